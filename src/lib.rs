@@ -1,0 +1,97 @@
+//! `evenstep` steps a [Rapier](rapier3d) world at an even rate whatever the frame rate does, and gives every frame a
+//! smooth pose for every body. It knows no engine and no ECS.
+//!
+//! A [`Simulation`] owns the physics world. Each frame tells it how long it took; it makes the
+//! steps that are due, none or several, and has the poses to show:
+//!
+//! ```
+//! use evenstep::rapier3d::prelude::*;
+//! use evenstep::{Rate, Simulation};
+//! use std::time::Duration;
+//!
+//! let mut simulation = Simulation::new(Rate::hz(60)?);
+//! let ball = simulation.insert(
+//!     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
+//!     ColliderBuilder::ball(0.5),
+//! );
+//!
+//! // In the game's loop, once a frame:
+//! let frame_time = Duration::from_millis(7);
+//! let frame = simulation.advance(frame_time, |simulation, step| {
+//!     // Called before each step: forces, input, spawn and despawn.
+//!     simulation.add_force(ball, Vector::X * step.dt).expect("the ball is there");
+//! });
+//! assert_eq!(frame.steps, 0); // 7 ms hold no step of 16.7 ms
+//! for (key, pose) in simulation.moved() {
+//!     // Write each pose that changed to wherever the renderer looks for it.
+//!     assert_eq!((*key, pose.translation.y), (ball, 10.0));
+//! }
+//! # Ok::<(), evenstep::RateError>(())
+//! ```
+//!
+//! # The way of the data
+//! ```text
+//! frame time ──> Clock ──> steps due, alpha
+//!                  │  for each step:
+//!                  │    input ──> forces ──> Rapier's step ──> events
+//!                  v
+//!                poses at alpha ──> moved() ──> hecs, any ECS, any renderer
+//! ```
+//! - [`Clock`] counts time in exact integers at a [`Rate`]: clamps, pause, speed, single steps.
+//! - [`InputQueue`] gives each time-stamped sample to exactly one step.
+//! - Forces are for one step ([`Simulation::add_force`]) or lasting ([`Generator`]).
+//! - [`Events`] of all steps of the frame, each with its tick.
+//! - Poses are Rapier's [`Pose`](rapier3d::math::Pose), between the last two states; for nalgebra's
+//!   `Isometry3` see [`Simulation::isometry`] and [`to_isometry`].
+//! - [`hecs`] keeps components in step, with the feature of that name.
+//!
+//! # What holds
+//! - The same steps, whatever the frame rate: two runs whose hooks do the same by tick end with
+//!   the same bits, at 15 as at 1,000 frames a second. (On one machine, with one build: across
+//!   machines Rapier wants its feature `enhanced-determinism`.)
+//! - The rendered pose never gets back into physics.
+//! - Bodies at rest cost nothing: no loop here goes over all bodies, unless the whole world was
+//!   taken by [`Simulation::world_mut`].
+//! - Interpolation shows the past: a frame is up to one step behind the true state.
+
+// The modules in the order that the data takes; each uses only those above it.
+
+// Ids.
+mod key;
+// Pure functions.
+mod slerp;
+// Time.
+mod rate;
+// Frame time in, steps out.
+mod clock;
+// What goes into a step.
+mod input;
+// What acts in a step.
+mod forces;
+// What comes out of a step.
+mod events;
+// What is stepped.
+mod world;
+// What is shown.
+mod poses;
+// All of it in order.
+mod simulation;
+// For a host with this ECS.
+#[cfg(feature = "hecs")]
+pub mod hecs;
+
+pub use clock::{Clock, Dropped, FrameTimer, SpeedError, Step, Steps};
+pub use events::{Collision, ContactForce, Events};
+pub use forces::{BodyError, Generator, Wrench};
+pub use input::{Button, Corrected, Delivery, InputQueue, Sample};
+pub use key::{BodyKey, GeneratorKey};
+pub use nalgebra;
+pub use rapier3d;
+pub use rate::{Rate, RateError};
+pub use simulation::{Frame, Hooks, Simulation};
+pub use slerp::{from_isometry, interpolate, to_isometry};
+
+/// The programs of the README are compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,109 @@
+//! One scene, one hash, whatever the frames are like.
+
+mod scenes;
+
+use evenstep::Rate;
+use proptest::prelude::*;
+use scenes::{Key, Yard, hash};
+use std::time::Duration;
+
+const TICKS: u64 = 240;
+
+/// Presses and releases, by time stamp.
+fn script() -> Vec<(Duration, Key)> {
+    let ms = Duration::from_millis;
+    vec![
+        (ms(301), Key::Left(true)),
+        (ms(420), Key::Jump),
+        (ms(423), Key::Jump),
+        (ms(1_250), Key::Left(false)),
+        (ms(2_003), Key::Left(true)),
+        (ms(2_004), Key::Left(false)),
+        (ms(2_800), Key::Jump),
+    ]
+}
+
+/// Runs the scene for `TICKS` steps and hashes it right after the last one.
+fn run(mut frame_times: impl Iterator<Item = Duration>) -> (u64, Vec<(u64, Key)>) {
+    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    // No frame may lose time here: what is cut makes a different run.
+    yard.simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    let mut script = script().into_iter().peekable();
+    let end = Duration::from_secs(TICKS).checked_div(60).unwrap();
+    while yard.simulation.tick() < TICKS {
+        let now = yard.simulation.clock().now();
+        let frame_time = frame_times.next().unwrap().min(end.saturating_sub(now));
+        while let Some((time, key)) = script.next_if(|(time, _)| *time < now + frame_time) {
+            yard.game.queue.push(time, key);
+        }
+        yard.advance(frame_time);
+    }
+    assert_eq!(yard.simulation.tick(), TICKS);
+    (hash(yard.simulation.world()), yard.game.delivered)
+}
+
+fn at_fps(fps: u32) -> (u64, Vec<(u64, Key)>) {
+    run(std::iter::repeat(Duration::from_secs(1) / fps + Duration::from_nanos(1)))
+}
+
+#[test]
+fn the_same_bits_at_every_frame_rate() {
+    let expected = at_fps(60);
+    let ticks: Vec<u64> = expected.1.iter().map(|(tick, _)| *tick).collect();
+    let covering = [18, 25, 25, 75, 120, 120, 168];
+    assert_eq!(ticks, covering, "each key in the step that covers it");
+    for fps in [5, 15, 30, 144, 240, 1_000] {
+        assert_eq!(at_fps(fps), expected, "at {fps} frames a second");
+    }
+}
+
+#[test]
+fn the_hash_sees_a_difference() {
+    let expected = at_fps(60).0;
+    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    for _ in 0..TICKS {
+        yard.advance(Duration::from_secs(1) / 60 + Duration::from_nanos(1));
+    }
+    assert_ne!(hash(yard.simulation.world()), expected, "without input it is another run");
+}
+
+#[test]
+fn the_same_bits_at_the_times_of_a_real_render_loop() {
+    let expected = at_fps(60);
+    let trace = std::fs::read_to_string("examples/hecs_game/frame-times.csv").unwrap();
+    let times = scenes::frame_times::read(trace.as_bytes()).unwrap();
+    assert_eq!(run(times.into_iter().cycle()), expected);
+}
+
+#[test]
+fn the_same_bits_as_a_bare_loop_over_rapiers_own_step() {
+    let rate = Rate::hz(60).unwrap();
+    let mut ours = scenes::with_floor(rate);
+    let mut bare = scenes::with_floor(rate);
+    for simulation in [&mut ours, &mut bare] {
+        scenes::pile(simulation, 60);
+    }
+    for _ in 0..120 {
+        bare.world_mut().step();
+    }
+    for _ in 0..40 {
+        ours.advance(Duration::from_millis(50), |_, _| ());
+    }
+    assert_eq!(ours.tick(), 120);
+    assert_eq!(hash(ours.world()), hash(bare.world()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn the_same_bits_at_random_frame_times(
+        nanos in prop::collection::vec(
+            prop_oneof![4 => 1_000_000..40_000_000u64, 1 => 40_000_000..400_000_000u64],
+            1..100,
+        ),
+    ) {
+        let times = nanos.into_iter().map(Duration::from_nanos).cycle();
+        prop_assert_eq!(run(times), at_fps(60));
+    }
+}
