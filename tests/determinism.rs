@@ -27,7 +27,9 @@ fn script() -> Vec<(Duration, Key)> {
 fn run(mut frame_times: impl Iterator<Item = Duration>) -> (u64, Vec<(u64, Key)>) {
     let mut yard = Yard::new(Rate::hz(60).unwrap());
     // No frame may lose time here: what is cut makes a different run.
-    yard.simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    yard.simulation
+        .clock_mut()
+        .set_max_frame_time(Duration::MAX);
     let mut script = script().into_iter().peekable();
     let end = Duration::from_secs(TICKS).checked_div(60).unwrap();
     while yard.simulation.tick() < TICKS {
@@ -43,7 +45,9 @@ fn run(mut frame_times: impl Iterator<Item = Duration>) -> (u64, Vec<(u64, Key)>
 }
 
 fn at_fps(fps: u32) -> (u64, Vec<(u64, Key)>) {
-    run(std::iter::repeat(Duration::from_secs(1) / fps + Duration::from_nanos(1)))
+    run(std::iter::repeat(
+        Duration::from_secs(1) / fps + Duration::from_nanos(1),
+    ))
 }
 
 #[test]
@@ -64,7 +68,11 @@ fn the_hash_sees_a_difference() {
     for _ in 0..TICKS {
         yard.advance(Duration::from_secs(1) / 60 + Duration::from_nanos(1));
     }
-    assert_ne!(hash(yard.simulation.world()), expected, "without input it is another run");
+    assert_ne!(
+        hash(yard.simulation.world()),
+        expected,
+        "without input it is another run"
+    );
 }
 
 #[test]

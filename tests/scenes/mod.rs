@@ -1,13 +1,18 @@
 //! Scenes that tests, benches and examples share.
-#![allow(dead_code, missing_docs, reason = "each user takes the scenes that it needs")]
-#![allow(clippy::pedantic, reason = "plain numbers of bodies become plain coordinates")]
+#![allow(
+    dead_code,
+    missing_docs,
+    reason = "each user takes the scenes that it needs"
+)]
+#![allow(
+    clippy::pedantic,
+    reason = "plain numbers of bodies become plain coordinates"
+)]
 
 pub mod frame_times;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{
-    BodyKey, Delivery, Frame, Generator, Hooks, InputQueue, Rate, Simulation, Step,
-};
+use evenstep::{BodyKey, Delivery, Frame, Generator, Hooks, InputQueue, Rate, Simulation, Step};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -91,8 +96,14 @@ impl Yard {
             RigidBodyBuilder::dynamic().translation(Vector::new(8.0, 1.0, 0.0)),
             ColliderBuilder::capsule_y(0.5, 0.3).active_events(ActiveEvents::COLLISION_EVENTS),
         );
-        let wind = Generator::Wind { velocity: Vector::X * 6.0, drag: 40.0 };
-        let thrust = Generator::Thrust { force: Vector::Y * 12.0, point: Vector::X * 0.4 };
+        let wind = Generator::Wind {
+            velocity: Vector::X * 6.0,
+            drag: 40.0,
+        };
+        let thrust = Generator::Thrust {
+            force: Vector::Y * 12.0,
+            point: Vector::X * 0.4,
+        };
         let spring = Generator::Spring {
             anchor: Vector::new(0.0, 14.0, 0.0),
             point: Vector::Y * 0.5,
@@ -100,8 +111,16 @@ impl Yard {
             stiffness: 60.0,
             damping: 2.0,
         };
-        let drag = Generator::Drag { linear: 0.3, angular: 0.1 };
-        let lasting = [(crates[39], wind), (crates[29], thrust), (crates[19], spring), (player, drag)];
+        let drag = Generator::Drag {
+            linear: 0.3,
+            angular: 0.1,
+        };
+        let lasting = [
+            (crates[39], wind),
+            (crates[29], thrust),
+            (crates[19], spring),
+            (player, drag),
+        ];
         for (body, generator) in lasting {
             simulation.add_generator(body, generator).unwrap();
         }
@@ -129,7 +148,9 @@ impl Hooks for Game {
             self.delivered.push((step.tick, sample.input));
             match sample.input {
                 Key::Left(down) => self.left = down,
-                Key::Jump => simulation.apply_impulse(self.player, Vector::Y * 1.5).unwrap(),
+                Key::Jump => simulation
+                    .apply_impulse(self.player, Vector::Y * 1.5)
+                    .unwrap(),
             }
         }
         if self.left {
@@ -137,10 +158,14 @@ impl Hooks for Game {
         }
         if step.tick.is_multiple_of(7) {
             let at = Vector::new((step.tick % 11) as f32 - 5.0, 12.0, (step.tick % 5) as f32);
-            self.guests.push_back(simulation.insert(
-                RigidBodyBuilder::dynamic().translation(at).angvel(Vector::ONE),
-                ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS),
-            ));
+            self.guests.push_back(
+                simulation.insert(
+                    RigidBodyBuilder::dynamic()
+                        .translation(at)
+                        .angvel(Vector::ONE),
+                    ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS),
+                ),
+            );
         }
         if step.tick % 13 == 12
             && let Some(guest) = self.guests.pop_front()
@@ -156,7 +181,10 @@ pub fn hash(world: &PhysicsWorld) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for (handle, body) in world.bodies.iter() {
         let pose = body.position();
-        let numbers = pose.translation.to_array().into_iter()
+        let numbers = pose
+            .translation
+            .to_array()
+            .into_iter()
             .chain(pose.rotation.to_array())
             .chain(body.linvel().to_array())
             .chain(body.angvel().to_array());

@@ -1,0 +1,246 @@
+//! Hooks that fail, panic, or do what they should not.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+fn flyer() -> (Simulation, BodyKey) {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.world_mut().gravity = Vector::ZERO;
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+    let key = simulation.insert(body, ColliderBuilder::ball(0.5).mass(1.0));
+    (simulation, key)
+}
+
+/// Fails before or after one step.
+struct Failing {
+    tick: u64,
+    after: bool,
+    key: BodyKey,
+}
+
+#[derive(Debug, PartialEq)]
+struct Failure(u64);
+
+impl Failing {
+    fn fail_at(&self, after: bool, step: Step) -> Result<(), Failure> {
+        if self.after == after && step.tick == self.tick {
+            Err(Failure(step.tick))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Hooks for Failing {
+    type Error = Failure;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Failure> {
+        simulation.add_force(self.key, Vector::Y * 100.0).unwrap();
+        self.fail_at(false, step)
+    }
+
+    fn after_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Failure> {
+        self.fail_at(true, step)
+    }
+}
+
+/// After a frame of five steps of which `made` were made: all is in order, and goes on.
+fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
+    let frame = simulation.frame();
+    assert_eq!(
+        (frame.steps, frame.tick, simulation.tick()),
+        (made, made, made)
+    );
+    assert_eq!(frame.dropped.aborted, 5 - made);
+    assert_eq!(simulation.clock().dropped().aborted, 5 - made);
+    assert!((0.0..1.0).contains(&frame.alpha));
+    let body = simulation.get(key).unwrap();
+    assert!(
+        (body.linvel().y - made as f32).abs() < 1e-5,
+        "a force for each step made"
+    );
+    assert_eq!(body.user_force(), Vector::ZERO);
+    let latest = *body.position();
+    assert_eq!(simulation.current(key), Some(latest));
+    if made < 5 {
+        assert_eq!(
+            simulation.pose(key),
+            Some(latest),
+            "the frame shows the latest state"
+        );
+    }
+    let mut ticks = Vec::new();
+    simulation.advance(MS(20), |_, step| ticks.push(step.tick));
+    assert_eq!(ticks, [made, made + 1], "and the next frame goes on");
+    assert_eq!(simulation.frame().dropped.aborted, 0);
+    let rise = simulation.get(key).unwrap().linvel().y;
+    assert!(
+        (rise - made as f32).abs() < 1e-5,
+        "a force for a step not made is forgotten"
+    );
+    let pair = (
+        simulation.previous(key).unwrap(),
+        simulation.current(key).unwrap(),
+    );
+    assert!((pair.1.translation.x - pair.0.translation.x - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn after_an_error_the_simulation_goes_on() {
+    for tick in 0..5 {
+        for after in [false, true] {
+            let (mut simulation, key) = flyer();
+            let mut failing = Failing { tick, after, key };
+            let result = simulation.advance_with(MS(52), &mut failing);
+            assert_eq!(result, Err(Failure(tick)));
+            check(simulation, key, tick + u64::from(after));
+        }
+    }
+}
+
+#[test]
+fn after_a_panic_the_simulation_goes_on() {
+    for tick in 0..5 {
+        let (mut simulation, key) = flyer();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            simulation.advance(MS(52), |simulation, step| {
+                simulation.add_force(key, Vector::Y * 100.0).unwrap();
+                assert!(step.tick < tick, "the hook panics");
+            });
+        }));
+        assert!(panicked.is_err());
+        check(simulation, key, tick);
+    }
+}
+
+#[test]
+fn an_error_before_the_first_step_leaves_the_pair_as_it_was() {
+    let (mut simulation, key) = flyer();
+    simulation.advance(MS(24), |_, _| ());
+    let pair = (simulation.previous(key), simulation.current(key));
+    let mut failing = Failing {
+        tick: 2,
+        after: false,
+        key,
+    };
+    assert_eq!(
+        simulation.advance_with(MS(30), &mut failing),
+        Err(Failure(2))
+    );
+    assert_eq!((simulation.previous(key), simulation.current(key)), pair);
+}
+
+#[test]
+fn a_panic_in_rapiers_step_is_the_end() {
+    let (mut simulation, _) = flyer();
+    // Rapier panics in a step on a joint to a body that is no more.
+    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
+    let ends = ends.map(|body| simulation.world_mut().insert_body(body));
+    simulation.world_mut().remove_body(ends[1]);
+    let joint = FixedJointBuilder::new();
+    simulation
+        .world_mut()
+        .insert_impulse_joint(ends[0], ends[1], joint);
+    let mut advance = || {
+        let advance = || simulation.advance(MS(10), |_, _| ());
+        catch_unwind(AssertUnwindSafe(advance)).unwrap_err()
+    };
+    advance();
+    let message = advance().downcast::<&str>().map(|message| *message);
+    assert_eq!(
+        message.unwrap(),
+        "Rapier panicked in an earlier step; drop this simulation"
+    );
+}
+
+#[test]
+#[should_panic(expected = "advance was called from inside a hook")]
+fn advance_inside_a_hook_is_refused() {
+    let (mut simulation, _) = flyer();
+    simulation.advance(MS(10), |simulation, _| {
+        simulation.advance(MS(10), |_, _| ());
+    });
+}
+
+#[test]
+fn a_refused_advance_inside_a_hook_does_no_harm() {
+    let (mut simulation, key) = flyer();
+    simulation.advance(MS(52), |simulation, step| {
+        simulation.add_force(key, Vector::Y * 100.0).unwrap();
+        if step.tick == 2 {
+            let nested = || simulation.advance(MS(10), |_, _| ());
+            assert!(catch_unwind(AssertUnwindSafe(nested)).is_err());
+        }
+    });
+    check(simulation, key, 5);
+}
+
+#[test]
+fn a_hook_may_borrow_the_games_own_world_and_change_the_clock() {
+    let (mut simulation, key) = flyer();
+    let mut world = vec![key];
+    let frame = simulation.advance(MS(30), |simulation, step| {
+        if step.tick == 1 {
+            world.push(simulation.insert_body(RigidBodyBuilder::dynamic()));
+            simulation.clock_mut().pause();
+        }
+        assert_eq!((step.time, step.dt), (MS(step.tick * 10), 0.01));
+        assert_eq!(simulation.tick(), step.tick);
+    });
+    assert_eq!(
+        (world.len(), frame.steps),
+        (2, 3),
+        "a pause holds from the next frame on"
+    );
+    assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 0);
+}
+
+#[test]
+fn the_frame_tells_what_was_dropped_and_why() {
+    let (mut simulation, _) = flyer();
+    simulation.clock_mut().set_max_steps_per_frame(Some(10));
+    let frame = simulation.advance(MS(1_000), |_, _| ());
+    assert_eq!((frame.steps, frame.tick, frame.awake), (10, 10, 1));
+    assert_eq!(
+        (frame.dropped.frame_time, frame.dropped.steps),
+        (MS(750), 15)
+    );
+    let frame = simulation.advance(MS(5), |_, _| ());
+    assert_eq!((frame.steps, frame.alpha), (0, 0.5));
+    assert_eq!(frame.dropped, evenstep::Dropped::default());
+    assert_eq!(simulation.clock().dropped().steps, 15);
+}
+
+#[test]
+fn rapiers_own_hooks_are_called() {
+    struct NoContacts;
+    impl PhysicsHooks for NoContacts {
+        fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+            None
+        }
+    }
+    struct Ghosts(NoContacts);
+    impl Hooks for Ghosts {
+        type Error = std::convert::Infallible;
+        fn physics_hooks(&self) -> &dyn PhysicsHooks {
+            &self.0
+        }
+    }
+    let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+    let key = simulation.insert(
+        RigidBodyBuilder::dynamic().translation(Vector::Y),
+        ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS),
+    );
+    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    let Ok(_) = simulation.advance_with(MS(1_000), &mut Ghosts(NoContacts));
+    assert!(
+        simulation.get(key).unwrap().translation().y < -3.0,
+        "it fell through the floor"
+    );
+}

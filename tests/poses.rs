@@ -1,0 +1,615 @@
+//! What a frame shows, case by case.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyError, BodyKey, Rate, Simulation, Step, interpolate, to_isometry};
+use std::time::Duration;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Free space at 100 steps a second, so that a step is 10 ms.
+fn space() -> Simulation {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.world_mut().gravity = Vector::ZERO;
+    simulation
+}
+
+/// A ball that flies along x at 1 m a step.
+fn flyer() -> RigidBodyBuilder {
+    RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0)
+}
+
+fn ball() -> ColliderBuilder {
+    ColliderBuilder::ball(0.1)
+}
+
+fn x(simulation: &Simulation, key: BodyKey) -> f32 {
+    simulation.pose(key).unwrap().translation.x
+}
+
+fn advance(simulation: &mut Simulation, ms: u64) {
+    simulation.advance(MS(ms), |_, _| ());
+}
+
+/// The keys that `moved` names in this frame.
+fn moved(simulation: &Simulation) -> Vec<BodyKey> {
+    simulation.moved().iter().map(|(key, _)| *key).collect()
+}
+
+fn at(x: f32) -> Pose {
+    Pose::translation(x, 0.0, 0.0)
+}
+
+#[track_caller]
+fn assert_near(a: f32, b: f32) {
+    assert!((a - b).abs() < 1e-5, "{a} is not {b}");
+}
+
+#[test]
+fn a_new_body_is_shown_where_it_was_spawned() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer().translation(Vector::X * 7.0), ball());
+    assert_eq!(simulation.pose(key), Some(at(7.0)));
+    advance(&mut simulation, 5); // no step
+    assert_eq!(simulation.pose(key), Some(at(7.0)));
+    assert_eq!(
+        simulation.moved(),
+        [(key, at(7.0))],
+        "a host is told of it once"
+    );
+    advance(&mut simulation, 1);
+    assert_eq!(simulation.moved(), []);
+}
+
+#[test]
+fn the_first_step_starts_from_the_spawn_pose() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer().translation(Vector::X * 7.0), ball());
+    advance(&mut simulation, 12);
+    assert_eq!(simulation.previous(key), Some(at(7.0)));
+    assert_near(x(&simulation, key), 7.2);
+}
+
+#[test]
+fn a_body_spawned_in_a_hook_starts_from_its_spawn_pose_in_that_step() {
+    let mut simulation = space();
+    let mut key = None;
+    simulation.advance(MS(35), |simulation, step| {
+        if step.tick == 1 {
+            key = Some(simulation.insert(flyer(), ball()));
+        }
+    });
+    let key = key.unwrap();
+    assert_near(simulation.previous(key).unwrap().translation.x, 1.0);
+    assert_near(simulation.current(key).unwrap().translation.x, 2.0);
+}
+
+#[test]
+fn a_body_changed_right_after_it_was_spawned_starts_from_there() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    simulation
+        .get_mut(key)
+        .unwrap()
+        .set_position(at(50.0), true);
+    let other = simulation.insert(flyer(), ball());
+    let handle = simulation.handle(other).unwrap();
+    simulation.world_mut().bodies[handle].set_position(at(60.0), true);
+    advance(&mut simulation, 10);
+    assert_eq!(simulation.previous(key), Some(at(50.0)));
+    assert_eq!(simulation.previous(other), Some(at(60.0)));
+}
+
+#[test]
+fn a_frame_without_a_step_keeps_the_pair_and_moves_on() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 10);
+    let pair = (simulation.previous(key), simulation.current(key));
+    for ms in 1..10 {
+        advance(&mut simulation, 1);
+        assert_eq!((simulation.previous(key), simulation.current(key)), pair);
+        assert_near(x(&simulation, key), ms as f32 / 10.0);
+        assert_eq!(moved(&simulation), [key]);
+    }
+}
+
+#[test]
+fn several_steps_in_a_frame_show_the_last_two_states() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 104);
+    assert_near(simulation.previous(key).unwrap().translation.x, 9.0);
+    assert_near(simulation.current(key).unwrap().translation.x, 10.0);
+    assert_near(x(&simulation, key), 9.4);
+}
+
+#[test]
+fn every_way_to_ask_for_a_pose_agrees() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer().angvel(Vector::new(30.0, 20.0, 10.0)), ball());
+    advance(&mut simulation, 33);
+    let frame = simulation.frame();
+    let (previous, current) = (
+        simulation.previous(key).unwrap(),
+        simulation.current(key).unwrap(),
+    );
+    let pose = simulation.pose(key).unwrap();
+    assert_eq!(pose, interpolate(&previous, &current, frame.alpha));
+    assert_eq!(simulation.pose_at(key, frame.alpha), Some(pose));
+    assert_eq!(
+        simulation.moved(),
+        [(key, pose)],
+        "the batch and a single call, to the bit"
+    );
+    assert_eq!(simulation.isometry(key), Some(to_isometry(&pose)));
+    assert_eq!(simulation.pose_at(key, 0.0), Some(previous));
+    assert_eq!(simulation.pose_at(key, -3.0), Some(previous));
+    assert_eq!(simulation.pose_at(key, f32::NAN), Some(previous));
+    assert_eq!(
+        simulation.pose_at(key, f32::INFINITY),
+        simulation.pose_at(key, 1.0)
+    );
+}
+
+#[test]
+fn a_removed_body_has_no_pose_at_once() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    let kept = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 15);
+    assert!(simulation.remove(key).is_some());
+    assert_eq!(simulation.pose(key), None);
+    assert_eq!(
+        (simulation.previous(key), simulation.current(key)),
+        (None, None)
+    );
+    assert!(simulation.get(key).is_none() && simulation.get_mut(key).is_none());
+    assert!(simulation.handle(key).is_none() && simulation.remove(key).is_none());
+    assert_eq!(simulation.add_force(key, Vector::X), Err(BodyError::Gone));
+    assert_eq!(simulation.teleport(key, at(0.0)), Err(BodyError::Gone));
+    assert!(simulation.insert_collider(key, ball()).is_none());
+    advance(&mut simulation, 2);
+    assert_eq!(moved(&simulation), [kept]);
+    assert_eq!(simulation.removed(), [key]);
+    advance(&mut simulation, 2);
+    assert_eq!(simulation.removed(), []);
+}
+
+#[test]
+fn a_body_spawned_and_removed_between_two_frames_leaves_no_trace() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    simulation.remove(key);
+    let frame = simulation.advance(MS(25), |_, _| ());
+    assert_eq!((frame.steps, frame.awake), (2, 0));
+    assert_eq!(simulation.pose(key), None);
+    assert_eq!(simulation.moved(), []);
+}
+
+#[test]
+fn a_body_in_a_used_slot_never_has_the_pose_of_the_one_before() {
+    let mut simulation = space();
+    let old = simulation.insert(flyer().translation(Vector::X * -50.0), ball());
+    advance(&mut simulation, 15);
+    let slot = simulation.handle(old).unwrap().into_raw_parts().0;
+    simulation.remove(old);
+    let new = simulation.insert(flyer().translation(Vector::X * 7.0), ball());
+    assert_eq!(simulation.handle(new).unwrap().into_raw_parts().0, slot);
+    assert_eq!(
+        (simulation.pose(old), simulation.pose(new)),
+        (None, Some(at(7.0)))
+    );
+    advance(&mut simulation, 7);
+    assert_near(x(&simulation, new), 7.2);
+    assert_eq!(
+        (simulation.pose(old), moved(&simulation)),
+        (None, vec![new])
+    );
+}
+
+#[test]
+fn a_body_removed_through_rapier_is_noticed() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    let asleep = simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    advance(&mut simulation, 15);
+    for key in [key, asleep] {
+        let handle = simulation.handle(key).unwrap();
+        simulation.world_mut().remove_body(handle);
+        assert_eq!((simulation.pose(key), simulation.key(handle)), (None, None));
+        assert_eq!(simulation.add_force(key, Vector::X), Err(BodyError::Gone));
+    }
+    // Its slot is used again by a body that has no key.
+    let stranger = simulation
+        .world_mut()
+        .insert_body(RigidBodyBuilder::dynamic());
+    assert_eq!(simulation.key(stranger), None);
+    advance(&mut simulation, 15);
+    assert_eq!(simulation.moved(), []);
+    let mut removed = simulation.removed().to_vec();
+    removed.sort();
+    let mut expected = vec![key, asleep];
+    expected.sort();
+    assert_eq!(removed, expected);
+    let tracked = simulation.track(stranger).unwrap();
+    assert_eq!(
+        simulation.track(stranger),
+        Some(tracked),
+        "the same key again"
+    );
+    assert_eq!(simulation.key(stranger), Some(tracked));
+    assert_eq!(simulation.pose(key), None);
+    assert_eq!(simulation.track(RigidBodyHandle::invalid()), None);
+}
+
+/// A crate on the floor, at 100 steps a second, and the number of milliseconds until it sleeps.
+fn falling_asleep() -> (Simulation, BodyKey) {
+    let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+    let key = scenes::pile(&mut simulation, 1)[0];
+    simulation
+        .teleport(key, Pose::translation(0.0, 0.52, 0.0))
+        .unwrap();
+    (simulation, key)
+}
+
+#[test]
+fn a_body_that_falls_asleep_settles_on_its_final_pose_and_is_told_once_more() {
+    let (mut simulation, key) = falling_asleep();
+    let mut last_moved = 0;
+    for frame in 0..2_000 {
+        advance(&mut simulation, 7);
+        if !simulation.moved().is_empty() {
+            last_moved = frame;
+        }
+    }
+    assert!(simulation.get(key).unwrap().is_sleeping());
+    assert!((1..1_900).contains(&last_moved));
+    assert_eq!(
+        simulation.pose(key),
+        Some(*simulation.get(key).unwrap().position())
+    );
+    assert_eq!(simulation.frame().awake, 0);
+}
+
+#[test]
+fn what_moved_tells_is_what_is_shown_to_the_last_bit() {
+    let (mut simulation, key) = falling_asleep();
+    let mut shown = None;
+    for _ in 0..2_000 {
+        advance(&mut simulation, 7);
+        for (moved, pose) in simulation.moved() {
+            if *moved == key {
+                assert_ne!(shown, Some(*pose), "it did not move");
+                shown = Some(*pose);
+            }
+        }
+        assert_eq!(shown, simulation.pose(key));
+    }
+    assert!(simulation.get(key).unwrap().is_sleeping());
+}
+
+#[test]
+fn a_body_put_to_sleep_while_moving_settles_on_its_final_pose() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 15);
+    simulation.get_mut(key).unwrap().sleep();
+    advance(&mut simulation, 12);
+    let rest = *simulation.get(key).unwrap().position();
+    assert_eq!(simulation.pose(key), Some(rest));
+    assert_eq!(simulation.moved(), [(key, rest)]);
+    advance(&mut simulation, 12);
+    assert_eq!(simulation.moved(), []);
+}
+
+#[test]
+fn a_body_woken_inside_a_step_moves_on_from_where_it_lay() {
+    let mut simulation = space();
+    let sleeper = simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    simulation.insert(
+        RigidBodyBuilder::dynamic()
+            .translation(Vector::X * -1.0)
+            .linvel(Vector::X * 5.0),
+        ball(),
+    );
+    let mut shown = vec![x(&simulation, sleeper)];
+    for _ in 0..200 {
+        advance(&mut simulation, 3);
+        shown.push(x(&simulation, sleeper));
+    }
+    assert!(*shown.last().unwrap() > 0.5, "it was not hit");
+    let speed = simulation.get(sleeper).unwrap().linvel().x;
+    let longest = shown
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .fold(0.0, f32::max);
+    assert!(
+        longest <= speed * 0.003 * 1.01,
+        "a jump of {longest} at {speed} m/s"
+    );
+}
+
+#[test]
+fn a_body_that_wakes_and_falls_asleep_within_one_frame_is_not_missed() {
+    let mut simulation = space();
+    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    let key = simulation.insert(RigidBodyBuilder::dynamic().linear_damping(5.0), ball());
+    advance(&mut simulation, 20_000);
+    assert_eq!(simulation.frame().awake, 0);
+    simulation.apply_impulse(key, Vector::X * 0.1).unwrap();
+    advance(&mut simulation, 20_000);
+    assert_eq!(simulation.frame().awake, 0);
+    let rest = *simulation.get(key).unwrap().position();
+    assert!(rest.translation.x > 0.1, "it has moved");
+    assert_eq!(simulation.moved(), [(key, rest)]);
+    assert_eq!(simulation.pose(key), Some(rest));
+}
+
+#[test]
+fn kinematic_bodies_are_interpolated() {
+    let mut simulation = space();
+    let target = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let speed = RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 100.0);
+    let speed = simulation.insert(speed, ball());
+    simulation.advance(MS(25), |simulation, step| {
+        let next = Vector::X * (step.tick + 1) as f32;
+        simulation
+            .get_mut(target)
+            .unwrap()
+            .set_next_kinematic_translation(next);
+    });
+    assert_near(x(&simulation, target), 1.5);
+    assert_near(x(&simulation, speed), 1.5);
+}
+
+#[test]
+fn a_fixed_body_moved_by_hand_is_shown_there_and_told_once() {
+    for through_rapier in [false, true] {
+        let mut simulation = space();
+        let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        advance(&mut simulation, 15);
+        advance(&mut simulation, 15);
+        assert_eq!(simulation.moved(), []);
+        for (place, frame_time) in [(5.0, 10), (6.0, 1)] {
+            let handle = simulation.handle(key).unwrap();
+            if through_rapier {
+                simulation.world_mut().bodies[handle].set_position(at(place), true);
+            } else {
+                simulation
+                    .get_mut(key)
+                    .unwrap()
+                    .set_position(at(place), true);
+            }
+            advance(&mut simulation, frame_time);
+            assert_eq!(simulation.moved(), [(key, at(place))]);
+            assert_eq!(simulation.pose(key), Some(at(place)));
+            advance(&mut simulation, frame_time);
+            assert_eq!(simulation.moved(), []);
+        }
+    }
+}
+
+#[test]
+fn a_disabled_body_stays_where_it_was_disabled() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 25);
+    simulation.get_mut(key).unwrap().set_enabled(false);
+    advance(&mut simulation, 20);
+    let rest = *simulation.get(key).unwrap().position();
+    assert_eq!(simulation.pose(key), Some(rest));
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.moved(), []);
+    simulation.get_mut(key).unwrap().set_enabled(true);
+    advance(&mut simulation, 10);
+    assert_eq!(simulation.previous(key), Some(rest));
+    assert_ne!(simulation.current(key), Some(rest));
+}
+
+#[test]
+fn the_last_finite_pose_of_a_body_that_became_nan_stays() {
+    // By velocity, by Rapier's own force, by position; before a step and between two frames.
+    let ways: [fn(&mut RigidBody); 3] = [
+        |body| body.set_linvel(Vector::NAN, true),
+        |body| body.add_force(Vector::NAN, true),
+        |body| body.set_position(Pose::from_translation(Vector::NAN), true),
+    ];
+    for way in ways {
+        let mut simulation = space();
+        let key = simulation.insert(flyer(), ball());
+        let other = simulation.insert(flyer().translation(Vector::Y * 9.0), ball());
+        advance(&mut simulation, 25);
+        way(simulation.get_mut(key).unwrap());
+        for ms in [3, 10, 25, 10] {
+            advance(&mut simulation, ms);
+            let pose = simulation.pose(key).unwrap();
+            assert!(pose.is_finite());
+            assert!((1.0..=2.1).contains(&pose.translation.x), "{pose:?}");
+            assert!(simulation.moved().iter().all(|(_, pose)| pose.is_finite()));
+        }
+        assert!(!simulation.get(key).unwrap().is_enabled());
+        assert_near(simulation.current(other).unwrap().translation.x, 7.0);
+    }
+}
+
+#[test]
+fn a_quarantined_body_is_reported_with_its_tick() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    simulation.advance(MS(50), |simulation, step| {
+        if step.tick == 2 {
+            simulation
+                .get_mut(key)
+                .unwrap()
+                .set_linvel(Vector::NAN, true);
+        }
+    });
+    assert_eq!(simulation.events().quarantined(), [(2, key)]);
+    assert!(
+        simulation.world().quarantine().is_empty(),
+        "Rapier has forgotten it by then"
+    );
+}
+
+#[test]
+fn a_teleport_is_shown_at_once_and_does_not_smear() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 25);
+    simulation.teleport(key, at(500.0)).unwrap();
+    assert_eq!(simulation.pose(key), Some(at(500.0)), "at once");
+    advance(&mut simulation, 1); // no step
+    assert_eq!(simulation.moved(), [(key, at(500.0))]);
+    advance(&mut simulation, 10);
+    assert_near(simulation.previous(key).unwrap().translation.x, 500.0);
+    assert_near(simulation.current(key).unwrap().translation.x, 501.0);
+    assert_eq!(
+        simulation.get(key).unwrap().linvel(),
+        Vector::X * 100.0,
+        "velocity stays"
+    );
+    let bad = Pose::from_translation(Vector::NAN);
+    assert_eq!(simulation.teleport(key, bad), Err(BodyError::NotFinite));
+    assert_near(simulation.current(key).unwrap().translation.x, 501.0);
+}
+
+#[test]
+fn set_position_does_not_smear_whenever_it_is_called() {
+    struct Mover {
+        key: BodyKey,
+        tick: u64,
+        after: bool,
+        through_rapier: bool,
+    }
+    impl Mover {
+        fn set(&self, simulation: &mut Simulation) {
+            let handle = simulation.handle(self.key).unwrap();
+            let body = if self.through_rapier {
+                &mut simulation.world_mut().bodies[handle]
+            } else {
+                simulation.get_mut(self.key).unwrap()
+            };
+            body.set_position(at(500.0), true);
+        }
+    }
+    impl evenstep::Hooks for Mover {
+        type Error = std::convert::Infallible;
+        fn before_step(&mut self, s: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+            if !self.after && step.tick == self.tick {
+                self.set(s);
+            }
+            Ok(())
+        }
+        fn after_step(&mut self, s: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+            if self.after && step.tick == self.tick {
+                self.set(s);
+            }
+            Ok(())
+        }
+    }
+
+    for asleep in [false, true] {
+        for (tick, after, through_rapier) in combinations(&[2, 3, 4], &[false, true]) {
+            let mut simulation = space();
+            let key = simulation.insert(flyer().sleeping(asleep), ball());
+            advance(&mut simulation, 20);
+            let mut mover = Mover {
+                key,
+                tick,
+                after,
+                through_rapier,
+            };
+            let Ok(_) = simulation.advance_with(MS(35), &mut mover);
+            let context = format!("asleep {asleep}, tick {tick}, after {after}");
+            for ms in [0, 4, 10] {
+                advance(&mut simulation, ms);
+                let (previous, current) = (simulation.previous(key), simulation.current(key));
+                let step = current.unwrap().translation.x - previous.unwrap().translation.x;
+                assert!(step < 1.01, "{context}: {step} m in a step");
+                assert!(
+                    x(&simulation, key) >= 499.99,
+                    "{context}: {}",
+                    x(&simulation, key)
+                );
+            }
+        }
+    }
+}
+
+/// All combinations of a tick and two flags.
+fn combinations(ticks: &[u64], flags: &[bool]) -> Vec<(u64, bool, bool)> {
+    let mut all = Vec::new();
+    for &tick in ticks {
+        for &first in flags {
+            all.extend(flags.iter().map(|&second| (tick, first, second)));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_scene_at_rest_yields_nothing_and_costs_nothing() {
+    let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
+    scenes::pile(&mut simulation, 100);
+    advance(&mut simulation, 17);
+    assert_eq!(simulation.frame().awake, 100);
+    while simulation.advance(MS(16), |_, _| ()).awake > 0 {}
+    advance(&mut simulation, 16);
+    advance(&mut simulation, 16);
+    for _ in 0..50 {
+        advance(&mut simulation, 7);
+        assert_eq!(simulation.moved(), []);
+    }
+}
+
+#[test]
+fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    let mut shown = Vec::new();
+    for _ in 0..400 {
+        simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
+        shown.push(f64::from(x(&simulation, key)));
+    }
+    for pair in shown[4..].windows(2) {
+        let step = pair[1] - pair[0];
+        assert!((step - 0.694_444_4).abs() < 1e-4, "{step}");
+    }
+}
+
+#[test]
+fn pause_shows_a_still_picture_and_slow_motion_a_smooth_one() {
+    let mut simulation = space();
+    let key = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 25);
+    simulation.clock_mut().pause();
+    let still = simulation.pose(key);
+    for _ in 0..5 {
+        assert_eq!(simulation.advance(MS(16), |_, _| ()).steps, 0);
+        assert_eq!((simulation.pose(key), simulation.moved().len()), (still, 0));
+    }
+    simulation.clock_mut().resume();
+    simulation.clock_mut().set_speed(0.1).unwrap();
+    let mut before = x(&simulation, key);
+    for _ in 0..50 {
+        advance(&mut simulation, 10);
+        let now = x(&simulation, key);
+        assert!((now - before - 0.1).abs() < 1e-4);
+        before = now;
+    }
+}
+
+#[test]
+fn a_key_of_another_simulation_is_safe() {
+    let (mut one, mut other) = (space(), space());
+    one.insert(flyer(), ball());
+    let foreign = one.insert(flyer(), ball());
+    assert_eq!(other.pose(foreign), None);
+    other.insert(flyer(), ball());
+    other.insert(flyer(), ball());
+    // It may name a body there, and that is all.
+    assert!(other.pose(foreign).is_some());
+    assert!(other.remove(foreign).is_some());
+}
