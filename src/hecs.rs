@@ -38,23 +38,23 @@
 //!
 //! ```
 //! use evenstep::rapier3d::{math::Pose, prelude::*};
-//! use evenstep::{BodyKey, Rate, Simulation};
-//! use std::time::Duration;
+//! use evenstep::{Rate, Simulation};
+//! use std::{collections::BTreeMap, time::Duration};
 //!
 //! # let mut world = hecs::World::new();
 //! # let mut simulation = Simulation::new(Rate::hz(60)?);
 //! let body = RigidBodyBuilder::dynamic();
 //! let key = simulation.insert(body, ColliderBuilder::ball(0.5));
 //! let entity = world.spawn((key, Pose::IDENTITY));
-//! let mut entity_of = slotmap::SecondaryMap::new();
+//! let mut entity_of = BTreeMap::new();
 //! entity_of.insert(key, entity);
 //!
 //! simulation.advance(Duration::from_millis(40), |_, _| ());
 //! for key in simulation.removed() {
-//!     entity_of.remove(*key);
+//!     entity_of.remove(key);
 //! }
 //! for (key, pose) in simulation.moved() {
-//!     if let Some(entity) = entity_of.get(*key) {
+//!     if let Some(entity) = entity_of.get(key) {
 //!         *world.get::<&mut Pose>(*entity)? = *pose;
 //!     }
 //! }
@@ -96,7 +96,9 @@ pub struct RenderPose(pub Pose);
 /// Which entity belongs to which body: one for each pair of a hecs world and a [`Simulation`].
 #[derive(Default)]
 pub struct Entities {
-    entities: SecondaryMap<BodyKey, Entity>,
+    by_body: SecondaryMap<BodyKey, Entity>,
+    /// Whether a new key took the place of a dead one whose entity still has its components.
+    replaced: bool,
     /// Kept for its memory.
     builder: EntityBuilder,
 }
@@ -115,7 +117,7 @@ impl Entities {
         self.builder.add_bundle(components);
         self.builder.add_bundle(components_of(simulation, key));
         let entity = world.spawn(self.builder.build());
-        self.entities.insert(key, entity);
+        self.link(key, entity);
         entity
     }
 
@@ -138,14 +140,24 @@ impl Entities {
         let before = world.get::<&Body>(entity).ok().map(|body| body.key());
         world.insert(entity, components)?;
         if let Some(before) = before.filter(|before| *before != key) {
-            self.entities.remove(before);
+            self.by_body.remove(before);
             simulation.remove(before);
         }
-        let owner = self.entities.insert(key, entity);
+        let owner = self.link(key, entity);
         if let Some(owner) = owner.filter(|owner| *owner != entity) {
             detach(world, owner);
         }
         Ok(())
+    }
+
+    /// Notes whose the body is, and gives the entity that it was of.
+    fn link(&mut self, key: BodyKey, entity: Entity) -> Option<Entity> {
+        let is_new = !self.by_body.contains_key(key);
+        let len = self.by_body.len();
+        let owner = self.by_body.insert(key, entity);
+        // slotmap drops the entry of an earlier key in the same place without a word.
+        self.replaced |= is_new && self.by_body.len() == len;
+        owner
     }
 
     /// Despawns an entity and removes its body, if it has one.
@@ -162,7 +174,7 @@ impl Entities {
         let key = world.get::<&Body>(entity).ok().map(|body| body.key());
         world.despawn(entity)?;
         if let Some(key) = key {
-            self.entities.remove(key);
+            self.by_body.remove(key);
             simulation.remove(key);
         }
         Ok(())
@@ -172,7 +184,7 @@ impl Entities {
     /// [`key_of_collider`](Simulation::key_of_collider), for a ray cast.
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<Entity> {
-        self.entities.get(key).copied()
+        self.by_body.get(key).copied()
     }
 
     /// Once a frame, after [`Simulation::advance`]: writes the [`RenderPose`]s that changed, and mends
@@ -181,29 +193,32 @@ impl Entities {
     /// An entity whose body was removed loses its [`Body`] and [`RenderPose`] and lives on. A body whose
     /// entity was despawned, or lost its [`Body`], is removed.
     ///
-    /// The cost follows the bodies that moved. Only in a frame in which an entity was despawned
-    /// otherwise than by [`despawn`](Self::despawn), all entities with a body are gone through.
+    /// The cost follows the bodies that moved. Only when an entity was despawned, or a body removed,
+    /// otherwise than by [`despawn`](Self::despawn), it may have to go through all entities with a
+    /// body.
     pub fn sync(&mut self, world: &mut hecs::World, simulation: &mut Simulation) {
         for key in simulation.removed() {
-            if let Some(entity) = self.entities.remove(*key) {
+            if let Some(entity) = self.by_body.remove(*key) {
                 detach(world, entity);
             }
         }
+        // Before any pose is written: an orphan's entity may have another body by now.
+        if std::mem::take(&mut self.replaced) || bodies_in(world) != self.by_body.len() {
+            self.remove_orphans(world, simulation);
+        }
         for (key, pose) in simulation.moved() {
-            if let Some(entity) = self.entities.get(*key)
+            if let Some(entity) = self.by_body.get(*key)
                 && let Ok(render_pose) = world.query_one_mut::<&mut RenderPose>(*entity)
             {
                 *render_pose = RenderPose(*pose);
             }
         }
-        if bodies_in(world) != self.entities.len() {
-            self.remove_orphans(world, simulation);
-        }
     }
 
-    /// Removes the bodies whose entity no longer has them.
-    fn remove_orphans(&mut self, world: &hecs::World, simulation: &mut Simulation) {
-        self.entities.retain(|key, entity| {
+    /// Removes the bodies whose entity no longer has them, and the components of entities whose
+    /// body is no longer theirs.
+    fn remove_orphans(&mut self, world: &mut hecs::World, simulation: &mut Simulation) {
+        self.by_body.retain(|key, entity| {
             let has_body = world
                 .get::<&Body>(*entity)
                 .is_ok_and(|body| body.key() == key);
@@ -212,6 +227,14 @@ impl Entities {
             }
             has_body
         });
+        let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
+        let bereft: Vec<Entity> = bodies
+            .filter(|(entity, body)| self.by_body.get(body.key()) != Some(entity))
+            .map(|(entity, _)| entity)
+            .collect();
+        for entity in bereft {
+            detach(world, entity);
+        }
     }
 }
 

@@ -269,14 +269,12 @@ mod tests {
 
     /// The inputs that each step of a frame gets, by tick.
     fn frame(clock: &mut Clock, ms: u64, queue: &mut InputQueue<u32>) -> Vec<(u64, Vec<u32>)> {
-        let inputs = |step: Step| queue.take(&step).map(|sample| sample.input).collect();
-        clock
-            .advance(MS(ms))
-            .map(|step| (step.tick, inputs(step)))
-            .fold(Vec::new(), |mut all, step| {
-                all.push(step);
-                all
-            })
+        let mut steps = Vec::new();
+        for step in clock.advance(MS(ms)) {
+            let inputs = queue.take(&step).map(|sample| sample.input).collect();
+            steps.push((step.tick, inputs));
+        }
+        steps
     }
 
     proptest! {

@@ -25,10 +25,12 @@ slotmap::new_key_type! {
 /// Which handle each key stands for, and the other way round.
 ///
 /// It knows nothing of Rapier's sets: whether a handle's body still lives is for the caller to
-/// ask.
+/// ask. Which keys are given out depends on what was inserted and removed alone, never on when
+/// the death of a body was noticed, so a run has the same keys at every frame rate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    handles: SlotMap<BodyKey, RigidBodyHandle>,
+    /// `None` for a body that is known to be dead, though it was not removed by its key.
+    handles: SlotMap<BodyKey, Option<RigidBodyHandle>>,
     /// By the index in a handle. Rapier uses an index again for a later body, so the handle of
     /// the key found here has to be compared, generation and all.
     by_index: Vec<Option<BodyKey>>,
@@ -37,38 +39,47 @@ pub(crate) struct Keys {
 impl Keys {
     /// Makes a key for a handle that has none.
     ///
-    /// Also gives the key that is dead for certain now: that of an earlier body in the same slot.
-    /// So there are never more dead keys here than Rapier has had bodies at one time.
+    /// Also gives the key that is found dead by this: that of an earlier body in the same slot. So
+    /// there are never more keys of dead bodies here than Rapier has had bodies at one time.
     pub fn insert(&mut self, handle: RigidBodyHandle) -> (BodyKey, Option<BodyKey>) {
-        let key = self.handles.insert(handle);
+        let key = self.handles.insert(Some(handle));
         let index = index_of(handle);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
         }
         let dead = self.by_index[index].replace(key);
-        if let Some(dead) = dead {
-            self.handles.remove(dead);
-        }
-        (key, dead)
+        (
+            key,
+            dead.filter(|dead| self.handles.remove(*dead).flatten().is_some()),
+        )
     }
 
+    /// The body was removed by its key.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBodyHandle> {
-        let handle = self.handles.remove(key)?;
+        let handle = self.handle(key)?;
+        self.handles.remove(key);
         self.by_index[index_of(handle)] = None;
         Some(handle)
     }
 
+    /// The body was found dead.
+    pub fn found_dead(&mut self, key: BodyKey) {
+        self.handles[key] = None;
+    }
+
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         let key = (*self.by_index.get(index_of(handle))?)?;
-        (self.handles[key] == handle).then_some(key)
+        (self.handles[key] == Some(handle)).then_some(key)
     }
 
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
-        self.handles.get(key).copied()
+        *self.handles.get(key)?
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, RigidBodyHandle)> {
-        self.handles.iter().map(|(key, handle)| (key, *handle))
+        self.handles
+            .iter()
+            .filter_map(|(key, handle)| Some((key, (*handle)?)))
     }
 }
 
@@ -86,22 +97,44 @@ mod tests {
         assert_eq!(size_of::<Option<BodyKey>>(), 8);
     }
 
+    const HANDLE: fn(u32, u32) -> RigidBodyHandle = RigidBodyHandle::from_raw_parts;
+
     #[test]
     fn a_slot_used_again_kills_the_key_of_the_body_before() {
-        let handle = RigidBodyHandle::from_raw_parts;
         let mut keys = Keys::default();
-        let (old, _) = keys.insert(handle(3, 0));
-        let (new, dead) = keys.insert(handle(3, 1));
+        let (old, _) = keys.insert(HANDLE(3, 0));
+        let (new, dead) = keys.insert(HANDLE(3, 1));
         assert_eq!(dead, Some(old));
         assert_eq!(
             (keys.handle(old), keys.handle(new)),
-            (None, Some(handle(3, 1)))
+            (None, Some(HANDLE(3, 1)))
         );
         assert_eq!(
-            (keys.key(handle(3, 0)), keys.key(handle(3, 1))),
+            (keys.key(HANDLE(3, 0)), keys.key(HANDLE(3, 1))),
             (None, Some(new))
         );
-        assert_eq!(keys.remove(new), Some(handle(3, 1)));
-        assert_eq!((keys.remove(new), keys.key(handle(3, 1))), (None, None));
+        assert_eq!(keys.remove(new), Some(HANDLE(3, 1)));
+        assert_eq!((keys.remove(new), keys.key(HANDLE(3, 1))), (None, None));
+    }
+
+    #[test]
+    fn the_same_keys_are_given_out_whether_a_death_was_noticed_or_not() {
+        let given = |noticed: bool| {
+            let mut keys = Keys::default();
+            let first = keys.insert(HANDLE(0, 0)).0;
+            keys.insert(HANDLE(1, 0));
+            if noticed {
+                keys.found_dead(first);
+                assert_eq!((keys.handle(first), keys.key(HANDLE(0, 0))), (None, None));
+            }
+            let (second, dead) = keys.insert(HANDLE(0, 1));
+            assert_eq!(dead.is_some(), !noticed, "a death is told once");
+            [
+                second,
+                keys.insert(HANDLE(2, 1)).0,
+                keys.insert(HANDLE(3, 1)).0,
+            ]
+        };
+        assert_eq!(given(true), given(false));
     }
 }

@@ -54,6 +54,8 @@
 //!   taken by [`Simulation::world_mut`].
 //! - Interpolation shows the past: a frame is up to one step behind the true state.
 
+#![cfg_attr(not(test), warn(clippy::pedantic))]
+
 // The modules in the order that the data takes; each uses only those above it.
 
 // Ids.

@@ -130,8 +130,8 @@ mod tests {
     }
 
     fn to_f64(q: Quat) -> Quaternion<f64> {
-        let [i, j, k, w] = q.to_array().map(f64::from);
-        Quaternion::new(w, i, j, k)
+        let [x, y, z, w] = q.to_array();
+        Quaternion::new(w.into(), x.into(), y.into(), z.into())
     }
 
     /// Slerp in f64, with the angle from atan2 so that small ones are exact too.

@@ -4,10 +4,6 @@
     missing_docs,
     reason = "each user takes the scenes that it needs"
 )]
-#![allow(
-    clippy::pedantic,
-    reason = "plain numbers of bodies become plain coordinates"
-)]
 
 pub mod frame_times;
 

@@ -1,0 +1,202 @@
+//! What the run was like: a table, a summary, a picture.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+
+use evenstep::rapier3d::math::Vector;
+use evenstep::{Frame, Simulation};
+use plotters::prelude::*;
+
+use crate::game::Game;
+
+/// The part of the run that the picture shows, in seconds.
+const SHOWN: std::ops::Range<f64> = 3.0..3.4;
+
+/// One line of the table.
+#[derive(Default)]
+struct Second {
+    frames: u32,
+    steps: u64,
+    dropped: Duration,
+    collisions: usize,
+}
+
+/// The drone as two renderers show it: one that interpolates, one that takes the latest step.
+struct Shown {
+    time: f64,
+    interpolated: Vector,
+    latest: Vector,
+}
+
+#[derive(Default)]
+pub struct Report {
+    second: Second,
+    printed: u64,
+    time: Duration,
+    frames: u32,
+    steps: u64,
+    last: Option<Shown>,
+    window: Vec<Shown>,
+    jump_interpolated: f32,
+    jump_latest: f32,
+}
+
+impl Report {
+    /// Takes in a frame.
+    pub fn frame(&mut self, time: Duration, simulation: &Simulation, game: &Game, frame: Frame) {
+        self.time += time;
+        self.frames += 1;
+        self.steps += frame.steps;
+        self.second.frames += 1;
+        self.second.steps += frame.steps;
+        self.second.dropped += frame.dropped.frame_time;
+        self.measure(
+            time.saturating_sub(frame.dropped.frame_time),
+            simulation,
+            game,
+        );
+        if self.time.as_secs() > self.printed {
+            self.print_second(simulation, game, frame);
+        }
+    }
+
+    /// How far the drone has moved on the screen, beyond or short of what its speed covers.
+    fn measure(&mut self, taken: Duration, simulation: &Simulation, game: &Game) {
+        let body = simulation
+            .get(game.drone)
+            .expect("nobody removes the drone");
+        let shown = Shown {
+            time: self.time.as_secs_f64(),
+            interpolated: simulation.pose(game.drone).expect("it lives").translation,
+            latest: body.translation(),
+        };
+        if let Some(last) = &self.last {
+            let covered =
+                body.linvel().length() * taken.as_secs_f32() * simulation.clock().speed() as f32;
+            let jump = |now: Vector, before: Vector| (now.distance(before) - covered).abs();
+            let interpolated = jump(shown.interpolated, last.interpolated);
+            self.jump_interpolated = self.jump_interpolated.max(interpolated);
+            self.jump_latest = self.jump_latest.max(jump(shown.latest, last.latest));
+        }
+        if SHOWN.contains(&shown.time) {
+            self.window.push(Shown { ..shown });
+        }
+        self.last = Some(shown);
+    }
+
+    fn print_second(&mut self, simulation: &Simulation, game: &Game, frame: Frame) {
+        if self.printed == 0 {
+            println!(
+                "{:>4} {:>7} {:>6} {:>11} {:>7} {:>6} {:>7}",
+                "s", "frames", "steps", "dropped ms", "bodies", "awake", "events"
+            );
+        }
+        self.printed = self.time.as_secs();
+        let Second {
+            frames,
+            steps,
+            dropped,
+            collisions,
+        } = self.second;
+        println!(
+            "{:>4} {frames:>7} {steps:>6} {:>11.1} {:>7} {:>6} {:>7}",
+            self.printed,
+            dropped.as_secs_f64() * 1e3,
+            simulation.world().bodies.len(),
+            frame.awake,
+            game.collisions - collisions
+        );
+        self.second = Second {
+            collisions: game.collisions,
+            ..Second::default()
+        };
+    }
+
+    pub fn print_summary(&self, simulation: &Simulation, game: &Game) {
+        let seconds = self.time.as_secs_f64();
+        println!(
+            "\n{} frames in {seconds:.2} s ({:.1} a second), {} steps, {:.1} ms dropped",
+            self.frames,
+            f64::from(self.frames) / seconds,
+            self.steps,
+            simulation.clock().dropped().frame_time.as_secs_f64() * 1e3
+        );
+        println!(
+            "{} collisions, {} jumps of the player, {} input samples late",
+            game.collisions,
+            game.jumps,
+            game.input.corrected().late
+        );
+        println!(
+            "longest jump of the drone against its true speed: \
+                  {:.1} mm as the latest step shows it, {:.1} mm interpolated",
+            self.jump_latest * 1e3,
+            self.jump_interpolated * 1e3
+        );
+    }
+
+    /// Draws where the two renderers show the drone over a few tenths of a second.
+    pub fn draw(&self, file: &Path) -> Result<(), Box<dyn Error>> {
+        let x = |place: fn(&Shown) -> Vector| {
+            self.window
+                .iter()
+                .map(move |shown| (shown.time, f64::from(place(shown).x)))
+        };
+        let (latest, interpolated) = (x(|s| s.latest), x(|s| s.interpolated));
+        let all = latest.clone().chain(interpolated.clone()).map(|(_, x)| x);
+        let (low, high) = all.fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
+        if self.window.len() < 2 {
+            return Err(format!("the run ends before the picture's {SHOWN:?} s").into());
+        }
+
+        let area = SVGBackend::new(file, (860, 420)).into_drawing_area();
+        area.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(&area)
+            .caption("One body, as each frame shows it", ("sans-serif", 20))
+            .margin(12)
+            .x_label_area_size(40)
+            .y_label_area_size(60)
+            .build_cartesian_2d(SHOWN, low - 0.05..high + 0.05)?;
+        chart
+            .configure_mesh()
+            .x_desc("time, s")
+            .y_desc("x, m")
+            .light_line_style(WHITE)
+            .draw()?;
+        let raw = RGBColor(200, 60, 40);
+        let smooth = RGBColor(30, 100, 190);
+        chart
+            .draw_series(LineSeries::new(
+                staircase(latest.clone()),
+                raw.stroke_width(2),
+            ))?
+            .label("latest step")
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], raw.stroke_width(2)));
+        chart.draw_series(latest.map(|at| Circle::new(at, 3, raw.filled())))?;
+        chart
+            .draw_series(LineSeries::new(
+                interpolated.clone(),
+                smooth.stroke_width(2),
+            ))?
+            .label("interpolated")
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], smooth.stroke_width(2)));
+        chart.draw_series(interpolated.map(|at| Circle::new(at, 3, smooth.filled())))?;
+        chart
+            .configure_series_labels()
+            .border_style(BLACK)
+            .background_style(WHITE)
+            .draw()?;
+        area.present()?;
+        Ok(())
+    }
+}
+
+/// A frame stays on the screen until the next one.
+fn staircase(points: impl Iterator<Item = (f64, f64)>) -> impl Iterator<Item = (f64, f64)> {
+    let mut before = None;
+    points.flat_map(move |(time, x)| {
+        let held = before.replace(x).unwrap_or(x);
+        [(time, held), (time, x)]
+    })
+}

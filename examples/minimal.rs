@@ -1,0 +1,32 @@
+//! One ball, dropped and shown at 144 frames a second while the physics makes 60 steps.
+//!
+//! `cargo run --example minimal`
+
+use std::time::Duration;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{Rate, Simulation};
+
+fn main() -> Result<(), evenstep::RateError> {
+    let mut simulation = Simulation::new(Rate::hz(60)?);
+    simulation.insert(
+        RigidBodyBuilder::fixed(),
+        ColliderBuilder::cuboid(10.0, 0.1, 10.0),
+    );
+    let ball = simulation.insert(
+        RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0),
+        ColliderBuilder::ball(0.5).restitution(0.7),
+    );
+    for frame in 0..288 {
+        simulation.advance(Duration::from_secs(1) / 144, |_, _| ());
+        let pose = simulation.pose(ball).expect("nobody removed the ball");
+        if frame % 12 == 0 {
+            println!(
+                "{:>width$}",
+                "o",
+                width = (pose.translation.y * 20.0) as usize
+            );
+        }
+    }
+    Ok(())
+}
