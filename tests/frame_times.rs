@@ -19,9 +19,19 @@ fn presentmon_1_and_2_mangohud_and_plain_lists_are_read() {
     let mangohud = "os,cpu,gpu,ram,kernel,driver,cpuscheduler\n\
                     Linux,Some CPU,Some GPU,16,6.1,Mesa,schedutil\n\
                     fps,frametime,cpu_load,elapsed\n60.6,16.5,10,1\n137.9,7.25,10,2\n";
+    let mangohud_in_micros = "v1\n0.6.8\n---SYSTEM INFO---\nos,cpu\nLinux,Some CPU\n\
+                              ---FRAME METRICS---\nfps,frametime,elapsed\n\
+                              60.606,16500,1\n137.931,7250,2\n";
     let plain = "# milliseconds\n16.5\n\n 7.25 \n";
     let with_mark = "\u{feff}MsBetweenPresents\n16.5\n7.25\n";
-    for text in [presentmon, presentmon_2, mangohud, plain, with_mark] {
+    for text in [
+        presentmon,
+        presentmon_2,
+        mangohud,
+        mangohud_in_micros,
+        plain,
+        with_mark,
+    ] {
         assert_eq!(micros(text).unwrap(), [16_500, 7_250], "{text}");
     }
 }
@@ -59,6 +69,11 @@ fn a_file_without_the_column_is_refused() {
     let error = micros("# no times here\nName,Age\nAda,36\n").unwrap_err();
     assert!(
         matches!(error, TraceError::NoColumn { line: 2 }),
+        "{error:?}"
+    );
+    let error = micros("fast\n16.5\n").unwrap_err();
+    assert!(
+        matches!(error, TraceError::NoColumn { line: 1 }),
         "{error:?}"
     );
     let error = micros("hello\n").unwrap_err();

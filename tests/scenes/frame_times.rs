@@ -30,11 +30,11 @@ pub enum TraceError {
 
 /// Frame times from PresentMon's CSV, MangoHud's, or a plain list of milliseconds, one a line.
 ///
-/// Empty lines and those that begin with `#` are passed over. MangoHud puts two lines about the
-/// machine before its header.
+/// Empty lines and those that begin with `#` are passed over. MangoHud writes about the machine
+/// before its header, and older versions of it count in microseconds.
 pub fn read(file: impl Read) -> Result<Vec<Duration>, TraceError> {
-    let mut column = None;
-    let mut no_header = None;
+    let mut columns = None;
+    let mut preamble = None;
     let mut times = Vec::new();
     for (text, line) in BufReader::new(file).lines().zip(1..) {
         let text = text.map_err(|source| TraceError::Io { line, source })?;
@@ -44,22 +44,73 @@ pub fn read(file: impl Read) -> Result<Vec<Duration>, TraceError> {
             continue;
         }
         let fields = fields(text).map_err(|source| TraceError::Csv { line, source })?;
-        if let Some(column) = column {
-            times.push(time_at(&fields, column, line)?);
-        } else if let Some(found) = fields.iter().position(|field| COLUMNS.contains(&field)) {
-            column = Some(found);
-        } else if fields.len() == 1 {
-            times.push(time_at(&fields, 0, line).map_err(|_| TraceError::NoColumn { line })?);
-            column = Some(0);
+        if let Some(columns) = &columns {
+            times.push(Time::read(&fields, columns, line)?);
+        } else if let Some(found) = Columns::find(&fields) {
+            columns = Some(found);
+        } else if preamble.is_none() && fields.len() == 1 && text.parse::<f64>().is_ok() {
+            let list = Columns { time: 0, fps: None };
+            times.push(Time::read(&fields, &list, line)?);
+            columns = Some(list);
         } else {
-            no_header.get_or_insert(line);
+            preamble.get_or_insert(line);
         }
     }
-    match (column, no_header) {
+    match (columns, preamble) {
         (None, Some(line)) => Err(TraceError::NoColumn { line }),
         _ if times.is_empty() => Err(TraceError::Empty),
-        _ => Ok(times),
+        _ => Ok(durations(&times)),
     }
+}
+
+/// Where a capture has what.
+struct Columns {
+    time: usize,
+    /// Frames a second, in MangoHud's.
+    fps: Option<usize>,
+}
+
+impl Columns {
+    fn find(header: &StringRecord) -> Option<Self> {
+        let time = header.iter().position(|field| COLUMNS.contains(&field))?;
+        let fps = header.iter().position(|field| field == "fps");
+        Some(Self { time, fps })
+    }
+}
+
+/// The time of one frame, in the file's unit.
+struct Time {
+    time: f64,
+    /// Whether frames a second tell that the unit is a microsecond: their product with the time
+    /// is a thousand milliseconds, or a million microseconds.
+    in_micros: bool,
+}
+
+impl Time {
+    fn read(fields: &StringRecord, columns: &Columns, line: usize) -> Result<Self, TraceError> {
+        let text = fields.get(columns.time).ok_or(TraceError::Short { line })?;
+        let time = text.parse::<f64>().ok();
+        let time = time.filter(|time| Duration::try_from_secs_f64(*time).is_ok());
+        let time = time.ok_or_else(|| TraceError::BadTime {
+            line,
+            text: text.to_owned(),
+        })?;
+        let fps = columns
+            .fps
+            .and_then(|fps| fields.get(fps)?.parse::<f64>().ok());
+        let in_micros = fps.is_some_and(|fps| fps * time > 3e4);
+        Ok(Self { time, in_micros })
+    }
+}
+
+fn durations(times: &[Time]) -> Vec<Duration> {
+    // The rate of a single frame may be an average over many: the whole file decides.
+    let in_micros = times.iter().filter(|time| time.in_micros).count() * 2 > times.len();
+    let unit = if in_micros { 1e-6 } else { 1e-3 };
+    times
+        .iter()
+        .map(|time| Duration::from_secs_f64(time.time * unit))
+        .collect()
 }
 
 /// The fields of one line. A line at a time, so that an error can name it.
@@ -70,17 +121,4 @@ fn fields(text: &str) -> Result<StringRecord, csv::Error> {
         .from_reader(text.as_bytes());
     let record = reader.records().next();
     record.unwrap_or_else(|| Ok(StringRecord::new()))
-}
-
-fn time_at(fields: &StringRecord, column: usize, line: usize) -> Result<Duration, TraceError> {
-    let text = fields.get(column).ok_or(TraceError::Short { line })?;
-    let seconds = text
-        .parse::<f64>()
-        .ok()
-        .map(|milliseconds| milliseconds / 1e3);
-    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.ok_or_else(|| TraceError::BadTime {
-        line,
-        text: text.to_owned(),
-    })
 }
