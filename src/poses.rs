@@ -1,5 +1,6 @@
 //! The previous and the current pose of every body that moves, and the pose that a frame shows.
 
+use rapier3d::dynamics::RigidBodyHandle;
 use rapier3d::math::Pose;
 use slotmap::SecondaryMap;
 
@@ -25,8 +26,6 @@ use crate::world::World;
 pub(crate) struct Poses {
     places: SecondaryMap<BodyKey, Place>,
     moving: Moving,
-    /// Counts the passes over the awake bodies, from 1: who was met in the last one is awake.
-    pass: u64,
     /// Bodies that the game got hold of since the last `begin_step`.
     touched: Vec<BodyKey>,
     /// What this frame shows otherwise than the frame before.
@@ -43,8 +42,12 @@ enum Place {
 }
 
 /// The bodies that move: lists with one entry a body, all in the same order.
+///
+/// First those that were awake after the last step, in the order in which Rapier lists them: to go
+/// through both at once takes no look-up.
 #[derive(Clone, Debug, Default)]
 struct Moving {
+    handles: Vec<RigidBodyHandle>,
     keys: Vec<BodyKey>,
     previous: Vec<Pose>,
     current: Vec<Pose>,
@@ -52,10 +55,10 @@ struct Moving {
     shown: Vec<Pose>,
     /// Whether `shown` is still to be told to the host: a new body.
     is_new: Vec<bool>,
-    /// The pass in which the body was last met awake; 0 for none.
-    seen: Vec<u64>,
     /// What the next frame shows, while it is made.
     next_shown: Vec<Pose>,
+    /// How many were awake.
+    awake: usize,
 }
 
 impl Poses {
@@ -63,110 +66,138 @@ impl Poses {
         Self {
             places: SecondaryMap::new(),
             moving: Moving::default(),
-            pass: 1,
             touched: Vec::new(),
             moved: Vec::new(),
             settled: Vec::new(),
         }
     }
 
-    pub fn insert(&mut self, key: BodyKey, pose: Pose) {
-        let place = self.moving.push(key, pose, true);
+    pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
+        let place = self.moving.push(key, handle, pose, true);
         self.places.insert(key, Place::Moving(place));
     }
 
     pub fn remove(&mut self, key: BodyKey) {
         if let Some(Place::Moving(place)) = self.places.remove(key) {
-            self.moving.swap_remove(place);
-            self.repair(place);
+            self.unlist(place);
         }
     }
 
     /// The game may change this body: look at it in the next frame.
-    pub fn touch(&mut self, key: BodyKey) {
-        self.list(key);
+    pub fn touch(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+        self.list(key, handle);
         self.touched.push(key);
     }
 
     /// The body has been put to `position`: show it there, without a way from where it was.
-    pub fn snap(&mut self, key: BodyKey, position: Pose) {
-        let place = self.list(key);
+    pub fn snap(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
+        let place = self.list(key, handle);
         self.moving.previous[place] = position;
         self.moving.current[place] = position;
     }
 
     /// Looks whether the body is elsewhere than where the last step left it, and snaps it there.
-    pub fn notice(&mut self, key: BodyKey, position: Pose) {
+    pub fn notice(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         if position.is_finite() && self.current(key) != Some(position) {
-            self.snap(key, position);
+            self.snap(key, handle, position);
         }
     }
 
     /// Right before the last step of a frame: where is every body that is about to move?
-    pub fn begin_step(&mut self, world: &World) {
-        self.touched.clear();
-        self.pass += 1;
-        for (key, position) in world.awake() {
-            let place = self.list(key);
+    ///
+    /// `is_first`: no step was made since the last `end_step`, so all that are awake are where it
+    /// left them, but for those that the game got hold of.
+    pub fn begin_step(&mut self, world: &World, is_first: bool) {
+        if is_first {
+            self.notice_touched(world);
             let moving = &mut self.moving;
-            moving.previous[place] = finite_or(position, moving.current[place]);
-            moving.seen[place] = self.pass;
+            std::mem::swap(&mut moving.previous, &mut moving.current);
+        } else {
+            self.touched.clear();
+            self.meet_awake(world, |moving, place, position| {
+                moving.previous[place] = finite_or(position, moving.current[place]);
+            });
         }
         // New ones, those that the game got hold of, and those that fell asleep before this step.
-        for place in 0..self.moving.keys.len() {
-            if let Some(position) = self.position_if_not_awake(place, world) {
-                self.moving.previous[place] = position;
-                self.moving.current[place] = position;
-            }
+        let moving = &mut self.moving;
+        for place in moving.awake..moving.keys.len() {
+            let last = if is_first {
+                moving.previous[place]
+            } else {
+                moving.current[place]
+            };
+            let position = world.position(moving.handles[place]);
+            let position = position.map_or(last, |position| finite_or(position, last));
+            moving.previous[place] = position;
+            moving.current[place] = position;
         }
     }
 
     /// Right after the last step of a frame: where has it led?
     pub fn end_step(&mut self, world: &World) {
-        self.pass += 1;
-        for (key, position) in world.awake() {
-            let place = self.list(key);
-            let moving = &mut self.moving;
-            moving.current[place] = finite_or(position, moving.current[place]);
-            moving.seen[place] = self.pass;
-        }
+        self.meet_awake(world, |moving, place, position| {
+            moving.current[place] = finite_or(position, moving.previous[place]);
+        });
         // Also those that fell asleep in this very step, which may still have moved them.
-        for place in 0..self.moving.keys.len() {
-            if let Some(position) = self.position_if_not_awake(place, world) {
-                self.moving.current[place] = position;
-            }
+        let moving = &mut self.moving;
+        for place in moving.awake..moving.keys.len() {
+            let last = moving.previous[place];
+            let position = world.position(moving.handles[place]);
+            moving.current[place] = position.map_or(last, |position| finite_or(position, last));
         }
-    }
-
-    /// Where a body is that the pass at hand has not met awake.
-    fn position_if_not_awake(&self, place: usize, world: &World) -> Option<Pose> {
-        if self.moving.seen[place] == self.pass {
-            return None;
-        }
-        let position = world.position(self.moving.keys[place])?;
-        position.is_finite().then_some(position)
     }
 
     /// After a step that is not the last of its frame: a body that wakes and falls asleep
     /// again before the last one is not missed.
     pub fn list_awake(&mut self, world: &World) {
-        for (key, _) in world.awake() {
-            self.list(key);
+        self.align_awake(world, |_, _, _| ());
+    }
+
+    /// Visits all awake bodies: the lists, the body's place in them, and its position.
+    fn meet_awake(&mut self, world: &World, mut visit: impl FnMut(&mut Moving, usize, Pose)) {
+        self.align_awake(world, |moving, place, handle| {
+            if let Some(position) = world.position(handle) {
+                visit(moving, place, position);
+            }
+        });
+    }
+
+    /// Visits all awake bodies, and brings them to the front of the lists in Rapier's order.
+    fn align_awake(
+        &mut self,
+        world: &World,
+        mut visit: impl FnMut(&mut Moving, usize, RigidBodyHandle),
+    ) {
+        let mut place = 0;
+        for handle in world.physics.islands.active_bodies() {
+            if self.moving.handles.get(place) != Some(&handle) {
+                // Out of line, just woken, or without a key.
+                let Some(key) = world.keys.key(handle) else {
+                    continue;
+                };
+                let listed = self.list(key, handle);
+                self.swap(place, listed);
+            }
+            visit(&mut self.moving, place, handle);
+            place += 1;
         }
+        self.moving.awake = place;
     }
 
     /// Shows the latest positions and forgets the way to them: for a frame that broke off.
     pub fn resync(&mut self, world: &World) {
-        self.begin_step(world);
+        self.begin_step(world, false);
         self.moving.current.clone_from(&self.moving.previous);
     }
 
-    /// Notices what the game did since the last `begin_step` to bodies that it got hold of.
+    /// Notices what the game did since the last step to bodies that it got hold of.
     pub fn notice_touched(&mut self, world: &World) {
         let mut touched = std::mem::take(&mut self.touched);
         for key in touched.drain(..) {
-            if let Some(position) = world.position(key) {
-                self.notice(key, position);
+            if let Some(handle) = world.handle(key)
+                && let Some(position) = world.position(handle)
+            {
+                self.notice(key, handle, position);
             }
         }
         self.touched = touched;
@@ -184,17 +215,19 @@ impl Poses {
             alpha,
             &mut moving.next_shown,
         );
-        for (place, &pose) in moving.next_shown.iter().enumerate() {
-            if moving.is_new[place] || pose != moving.shown[place] {
+        std::mem::swap(&mut moving.shown, &mut moving.next_shown);
+        let before = &moving.next_shown;
+        for (place, (&pose, before)) in moving.shown.iter().zip(before).enumerate() {
+            if pose != *before || moving.is_new[place] {
                 self.moved.push((moving.keys[place], pose));
                 moving.is_new[place] = false;
             }
-            let settled = moving.seen[place] != self.pass;
-            if settled && moving.previous[place] == moving.current[place] {
+        }
+        for place in moving.awake..moving.keys.len() {
+            if moving.previous[place] == moving.current[place] {
                 self.settled.push(place);
             }
         }
-        std::mem::swap(&mut moving.shown, &mut moving.next_shown);
         self.settle();
     }
 
@@ -205,8 +238,7 @@ impl Poses {
         for place in settled.drain(..).rev() {
             let pose = self.moving.current[place];
             self.places[self.moving.keys[place]] = Place::Resting(pose);
-            self.moving.swap_remove(place);
-            self.repair(place);
+            self.unlist(place);
         }
         self.settled = settled;
     }
@@ -249,44 +281,76 @@ impl Poses {
     }
 
     /// Puts a body onto the list of those that move, if it is not there.
-    fn list(&mut self, key: BodyKey) -> usize {
+    fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = &mut self.places[key];
         match *place {
             Place::Moving(index) => index,
             Place::Resting(pose) => {
-                let index = self.moving.push(key, pose, false);
+                let index = self.moving.push(key, handle, pose, false);
                 *place = Place::Moving(index);
                 index
             }
         }
     }
 
-    /// A body was swapped into `place`: lets its key know.
+    /// Takes a body off the list. Of the others, at most two change their places.
+    fn unlist(&mut self, mut place: usize) {
+        if place < self.moving.awake {
+            self.moving.awake -= 1;
+            let last_awake = self.moving.awake;
+            self.moving.swap(place, last_awake);
+            self.repair(place);
+            place = last_awake;
+        }
+        self.moving.swap_remove(place);
+        self.repair(place);
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        if one != other {
+            self.moving.swap(one, other);
+            self.repair(one);
+            self.repair(other);
+        }
+    }
+
+    /// Another body has come to `place`: lets its key know, unless that is gone.
     fn repair(&mut self, place: usize) {
-        if let Some(key) = self.moving.keys.get(place) {
-            self.places[*key] = Place::Moving(place);
+        if let Some(key) = self.moving.keys.get(place)
+            && let Some(known) = self.places.get_mut(*key)
+        {
+            *known = Place::Moving(place);
         }
     }
 }
 
 impl Moving {
-    fn push(&mut self, key: BodyKey, pose: Pose, is_new: bool) -> usize {
+    fn push(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose, is_new: bool) -> usize {
+        self.handles.push(handle);
         self.keys.push(key);
         self.previous.push(pose);
         self.current.push(pose);
         self.shown.push(pose);
         self.is_new.push(is_new);
-        self.seen.push(0);
         self.keys.len() - 1
     }
 
+    fn swap(&mut self, one: usize, other: usize) {
+        self.handles.swap(one, other);
+        self.keys.swap(one, other);
+        self.previous.swap(one, other);
+        self.current.swap(one, other);
+        self.shown.swap(one, other);
+        self.is_new.swap(one, other);
+    }
+
     fn swap_remove(&mut self, place: usize) {
+        self.handles.swap_remove(place);
         self.keys.swap_remove(place);
         self.previous.swap_remove(place);
         self.current.swap_remove(place);
         self.shown.swap_remove(place);
         self.is_new.swap_remove(place);
-        self.seen.swap_remove(place);
     }
 }
 

@@ -263,7 +263,7 @@ impl Simulation {
         self.frame.rejected_forces += self.forces.apply(&mut physics.bodies, keys, step);
         if is_last {
             self.notice_edits();
-            self.poses.begin_step(&self.world);
+            self.poses.begin_step(&self.world, self.frame.steps == 0);
         }
         self.state = State::Stepping;
         self.world.step(step, hooks, &mut self.log);
@@ -312,6 +312,7 @@ impl Simulation {
         self.steps = self.clock.abort(&self.steps);
         self.frame.dropped.aborted = left;
         self.forces.clear_pushes();
+        self.forces.restore(&mut self.world.physics);
         if self.frame.steps > 0 {
             self.poses.resync(&self.world);
         }
@@ -325,7 +326,7 @@ impl Simulation {
         let mut dead = Vec::new();
         for (key, handle) in self.world.keys.iter() {
             match self.world.physics.bodies.get(handle) {
-                Some(body) => self.poses.notice(key, *body.position()),
+                Some(body) => self.poses.notice(key, handle, *body.position()),
                 None => dead.push(key),
             }
         }
@@ -436,8 +437,8 @@ impl Simulation {
         if let Some(dead) = dead {
             self.died(dead);
         }
-        self.poses
-            .insert(key, *self.world.physics.bodies[handle].position());
+        let position = *self.world.physics.bodies[handle].position();
+        self.poses.insert(key, handle, position);
         key
     }
 
@@ -461,12 +462,9 @@ impl Simulation {
     ///
     /// A position that is set here shows in the next frame, without a way from the old one.
     pub fn get_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
-        let body = self
-            .world
-            .physics
-            .bodies
-            .get_mut(self.world.keys.handle(key)?)?;
-        self.poses.touch(key);
+        let handle = self.world.keys.handle(key)?;
+        let body = self.world.physics.bodies.get_mut(handle)?;
+        self.poses.touch(key, handle);
         Some(body)
     }
 
@@ -499,10 +497,10 @@ impl Simulation {
         if !pose.is_finite() {
             return Err(BodyError::NotFinite);
         }
-        self.get_mut(key)
-            .ok_or(BodyError::Gone)?
-            .set_position(pose, true);
-        self.poses.snap(key, pose);
+        let handle = self.handle(key).ok_or(BodyError::Gone)?;
+        self.world.physics.bodies[handle].set_position(pose, true);
+        self.poses.touch(key, handle);
+        self.poses.snap(key, handle, pose);
         Ok(())
     }
 

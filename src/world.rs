@@ -44,15 +44,7 @@ impl World {
         self.physics.bodies.get(self.keys.handle(key)?)
     }
 
-    pub fn position(&self, key: BodyKey) -> Option<Pose> {
-        self.get(key).map(|body| *body.position())
-    }
-
-    /// The awake bodies that have a key, with their positions.
-    pub fn awake(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
-        self.physics.islands.active_bodies().filter_map(|handle| {
-            let key = self.keys.key(handle)?;
-            Some((key, *self.physics.bodies.get(handle)?.position()))
-        })
+    pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
+        self.physics.bodies.get(handle).map(|body| *body.position())
     }
 }

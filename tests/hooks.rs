@@ -3,7 +3,7 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
+use evenstep::{BodyKey, Generator, Hooks, Rate, Simulation, Step, Wrench};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -115,6 +115,29 @@ fn after_a_panic_the_simulation_goes_on() {
             });
         }));
         assert!(panicked.is_err());
+        check(simulation, key, tick);
+    }
+}
+
+#[test]
+fn after_a_panic_in_a_generator_the_simulation_goes_on() {
+    for tick in 0..5 {
+        let (mut simulation, key) = flyer();
+        let lasting = Generator::custom(|_, _| Wrench {
+            force: Vector::Y * 100.0,
+            ..Wrench::default()
+        });
+        let lasting = simulation.add_generator(key, lasting).unwrap();
+        let panicking = Generator::custom(move |_, step| {
+            assert!(step.tick < tick, "the generator panics");
+            Wrench::default()
+        });
+        let panicking = simulation.add_generator(key, panicking).unwrap();
+        let advance = || simulation.advance(MS(52), |_, _| ());
+        assert!(catch_unwind(AssertUnwindSafe(advance)).is_err());
+        for generator in [lasting, panicking] {
+            simulation.remove_generator(generator).unwrap();
+        }
         check(simulation, key, tick);
     }
 }
