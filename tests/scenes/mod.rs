@@ -60,6 +60,20 @@ pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .collect()
 }
 
+/// `count` balls on the floor that are asleep, each on a place of its own.
+pub fn sleepers(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
+    let side = (count as f32).sqrt().ceil() as usize;
+    (0..count)
+        .map(|i| {
+            let at = Vector::new(2.0 * (i % side) as f32, 0.5, 2.0 * (i / side) as f32);
+            simulation.insert(
+                RigidBodyBuilder::dynamic().translation(at).sleeping(true),
+                ColliderBuilder::ball(0.5),
+            )
+        })
+        .collect()
+}
+
 /// The inputs of [`Yard`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Key {
