@@ -1,4 +1,4 @@
-//! Bodies as entities of a [hecs](::hecs) world.
+//! Bodies as entities of a [`hecs::World`].
 //!
 //! [`Entities`] keeps a hecs world and a [`Simulation`] in step: an entity with a [`Body`] has its
 //! body, a body that was spawned here has its entity, and after each frame the entities' [`RenderPose`]s

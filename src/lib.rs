@@ -43,7 +43,7 @@
 //! - [`Events`] of all steps of the frame, each with its tick.
 //! - Poses are Rapier's [`Pose`](rapier3d::math::Pose), between the last two states; for nalgebra's
 //!   `Isometry3` see [`Simulation::isometry`] and [`to_isometry`].
-//! - [`hecs`] keeps components in step, with the feature of that name.
+//! - The module `hecs` keeps components in step, with the feature of that name.
 //!
 //! # What holds
 //! - The same steps, whatever the frame rate: two runs whose hooks do the same by tick end with
