@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
+use crate::stepping::Stepping;
 
 /// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
 ///
@@ -54,9 +55,12 @@ const LARGEST_ALPHA: f32 = 1.0 - f32::EPSILON / 2.0;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clock {
     rate: Rate,
+    stepping: Stepping,
     /// Time that has gone in and made no step yet, in units of 1 ns / (rate · speed units).
     accumulator: u128,
     tick: u64,
+    /// The length of all steps so far, in the same units.
+    simulated: u128,
     /// All time handed to `advance`, cut or not: the time that input is stamped with.
     now: Duration,
     /// Where on `now` the step that is still to come begins.
@@ -68,6 +72,7 @@ pub struct Clock {
     single_steps: u32,
     max_frame_time: Duration,
     max_steps_per_frame: Option<u32>,
+    budget: Option<Budget>,
     dropped: Dropped,
 }
 
@@ -78,6 +83,8 @@ pub struct Dropped {
     pub frame_time: Duration,
     /// Steps over [`Clock::set_max_steps_per_frame`].
     pub steps: u64,
+    /// Steps over [`Clock::set_budget`].
+    pub over_budget: u64,
     /// Steps that were due when a hook of [`Simulation::advance`](crate::Simulation::advance)
     /// failed or panicked.
     pub aborted: u64,
@@ -103,8 +110,10 @@ impl Clock {
     pub fn new(rate: Rate) -> Self {
         Self {
             rate,
+            stepping: Stepping::default(),
             accumulator: 0,
             tick: 0,
+            simulated: 0,
             now: Duration::ZERO,
             step_started: Duration::ZERO,
             speed: SPEED_UNITS,
@@ -112,6 +121,7 @@ impl Clock {
             single_steps: 0,
             max_frame_time: Duration::from_millis(250),
             max_steps_per_frame: None,
+            budget: None,
             dropped: Dropped::default(),
         }
     }
@@ -122,55 +132,69 @@ impl Clock {
     pub fn advance(&mut self, elapsed: Duration) -> Steps {
         let mut dropped = Dropped::default();
         self.now = self.now.saturating_add(elapsed);
-        if !self.paused {
-            let taken = elapsed.min(self.max_frame_time);
-            dropped.frame_time = elapsed.saturating_sub(taken);
-            self.accumulator += taken.as_nanos() * self.units_per_nano();
-        }
-        let mut due = self.take_whole_steps();
-        if let Some(max) = self.max_steps_per_frame {
-            dropped.steps = due.saturating_sub(max.into());
-            due -= dropped.steps;
-        }
-        due += u64::from(std::mem::take(&mut self.single_steps));
-
+        let (gained, units_per_nano) = self.gain(elapsed, &mut dropped);
+        let step = units_per_step(self.rate);
+        let mut plan = self.stepping.plan(self.accumulator + gained, step);
+        self.accumulator = plan.left;
+        plan.whole = self.limit(plan.whole, plan.last > 0, &mut dropped);
+        plan.whole += u64::from(std::mem::take(&mut self.single_steps));
         self.dropped += dropped;
+
+        // Only a frame of decades at gigahertz rates holds more steps than a u64 counts.
+        let due = plan.whole.saturating_add(u64::from(plan.last > 0));
+        let due = due.min(u64::MAX - self.tick);
         let steps = Steps {
             ticks: self.tick..self.tick + due,
             rate: self.rate,
+            last: plan.last,
+            simulated: self.simulated,
             starts: self.step_started,
             now: self.now,
             remainder: self.accumulator,
-            units_per_nano: self.units_per_nano(),
+            units_per_nano,
             dropped,
         };
         self.tick += due;
+        self.simulated = self.simulated.saturating_add(steps.units_left());
         if due > 0 {
             self.step_started = steps.end_of(self.tick - 1);
         }
         steps
     }
 
-    fn take_whole_steps(&mut self) -> u64 {
-        let step = units_per_step(self.rate);
-        let due = self.accumulator / step;
-        self.accumulator %= step;
-        // Only a frame of decades at gigahertz rates holds more steps than a u64 counts.
-        u64::try_from(due.min((u64::MAX - self.tick).into())).unwrap_or(0)
+    /// What a frame puts into the accumulator, and how much of it each nanosecond does.
+    fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (u128, u128) {
+        if self.paused {
+            return (0, 0);
+        }
+        if let Some(count) = self.stepping.count(elapsed.as_nanos(), self.rate) {
+            // At speed 1 so many whole steps, however long the frame took.
+            let seconds = u128::from(self.rate.seconds());
+            let gained = count * NANOS_PER_SECOND * seconds * u128::from(self.speed);
+            return (gained, gained.div_ceil(elapsed.as_nanos().max(1)));
+        }
+        let taken = elapsed.min(self.max_frame_time);
+        dropped.frame_time = elapsed.saturating_sub(taken);
+        let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
+        (taken.as_nanos() * units_per_nano, units_per_nano)
     }
 
-    /// How much a nanosecond of elapsed time adds to the accumulator; nothing while paused.
-    fn units_per_nano(&self) -> u128 {
-        if self.paused {
-            0
-        } else {
-            u128::from(self.rate.steps()) * u128::from(self.speed)
-        }
+    /// How many of `whole` steps may be made, beside a shorter one.
+    fn limit(&self, whole: u64, and_a_last: bool, dropped: &mut Dropped) -> u64 {
+        let at_most = |most: u64| whole.min(most.saturating_sub(and_a_last.into()));
+        let by_count = self
+            .max_steps_per_frame
+            .map_or(whole, |most| at_most(most.into()));
+        let by_budget = self.budget.map_or(whole, |budget| at_most(budget.steps()));
+        dropped.steps = whole - by_count;
+        dropped.over_budget = by_count.saturating_sub(by_budget);
+        by_count.min(by_budget)
     }
 
     /// Takes back the last steps, which are not made after all.
     pub(crate) fn abort(&mut self, steps: &Steps) -> Steps {
         self.tick -= steps.len();
+        self.simulated = self.simulated.saturating_sub(steps.units_left());
         self.dropped.aborted += steps.len();
         Steps {
             ticks: self.tick..self.tick,
@@ -188,6 +212,18 @@ impl Clock {
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
+    }
+
+    /// How elapsed time becomes steps: [`Stepping::Fixed`] at first.
+    #[must_use]
+    pub fn stepping(&self) -> Stepping {
+        self.stepping
+    }
+
+    /// Changes how elapsed time becomes steps, from the next frame on. Time that waits in the
+    /// accumulator is not lost.
+    pub fn set_stepping(&mut self, stepping: Stepping) {
+        self.stepping = stepping;
     }
 
     /// All elapsed time that was handed in, cut or not, paused or not: the time that
@@ -297,6 +333,34 @@ impl Clock {
     pub fn set_max_steps_per_frame(&mut self, max: Option<u32>) {
         self.max_steps_per_frame = max;
     }
+
+    /// The wall time that the steps of a frame may take: `None`, no limit, at first. Whole steps over
+    /// it are dropped and the fraction is kept, so that the spiral of death ends softly: the game
+    /// runs slower, and still smoothly.
+    ///
+    /// The clock reads no clock: measure what a step costs and say it here before each frame.
+    pub fn set_budget(&mut self, budget: Option<Budget>) {
+        self.budget = budget;
+    }
+}
+
+/// The wall time that physics may take of a frame: for [`Clock::set_budget`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// What all steps of a frame may take together.
+    pub frame: Duration,
+    /// What a step takes, as the host has measured it: an average over the last few is good.
+    pub step: Duration,
+}
+
+impl Budget {
+    /// How many steps fit. One always does: time must not stand still.
+    fn steps(self) -> u64 {
+        let fit = self.frame.as_nanos().checked_div(self.step.as_nanos());
+        fit.map_or(u64::MAX, |fit| {
+            u64::try_from(fit).unwrap_or(u64::MAX).max(1)
+        })
+    }
 }
 
 fn units_per_step(rate: Rate) -> u128 {
@@ -307,6 +371,7 @@ impl std::ops::AddAssign for Dropped {
     fn add_assign(&mut self, other: Self) {
         self.frame_time = self.frame_time.saturating_add(other.frame_time);
         self.steps += other.steps;
+        self.over_budget += other.over_budget;
         self.aborted += other.aborted;
     }
 }
@@ -316,9 +381,10 @@ impl std::ops::AddAssign for Dropped {
 pub struct Step {
     /// The number of steps before this one.
     pub tick: u64,
-    /// Its length in seconds of simulated time: the same for every step.
+    /// Its length in seconds of simulated time: the same for every step, unless
+    /// [`Stepping`] is one that varies it.
     pub dt: f32,
-    /// Simulated time at its start, rounded down to a nanosecond: tick · dt.
+    /// Simulated time at its start, rounded down to a nanosecond: the sum of all steps before.
     pub time: Duration,
     /// Where it starts on [`Clock::now`]'s time, which input is stamped with.
     pub starts: Duration,
@@ -334,6 +400,10 @@ pub struct Step {
 pub struct Steps {
     ticks: Range<u64>,
     rate: Rate,
+    /// The length of the last step, if it differs from that of the rate; 0 if not.
+    last: u128,
+    /// Simulated time at the start of the next step.
+    simulated: u128,
     /// Where the next step starts on [`Clock::now`]'s time.
     starts: Duration,
     /// The clock at the end of the frame.
@@ -372,13 +442,35 @@ impl Steps {
         self.ticks.start
     }
 
+    /// The length of a step.
+    fn length(&self, tick: u64) -> u128 {
+        if self.last > 0 && tick + 1 == self.ticks.end {
+            self.last
+        } else {
+            units_per_step(self.rate)
+        }
+    }
+
+    /// The length of all steps after `tick` steps have been made.
+    fn units_after(&self, tick: u64) -> u128 {
+        if tick == self.ticks.end {
+            return 0;
+        }
+        let whole = u128::from(self.ticks.end - 1 - tick) * units_per_step(self.rate);
+        whole.saturating_add(self.length(self.ticks.end - 1))
+    }
+
+    /// The length of all steps that are left.
+    fn units_left(&self) -> u128 {
+        self.units_after(self.ticks.start)
+    }
+
     /// Where step `tick` ends, measured back from the end of the frame: what was cut is then the
     /// oldest time of the frame, and belongs to its first step.
     ///
     /// Rounded up: a whole nanosecond is before the true end exactly if it is before this one.
     fn end_of(&self, tick: u64) -> Duration {
-        let later_steps = u128::from(self.ticks.end - 1 - tick);
-        let after = self.remainder + later_steps * units_per_step(self.rate);
+        let after = self.remainder.saturating_add(self.units_after(tick + 1));
         let age = after.checked_div(self.units_per_nano).unwrap_or(0);
         self.now.saturating_sub(duration_from_nanos(age))
     }
@@ -388,19 +480,39 @@ impl Iterator for Steps {
     type Item = Step;
 
     fn next(&mut self) -> Option<Step> {
+        let length = self.length(self.ticks.start);
         let tick = self.ticks.next()?;
         let starts = self.starts;
         let ends = self.end_of(tick).max(starts);
+        let units_per_nano = u128::from(self.rate.steps()) * u128::from(SPEED_UNITS);
+        let time = duration_from_nanos(self.simulated / units_per_nano);
         self.starts = ends;
+        self.simulated = self.simulated.saturating_add(length);
         Some(Step {
             tick,
-            dt: self.rate.dt(),
-            time: self.rate.start_of(tick),
+            dt: seconds(length, self.rate),
+            time,
             starts,
             ends,
             now: self.now,
         })
     }
+}
+
+/// The length of a step in seconds, rounded to the nearest f32.
+fn seconds(units: u128, rate: Rate) -> f32 {
+    if units == units_per_step(rate) {
+        return rate.dt();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
+    let steps = units as f64 / units_per_step(rate) as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to f32 is the point"
+    )]
+    let seconds = (steps * rate.dt_f64()) as f32;
+    // A step of no length is never made: Rapier's queries would miss after it.
+    seconds.max(f32::MIN_POSITIVE)
 }
 
 /// Turns the time stamps of a host's own clock into the frame times that [`Clock::advance`]
@@ -608,7 +720,7 @@ mod tests {
         let total = Dropped {
             frame_time: MS(1_005),
             steps: 3,
-            aborted: 0,
+            ..Dropped::default()
         };
         assert_eq!(clock.dropped(), total);
     }

@@ -64,8 +64,12 @@ mod key;
 mod slerp;
 // Time.
 mod rate;
+// How time becomes steps.
+mod stepping;
 // Frame time in, steps out.
 mod clock;
+// Noisy frame times in, even ones out.
+mod filter;
 // What goes into a step.
 mod input;
 // What acts in a step.
@@ -82,16 +86,19 @@ mod simulation;
 #[cfg(feature = "hecs")]
 pub mod hecs;
 
-pub use clock::{Clock, Dropped, FrameTimer, SpeedError, Step, Steps};
+pub use clock::{Budget, Clock, Dropped, FrameTimer, SpeedError, Step, Steps};
 pub use events::{Collision, ContactForce, Events};
+pub use filter::{FilterError, FrameFilter};
 pub use forces::{BodyError, Generator, Wrench};
 pub use input::{Button, Corrected, Delivery, InputQueue, Sample};
 pub use key::{BodyKey, GeneratorKey};
 pub use nalgebra;
+pub use poses::Smoothing;
 pub use rapier3d;
 pub use rate::{Rate, RateError};
 pub use simulation::{Frame, Hooks, Simulation};
-pub use slerp::{from_isometry, interpolate, to_isometry};
+pub use slerp::{extrapolate, from_isometry, interpolate, to_isometry};
+pub use stepping::Stepping;
 
 /// The programs of the README are compiled and run as tests.
 #[cfg(doctest)]

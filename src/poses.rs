@@ -5,8 +5,45 @@ use rapier3d::math::Pose;
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::slerp::{interpolate, interpolate_all};
+use crate::slerp::{extrapolate, interpolate, interpolate_all};
 use crate::world::World;
+
+/// How a frame is shown that falls between two steps: for
+/// [`Simulation::set_smoothing`](crate::Simulation::set_smoothing).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Smoothing {
+    /// Between the last two states, by what is left of the time: smooth, and up to one step
+    /// behind. The default.
+    #[default]
+    Interpolate,
+    /// Beyond the last state, by what is left of the time, as the body went from the one before:
+    /// without latency, and wrong in every step in which something happens.
+    Extrapolate,
+    /// The last state: not smooth, unless the display shows a frame for each step.
+    Latest,
+}
+
+impl Smoothing {
+    fn blend(self, previous: &Pose, current: &Pose, alpha: f32) -> Pose {
+        match self {
+            Self::Interpolate => interpolate(previous, current, alpha),
+            Self::Extrapolate => extrapolate(previous, current, alpha),
+            Self::Latest => *current,
+        }
+    }
+
+    fn blend_all(self, previous: &[Pose], current: &[Pose], alpha: f32, out: &mut [Pose]) {
+        match self {
+            Self::Interpolate => interpolate_all(previous, current, alpha, out),
+            Self::Extrapolate => {
+                for ((previous, current), out) in previous.iter().zip(current).zip(out) {
+                    *out = extrapolate(previous, current, alpha);
+                }
+            }
+            Self::Latest => out.copy_from_slice(current),
+        }
+    }
+}
 
 /// Poses by key.
 ///
@@ -205,16 +242,12 @@ impl Poses {
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
     /// frame's.
-    pub fn show(&mut self, alpha: f32) {
+    pub fn show(&mut self, smoothing: Smoothing, alpha: f32) {
         self.moved.clear();
         let moving = &mut self.moving;
         moving.next_shown.resize(moving.keys.len(), Pose::IDENTITY);
-        interpolate_all(
-            &moving.previous,
-            &moving.current,
-            alpha,
-            &mut moving.next_shown,
-        );
+        let (previous, current) = (&moving.previous, &moving.current);
+        smoothing.blend_all(previous, current, alpha, &mut moving.next_shown);
         std::mem::swap(&mut moving.shown, &mut moving.next_shown);
         let before = &moving.next_shown;
         for (place, (&pose, before)) in moving.shown.iter().zip(before).enumerate() {
@@ -248,15 +281,14 @@ impl Poses {
         &self.moved
     }
 
-    /// The pose `alpha` of the way from the previous to the current one.
-    pub fn at(&self, key: BodyKey, alpha: f32) -> Option<Pose> {
+    /// The pose as it is shown at `alpha`.
+    pub fn at(&self, key: BodyKey, smoothing: Smoothing, alpha: f32) -> Option<Pose> {
         Some(match *self.places.get(key)? {
             Place::Resting(pose) => pose,
-            Place::Moving(place) => interpolate(
-                &self.moving.previous[place],
-                &self.moving.current[place],
-                alpha,
-            ),
+            Place::Moving(place) => {
+                let moving = &self.moving;
+                smoothing.blend(&moving.previous[place], &moving.current[place], alpha)
+            }
         })
     }
 

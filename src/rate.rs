@@ -99,13 +99,6 @@ impl Rate {
     pub fn seconds(self) -> u32 {
         self.seconds
     }
-
-    /// The moment at which step `tick` starts, rounded down to a nanosecond.
-    pub(crate) fn start_of(self, tick: u64) -> Duration {
-        let nanos =
-            u128::from(tick) * NANOS_PER_SECOND * u128::from(self.seconds) / u128::from(self.steps);
-        duration_from_nanos(nanos)
-    }
 }
 
 impl Default for Rate {

@@ -13,7 +13,7 @@ use crate::clock::{Clock, Dropped, Step, Steps};
 use crate::events::{EventLog, Events};
 use crate::forces::{BodyError, Forces, Generator, Push};
 use crate::key::{BodyKey, GeneratorKey};
-use crate::poses::Poses;
+use crate::poses::{Poses, Smoothing};
 use crate::rate::Rate;
 use crate::slerp::to_isometry;
 use crate::world::World;
@@ -59,6 +59,9 @@ pub struct Simulation {
     forces: Forces,
     log: EventLog,
     poses: Poses,
+    smoothing: Smoothing,
+    /// How this frame is shown: not as `smoothing` says where the stepping leaves no fraction.
+    shown_as: Smoothing,
     /// The steps of this frame that are still to be made.
     steps: Steps,
     frame: Frame,
@@ -87,7 +90,10 @@ pub struct Frame {
     pub steps: u64,
     /// The number of steps made since the simulation began; the tick of the next one.
     pub tick: u64,
-    /// How far between the previous and the current state the frame is shown, in [0, 1).
+    /// The length of the last step, in seconds of simulated time; 0 before the first.
+    pub dt: f32,
+    /// How far the time is into the next step, as a fraction of it, in [0, 1): where between the
+    /// previous and the current state the frame is shown.
     pub alpha: f32,
     /// What was cut, and why.
     pub dropped: Dropped,
@@ -178,9 +184,12 @@ impl Simulation {
             forces: Forces::default(),
             log: EventLog::default(),
             poses: Poses::new(),
+            smoothing: Smoothing::default(),
+            shown_as: Smoothing::default(),
             frame: Frame {
                 steps: 0,
                 tick: 0,
+                dt: 0.0,
                 alpha: 0.0,
                 dropped: Dropped::default(),
                 awake: 0,
@@ -270,6 +279,7 @@ impl Simulation {
         self.state = State::Advancing;
         self.steps.next();
         self.frame.steps += 1;
+        self.frame.dt = step.dt;
         self.forces.restore(&mut self.world.physics);
         self.report_quarantine(step.tick);
         if is_last {
@@ -298,7 +308,12 @@ impl Simulation {
         self.frame.tick = self.clock.tick();
         self.frame.alpha = self.clock.alpha();
         self.frame.awake = self.world.physics.islands.num_active_bodies();
-        self.poses.show(self.frame.alpha);
+        self.shown_as = if self.clock.stepping().leaves_a_fraction() {
+            self.smoothing
+        } else {
+            Smoothing::Latest
+        };
+        self.poses.show(self.shown_as, self.frame.alpha);
         self.removed.clear();
         self.removed.append(&mut self.dying);
         self.state = State::Idle;
@@ -629,10 +644,24 @@ impl Simulation {
 /// true state is [`get`](Self::get)'s. `None` means that the body is gone.
 impl Simulation {
     /// The pose of a body in this frame: between its last two states, by the frame's
-    /// [`alpha`](Frame::alpha).
+    /// [`alpha`](Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.pose_at(key, self.frame.alpha)
+        self.world.handle(key)?;
+        self.poses.at(key, self.shown_as, self.frame.alpha)
+    }
+
+    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
+    #[must_use]
+    pub fn smoothing(&self) -> Smoothing {
+        self.smoothing
+    }
+
+    /// Changes how a frame between two steps is shown, from the next frame on. With every
+    /// [`Stepping`](crate::Stepping) but `Fixed` the last state is shown, as there is nothing
+    /// between.
+    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
+        self.smoothing = smoothing;
     }
 
     /// [`pose`](Self::pose) as nalgebra's type.
@@ -647,7 +676,7 @@ impl Simulation {
     pub fn pose_at(&self, key: BodyKey, alpha: f32) -> Option<Pose> {
         self.world.handle(key)?;
         let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
-        self.poses.at(key, alpha)
+        self.poses.at(key, Smoothing::Interpolate, alpha)
     }
 
     /// The pose of a body right before the last step of the last frame that had one.

@@ -37,7 +37,7 @@ const SINC_LESS_ONE: [f32; 5] = [
 ///
 /// Use it where you hold two poses yourself; [`Simulation::pose`](crate::Simulation::pose) calls
 /// it for you. Both rotations must be of unit length. `alpha` is in [0, 1]: at 0 the result
-/// is exactly `previous`, and where both poses are equal it is exactly that pose.
+/// is exactly `previous`, at 1 exactly `current`, and where both are equal it is exactly that pose.
 ///
 /// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit
 /// length by less than 4e-7. No platform float function is called, so every machine gives the
@@ -47,6 +47,24 @@ const SINC_LESS_ONE: [f32; 5] = [
 pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     let [pose] = interpolate_block(&[*previous], &[*current], alpha);
     pose
+}
+
+/// The pose `alpha` of a step after `current`, if the body goes on as it went from `previous`.
+///
+/// It has no latency, and it is wrong wherever something happens: a ball that is about to bounce
+/// is shown in the floor, and then jumps. `alpha` is in [0, 1]; at 0, and where both poses are
+/// equal, the result is exactly `current`.
+#[must_use]
+pub fn extrapolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
+    if previous == current {
+        return *current;
+    }
+    let turn = current.rotation * previous.rotation.conjugate();
+    let next = Pose::from_parts(
+        current.translation + (current.translation - previous.translation),
+        (turn * current.rotation).normalize(),
+    );
+    interpolate(current, &next, alpha)
 }
 
 /// How many poses are worked on at once: wide enough for the widest vectors in common use, eight
@@ -79,6 +97,9 @@ fn interpolate_block<const N: usize>(
     current: &[Pose; N],
     alpha: f32,
 ) -> [Pose; N] {
+    if alpha >= 1.0 {
+        return *current;
+    }
     let (a, b) = (lanes(previous), lanes(current));
     let mut out = [[0.0; N]; 7];
     for i in 0..N {
@@ -259,6 +280,9 @@ mod tests {
             let b = Pose::from_parts(Vec3::from(to), to_f32(a * rotation([0.0, 1.0, 0.0], angle)));
             let a = Pose::from_parts(Vec3::from(from), to_f32(a));
             prop_assert_eq!(interpolate(&a, &b, 0.0), a);
+            prop_assert_eq!(interpolate(&a, &b, 1.0), b);
+            prop_assert_eq!(extrapolate(&a, &b, 0.0), b);
+            prop_assert_eq!(extrapolate(&a, &a, alpha), a);
             prop_assert_eq!(interpolate(&a, &a, alpha), a);
         }
     }
@@ -270,6 +294,18 @@ mod tests {
         assert_eq!(slerped(a, -b, 0.25), slerped(a, b, 0.25));
         let expected = rotation([0.0, 0.0, 1.0], 0.25).into_inner();
         assert!(difference(to_f64(slerped(a, b, 0.25)), expected) < 3e-7);
+    }
+
+    #[test]
+    fn extrapolation_goes_on_as_it_went() {
+        let pose =
+            |i: f32| Pose::from_parts(Vec3::new(3.0 * i, -i, 1.0), Quat::from_rotation_y(0.7 * i));
+        for alpha in [0.25, 0.5, 1.0] {
+            let shown = extrapolate(&pose(1.0), &pose(2.0), alpha);
+            let expected = pose(2.0 + alpha);
+            assert!((shown.translation - expected.translation).length() < 1e-5);
+            assert!(difference(to_f64(shown.rotation), to_f64(expected.rotation)) < 1e-6);
+        }
     }
 
     #[test]

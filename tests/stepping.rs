@@ -1,0 +1,351 @@
+//! Each strategy's plan, and that none of them loses time or makes a step of no length.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{
+    BodyKey, Budget, Clock, Dropped, Rate, Simulation, Smoothing, Step, Stepping, extrapolate,
+};
+use proptest::prelude::*;
+use std::time::Duration;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+const ALL: [Stepping; 5] = [
+    Stepping::Fixed,
+    Stepping::FrameLocked,
+    Stepping::Variable,
+    Stepping::SemiFixed,
+    Stepping::DisplayCounted,
+];
+
+fn clock(hz: u32, stepping: Stepping) -> Clock {
+    let mut clock = Clock::new(Rate::hz(hz).unwrap());
+    clock.set_stepping(stepping);
+    clock
+}
+
+/// The lengths of the steps of each frame, in tenths of a millisecond.
+fn lengths(clock: &mut Clock, frames: &[u64]) -> Vec<Vec<u32>> {
+    let tenths = |step: Step| (step.dt * 1e4).round() as u32;
+    frames
+        .iter()
+        .map(|ms| clock.advance(MS(*ms)).map(tenths).collect())
+        .collect()
+}
+
+#[test]
+fn each_strategy_makes_the_steps_that_the_literature_gives_it() {
+    let frames = [4, 10, 25, 0, 31];
+    let steps = |stepping| lengths(&mut clock(100, stepping), &frames);
+    let none = vec![];
+    assert_eq!(
+        steps(Stepping::Fixed),
+        [
+            none.clone(),
+            vec![100],
+            vec![100, 100],
+            none.clone(),
+            vec![100, 100, 100, 100]
+        ]
+    );
+    assert_eq!(steps(Stepping::FrameLocked), vec![vec![100]; 5]);
+    assert_eq!(
+        steps(Stepping::Variable),
+        [vec![40], vec![100], vec![250], none.clone(), vec![310]]
+    );
+    assert_eq!(
+        steps(Stepping::SemiFixed),
+        [
+            vec![40],
+            vec![100],
+            vec![100, 100, 50],
+            none,
+            vec![100, 100, 100, 10]
+        ]
+    );
+    assert_eq!(
+        steps(Stepping::DisplayCounted),
+        [
+            vec![100],
+            vec![100],
+            vec![100, 100],
+            vec![100],
+            vec![100, 100, 100]
+        ]
+    );
+}
+
+#[test]
+fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
+    for stepping in ALL {
+        let mut clock = clock(100, stepping);
+        clock.pause();
+        assert_eq!(clock.advance(MS(50)).len(), 0, "{stepping:?}");
+        clock.step_once();
+        assert_eq!(
+            lengths(&mut clock, &[50, 50]),
+            [vec![100], vec![]],
+            "{stepping:?}"
+        );
+        clock.resume();
+        clock.set_speed(0.0).unwrap();
+        assert_eq!(clock.advance(MS(50)).len(), 0, "{stepping:?}");
+    }
+}
+
+#[test]
+fn speed_scales_all_of_them() {
+    for (stepping, steps) in ALL.into_iter().zip([10, 10, 20, 20, 10]) {
+        let mut clock = clock(100, stepping);
+        clock.set_speed(0.5).unwrap();
+        for _ in 0..20 {
+            clock.advance(MS(10));
+        }
+        assert_eq!(clock.tick(), steps, "{stepping:?}");
+        // In slow motion the same amount of time goes by in each.
+        let step = (0..2).find_map(|_| clock.advance(MS(20)).next()).unwrap();
+        assert_eq!(step.time, MS(100), "{stepping:?}");
+    }
+}
+
+#[test]
+fn the_clamps_hold_for_the_strategies_that_go_by_time() {
+    for stepping in [Stepping::Variable, Stepping::SemiFixed, Stepping::Fixed] {
+        let mut clock = clock(100, stepping);
+        clock.set_max_frame_time(MS(45));
+        let due = clock.advance(MS(100));
+        assert_eq!(due.dropped().frame_time, MS(55), "{stepping:?}");
+        let total: f32 = due.map(|step| step.dt).sum();
+        let whole = if stepping == Stepping::Fixed {
+            0.04
+        } else {
+            0.045
+        };
+        assert!((total - whole).abs() < 1e-6, "{stepping:?}: {total}");
+    }
+    let mut clock = clock(100, Stepping::SemiFixed);
+    clock.set_max_steps_per_frame(Some(3));
+    let due = clock.advance(MS(67));
+    assert_eq!(
+        (due.len(), due.dropped().steps),
+        (3, 4),
+        "two whole ones, and the rest of 7 ms"
+    );
+}
+
+#[test]
+fn a_budget_limits_the_steps_and_says_so() {
+    let mut clock = clock(100, Stepping::Fixed);
+    let budget = |step| Some(Budget { frame: MS(8), step });
+    clock.set_budget(budget(MS(3)));
+    let due = clock.advance(MS(57));
+    let dropped = Dropped {
+        over_budget: 3,
+        ..Dropped::default()
+    };
+    assert_eq!((due.len(), due.dropped()), (2, dropped));
+    assert_eq!(clock.remainder(), MS(7), "the fraction stays");
+    clock.set_budget(budget(MS(100)));
+    assert_eq!(clock.advance(MS(33)).len(), 1, "time never stands still");
+    clock.set_budget(budget(Duration::ZERO));
+    assert_eq!(clock.advance(MS(50)).len(), 5, "steps that cost nothing");
+    clock.set_budget(budget(MS(2)));
+    clock.set_max_steps_per_frame(Some(3));
+    let due = clock.advance(MS(60));
+    let dropped = Dropped {
+        steps: 3,
+        ..Dropped::default()
+    };
+    assert_eq!(
+        (due.len(), due.dropped()),
+        (3, dropped),
+        "the narrower of the two"
+    );
+    assert_eq!(clock.dropped().over_budget, 3 + 3);
+}
+
+/// The manner of Box2D's users, as it is written by hand: whole steps by floor, at most so many, the
+/// rest dropped, the fraction kept.
+fn by_hand(accumulator: &mut u64, nanos: u64, step: u64, most: u64) -> u64 {
+    *accumulator += nanos;
+    let due = *accumulator / step;
+    *accumulator %= step;
+    due.min(most)
+}
+
+proptest! {
+    #[test]
+    fn max_steps_per_frame_is_the_manner_of_box2d(
+        frames in prop::collection::vec(0..200_000_000u64, 1..100),
+        most in 1..8u32,
+    ) {
+        let mut clock = clock(50, Stepping::Fixed);
+        clock.set_max_steps_per_frame(Some(most));
+        let mut accumulator = 0;
+        for nanos in frames {
+            let expected = by_hand(&mut accumulator, nanos, 20_000_000, most.into());
+            prop_assert_eq!(clock.advance(Duration::from_nanos(nanos)).len(), expected);
+            prop_assert_eq!(clock.remainder(), Duration::from_nanos(accumulator));
+        }
+    }
+
+    #[test]
+    fn no_time_is_lost_and_no_step_has_no_length(
+        frames in prop::collection::vec((0..200_000_000u64, 0..5usize), 1..100),
+    ) {
+        // The strategy changes from frame to frame.
+        let mut clock = clock(60, Stepping::Fixed);
+        let (mut by_time, mut by_count, mut covered) = (Duration::ZERO, 0, Duration::ZERO);
+        let mut simulated = 0.0;
+        for (nanos, stepping) in frames {
+            clock.set_stepping(ALL[stepping]);
+            match ALL[stepping] {
+                Stepping::FrameLocked => by_count += 1,
+                Stepping::DisplayCounted => {
+                    let periods = (nanos as f64 * 60e-9 - 0.5).ceil();
+                    by_count += periods.clamp(1.0, 2.0) as u32;
+                }
+                _ => by_time += Duration::from_nanos(nanos),
+            }
+            for step in clock.advance(Duration::from_nanos(nanos)) {
+                prop_assert!(step.dt > 0.0);
+                let semi_fixed = ALL[stepping] != Stepping::Variable;
+                prop_assert!(!semi_fixed || step.dt <= Rate::hz(60).unwrap().dt());
+                prop_assert!((step.time.as_secs_f64() - simulated).abs() < 1e-5);
+                simulated += f64::from(step.dt);
+                prop_assert_eq!(step.starts, covered);
+                prop_assert!(step.ends >= step.starts && step.ends <= clock.now());
+                covered = step.ends;
+            }
+        }
+        let total = by_time.as_secs_f64() + f64::from(by_count) / 60.0;
+        let made = simulated + clock.remainder().as_secs_f64();
+        prop_assert!((made - total).abs() < 1e-5, "{made} of {total}");
+    }
+
+    #[test]
+    fn semi_fixed_and_variable_steps_add_up_to_the_frames_exactly(
+        frames in prop::collection::vec(0..250_000_000u64, 1..100),
+    ) {
+        for stepping in [Stepping::SemiFixed, Stepping::Variable] {
+            let mut clock = clock(144, stepping);
+            for nanos in &frames {
+                clock.advance(Duration::from_nanos(*nanos));
+                prop_assert_eq!(clock.remainder(), Duration::ZERO);
+            }
+            // The next step starts where all frames end.
+            let next = clock.advance(MS(1)).next().unwrap();
+            prop_assert_eq!(next.time, Duration::from_nanos(frames.iter().sum()));
+        }
+    }
+}
+
+fn flyer(stepping: Stepping) -> (Simulation, BodyKey) {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.world_mut().gravity = Vector::ZERO;
+    simulation.clock_mut().set_stepping(stepping);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+    let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+    (simulation, key)
+}
+
+#[test]
+fn the_step_length_is_in_the_frame_and_reaches_rapier() {
+    for (stepping, x, dt) in [
+        (Stepping::Variable, 2.5, 0.025),
+        (Stepping::SemiFixed, 2.5, 0.005),
+        (Stepping::Fixed, 2.0, 0.01),
+        (Stepping::FrameLocked, 1.0, 0.01),
+    ] {
+        let (mut simulation, key) = flyer(stepping);
+        let frame = simulation.advance(MS(25), |_, _| ());
+        assert!((frame.dt - dt).abs() < 1e-6, "{stepping:?}: {}", frame.dt);
+        let at = simulation.get(key).unwrap().translation().x;
+        assert!((at - x).abs() < 1e-4, "{stepping:?}: {at}");
+        let idle = simulation.advance(Duration::ZERO, |_, _| ());
+        assert!(idle.steps == 1 || idle.dt == frame.dt);
+    }
+}
+
+#[test]
+fn without_a_fraction_the_latest_state_is_shown() {
+    for stepping in ALL {
+        let (mut simulation, key) = flyer(stepping);
+        simulation.advance(MS(27), |_, _| ());
+        let (previous, current) = (simulation.previous(key), simulation.current(key));
+        if stepping == Stepping::Fixed {
+            assert_ne!(simulation.pose(key), current);
+            simulation.set_smoothing(Smoothing::Latest);
+            simulation.advance(Duration::ZERO, |_, _| ());
+        }
+        assert_eq!(simulation.pose(key), current, "{stepping:?}");
+        assert_ne!(previous, current);
+        assert_eq!(
+            simulation.moved(),
+            [(key, current.unwrap())],
+            "{stepping:?}"
+        );
+        // A fraction left by one strategy goes into the next one's first step.
+        simulation.clock_mut().set_stepping(Stepping::Variable);
+        let frame = simulation.advance(MS(1), |_, _| ());
+        let expected = if stepping == Stepping::Fixed {
+            0.008
+        } else {
+            0.001
+        };
+        assert!(
+            (frame.dt - expected).abs() < 1e-6,
+            "{stepping:?}: {}",
+            frame.dt
+        );
+    }
+}
+
+#[test]
+fn extrapolation_has_no_latency() {
+    let (mut simulation, key) = flyer(Stepping::Fixed);
+    simulation.set_smoothing(Smoothing::Extrapolate);
+    for ms in 21..60 {
+        let frame_time = if ms == 21 { MS(21) } else { MS(1) };
+        let frame = simulation.advance(frame_time, |_, _| ());
+        let shown = simulation.pose(key).unwrap();
+        assert!(
+            (shown.translation.x - 0.1 * ms as f32).abs() < 1e-4,
+            "{ms}: {shown:?}"
+        );
+        let pair = (
+            simulation.previous(key).unwrap(),
+            simulation.current(key).unwrap(),
+        );
+        assert_eq!(shown, extrapolate(&pair.0, &pair.1, frame.alpha));
+        assert_eq!(simulation.moved(), [(key, shown)]);
+    }
+    // A body at rest is shown where it is.
+    simulation.get_mut(key).unwrap().sleep();
+    for _ in 0..3 {
+        simulation.advance(MS(13), |_, _| ());
+    }
+    assert_eq!(
+        simulation.pose(key),
+        Some(*simulation.get(key).unwrap().position())
+    );
+    assert_eq!(simulation.moved(), []);
+}
+
+#[test]
+fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
+    let end = |stepping, fps: u32| {
+        let mut yard = scenes::Yard::new(Rate::hz(60).unwrap());
+        yard.simulation.clock_mut().set_stepping(stepping);
+        let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
+        while yard.simulation.clock().now() < Duration::from_secs(2) {
+            yard.advance(frame);
+        }
+        scenes::hash(yard.simulation.world())
+    };
+    for (stepping, same) in ALL.into_iter().zip([true, false, false, false, true]) {
+        let equal = end(stepping, 60) == end(stepping, 30);
+        assert_eq!(equal, same, "{stepping:?}");
+    }
+}
