@@ -6,13 +6,15 @@
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+mod compare;
 #[path = "../tests/scenes/mod.rs"]
 mod scenes;
 
 use std::cell::RefCell;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation};
@@ -22,44 +24,6 @@ const STEP: Duration = Duration::from_nanos(16_666_667);
 
 /// A frame without a step, in which everything moves a little on the screen.
 const NO_STEP: Duration = Duration::from_nanos(1);
-
-/// Runs `ours` and `theirs` in turn, reports both to criterion and prints the ratio of their times.
-fn compare(
-    c: &mut Criterion,
-    name: &str,
-    (our_name, mut ours): (&str, impl FnMut()),
-    (their_name, mut theirs): (&str, impl FnMut()),
-) {
-    let ratios = RefCell::new(Vec::new());
-    let mut both = |iterations: u64| {
-        let (mut our_time, mut their_time) = (Duration::ZERO, Duration::ZERO);
-        for _ in 0..iterations {
-            let start = Instant::now();
-            ours();
-            let middle = Instant::now();
-            theirs();
-            our_time += middle - start;
-            their_time += middle.elapsed();
-        }
-        ratios
-            .borrow_mut()
-            .push(our_time.as_secs_f64() / their_time.as_secs_f64());
-        (our_time, their_time)
-    };
-    let mut group = c.benchmark_group(name);
-    group.bench_function(our_name, |b| b.iter_custom(|iterations| both(iterations).0));
-    group.bench_function(their_name, |b| {
-        b.iter_custom(|iterations| both(iterations).1)
-    });
-    group.finish();
-
-    let mut ratios = ratios.into_inner();
-    ratios.sort_by(f64::total_cmp);
-    // None if a filter on the command line left this pair out.
-    if let Some(median) = ratios.get(ratios.len() / 2) {
-        println!("ratio {name}: {our_name} / {their_name} = {median:.3}\n");
-    }
-}
 
 /// A scene, and whether its bodies are kept awake.
 type Scene = (
@@ -150,10 +114,7 @@ fn poses(c: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    config = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(2));
+    config = compare::config();
     targets = advance, poses
 }
 criterion_main!(benches);

@@ -6,6 +6,7 @@
 )]
 
 pub mod frame_times;
+pub mod strategies;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Delivery, Frame, Generator, Hooks, InputQueue, Rate, Simulation, Step};

@@ -1,0 +1,52 @@
+//! Two things measured side by side.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use criterion::Criterion;
+
+/// Few samples: a ratio of two interleaved sides is steady, and the scenes are large.
+pub fn config() -> Criterion {
+    Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+}
+
+/// Runs `ours` and `theirs` in turn, reports both to criterion and prints the ratio of their times.
+pub fn compare(
+    c: &mut Criterion,
+    name: &str,
+    (our_name, mut ours): (&str, impl FnMut()),
+    (their_name, mut theirs): (&str, impl FnMut()),
+) {
+    let ratios = RefCell::new(Vec::new());
+    let mut both = |iterations: u64| {
+        let (mut our_time, mut their_time) = (Duration::ZERO, Duration::ZERO);
+        for _ in 0..iterations {
+            let start = Instant::now();
+            ours();
+            let middle = Instant::now();
+            theirs();
+            our_time += middle - start;
+            their_time += middle.elapsed();
+        }
+        ratios
+            .borrow_mut()
+            .push(our_time.as_secs_f64() / their_time.as_secs_f64());
+        (our_time, their_time)
+    };
+    let mut group = c.benchmark_group(name);
+    group.bench_function(our_name, |b| b.iter_custom(|iterations| both(iterations).0));
+    group.bench_function(their_name, |b| {
+        b.iter_custom(|iterations| both(iterations).1)
+    });
+    group.finish();
+
+    let mut ratios = ratios.into_inner();
+    ratios.sort_by(f64::total_cmp);
+    // None if a filter on the command line left this pair out.
+    if let Some(median) = ratios.get(ratios.len() / 2) {
+        println!("ratio {name}: {our_name} / {their_name} = {median:.3}\n");
+    }
+}

@@ -1,0 +1,56 @@
+//! What each stepping strategy costs for a second of frames, against fixed steps.
+#![allow(missing_docs, reason = "criterion's macros make functions without any")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+mod compare;
+#[path = "../tests/scenes/mod.rs"]
+mod scenes;
+
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use evenstep::rapier3d::prelude::*;
+use evenstep::{Rate, Simulation};
+use scenes::strategies::{STRATEGIES, Strategy};
+
+/// A pile that is kept awake, so that each second is like the one before.
+fn start(strategy: &Strategy) -> Simulation {
+    let mut simulation = scenes::with_floor(Rate::hz(strategy.hz).expect("not zero"));
+    simulation.clock_mut().set_stepping(strategy.stepping);
+    simulation.set_smoothing(strategy.smoothing);
+    for key in scenes::pile(&mut simulation, 300) {
+        let body = simulation.get_mut(key).expect("just inserted");
+        *body.activation_mut() = RigidBodyActivation::cannot_sleep();
+    }
+    simulation
+}
+
+fn second(simulation: &mut Simulation, fps: u32) {
+    for _ in 0..fps {
+        simulation.advance(Duration::from_secs(1) / fps, |_, _| ());
+    }
+}
+
+fn stepping(c: &mut Criterion) {
+    let [others @ .., fixed] = &STRATEGIES;
+    for fps in [30, 60, 144] {
+        for strategy in others {
+            let (mut ours, mut theirs) = (start(strategy), start(fixed));
+            compare::compare(
+                c,
+                &format!("a second at {fps} frames a second"),
+                (strategy.name, || second(&mut ours, fps)),
+                (&format!("{} beside {}", fixed.name, strategy.name), || {
+                    second(&mut theirs, fps);
+                }),
+            );
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = compare::config();
+    targets = stepping
+}
+criterion_main!(benches);

@@ -1,0 +1,205 @@
+//! Runs every stepping strategy over the same scenes and the same frames, and reports what came of
+//! it: a table, a CSV file with every run, and two plots.
+//!
+//! `cargo run --release --example stepping_report`
+#![allow(missing_docs, reason = "a program")]
+
+#[path = "../../tests/scenes/mod.rs"]
+mod scenes;
+
+mod plots;
+
+use std::error::Error;
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use scenes::frame_times;
+use scenes::strategies::{
+    Outcome, Reference, SCENES, STRATEGIES, Scene, Strategy, Trace, latency, run, traces,
+};
+
+/// Every stepping strategy over the same scenes and the same frames.
+#[derive(Parser)]
+struct Options {
+    /// A capture by PresentMon or MangoHud, or a list of milliseconds, as another trace
+    #[arg(long, value_name = "FILE")]
+    frame_times: Option<PathBuf>,
+    /// The length of each run, in seconds of frames
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(3..=600))]
+    seconds: u64,
+    /// What the jitter and the inputs are drawn from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The folder for the CSV file and the plots
+    #[arg(long, value_name = "DIR", default_value = "target/stepping_report")]
+    output: PathBuf,
+}
+
+/// A run, and what it was a run of.
+pub struct Row<'a> {
+    pub scene: &'a Scene,
+    pub strategy: &'a Strategy,
+    pub trace: &'a Trace,
+    pub outcome: Outcome,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let traces = read_traces(&options)?;
+    let rows = run_all(&options, &traces)?;
+    print_table(&rows, &traces, &options);
+    std::fs::create_dir_all(&options.output)?;
+    write_csv(&rows, &options)?;
+    plots::stutter(&rows, &options.output.join("stutter.svg"))?;
+    plots::pile(&rows, &options.output.join("pile.svg"))?;
+    println!("\nall runs and two plots: {}", options.output.display());
+    Ok(())
+}
+
+fn read_traces(options: &Options) -> Result<Vec<Trace>, Box<dyn Error>> {
+    let own = frame_times::read(&include_bytes!("../hecs_game/frame-times.csv")[..])?;
+    let mut captures: Vec<(&str, &[Duration])> = vec![("own capture", &own)];
+    let given = match &options.frame_times {
+        None => Vec::new(),
+        Some(path) => {
+            let named = |error: &dyn Error| format!("{}: {error}", path.display());
+            let file = File::open(path).map_err(|error| named(&error))?;
+            let times = frame_times::read(file).map_err(|error| named(&error))?;
+            if times.iter().all(Duration::is_zero) {
+                return Err(format!("{}: the frames take no time", path.display()).into());
+            }
+            times
+        }
+    };
+    if !given.is_empty() {
+        captures.push(("given capture", &given));
+    }
+    Ok(traces(
+        options.seed,
+        Duration::from_secs(options.seconds),
+        &captures,
+    ))
+}
+
+fn run_all<'a>(options: &Options, traces: &'a [Trace]) -> Result<Vec<Row<'a>>, Box<dyn Error>> {
+    let runs = SCENES.len() * STRATEGIES.len() * traces.len();
+    let progress = ProgressBar::new(runs as u64);
+    progress.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}")?);
+    let mut rows = Vec::new();
+    for scene in &SCENES {
+        progress.set_message(scene.name);
+        let reference = Reference::of(scene, Duration::from_secs(options.seconds));
+        for strategy in &STRATEGIES {
+            for trace in traces {
+                let outcome = run(scene, strategy, trace, reference.as_ref());
+                rows.push(Row {
+                    scene,
+                    strategy,
+                    trace,
+                    outcome,
+                });
+                progress.inc(1);
+            }
+        }
+    }
+    progress.finish_and_clear();
+    Ok(rows)
+}
+
+fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
+    for scene in &SCENES {
+        println!("\n{}: {}", scene.name, scene.figure_name);
+        print!("{:24}", "");
+        for trace in traces {
+            print!(" {:>16}", trace.name);
+        }
+        println!(" {:>6}", "ends");
+        for strategy in &STRATEGIES {
+            print!("{:24}", strategy.name);
+            let of =
+                |row: &&Row| row.scene.name == scene.name && row.strategy.name == strategy.name;
+            let mut ends = Vec::new();
+            for row in rows.iter().filter(of) {
+                print!(" {:>16.3}", row.outcome.figure);
+                ends.push(row.outcome.end);
+            }
+            ends.sort_unstable();
+            ends.dedup();
+            println!(" {:>6}", ends.len());
+        }
+    }
+    let mixed = SCENES[SCENES.len() - 1].name;
+    println!(
+        "\n{:24} {:>14} {:>14} {:>12} {:>12} {:>14}",
+        "", "off course m", "stutter mm", "jump mm", "latency ms", "cost ms per s"
+    );
+    for strategy in &STRATEGIES {
+        let on = move |name: &'static str| {
+            let of = move |row: &&Row| row.strategy.name == strategy.name && row.scene.name == name;
+            rows.iter().filter(of)
+        };
+        let own = on("curve").find(|row| row.trace.name == "own capture");
+        let own = own.map(|row| row.outcome.clone()).unwrap_or_default();
+        let off = on("curve").filter_map(|row| row.outcome.off_reference);
+        let latencies = traces
+            .iter()
+            .map(|trace| latency(strategy, trace, options.seed));
+        let cost: f64 = on(mixed).map(|row| row.outcome.cost).sum();
+        println!(
+            "{:24} {:>14.2} {:>14.2} {:>12.1} {:>12.1} {:>14.1}",
+            strategy.name,
+            off.fold(0.0, f64::max),
+            own.stutter * 1e3,
+            own.jump * 1e3,
+            latencies.sum::<f64>() / traces.len() as f64 * 1e3,
+            cost / traces.len() as f64 * 1e3,
+        );
+    }
+    println!(
+        "off course: the curve against steps of 1/2,000 s, the worst of all traces; stutter and jump: \
+         the rendered body on the curve, own capture; latency: mean over all traces, from an \
+         input to the first frame that shows it; cost: 1,000 mixed bodies, mean"
+    );
+}
+
+fn write_csv(rows: &[Row], options: &Options) -> Result<(), Box<dyn Error>> {
+    let mut file = csv::Writer::from_path(options.output.join("runs.csv"))?;
+    file.write_record([
+        "scene",
+        "strategy",
+        "trace",
+        "figure",
+        "value",
+        "off_reference_m",
+        "stutter_m",
+        "jump_m",
+        "cost_s_per_s",
+        "end",
+    ])?;
+    for Row {
+        scene,
+        strategy,
+        trace,
+        outcome,
+    } in rows
+    {
+        file.write_record([
+            scene.name,
+            strategy.name,
+            &trace.name,
+            scene.figure_name,
+            &outcome.figure.to_string(),
+            &outcome
+                .off_reference
+                .map_or(String::new(), |off| off.to_string()),
+            &outcome.stutter.to_string(),
+            &outcome.jump.to_string(),
+            &outcome.cost.to_string(),
+            &format!("{:016x}", outcome.end),
+        ])?;
+    }
+    Ok(file.flush()?)
+}
