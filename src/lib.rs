@@ -38,6 +38,7 @@
 //!                poses at alpha ──> moved() ──> hecs, any ECS, any renderer
 //! ```
 //! - [`Clock`] counts time in exact integers at a [`Rate`]: clamps, pause, speed, single steps.
+//!   [`Stepping`] is how time becomes steps, if not fixed ones; [`FrameFilter`] is for noisy timers.
 //! - [`InputQueue`] gives each time-stamped sample to exactly one step.
 //! - Forces are for one step ([`Simulation::add_force`]) or lasting ([`Generator`]).
 //! - [`Events`] of all steps of the frame, each with its tick.

@@ -13,12 +13,28 @@ use crate::rate::{NANOS_PER_SECOND, Rate};
 /// | [`FrameLocked`](Self::FrameLocked) | one | by frame: yes | no | recording video, tests, consoles at a locked rate |
 /// | [`Variable`](Self::Variable) | one as long as the frame | no | yes | comparison |
 ///
-/// With those that make steps of varying length a run cannot be repeated, springs and stacks change their stiffness with
-/// the frame rate, and after a long frame a stack may fall: Rapier tunes contacts and joints by
-/// the length of the step. `cargo run --release --example stepping_report` measures it.
+/// With those that make steps of varying length a run cannot be repeated, springs and stacks change
+/// their stiffness with the frame rate, and after a long frame a pile may fall: Rapier tunes contacts
+/// and joints by the length of the step. `cargo run --release --example stepping_report`
+/// measures it.
 ///
-/// None of them ever makes a step of no length. What one does in the manner of Box2D's users, whole steps
-/// by floor, at most so many in a frame, the rest dropped and the fraction kept, is `Fixed` with
+/// ```
+/// use evenstep::{Rate, Simulation, Smoothing, Stepping};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::new(Rate::hz(240)?);
+/// simulation.clock_mut().set_stepping(Stepping::DisplayCounted);
+/// let frame = simulation.advance(Duration::from_millis(17), |_, _| ());
+/// assert_eq!(frame.steps, 4); // a display at 60 Hz
+///
+/// // And back, between two frames.
+/// simulation.clock_mut().set_stepping(Stepping::Fixed);
+/// simulation.set_smoothing(Smoothing::Latest);
+/// # Ok::<(), evenstep::RateError>(())
+/// ```
+///
+/// None of them ever makes a step of no length. The manner of Box2D's users, whole steps by floor,
+/// at most so many in a frame, the rest dropped and the fraction kept, is `Fixed` with
 /// [`Clock::set_max_steps_per_frame`](crate::Clock::set_max_steps_per_frame).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stepping {

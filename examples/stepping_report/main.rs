@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use evenstep::rapier3d::math::Vector;
 use indicatif::{ProgressBar, ProgressStyle};
 use scenes::frame_times;
 use scenes::strategies::{
@@ -116,7 +117,7 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
         for trace in traces {
             print!(" {:>16}", trace.name);
         }
-        println!(" {:>6}", "ends");
+        println!(" {:>6} {:>8}", "ends", "apart m");
         for strategy in &STRATEGIES {
             print!("{:24}", strategy.name);
             let of =
@@ -128,7 +129,7 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
             }
             ends.sort_unstable();
             ends.dedup();
-            println!(" {:>6}", ends.len());
+            println!(" {:>6} {:>8.3}", ends.len(), apart(rows.iter().filter(of)));
         }
     }
     let mixed = SCENES[SCENES.len() - 1].name;
@@ -159,10 +160,26 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
         );
     }
     println!(
-        "off course: the curve against steps of 1/2,000 s, the worst of all traces; stutter and jump: \
+        "ends: how many different ones over the traces, to the bit; apart: how far from each other \
+         the watched body ends\noff course: the curve against steps of 1/2,000 s, the worst of all traces; stutter and jump: \
          the rendered body on the curve, own capture; latency: mean over all traces, from an \
          input to the first frame that shows it; cost: 1,000 mixed bodies, mean"
     );
+}
+
+/// How far from each other the watched body ends over the traces, in metres.
+fn apart<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> f32 {
+    let last = |row: &Row| row.outcome.samples.last().map(|sample| sample.2);
+    let places: Vec<_> = rows.filter_map(last).collect();
+    let from = |place| {
+        places
+            .iter()
+            .map(move |other: &Vector| other.distance(place))
+    };
+    places
+        .iter()
+        .flat_map(|place| from(*place))
+        .fold(0.0, f32::max)
 }
 
 fn write_csv(rows: &[Row], options: &Options) -> Result<(), Box<dyn Error>> {
