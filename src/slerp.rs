@@ -89,8 +89,9 @@ pub(crate) fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, o
     }
 }
 
-/// The one place of the arithmetic: lane by lane the same operations in the same order, whatever
-/// the width. Without branches and calls, so that the compiler makes vector code of it.
+/// The one place of the arithmetic: the same operations in the same order for every pair, whatever
+/// the width. First how far each pair is apart, pair by pair; then the weights of all pairs at
+/// once, without branches and calls, which the compiler makes vector code of; then the blends.
 #[inline]
 fn interpolate_block<const N: usize>(
     previous: &[Pose; N],
@@ -100,64 +101,60 @@ fn interpolate_block<const N: usize>(
     if alpha >= 1.0 {
         return *current;
     }
-    let (a, b) = (lanes(previous), lanes(current));
-    let mut out = [[0.0; N]; 7];
+    let (mut sides, mut apart) = ([0.0; N], [0.0; N]);
     for i in 0..N {
-        for axis in 0..3 {
-            out[axis][i] = a[axis][i] + (b[axis][i] - a[axis][i]) * alpha;
-        }
-        let quaternion =
-            |lanes: &[[f32; N]; 7]| [lanes[3][i], lanes[4][i], lanes[5][i], lanes[6][i]];
-        let turned = slerp(quaternion(&a), quaternion(&b), alpha);
-        for (part, turned) in turned.into_iter().enumerate() {
-            out[3 + part][i] = turned;
-        }
+        let a = previous[i].rotation.to_array();
+        let b = current[i].rotation.to_array();
+        (sides[i], apart[i]) = shorter_arc(a, b);
+    }
+    let (mut weights_a, mut weights_b) = ([0.0; N], [0.0; N]);
+    for i in 0..N {
+        let (weight_a, weight_b) = slerp_weights(apart[i], alpha);
+        (weights_a[i], weights_b[i]) = (weight_a, weight_b * sides[i]);
     }
     std::array::from_fn(|i| {
-        let translation = Vec3::new(out[0][i], out[1][i], out[2][i]);
-        let rotation = Quat::from_xyzw(out[3][i], out[4][i], out[5][i], out[6][i]);
-        Pose::from_parts(translation, rotation)
+        let (previous, current) = (&previous[i], &current[i]);
+        let step = current.translation - previous.translation;
+        Pose::from_parts(
+            previous.translation + step * alpha,
+            previous.rotation * weights_a[i] + current.rotation * weights_b[i],
+        )
     })
 }
 
-/// Poses as one array for each number in them: translation x, y, z, rotation x, y, z, w.
+/// The sign that puts `b` on the side of `a`, as q and −q are the same rotation; and 1 − cos θ for the
+/// angle θ between the two then, without the cancellation that 1 − a·b suffers for small angles.
 #[inline]
-fn lanes<const N: usize>(poses: &[Pose; N]) -> [[f32; N]; 7] {
-    let mut lanes = [[0.0; N]; 7];
-    for (i, pose) in poses.iter().enumerate() {
-        let [x, y, z] = pose.translation.to_array();
-        let [qx, qy, qz, qw] = pose.rotation.to_array();
-        for (lane, value) in lanes.iter_mut().zip([x, y, z, qx, qy, qz, qw]) {
-            lane[i] = value;
-        }
-    }
-    lanes
+fn shorter_arc(a: [f32; 4], b: [f32; 4]) -> (f32, f32) {
+    let dot = |a: [f32; 4], b: [f32; 4]| (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]);
+    let side = if dot(a, b) < 0.0 { -1.0 } else { 1.0 };
+    let step = [
+        b[0] * side - a[0],
+        b[1] * side - a[1],
+        b[2] * side - a[2],
+        b[3] * side - a[3],
+    ];
+    (side, 0.5 * dot(step, step))
 }
 
+/// sin((1−α)θ) / sin θ and sin(αθ) / sin θ, from 1 − cos θ.
 #[inline]
-fn slerp(a: [f32; 4], b: [f32; 4], alpha: f32) -> [f32; 4] {
-    let dot = |a: [f32; 4], b: [f32; 4]| (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]);
-    // q and −q are the same rotation: of the two, take the one on a's side.
-    let side = if dot(a, b) < 0.0 { -1.0 } else { 1.0 };
-    let b = b.map(|part| part * side);
-    let step = [b[0] - a[0], b[1] - a[1], b[2] - a[2], b[3] - a[3]];
-    // 1 − cos θ without the cancellation that 1 − a·b suffers for small angles.
-    let y = 0.5 * dot(step, step);
-    let angle_squared = y * polynomial(&ANGLE_SQUARED, y);
+fn slerp_weights(one_less_cos: f32, alpha: f32) -> (f32, f32) {
+    let angle_squared = one_less_cos * polynomial(&ANGLE_SQUARED, one_less_cos);
     let less_one = |x_squared| x_squared * polynomial(&SINC_LESS_ONE, x_squared);
     let whole = less_one(angle_squared);
+    let scale = 1.0 / (1.0 + whole);
     // sin(tθ) / sin θ is t · sinc(tθ) / sinc θ; each weight as t and a small correction of it.
-    let weight = |t: f32| t + t * (less_one(t * t * angle_squared) - whole) / (1.0 + whole);
-    let (weight_a, weight_b) = (weight(1.0 - alpha), weight(alpha));
+    let weight = |t: f32| t + t * (less_one(t * t * angle_squared) - whole) * scale;
     // Without a turn the weights add up to one, but the rounded products need not.
-    let equal = y <= 0.0;
-    std::array::from_fn(|i| {
-        let turned = a[i] * weight_a + b[i] * weight_b;
-        if equal { a[i] } else { turned }
-    })
+    let equal = one_less_cos <= 0.0;
+    let weight_a = if equal { 1.0 } else { weight(1.0 - alpha) };
+    let weight_b = if equal { 0.0 } else { weight(alpha) };
+    (weight_a, weight_b)
 }
 
 /// Horner's rule; `terms` lowest power first.
+#[inline]
 fn polynomial<const N: usize>(terms: &[f32; N], x: f32) -> f32 {
     terms.iter().rev().fold(0.0, |sum, term| sum * x + term)
 }

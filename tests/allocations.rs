@@ -1,0 +1,81 @@
+//! In the steady state a frame allocates nothing but what Rapier's own step does.
+
+mod scenes;
+
+use allocation_counter::measure;
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Generator, Rate, Simulation};
+use std::time::Duration;
+
+const STEP: Duration = Duration::from_nanos(16_666_667);
+
+/// Balls that bounce for ever, so that there are collisions, each with a generator.
+fn scene() -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
+    let keys: Vec<BodyKey> = (0..200)
+        .map(|i| {
+            let at = Vector::new((i % 20) as f32 * 2.0, 2.0, (i / 20) as f32 * 2.0);
+            let ball = ColliderBuilder::ball(0.5)
+                .restitution(1.0)
+                .restitution_combine_rule(CoefficientCombineRule::Max)
+                .active_events(ActiveEvents::all());
+            let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
+            simulation.insert(body, ball)
+        })
+        .collect();
+    for key in &keys {
+        let wrench = |_: &RigidBody, _: &_| evenstep::Wrench::default();
+        simulation
+            .add_generator(*key, Generator::custom(wrench))
+            .unwrap();
+    }
+    (simulation, keys)
+}
+
+/// A frame with forces, events and poses; gives how many collisions it had.
+fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
+    simulation.advance(STEP * steps, |simulation, _| {
+        for key in keys {
+            // Two forces that are none together: the bare world makes the same motion without.
+            simulation.add_force(*key, Vector::X).unwrap();
+            simulation.add_force(*key, -Vector::X).unwrap();
+            simulation.get_mut(*key).unwrap();
+        }
+    });
+    for (key, pose) in simulation.moved() {
+        assert_eq!(simulation.pose(*key), Some(*pose));
+    }
+    simulation.events().collisions().len()
+}
+
+#[test]
+fn a_frame_allocates_nothing_of_ours() {
+    let (mut simulation, keys) = scene();
+    let (mut other, _) = scene();
+    let mut bare = std::mem::take(other.world_mut());
+    bare.integration_parameters.dt = simulation.clock().rate().dt();
+    let handles: Vec<RigidBodyHandle> = bare.bodies.iter().map(|(handle, _)| handle).collect();
+    let mut step = || {
+        // Rapier allocates for each `get_mut`, and whoever adds a force calls it.
+        for handle in &handles[1..] {
+            bare.bodies.get_mut(*handle);
+        }
+        bare.step();
+        scenes::hash(&bare)
+    };
+    let mut end = 0;
+    for steps in [1, 0, 5, 2].repeat(60) {
+        frame(&mut simulation, &keys, steps);
+        end = (0..steps).map(|_| step()).last().unwrap_or(end);
+    }
+    let (mut collisions, mut by_rapier) = (0, 0);
+    for steps in [0, 1, 5].repeat(40) {
+        let rapiers = measure(|| end = (0..steps).map(|_| step()).last().unwrap_or(end));
+        let all = measure(|| collisions += frame(&mut simulation, &keys, steps));
+        assert_eq!(all.count_total, rapiers.count_total, "{steps} steps");
+        assert!(steps > 0 || all.count_total == 0);
+        by_rapier += rapiers.count_total;
+    }
+    assert_eq!(scenes::hash(simulation.world()), end, "the same motion");
+    assert!(collisions > 100 && by_rapier > 0, "{collisions} collisions");
+}
