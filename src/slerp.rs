@@ -109,8 +109,8 @@ fn interpolate_block<const N: usize>(
     }
     let (mut weights_a, mut weights_b) = ([0.0; N], [0.0; N]);
     for i in 0..N {
-        let (weight_a, weight_b) = slerp_weights(apart[i], alpha);
-        (weights_a[i], weights_b[i]) = (weight_a, weight_b * sides[i]);
+        let (of_a, of_b) = slerp_weights(apart[i], alpha);
+        (weights_a[i], weights_b[i]) = (of_a, of_b * sides[i]);
     }
     std::array::from_fn(|i| {
         let (previous, current) = (&previous[i], &current[i]);
