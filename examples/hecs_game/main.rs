@@ -19,6 +19,7 @@ mod report;
 use std::error::Error;
 use std::fs::File;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
@@ -40,7 +41,7 @@ struct Options {
     #[arg(long, value_parser = seconds)]
     seconds: Option<Duration>,
     /// The speed of the game's time: 0 stops, 0.1 is slow motion
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     speed: f64,
     /// The number of crates in the pile
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(0..=10_000))]
@@ -78,9 +79,18 @@ fn read_frame_times(options: &Options) -> Result<Vec<Duration>, Box<dyn Error>> 
     Ok(times.map_err(|error| format!("{name}: {error}"))?)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
-    let times = read_frame_times(&options)?;
+fn main() -> ExitCode {
+    match play(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn play(options: &Options) -> Result<(), Box<dyn Error>> {
+    let times = read_frame_times(options)?;
     let length = options.seconds.unwrap_or_else(|| times.iter().sum());
     if times.iter().all(Duration::is_zero) {
         return Err("the frames take no time".into());

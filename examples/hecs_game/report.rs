@@ -1,5 +1,6 @@
 //! What the run was like: a table, a summary, a picture.
 
+use std::collections::VecDeque;
 use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
@@ -10,8 +11,8 @@ use plotters::prelude::*;
 
 use crate::game::Game;
 
-/// The part of the run that the picture shows, in seconds.
-const SHOWN: std::ops::Range<f64> = 3.0..3.4;
+/// The picture shows the end of the run: so many seconds of it.
+const SHOWN: f64 = 0.4;
 
 /// One line of the table.
 #[derive(Default)]
@@ -23,6 +24,7 @@ struct Second {
 }
 
 /// The drone as two renderers show it: one that interpolates, one that takes the latest step.
+#[derive(Clone, Copy)]
 struct Shown {
     time: f64,
     interpolated: Vector,
@@ -36,8 +38,7 @@ pub struct Report {
     time: Duration,
     frames: u32,
     steps: u64,
-    last: Option<Shown>,
-    window: Vec<Shown>,
+    window: VecDeque<Shown>,
     jump_interpolated: f32,
     jump_latest: f32,
 }
@@ -71,7 +72,7 @@ impl Report {
             interpolated: simulation.pose(game.drone).expect("it lives").translation,
             latest: body.translation(),
         };
-        if let Some(last) = &self.last {
+        if let Some(last) = self.window.back() {
             let covered =
                 body.linvel().length() * taken.as_secs_f32() * simulation.clock().speed() as f32;
             let jump = |now: Vector, before: Vector| (now.distance(before) - covered).abs();
@@ -79,10 +80,14 @@ impl Report {
             self.jump_interpolated = self.jump_interpolated.max(interpolated);
             self.jump_latest = self.jump_latest.max(jump(shown.latest, last.latest));
         }
-        if SHOWN.contains(&shown.time) {
-            self.window.push(Shown { ..shown });
+        self.window.push_back(shown);
+        while self
+            .window
+            .front()
+            .is_some_and(|first| first.time < shown.time - SHOWN)
+        {
+            self.window.pop_front();
         }
-        self.last = Some(shown);
     }
 
     fn print_second(&mut self, simulation: &Simulation, game: &Game, frame: Frame) {
@@ -146,9 +151,9 @@ impl Report {
         let (latest, interpolated) = (x(|s| s.latest), x(|s| s.interpolated));
         let all = latest.clone().chain(interpolated.clone()).map(|(_, x)| x);
         let (low, high) = all.fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
-        if self.window.len() < 2 {
-            return Err(format!("the run ends before the picture's {SHOWN:?} s").into());
-        }
+        let (Some(first), Some(last)) = (self.window.front(), self.window.back()) else {
+            return Err("the run has no frame to show".into());
+        };
 
         let area = SVGBackend::new(file, (860, 420)).into_drawing_area();
         area.fill(&WHITE)?;
@@ -157,7 +162,10 @@ impl Report {
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(60)
-            .build_cartesian_2d(SHOWN, low - 0.05..high + 0.05)?;
+            .build_cartesian_2d(
+                first.time..last.time + f64::MIN_POSITIVE,
+                low - 0.05..high + 0.05,
+            )?;
         chart
             .configure_mesh()
             .x_desc("time, s")

@@ -12,6 +12,7 @@ mod plots;
 use std::error::Error;
 use std::fs::File;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
@@ -47,13 +48,22 @@ pub struct Row<'a> {
     pub outcome: Outcome,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
-    let traces = read_traces(&options)?;
-    let rows = run_all(&options, &traces)?;
-    print_table(&rows, &traces, &options);
+fn main() -> ExitCode {
+    match report(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn report(options: &Options) -> Result<(), Box<dyn Error>> {
+    let traces = read_traces(options)?;
+    let rows = run_all(options, &traces)?;
+    print_table(&rows, &traces, options);
     std::fs::create_dir_all(&options.output)?;
-    write_csv(&rows, &options)?;
+    write_csv(&rows, options)?;
     plots::stutter(&rows, &options.output.join("stutter.svg"))?;
     plots::pile(&rows, &options.output.join("pile.svg"))?;
     println!("\nall runs and two plots: {}", options.output.display());
