@@ -233,6 +233,33 @@ impl Clock {
         self.now
     }
 
+    /// Simulated time, rounded down to a nanosecond: that of all steps so far and of what waits for the
+    /// next one. It stands still in a pause, goes slower in slow motion, and does not know of what
+    /// was cut. In a hook it is that of the end of the frame; a step's own is [`Step::time`].
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.duration(self.simulated.saturating_add(self.accumulator))
+    }
+
+    /// What [`time`](Self::time) will be after [`advance`](Self::advance) by `elapsed`: the moment
+    /// for which a game animates what it leads itself, before it advances.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.set_speed(0.5)?;
+    /// let time = clock.time_after(Duration::from_millis(30));
+    /// assert_eq!(time, Duration::from_millis(15));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn time_after(&self, elapsed: Duration) -> Duration {
+        let mut clock = self.clone();
+        clock.advance(elapsed);
+        clock.time()
+    }
+
     /// How far the time is into the next step, as a fraction of it, in [0, 1): where between the
     /// last two states a frame is shown.
     #[must_use]
@@ -250,8 +277,13 @@ impl Clock {
     /// time. The clock itself keeps it exact.
     #[must_use]
     pub fn remainder(&self) -> Duration {
+        self.duration(self.accumulator)
+    }
+
+    /// An amount of simulated time, rounded down to a nanosecond.
+    fn duration(&self, units: u128) -> Duration {
         let units_per_nano = u128::from(self.rate.steps()) * u128::from(SPEED_UNITS);
-        duration_from_nanos(self.accumulator / units_per_nano)
+        duration_from_nanos(units / units_per_nano)
     }
 
     /// All that was cut since the clock was made.

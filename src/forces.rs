@@ -20,6 +20,9 @@ pub enum BodyError {
     /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.
     #[error("a value is not finite")]
     NotFinite,
+    /// Only a body that is kinematic by position can be led to a target.
+    #[error("the body is not kinematic by position")]
+    NotKinematic,
 }
 
 /// A force and a torque on a body, in world axes: what a [`Generator`] gives.
@@ -188,6 +191,12 @@ impl Push {
         }
     }
 
+    fn translate(&mut self, by: Vector) {
+        if let Self::ForceAtPoint { point, .. } | Self::ImpulseAtPoint { point, .. } = self {
+            *point += by;
+        }
+    }
+
     fn apply(self, body: &mut RigidBody) {
         match self {
             Self::Force(force) => body.add_force(force, true),
@@ -215,6 +224,18 @@ pub(crate) struct Forces {
 impl Forces {
     pub fn push(&mut self, key: BodyKey, push: Push) {
         self.pushes.push((key, push));
+    }
+
+    /// Moves the points in the world at which forces act.
+    pub fn translate(&mut self, by: Vector) {
+        for (_, push) in &mut self.pushes {
+            push.translate(by);
+        }
+        for (_, generator) in self.generators.values_mut() {
+            if let Generator::Spring { anchor, .. } = generator {
+                *anchor += by;
+            }
+        }
     }
 
     /// Forgets the forces of a step that is not made.

@@ -79,6 +79,12 @@ mod forces;
 mod events;
 // What is stepped.
 mod world;
+// Where the game leads kinematic bodies.
+mod targets;
+// What is between two states.
+mod motion;
+// What was between earlier ones.
+mod history;
 // What is shown.
 mod poses;
 // All of it in order.
@@ -93,12 +99,12 @@ pub use filter::{FilterError, FrameFilter};
 pub use forces::{BodyError, Generator, Wrench};
 pub use input::{Button, Corrected, Delivery, InputQueue, Sample};
 pub use key::{BodyKey, GeneratorKey};
+pub use motion::Smoothing;
 pub use nalgebra;
-pub use poses::Smoothing;
 pub use rapier3d;
 pub use rate::{Rate, RateError};
 pub use simulation::{Frame, Hooks, Simulation};
-pub use slerp::{extrapolate, from_isometry, interpolate, to_isometry};
+pub use slerp::{from_isometry, interpolate, to_isometry};
 pub use stepping::Stepping;
 
 /// The programs of the README are compiled and run as tests.

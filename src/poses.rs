@@ -1,49 +1,14 @@
 //! The previous and the current pose of every body that moves, and the pose that a frame shows.
 
-use rapier3d::dynamics::RigidBodyHandle;
+use rapier3d::dynamics::{RigidBody, RigidBodyHandle};
 use rapier3d::math::Pose;
 use slotmap::SecondaryMap;
 
+use crate::history::History;
 use crate::key::BodyKey;
-use crate::slerp::{extrapolate, interpolate, interpolate_all};
+use crate::motion::{Course, Pair, Smoothing, finite_velocity, moved_on};
+use crate::slerp::interpolate_all;
 use crate::world::World;
-
-/// How a frame is shown that falls between two steps: for
-/// [`Simulation::set_smoothing`](crate::Simulation::set_smoothing).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Smoothing {
-    /// Between the last two states, by what is left of the time: smooth, and up to one step
-    /// behind. The default.
-    #[default]
-    Interpolate,
-    /// Beyond the last state, by what is left of the time, as the body went from the one before:
-    /// without latency, and wrong in every step in which something happens.
-    Extrapolate,
-    /// The last state: not smooth, unless the display shows a frame for each step.
-    Latest,
-}
-
-impl Smoothing {
-    fn blend(self, previous: &Pose, current: &Pose, alpha: f32) -> Pose {
-        match self {
-            Self::Interpolate => interpolate(previous, current, alpha),
-            Self::Extrapolate => extrapolate(previous, current, alpha),
-            Self::Latest => *current,
-        }
-    }
-
-    fn blend_all(self, previous: &[Pose], current: &[Pose], alpha: f32, out: &mut [Pose]) {
-        match self {
-            Self::Interpolate => interpolate_all(previous, current, alpha, out),
-            Self::Extrapolate => {
-                for ((previous, current), out) in previous.iter().zip(current).zip(out) {
-                    *out = extrapolate(previous, current, alpha);
-                }
-            }
-            Self::Latest => out.copy_from_slice(current),
-        }
-    }
-}
 
 /// Poses by key.
 ///
@@ -61,14 +26,38 @@ impl Smoothing {
 /// A position that is not finite is never taken over: the last finite one stays.
 #[derive(Clone, Debug)]
 pub(crate) struct Poses {
-    places: SecondaryMap<BodyKey, Place>,
+    bodies: SecondaryMap<BodyKey, Body>,
     moving: Moving,
+    /// Of bodies without one of their own.
+    smoothing: Smoothing,
+    history: History,
+    /// The number of steps made when the pairs were taken: they lead from the one before to it.
+    tick: u64,
+    /// Whether a step was made since the pairs were taken.
+    is_outdated: bool,
     /// Bodies that the game got hold of since the last `begin_step`.
     touched: Vec<BodyKey>,
     /// What this frame shows otherwise than the frame before.
     moved: Vec<(BodyKey, Pose)>,
+    counts: Counts,
     /// Kept for its memory: indices of bodies that come to rest.
     settled: Vec<usize>,
+}
+
+/// What happened to poses since the last frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub pairs: usize,
+    pub settled: usize,
+    pub teleported: usize,
+    pub primed: usize,
+    pub extrapolated: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    place: Place,
+    smoothing: Option<Smoothing>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,121 +79,233 @@ struct Moving {
     current: Vec<Pose>,
     /// What this frame shows.
     shown: Vec<Pose>,
-    /// Whether `shown` is still to be told to the host: a new body.
-    is_new: Vec<bool>,
+    marks: Vec<Marks>,
+    /// Used where `marks` says so.
+    courses: Vec<Course>,
     /// What the next frame shows, while it is made.
     next_shown: Vec<Pose>,
     /// How many were awake.
     awake: usize,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    /// `shown` is still to be told to the host.
+    is_untold: bool,
+    /// It takes more than the two poses to tell what is shown between; or it may: what Rapier makes of a
+    /// body's mass, and whether that is about its origin, is only known after the next step.
+    has_course: bool,
+}
+
 impl Poses {
     pub fn new() -> Self {
         Self {
-            places: SecondaryMap::new(),
+            bodies: SecondaryMap::new(),
             moving: Moving::default(),
+            smoothing: Smoothing::default(),
+            history: History::default(),
+            tick: 0,
+            is_outdated: false,
             touched: Vec::new(),
             moved: Vec::new(),
+            counts: Counts::default(),
             settled: Vec::new(),
         }
     }
 
     pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
-        let place = self.moving.push(key, handle, pose, true);
-        self.places.insert(key, Place::Moving(place));
+        let place = Place::Moving(self.moving.push(key, handle, pose, true));
+        let smoothing = None;
+        self.bodies.insert(key, Body { place, smoothing });
+        self.history.insert(key, self.tick);
     }
 
     pub fn remove(&mut self, key: BodyKey) {
-        if let Some(Place::Moving(place)) = self.places.remove(key) {
+        self.history.remove(key);
+        if let Some(Body {
+            place: Place::Moving(place),
+            ..
+        }) = self.bodies.remove(key)
+        {
             self.unlist(place);
         }
     }
 
+    pub fn smoothing(&self) -> Smoothing {
+        self.smoothing
+    }
+
+    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
+        self.smoothing = smoothing;
+        self.doubt();
+    }
+
+    /// Any body may have another centre of mass from the next step on, or another smoothing.
+    pub fn doubt(&mut self) {
+        for marks in &mut self.moving.marks {
+            marks.has_course = true;
+        }
+    }
+
+    /// `None`: as the others.
+    pub fn set_smoothing_of(&mut self, key: BodyKey, smoothing: Option<Smoothing>) {
+        let body = &mut self.bodies[key];
+        body.smoothing = smoothing;
+        if let Place::Moving(place) = body.place {
+            self.moving.marks[place].has_course = true;
+        }
+    }
+
+    /// Keeps so many states of each body.
+    pub fn set_history(&mut self, states: usize) {
+        self.history.set_len(states, self.bodies.keys(), self.tick);
+    }
+
+    /// Whether every step is to be captured, not just the last of a frame.
+    pub fn keeps_history(&self) -> bool {
+        self.history.is_kept()
+    }
+
     /// The game may change this body: look at it in the next frame.
     pub fn touch(&mut self, key: BodyKey, handle: RigidBodyHandle) {
-        self.list(key, handle);
+        let place = self.list(key, handle);
+        self.moving.marks[place].has_course = true;
         self.touched.push(key);
     }
 
     /// The body has been put to `position`: show it there, without a way from where it was.
-    pub fn snap(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
+    fn snap(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) -> usize {
         let place = self.list(key, handle);
         self.moving.previous[place] = position;
         self.moving.current[place] = position;
+        self.counts.teleported += 1;
+        place
+    }
+
+    /// `snap`, at once and not only in the next frame.
+    pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
+        let place = self.snap(key, handle, position);
+        self.moving.show_at(place, position);
+    }
+
+    /// The body and its way have been moved by an isometry of the world.
+    pub fn teleport_by(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
+        self.transform(key, handle, by);
+        self.counts.teleported += 1;
+    }
+
+    /// `teleport_by` of everything there is, which is not counted.
+    pub fn transform_all(&mut self, world: &World, by: &Pose) {
+        for (key, handle) in world.keys.iter() {
+            self.transform(key, handle, by);
+        }
+    }
+
+    fn transform(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
+        let place = self.list(key, handle);
+        let moving = &mut self.moving;
+        moving.previous[place] = by * moving.previous[place];
+        moving.current[place] = by * moving.current[place];
+        moving.courses[place].turn(by.rotation);
+        moving.show_at(place, by * moving.shown[place]);
+        self.history.transform(key, by);
+    }
+
+    /// Gives a body that has no way behind it that of a step at its velocity.
+    pub fn prime(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody, dt: f32) {
+        let place = self.list(key, handle);
+        let center = body.mass_properties().local_mprops.local_com;
+        let (position, velocity) = (body.position(), finite_velocity(body));
+        let previous = moved_on(position, &velocity, center, -dt);
+        if position.is_finite() && previous.is_finite() {
+            let smoothing = self.smoothing_of(key);
+            let moving = &mut self.moving;
+            moving.previous[place] = previous;
+            moving.current[place] = *position;
+            moving.courses[place].begin(body);
+            moving.courses[place].end(body, smoothing, dt);
+            self.counts.primed += 1;
+        }
+    }
+
+    fn smoothing_of(&self, key: BodyKey) -> Smoothing {
+        self.bodies[key].smoothing.unwrap_or(self.smoothing)
     }
 
     /// Looks whether the body is elsewhere than where the last step left it, and snaps it there.
     pub fn notice(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
-        if position.is_finite() && self.current(key) != Some(position) {
+        if position.is_finite() && self.pair(key).map(|pair| pair.current) != Some(position) {
             self.snap(key, handle, position);
         }
     }
 
-    /// Right before the last step of a frame: where is every body that is about to move?
+    /// Right before a step that is captured: where is every body that is about to move?
     ///
-    /// `is_first`: no step was made since the last `end_step`, so all that are awake are where it
-    /// left them, but for those that the game got hold of.
-    pub fn begin_step(&mut self, world: &World, is_first: bool) {
-        if is_first {
-            self.notice_touched(world);
-            let moving = &mut self.moving;
-            std::mem::swap(&mut moving.previous, &mut moving.current);
-        } else {
+    /// If no step was made since the last capture, all that are awake are where it left them, but
+    /// for those that the game got hold of.
+    pub fn begin_step(&mut self, world: &World) {
+        let mut unseen = 0;
+        if std::mem::replace(&mut self.is_outdated, true) {
             self.touched.clear();
-            self.meet_awake(world, |moving, place, position| {
-                moving.previous[place] = finite_or(position, moving.current[place]);
-            });
+            self.align_awake(world);
+        } else {
+            self.notice_touched(world);
+            unseen = self.moving.awake;
         }
-        // New ones, those that the game got hold of, and those that fell asleep before this step.
         let moving = &mut self.moving;
-        for place in moving.awake..moving.keys.len() {
-            let last = if is_first {
-                moving.previous[place]
-            } else {
-                moving.current[place]
-            };
-            let position = world.position(moving.handles[place]);
-            let position = position.map_or(last, |position| finite_or(position, last));
+        std::mem::swap(&mut moving.previous, &mut moving.current);
+        for place in 0..unseen {
+            moving.begin_course(place, world);
+        }
+        // All, or new ones, those that the game got hold of, and those that fell asleep before this step.
+        for place in unseen..moving.keys.len() {
+            let position = moving.position(place, world, moving.previous[place]);
             moving.previous[place] = position;
             moving.current[place] = position;
+            moving.begin_course(place, world);
         }
     }
 
-    /// Right after the last step of a frame: where has it led?
-    pub fn end_step(&mut self, world: &World) {
-        self.meet_awake(world, |moving, place, position| {
-            moving.current[place] = finite_or(position, moving.previous[place]);
-        });
-        // Also those that fell asleep in this very step, which may still have moved them.
-        let moving = &mut self.moving;
-        for place in moving.awake..moving.keys.len() {
-            let last = moving.previous[place];
-            let position = world.position(moving.handles[place]);
-            moving.current[place] = position.map_or(last, |position| finite_or(position, last));
-        }
-    }
-
-    /// After a step that is not the last of its frame: a body that wakes and falls asleep
-    /// again before the last one is not missed.
-    pub fn list_awake(&mut self, world: &World) {
-        self.align_awake(world, |_, _, _| ());
-    }
-
-    /// Visits all awake bodies: the lists, the body's place in them, and its position.
-    fn meet_awake(&mut self, world: &World, mut visit: impl FnMut(&mut Moving, usize, Pose)) {
-        self.align_awake(world, |moving, place, handle| {
-            if let Some(position) = world.position(handle) {
-                visit(moving, place, position);
+    /// Right after a step that is captured, by which `tick` have been made: where has it led?
+    pub fn end_step(&mut self, world: &World, tick: u64, dt: f32) {
+        self.align_awake(world);
+        // Beside those that are awake, those that fell asleep in this very step, which may still
+        // have moved them.
+        for place in 0..self.moving.keys.len() {
+            let moving = &mut self.moving;
+            moving.current[place] = moving.position(place, world, moving.previous[place]);
+            if moving.marks[place].has_course {
+                self.end_course(place, world, dt);
             }
-        });
+        }
+        self.tick = tick;
+        self.is_outdated = false;
+        if self.history.is_kept() {
+            for place in 0..self.moving.keys.len() {
+                let key = self.moving.keys[place];
+                self.history.push(key, tick, self.moving.pair(place));
+            }
+        }
     }
 
-    /// Visits all awake bodies, and brings them to the front of the lists in Rapier's order.
-    fn align_awake(
-        &mut self,
-        world: &World,
-        mut visit: impl FnMut(&mut Moving, usize, RigidBodyHandle),
-    ) {
+    fn end_course(&mut self, place: usize, world: &World, dt: f32) {
+        let smoothing = self.smoothing_of(self.moving.keys[place]);
+        if let Some(body) = world.physics.bodies.get(self.moving.handles[place]) {
+            let course = &mut self.moving.courses[place];
+            course.end(body, smoothing, dt);
+            self.moving.marks[place].has_course = !course.is_plain();
+        }
+    }
+
+    /// After a step that is not captured: a body that wakes and falls asleep again before the next
+    /// one is not missed.
+    pub fn skip_step(&mut self, world: &World) {
+        self.is_outdated = true;
+        self.align_awake(world);
+    }
+
+    /// Brings all awake bodies to the front of the lists, in Rapier's order.
+    fn align_awake(&mut self, world: &World) {
         let mut place = 0;
         for handle in world.physics.islands.active_bodies() {
             if self.moving.handles.get(place) != Some(&handle) {
@@ -215,16 +316,18 @@ impl Poses {
                 let listed = self.list(key, handle);
                 self.swap(place, listed);
             }
-            visit(&mut self.moving, place, handle);
             place += 1;
         }
         self.moving.awake = place;
     }
 
     /// Shows the latest positions and forgets the way to them: for a frame that broke off.
-    pub fn resync(&mut self, world: &World) {
-        self.begin_step(world, false);
-        self.moving.current.clone_from(&self.moving.previous);
+    /// `tick` steps have been made.
+    pub fn resync(&mut self, world: &World, tick: u64) {
+        self.is_outdated = true;
+        self.begin_step(world);
+        self.is_outdated = false;
+        self.tick = tick;
     }
 
     /// Notices what the game did since the last step to bodies that it got hold of.
@@ -241,36 +344,45 @@ impl Poses {
     }
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
-    /// frame's.
-    pub fn show(&mut self, smoothing: Smoothing, alpha: f32) {
+    /// frame's. Tells what happened since then.
+    pub fn show(&mut self, alpha: f32) -> Counts {
         self.moved.clear();
         let moving = &mut self.moving;
         moving.next_shown.resize(moving.keys.len(), Pose::IDENTITY);
         let (previous, current) = (&moving.previous, &moving.current);
-        smoothing.blend_all(previous, current, alpha, &mut moving.next_shown);
-        std::mem::swap(&mut moving.shown, &mut moving.next_shown);
-        let before = &moving.next_shown;
-        for (place, (&pose, before)) in moving.shown.iter().zip(before).enumerate() {
-            if pose != *before || moving.is_new[place] {
+        interpolate_all(previous, current, alpha, &mut moving.next_shown);
+        for place in 0..moving.keys.len() {
+            let marks = &mut moving.marks[place];
+            if marks.has_course {
+                let course = &moving.courses[place];
+                let (previous, current) = (&moving.previous[place], &moving.current[place]);
+                moving.next_shown[place] = course.at(previous, current, alpha);
+                self.counts.extrapolated += usize::from(course.goes_beyond(alpha));
+            }
+            let pose = moving.next_shown[place];
+            if pose != moving.shown[place] || marks.is_untold {
                 self.moved.push((moving.keys[place], pose));
-                moving.is_new[place] = false;
+                marks.is_untold = false;
             }
         }
-        for place in moving.awake..moving.keys.len() {
-            if moving.previous[place] == moving.current[place] {
-                self.settled.push(place);
-            }
-        }
+        std::mem::swap(&mut moving.shown, &mut moving.next_shown);
+        self.counts.pairs = moving.keys.len();
         self.settle();
+        std::mem::take(&mut self.counts)
     }
 
-    /// Lets the bodies in `settled` rest.
+    /// Lets the bodies rest that are no longer awake, and whose last pose is shown.
     fn settle(&mut self) {
+        let moving = &self.moving;
+        let asleep = moving.awake..moving.keys.len();
+        self.settled
+            .extend(asleep.filter(|place| moving.previous[*place] == moving.current[*place]));
+        self.counts.settled = self.settled.len();
         let mut settled = std::mem::take(&mut self.settled);
         // From the last to the first, so that the body swapped into the gap is never one of them.
         for place in settled.drain(..).rev() {
             let pose = self.moving.current[place];
-            self.places[self.moving.keys[place]] = Place::Resting(pose);
+            self.bodies[self.moving.keys[place]].place = Place::Resting(pose);
             self.unlist(place);
         }
         self.settled = settled;
@@ -281,29 +393,29 @@ impl Poses {
         &self.moved
     }
 
-    /// The pose as it is shown at `alpha`.
-    pub fn at(&self, key: BodyKey, smoothing: Smoothing, alpha: f32) -> Option<Pose> {
-        Some(match *self.places.get(key)? {
+    /// The pose that this frame shows.
+    pub fn shown(&self, key: BodyKey) -> Option<Pose> {
+        Some(match self.bodies.get(key)?.place {
             Place::Resting(pose) => pose,
-            Place::Moving(place) => {
-                let moving = &self.moving;
-                smoothing.blend(&moving.previous[place], &moving.current[place], alpha)
-            }
+            Place::Moving(place) => self.moving.shown[place],
         })
     }
 
-    pub fn previous(&self, key: BodyKey) -> Option<Pose> {
-        Some(match *self.places.get(key)? {
-            Place::Resting(pose) => pose,
-            Place::Moving(place) => self.moving.previous[place],
+    /// The last two states.
+    pub fn pair(&self, key: BodyKey) -> Option<Pair> {
+        Some(match self.bodies.get(key)?.place {
+            Place::Resting(pose) => Pair::at_rest(pose),
+            Place::Moving(place) => self.moving.pair(place),
         })
     }
 
-    pub fn current(&self, key: BodyKey) -> Option<Pose> {
-        Some(match *self.places.get(key)? {
-            Place::Resting(pose) => pose,
-            Place::Moving(place) => self.moving.current[place],
-        })
+    /// The states before and after the step that was the `tick`-th.
+    pub fn pair_at(&self, key: BodyKey, tick: u64) -> Option<Pair> {
+        let last = self.pair(key)?;
+        if tick == self.tick {
+            return Some(last);
+        }
+        self.history.at(key, tick, self.tick, last.previous)
     }
 
     /// The number of bodies that are looked at in each frame.
@@ -314,13 +426,14 @@ impl Poses {
 
     /// Puts a body onto the list of those that move, if it is not there.
     fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
-        let place = &mut self.places[key];
-        match *place {
-            Place::Moving(index) => index,
+        let body = &mut self.bodies[key];
+        match body.place {
+            Place::Moving(place) => place,
             Place::Resting(pose) => {
-                let index = self.moving.push(key, handle, pose, false);
-                *place = Place::Moving(index);
-                index
+                let place = self.moving.push(key, handle, pose, false);
+                body.place = Place::Moving(place);
+                self.history.push(key, self.tick, Pair::at_rest(pose));
+                place
             }
         }
     }
@@ -349,9 +462,9 @@ impl Poses {
     /// Another body has come to `place`: lets its key know, unless that is gone.
     fn repair(&mut self, place: usize) {
         if let Some(key) = self.moving.keys.get(place)
-            && let Some(known) = self.places.get_mut(*key)
+            && let Some(body) = self.bodies.get_mut(*key)
         {
-            *known = Place::Moving(place);
+            body.place = Place::Moving(place);
         }
     }
 }
@@ -363,7 +476,11 @@ impl Moving {
         self.previous.push(pose);
         self.current.push(pose);
         self.shown.push(pose);
-        self.is_new.push(is_new);
+        self.marks.push(Marks {
+            is_untold: is_new,
+            has_course: true,
+        });
+        self.courses.push(Course::default());
         self.keys.len() - 1
     }
 
@@ -373,7 +490,8 @@ impl Moving {
         self.previous.swap(one, other);
         self.current.swap(one, other);
         self.shown.swap(one, other);
-        self.is_new.swap(one, other);
+        self.marks.swap(one, other);
+        self.courses.swap(one, other);
     }
 
     fn swap_remove(&mut self, place: usize) {
@@ -382,14 +500,35 @@ impl Moving {
         self.previous.swap_remove(place);
         self.current.swap_remove(place);
         self.shown.swap_remove(place);
-        self.is_new.swap_remove(place);
+        self.marks.swap_remove(place);
+        self.courses.swap_remove(place);
     }
-}
 
-fn finite_or(position: Pose, otherwise: Pose) -> Pose {
-    if position.is_finite() {
-        position
-    } else {
-        otherwise
+    /// Where Rapier has the body, if that is finite; `last` if not.
+    fn position(&self, place: usize, world: &World, last: Pose) -> Pose {
+        let position = world.position(self.handles[place]);
+        position.filter(Pose::is_finite).unwrap_or(last)
+    }
+
+    fn begin_course(&mut self, place: usize, world: &World) {
+        if self.marks[place].has_course
+            && let Some(body) = world.physics.bodies.get(self.handles[place])
+        {
+            self.courses[place].begin(body);
+        }
+    }
+
+    /// Shows a body elsewhere at once, and tells the host in the next frame.
+    fn show_at(&mut self, place: usize, pose: Pose) {
+        self.marks[place].is_untold |= self.shown[place] != pose;
+        self.shown[place] = pose;
+    }
+
+    fn pair(&self, place: usize) -> Pair {
+        Pair {
+            previous: self.previous[place],
+            current: self.current[place],
+            course: self.marks[place].has_course.then(|| self.courses[place]),
+        }
     }
 }

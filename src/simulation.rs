@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use nalgebra::Isometry3;
-use rapier3d::dynamics::{RigidBody, RigidBodyHandle};
+use rapier3d::dynamics::{RigidBody, RigidBodyHandle, RigidBodyType};
 use rapier3d::geometry::{Collider, ColliderHandle};
 use rapier3d::math::{Pose, Vector};
 use rapier3d::pipeline::{PhysicsHooks, PhysicsWorld};
@@ -13,9 +13,11 @@ use crate::clock::{Clock, Dropped, Step, Steps};
 use crate::events::{EventLog, Events};
 use crate::forces::{BodyError, Forces, Generator, Push};
 use crate::key::{BodyKey, GeneratorKey};
-use crate::poses::{Poses, Smoothing};
+use crate::motion::Smoothing;
+use crate::poses::{Counts, Poses};
 use crate::rate::Rate;
 use crate::slerp::to_isometry;
+use crate::targets::Targets;
 use crate::world::World;
 
 /// A Rapier world that is stepped at an even rate, and that has a smooth pose of every body for
@@ -50,18 +52,18 @@ use crate::world::World;
 /// | --- | --- | --- |
 /// | read one body | [`get`](Self::get) | none |
 /// | change one body | [`get_mut`](Self::get_mut) | one look at the body in the next frame |
-/// | put one body elsewhere | [`teleport`](Self::teleport) | the same |
+/// | put one body elsewhere | [`teleport`](Self::teleport), [`teleport_by`](Self::teleport_by) | the same |
+/// | lead a kinematic body | [`set_target`](Self::set_target) | the same |
+/// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a look at every body in the next frame |
 /// | queries, debug-render | [`world`](Self::world) | none |
 /// | joints, anything else of Rapier | [`world_mut`](Self::world_mut) | a look at every body in the next frame |
 pub struct Simulation {
     clock: Clock,
     world: World,
+    targets: Targets,
     forces: Forces,
     log: EventLog,
     poses: Poses,
-    smoothing: Smoothing,
-    /// How this frame is shown: not as `smoothing` says where the stepping leaves no fraction.
-    shown_as: Smoothing,
     /// The steps of this frame that are still to be made.
     steps: Steps,
     frame: Frame,
@@ -93,7 +95,9 @@ pub struct Frame {
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
     /// How far the time is into the next step, as a fraction of it, in [0, 1): where between the
-    /// previous and the current state the frame is shown.
+    /// previous and the current state the frame is shown. 1 with every
+    /// [`Stepping`](crate::Stepping) but `Fixed`: there is nothing between, and the current
+    /// state is shown.
     pub alpha: f32,
     /// What was cut, and why.
     pub dropped: Dropped,
@@ -101,6 +105,17 @@ pub struct Frame {
     pub awake: usize,
     /// Values of [`Generator`]s that were left out because they were not finite.
     pub rejected_forces: u64,
+    /// Bodies that this frame looked at: those that moved, or might have. All others cost nothing.
+    pub pairs: usize,
+    /// Bodies that came to rest, with their final pose shown in this frame.
+    pub settled: usize,
+    /// Bodies that the game put elsewhere since the frame before: by
+    /// [`Simulation::teleport`], [`Simulation::teleport_by`], or a position set through Rapier.
+    pub teleported: usize,
+    /// Bodies that were given a way by [`Simulation::prime`] since the frame before.
+    pub primed: usize,
+    /// Bodies that are shown beyond their last state: [`Smoothing::Extrapolate`].
+    pub extrapolated: usize,
 }
 
 /// A game's part in every step, for [`Simulation::advance_with`].
@@ -181,11 +196,10 @@ impl Simulation {
             steps: clock.advance(Duration::ZERO),
             clock,
             world: World::new(world),
+            targets: Targets::default(),
             forces: Forces::default(),
             log: EventLog::default(),
             poses: Poses::new(),
-            smoothing: Smoothing::default(),
-            shown_as: Smoothing::default(),
             frame: Frame {
                 steps: 0,
                 tick: 0,
@@ -194,6 +208,11 @@ impl Simulation {
                 dropped: Dropped::default(),
                 awake: 0,
                 rejected_forces: 0,
+                pairs: 0,
+                settled: 0,
+                teleported: 0,
+                primed: 0,
+                extrapolated: 0,
             },
             edited: false,
             dying: Vec::new(),
@@ -264,15 +283,16 @@ impl Simulation {
         self.log.events.clear();
     }
 
-    /// Forces, Rapier's step, what it reports, and before and after the last one of the frame the
-    /// poses.
+    /// Targets, forces, Rapier's step, what it reports, and before and after the last one of the
+    /// frame the poses.
     fn step(&mut self, step: &Step, hooks: &dyn PhysicsHooks) {
-        let is_last = self.steps.len() == 1;
+        let is_captured = self.steps.len() == 1 || self.poses.keeps_history();
+        self.targets.apply(&mut self.world, step);
         let World { physics, keys } = &mut self.world;
         self.frame.rejected_forces += self.forces.apply(&mut physics.bodies, keys, step);
-        if is_last {
+        if is_captured {
             self.notice_edits();
-            self.poses.begin_step(&self.world, self.frame.steps == 0);
+            self.poses.begin_step(&self.world);
         }
         self.state = State::Stepping;
         self.world.step(step, hooks, &mut self.log);
@@ -282,10 +302,10 @@ impl Simulation {
         self.frame.dt = step.dt;
         self.forces.restore(&mut self.world.physics);
         self.report_quarantine(step.tick);
-        if is_last {
-            self.poses.end_step(&self.world);
+        if is_captured {
+            self.poses.end_step(&self.world, step.tick + 1, step.dt);
         } else {
-            self.poses.list_awake(&self.world);
+            self.poses.skip_step(&self.world);
         }
     }
 
@@ -306,14 +326,14 @@ impl Simulation {
         self.notice_edits();
         self.poses.notice_touched(&self.world);
         self.frame.tick = self.clock.tick();
-        self.frame.alpha = self.clock.alpha();
-        self.frame.awake = self.world.physics.islands.num_active_bodies();
-        self.shown_as = if self.clock.stepping().leaves_a_fraction() {
-            self.smoothing
+        self.frame.alpha = if self.clock.stepping().leaves_a_fraction() {
+            self.clock.alpha()
         } else {
-            Smoothing::Latest
+            1.0
         };
-        self.poses.show(self.shown_as, self.frame.alpha);
+        self.frame.awake = self.world.physics.islands.num_active_bodies();
+        let counts = self.poses.show(self.frame.alpha);
+        self.frame.count(counts);
         self.removed.clear();
         self.removed.append(&mut self.dying);
         self.state = State::Idle;
@@ -329,7 +349,7 @@ impl Simulation {
         self.forces.clear_pushes();
         self.forces.restore(&mut self.world.physics);
         if self.frame.steps > 0 {
-            self.poses.resync(&self.world);
+            self.poses.resync(&self.world, self.clock.tick());
         }
     }
 
@@ -345,6 +365,7 @@ impl Simulation {
                 None => dead.push(key),
             }
         }
+        self.poses.doubt();
         for key in dead {
             self.world.keys.found_dead(key);
             self.died(key);
@@ -353,6 +374,7 @@ impl Simulation {
 
     fn died(&mut self, key: BodyKey) {
         self.poses.remove(key);
+        self.targets.remove(key);
         self.dying.push(key);
     }
 
@@ -387,6 +409,16 @@ impl Simulation {
     #[must_use]
     pub fn events(&self) -> &Events {
         &self.log.events
+    }
+}
+
+impl Frame {
+    fn count(&mut self, counts: Counts) {
+        self.pairs = counts.pairs;
+        self.settled = counts.settled;
+        self.teleported = counts.teleported;
+        self.primed = counts.primed;
+        self.extrapolated = counts.extrapolated;
     }
 }
 
@@ -431,6 +463,8 @@ impl Simulation {
         collider: impl Into<Collider>,
     ) -> Option<ColliderHandle> {
         let parent = self.handle(key)?;
+        // Its mass may be elsewhere from now on.
+        self.poses.touch(key, parent);
         Some(self.world.physics.insert_collider(collider, Some(parent)))
     }
 
@@ -503,20 +537,159 @@ impl Simulation {
     }
 
     /// Puts a body elsewhere at once and wakes it: it is shown there from now on, never on the
-    /// way. Its velocity stays. `pose` is in world space, its rotation of unit length.
+    /// way. Its velocity stays, a [target](Self::set_target) is forgotten. `pose` is in world
+    /// space, its rotation of unit length.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body, [`BodyError::NotFinite`] if `pose` is not
     /// finite.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
-        if !pose.is_finite() {
+        let handle = self.living(key, pose.is_finite())?;
+        self.world.physics.bodies[handle].set_position(pose, true);
+        self.targets.remove(key);
+        self.poses.touch(key, handle);
+        self.poses.teleport(key, handle, pose);
+        Ok(())
+    }
+
+    /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the
+    /// edge of a world that wraps around.
+    ///
+    /// Its pose, its velocities, both states that are shown, its [target](Self::set_target) and its
+    /// [history](Self::set_history) are moved alike, so seen from the other side of the portal it
+    /// goes on without a jump. `by` maps the way in to the way out: the pose becomes `by * pose`. Its
+    /// rotation is of unit length.
+    ///
+    /// # Errors
+    /// As [`teleport`](Self::teleport).
+    pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
+        let handle = self.living(key, by.is_finite())?;
+        let body = &mut self.world.physics.bodies[handle];
+        let next = by * body.next_position();
+        body.set_position(by * body.position(), true);
+        body.set_next_kinematic_position(next);
+        body.set_linvel(by.rotation * body.linvel(), true);
+        body.set_angvel(by.rotation * body.angvel(), true);
+        self.targets.transform(key, &by);
+        self.poses.touch(key, handle);
+        self.poses.teleport_by(key, handle, &by);
+        Ok(())
+    }
+
+    /// Makes `origin`, a point in world space, the new origin of the world: for worlds so large
+    /// that f32 runs out of digits far from their origin.
+    ///
+    /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of this frame,
+    /// [targets](Self::set_target), [history](Self::set_history), forces that wait for the next step
+    /// and the anchors of [`Generator::Spring`] are all moved by −`origin`; joints go with their bodies.
+    /// No velocity changes, nothing wakes, no contact is lost. What the game holds in world space it
+    /// has to move itself, such as its camera, and what a [`Generator::custom`] has captured.
+    ///
+    /// [`moved`](Self::moved) then lists every body once: shift rarely, by large steps. If the
+    /// positions can be moved without rounding, as by whole metres within some kilometres, a pile
+    /// of crates goes on to the bit as it would have; otherwise it is moved by up to the spacing of
+    /// f32 at the larger of both distances, 0.03 mm at 500 m, and contacts feel that. A body that was
+    /// about to fall asleep waits anew: Rapier takes the shift for motion.
+    ///
+    /// # Errors
+    /// [`BodyError::NotFinite`] if `origin` is not finite; nothing is moved then.
+    pub fn shift_origin(&mut self, origin: Vector) -> Result<(), BodyError> {
+        if !origin.is_finite() {
             return Err(BodyError::NotFinite);
         }
-        let handle = self.handle(key).ok_or(BodyError::Gone)?;
-        self.world.physics.bodies[handle].set_position(pose, true);
-        self.poses.touch(key, handle);
-        self.poses.snap(key, handle, pose);
+        self.notice_edits();
+        self.poses.notice_touched(&self.world);
+        let by = Pose::from_translation(-origin);
+        self.world.translate(by.translation);
+        for (key, _) in self.world.keys.iter() {
+            self.targets.transform(key, &by);
+        }
+        self.forces.translate(by.translation);
+        self.poses.transform_all(&self.world, &by);
         Ok(())
+    }
+
+    /// Leads a body that is kinematic by position to `pose`, to be there at `time`.
+    ///
+    /// The steps until then share the way evenly, so that in each of them what rides on the body
+    /// or is pushed by it feels the velocity that is seen: a target that was handed to Rapier once
+    /// a frame would be reached in the first of its steps, and the others would see a body that
+    /// stands. Set it once a frame, or once for a way of seconds; a later target takes the place of
+    /// an earlier one, and one that no step was made for is kept. When it is reached the body stands.
+    ///
+    /// `time` is simulated time, which stands still in a pause and goes slower in slow motion: that of
+    /// [`Clock::time`], of [`Step::time`]. For the end of the frame that is about to be advanced
+    /// take [`Clock::time_after`]. A time that is past means the next step. `pose` is in world
+    /// space, its rotation of unit length; the body turns by the shorter way.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Rate, Simulation};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::new(Rate::hz(60)?);
+    /// let lift = simulation.insert(
+    ///     RigidBodyBuilder::kinematic_position_based(),
+    ///     ColliderBuilder::cuboid(2.0, 0.1, 2.0),
+    /// );
+    /// for _ in 0..15 {
+    ///     let frame_time = Duration::from_millis(66); // four steps
+    ///     let time = simulation.clock().time_after(frame_time);
+    ///     let height = 2.0 * time.as_secs_f32();
+    ///     simulation.set_target(lift, Pose::translation(0.0, height, 0.0), time)?;
+    ///     simulation.advance(frame_time, |simulation, _| {
+    ///         let speed = simulation.get(lift).unwrap().linvel().y; // in the step before
+    ///         assert!(simulation.tick() == 0 || (speed - 2.0).abs() < 0.01);
+    ///     });
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`], [`BodyError::NotFinite`] as [`teleport`](Self::teleport);
+    /// [`BodyError::NotKinematic`] if the body is of another type.
+    pub fn set_target(
+        &mut self,
+        key: BodyKey,
+        pose: Pose,
+        time: Duration,
+    ) -> Result<(), BodyError> {
+        let handle = self.living(key, pose.is_finite())?;
+        if self.world.physics.bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
+            return Err(BodyError::NotKinematic);
+        }
+        self.targets.set(key, pose, time);
+        Ok(())
+    }
+
+    /// Lets a body that was just inserted or teleported move from its first frame on: its previous
+    /// pose becomes the one that it would have had a step before, at its velocity.
+    ///
+    /// Without it a body that is inserted between two steps stands still until the next one. With
+    /// it a bullet comes out of the muzzle in its first frame; until the next step it is shown up
+    /// to a step's way behind where it was put, as everything else in the frame is.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn prime(&mut self, key: BodyKey) -> Result<(), BodyError> {
+        let handle = self.living(key, true)?;
+        let PhysicsWorld {
+            bodies, colliders, ..
+        } = &mut self.world.physics;
+        let body = &mut bodies[handle];
+        // Rapier would do so in the next step only.
+        body.recompute_mass_properties_from_colliders(colliders);
+        self.poses.touch(key, handle);
+        let dt = self.clock.rate().dt();
+        self.poses.prime(key, handle, body, dt);
+        Ok(())
+    }
+
+    /// The handle of a body that a game wants to change.
+    fn living(&self, key: BodyKey, is_finite: bool) -> Result<RigidBodyHandle, BodyError> {
+        if !is_finite {
+            return Err(BodyError::NotFinite);
+        }
+        self.handle(key).ok_or(BodyError::Gone)
     }
 
     /// Rapier's world: all its sets, queries and parameters.
@@ -605,10 +778,7 @@ impl Simulation {
     }
 
     fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
-        self.world.handle(key).ok_or(BodyError::Gone)?;
-        if !push.is_finite() {
-            return Err(BodyError::NotFinite);
-        }
+        self.living(key, push.is_finite())?;
         self.forces.push(key, push);
         Ok(())
     }
@@ -648,20 +818,7 @@ impl Simulation {
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.world.handle(key)?;
-        self.poses.at(key, self.shown_as, self.frame.alpha)
-    }
-
-    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
-    #[must_use]
-    pub fn smoothing(&self) -> Smoothing {
-        self.smoothing
-    }
-
-    /// Changes how a frame between two steps is shown, from the next frame on. With every
-    /// [`Stepping`](crate::Stepping) but `Fixed` the last state is shown, as there is nothing
-    /// between.
-    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
-        self.smoothing = smoothing;
+        self.poses.shown(key)
     }
 
     /// [`pose`](Self::pose) as nalgebra's type.
@@ -670,27 +827,95 @@ impl Simulation {
         self.pose(key).as_ref().map(to_isometry)
     }
 
-    /// The pose of a body at another point between its last two states: 0 is the previous one, 1
-    /// the current one. `alpha` is clamped to [0, 1]; NaN is 0.
+    /// The pose of a collider in this frame: that of its body, and its place on it. Of one
+    /// without a body, where it is.
+    ///
+    /// `None` if the collider is gone, or its body has no key.
     #[must_use]
-    pub fn pose_at(&self, key: BodyKey, alpha: f32) -> Option<Pose> {
-        self.world.handle(key)?;
-        let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
-        self.poses.at(key, Smoothing::Interpolate, alpha)
+    pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
+        let collider = self.world.physics.colliders.get(handle)?;
+        let Some(parent) = collider.parent() else {
+            return Some(*collider.position());
+        };
+        let pose = self.pose(self.key(parent)?)?;
+        Some(pose * collider.position_wrt_parent()?)
+    }
+
+    /// Where a point of a body is in this frame, in world space: a muzzle, a seat, what a camera
+    /// follows. `point` is in the body's own frame. Both in metres.
+    #[must_use]
+    pub fn point(&self, key: BodyKey, point: Vector) -> Option<Vector> {
+        Some(self.pose(key)? * point)
     }
 
     /// The pose of a body right before the last step of the last frame that had one.
     #[must_use]
     pub fn previous(&self, key: BodyKey) -> Option<Pose> {
         self.world.handle(key)?;
-        self.poses.previous(key)
+        Some(self.poses.pair(key)?.previous)
     }
 
     /// The pose of a body right after the last step of the last frame that had one.
     #[must_use]
     pub fn current(&self, key: BodyKey) -> Option<Pose> {
         self.world.handle(key)?;
-        self.poses.current(key)
+        Some(self.poses.pair(key)?.current)
+    }
+
+    /// The pose of a body at an earlier time: what a frame with this [`tick`](Frame::tick) and
+    /// [`alpha`](Frame::alpha) showed of it, to the bit.
+    ///
+    /// For a click or a shot, made against what the player saw: keep the [`Frame`] of what is on
+    /// the screen and ask for the poses in it. Any other time will do as well: it is `alpha` of the
+    /// way from the state after `tick - 1` steps to the state after `tick`. `alpha` is clamped to
+    /// [0, 1]; NaN is 0.
+    ///
+    /// `None` if the body is gone or was not there yet, or the time is not one of those kept: only
+    /// the last tick is, until [`set_history`](Self::set_history) asks for more.
+    #[must_use]
+    pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
+        self.world.handle(key)?;
+        let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
+        Some(self.poses.pair_at(key, tick)?.at(alpha))
+    }
+
+    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two at first, and at
+    /// least. What came before this call is not known.
+    ///
+    /// More than two cost 150 bytes for each state of a body that moves, and a look at each such
+    /// body in every step, not just in the last one of a frame.
+    pub fn set_history(&mut self, states: usize) {
+        self.poses.set_history(states);
+    }
+
+    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
+    #[must_use]
+    pub fn smoothing(&self) -> Smoothing {
+        self.poses.smoothing()
+    }
+
+    /// Changes how a frame between two steps is shown, of all bodies but those with a
+    /// [smoothing of their own](Self::set_smoothing_of).
+    ///
+    /// It holds from the next step on: the way that is on the screen ends as it began, so a
+    /// change makes no jump in it. With every [`Stepping`](crate::Stepping) but `Fixed` the last state
+    /// is shown whatever the smoothing, as there is nothing between.
+    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
+        self.poses.set_smoothing(smoothing);
+    }
+
+    /// [`set_smoothing`](Self::set_smoothing) for one body; `None` is as the others.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_smoothing_of(
+        &mut self,
+        key: BodyKey,
+        smoothing: Option<Smoothing>,
+    ) -> Result<(), BodyError> {
+        self.living(key, true)?;
+        self.poses.set_smoothing_of(key, smoothing);
+        Ok(())
     }
 
     /// The bodies whose pose in this frame differs from that in the frame before, and these poses.

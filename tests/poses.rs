@@ -137,19 +137,20 @@ fn every_way_to_ask_for_a_pose_agrees() {
     );
     let pose = simulation.pose(key).unwrap();
     assert_eq!(pose, interpolate(&previous, &current, frame.alpha));
-    assert_eq!(simulation.pose_at(key, frame.alpha), Some(pose));
+    let tick = frame.tick;
+    assert_eq!(simulation.pose_at(key, tick, frame.alpha), Some(pose));
     assert_eq!(
         simulation.moved(),
         [(key, pose)],
         "the batch and a single call, to the bit"
     );
     assert_eq!(simulation.isometry(key), Some(to_isometry(&pose)));
-    assert_eq!(simulation.pose_at(key, 0.0), Some(previous));
-    assert_eq!(simulation.pose_at(key, -3.0), Some(previous));
-    assert_eq!(simulation.pose_at(key, f32::NAN), Some(previous));
+    assert_eq!(simulation.pose_at(key, tick, 0.0), Some(previous));
+    assert_eq!(simulation.pose_at(key, tick, -3.0), Some(previous));
+    assert_eq!(simulation.pose_at(key, tick, f32::NAN), Some(previous));
     assert_eq!(
-        simulation.pose_at(key, f32::INFINITY),
-        simulation.pose_at(key, 1.0)
+        simulation.pose_at(key, tick, f32::INFINITY),
+        simulation.pose_at(key, tick, 1.0)
     );
 }
 
