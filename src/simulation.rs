@@ -288,7 +288,7 @@ impl Simulation {
     fn step(&mut self, step: &Step, hooks: &dyn PhysicsHooks) {
         let is_captured = self.steps.len() == 1 || self.poses.keeps_history();
         self.targets.apply(&mut self.world, step);
-        let World { physics, keys } = &mut self.world;
+        let World { physics, keys, .. } = &mut self.world;
         self.frame.rejected_forces += self.forces.apply(&mut physics.bodies, keys, step);
         if is_captured {
             self.notice_edits();
@@ -581,15 +581,17 @@ impl Simulation {
     ///
     /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of this frame,
     /// [targets](Self::set_target), [history](Self::set_history), forces that wait for the next step
-    /// and the anchors of [`Generator::Spring`] are all moved by −`origin`; joints go with their bodies.
-    /// No velocity changes, nothing wakes, no contact is lost. What the game holds in world space it
-    /// has to move itself, such as its camera, and what a [`Generator::custom`] has captured.
+    /// and the anchors of [`Generator::Spring`] are all moved by −`origin`; joints go with their bodies,
+    /// the colliders of soft bodies follow in the next step. No velocity changes, and what sleeps goes
+    /// on sleeping. What the game holds in world space it has to move itself, such as its camera, and
+    /// what a [`Generator::custom`] has captured.
     ///
-    /// [`moved`](Self::moved) then lists every body once: shift rarely, by large steps. If the
-    /// positions can be moved without rounding, as by whole metres within some kilometres, a pile
-    /// of crates goes on to the bit as it would have; otherwise it is moved by up to the spacing of
-    /// f32 at the larger of both distances, 0.03 mm at 500 m, and contacts feel that. A body that was
-    /// about to fall asleep waits anew: Rapier takes the shift for motion.
+    /// # Cost and precision
+    /// [`moved`](Self::moved) lists every body once, and the next step is one in which all are awake
+    /// and all contacts are found anew: shift rarely, by large steps. From far out to near the
+    /// origin positions are moved without rounding, and the contacts of the next step are the same to
+    /// the bit; other ways round by the spacing of f32 at the larger distance, 0.03 mm at 500 m. A
+    /// body that was about to fall asleep waits anew: Rapier takes the shift for motion.
     ///
     /// # Errors
     /// [`BodyError::NotFinite`] if `origin` is not finite; nothing is moved then.

@@ -2,7 +2,7 @@
 
 use rapier3d::dynamics::{RigidBody, RigidBodyHandle};
 use rapier3d::math::{Pose, Vector};
-use rapier3d::pipeline::{PhysicsHooks, PhysicsWorld};
+use rapier3d::pipeline::{EventHandler, PhysicsHooks, PhysicsWorld};
 
 use crate::clock::Step;
 use crate::events::EventLog;
@@ -11,6 +11,8 @@ use crate::key::{BodyKey, Keys};
 pub(crate) struct World {
     pub physics: PhysicsWorld,
     pub keys: Keys,
+    /// Whether all has been translated since the last step.
+    is_translated: bool,
 }
 
 impl World {
@@ -18,6 +20,7 @@ impl World {
         Self {
             physics,
             keys: Keys::default(),
+            is_translated: false,
         }
     }
 
@@ -25,7 +28,11 @@ impl World {
     pub fn step(&mut self, step: &Step, hooks: &dyn PhysicsHooks, log: &mut EventLog) {
         self.physics.integration_parameters.dt = step.dt;
         let events = log.handler(step.tick, &self.keys);
-        self.physics.step_with_events(hooks, &events);
+        if std::mem::take(&mut self.is_translated) {
+            step_translated(&mut self.physics, hooks, &events);
+        } else {
+            self.physics.step_with_events(hooks, &events);
+        }
     }
 
     /// The handle of a body that lives.
@@ -53,10 +60,11 @@ impl World {
     }
 
     /// Moves everything by the same way: bodies, what their colliders and the queries know of it, and
-    /// what is there without a body. Nothing is woken.
+    /// what is there without a body.
     ///
     /// Joints are fixed to their bodies and go with them, multibodies with their root.
     pub fn translate(&mut self, by: Vector) {
+        self.is_translated = true;
         let PhysicsWorld {
             bodies,
             colliders,
@@ -88,6 +96,38 @@ impl World {
             broad_phase.set_aabb(integration_parameters, handle, collider.compute_aabb());
         }
     }
+}
+
+/// The first step after everything has been translated.
+///
+/// Rapier keeps the contact points of pairs whose bodies stay as they were to each other, those with
+/// a fixed body in world space: in this step it has to find all of them anew. And it wakes what touches a collider
+/// that was moved: what slept before sleeps again, unless something has happened to it.
+fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
+    let sleepers: Vec<RigidBodyHandle> = world
+        .bodies
+        .iter()
+        .filter(|(_, body)| body.is_sleeping())
+        .map(|(handle, _)| handle)
+        .collect();
+    let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
+    world.step_with_events(hooks, events);
+    world.integration_parameters.contact_recycling = recycling;
+    let length_unit = world.integration_parameters.length_unit;
+    for handle in sleepers {
+        if let Some(body) = world.bodies.get_mut(handle)
+            && is_slow(body, length_unit)
+        {
+            body.sleep();
+        }
+    }
+}
+
+/// As slow as Rapier lets a body fall asleep.
+fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
+    let activation = body.activation();
+    body.linvel().length() < activation.normalized_linear_threshold * length_unit
+        && body.angvel().length() < activation.angular_threshold
 }
 
 fn translated(pose: &Pose, by: Vector) -> Pose {

@@ -17,9 +17,7 @@ fn ball(simulation: &mut Simulation) -> BodyKey {
 }
 
 fn space() -> Simulation {
-    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.world_mut().gravity = Vector::ZERO;
-    simulation
+    scenes::space(100)
 }
 
 fn speed(simulation: &Simulation, key: BodyKey) -> f32 {

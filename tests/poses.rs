@@ -4,15 +4,14 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Step, interpolate, to_isometry};
+use scenes::{advance, ball};
 use std::time::Duration;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// Free space at 100 steps a second, so that a step is 10 ms.
 fn space() -> Simulation {
-    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.world_mut().gravity = Vector::ZERO;
-    simulation
+    scenes::space(100)
 }
 
 /// A ball that flies along x at 1 m a step.
@@ -20,16 +19,8 @@ fn flyer() -> RigidBodyBuilder {
     RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0)
 }
 
-fn ball() -> ColliderBuilder {
-    ColliderBuilder::ball(0.1)
-}
-
 fn x(simulation: &Simulation, key: BodyKey) -> f32 {
     simulation.pose(key).unwrap().translation.x
-}
-
-fn advance(simulation: &mut Simulation, ms: u64) {
-    simulation.advance(MS(ms), |_, _| ());
 }
 
 /// The keys that `moved` names in this frame.

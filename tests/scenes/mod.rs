@@ -24,6 +24,23 @@ pub fn with_floor(rate: Rate) -> Simulation {
     simulation
 }
 
+/// Free space: no gravity, and nothing in it.
+pub fn space(hz: u32) -> Simulation {
+    let mut simulation = Simulation::new(Rate::hz(hz).unwrap());
+    simulation.world_mut().gravity = Vector::ZERO;
+    simulation
+}
+
+/// A ball of 10 cm.
+pub fn ball() -> ColliderBuilder {
+    ColliderBuilder::ball(0.1)
+}
+
+/// A frame of so many milliseconds in which the game does nothing.
+pub fn advance(simulation: &mut Simulation, ms: u64) -> Frame {
+    simulation.advance(Duration::from_millis(ms), |_, _| ())
+}
+
 /// `count` crates of 1 m in stacks of ten, standing on the floor.
 pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     let stacks = count.div_ceil(10);

@@ -1,0 +1,545 @@
+//! Bodies, and whole worlds, that are put elsewhere.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyError, BodyKey, Generator, Hooks, Rate, Simulation, Step};
+use scenes::{advance, ball, space};
+use std::time::Duration;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// The largest distance between two poses' places of four points, 1 m from the origin.
+fn apart(a: Pose, b: Pose) -> f32 {
+    let corners = [Vector::ZERO, Vector::X, Vector::Y, Vector::Z];
+    let distances = corners.map(|corner| (a * corner - b * corner).length());
+    distances.into_iter().fold(0.0, f32::max)
+}
+
+// Teleports that keep the motion.
+
+fn tumbler(simulation: &mut Simulation) -> BodyKey {
+    simulation.insert(
+        RigidBodyBuilder::dynamic()
+            .linvel(Vector::new(8.0, 1.0, 0.0))
+            .angvel(Vector::new(3.0, 0.0, 5.0)),
+        ColliderBuilder::cuboid(0.1, 0.2, 0.3).translation(Vector::X * 0.3),
+    )
+}
+
+#[test]
+fn through_a_portal_motion_goes_on_as_on_the_other_side() {
+    let portal = Pose::new(Vector::new(40.0, -3.0, 7.0), Vector::new(0.3, 1.4, -0.2));
+    // In a frame with a step and in one without; between frames and in a hook.
+    for (ms, in_hook) in [(3, false), (11, false), (25, true)] {
+        let (mut through, mut twin) = (space(100), space(100));
+        let (key, other) = (tumbler(&mut through), tumbler(&mut twin));
+        for simulation in [&mut through, &mut twin] {
+            advance(simulation, 34);
+        }
+        if in_hook {
+            let last = through.tick() + 1;
+            through.advance(MS(ms), |simulation, step| {
+                if step.tick == last {
+                    simulation.teleport_by(key, portal).unwrap();
+                }
+            });
+        } else {
+            let before = through.pose(key).unwrap();
+            through.teleport_by(key, portal).unwrap();
+            assert!(
+                apart(through.pose(key).unwrap(), portal * before) < 1e-5,
+                "at once"
+            );
+            advance(&mut through, ms);
+            assert_eq!(through.frame().teleported, 1);
+        }
+        advance(&mut twin, ms);
+        for _ in 0..60 {
+            let expected = portal * twin.pose(other).unwrap();
+            let off = apart(through.pose(key).unwrap(), expected);
+            assert!(off < 5e-5, "{off} m from where it would be");
+            advance(&mut through, 7);
+            advance(&mut twin, 7);
+        }
+        let velocity = portal.rotation * twin.get(other).unwrap().linvel();
+        assert!((through.get(key).unwrap().linvel() - velocity).length() < 1e-5);
+    }
+}
+
+#[test]
+fn a_world_that_wraps_around_shows_no_jump_but_the_wrap() {
+    // A world of 64 m: what leaves it at one end enters at the other, with its motion.
+    let mut simulation = space(60);
+    let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 50.0);
+    let key = simulation.insert(fly, ball());
+    let (mut last, mut wraps) = (0.0, 0);
+    for frame in 0..600 {
+        simulation.advance(MS(7), |simulation, _| {
+            if simulation.get(key).unwrap().translation().x > 32.0 {
+                let back = Pose::translation(-64.0, 0.0, 0.0);
+                simulation.teleport_by(key, back).unwrap();
+            }
+        });
+        let now = simulation.pose(key).unwrap().translation.x;
+        let mut way = now - last;
+        if way < -32.0 {
+            way += 64.0;
+            wraps += 1;
+        }
+        assert!(
+            frame < 5 || (way - 0.35).abs() < 2e-5,
+            "{way} m in frame {frame}"
+        );
+        last = now;
+    }
+    assert_eq!(wraps, 3);
+}
+
+#[test]
+fn a_bad_isometry_is_refused_and_a_dead_body_named() {
+    let mut simulation = space(60);
+    let key = tumbler(&mut simulation);
+    let nan = Pose::from_translation(Vector::NAN);
+    assert_eq!(simulation.teleport_by(key, nan), Err(BodyError::NotFinite));
+    assert_eq!(
+        simulation.shift_origin(Vector::NAN),
+        Err(BodyError::NotFinite)
+    );
+    assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
+    simulation.remove(key);
+    let there = Pose::IDENTITY;
+    assert_eq!(simulation.teleport_by(key, there), Err(BodyError::Gone));
+}
+
+// Origin shifts.
+
+/// Everything that has a place: a pile, a collider without a body and a crate on it, a hanging chain
+/// of joints of both kinds, cloth on two pins, a spring to a point of the world, a lift under way, and a
+/// body that flies free.
+fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
+    let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
+    let mut keys = scenes::pile(&mut simulation, 30);
+    let rock = ColliderBuilder::cuboid(4.0, 1.0, 4.0).translation(Vector::X * 20.0);
+    simulation.world_mut().insert_collider(rock, None);
+    let cube = || ColliderBuilder::cuboid(0.25, 0.25, 0.25);
+    let mut add = |simulation: &mut Simulation, body: RigidBodyBuilder, at: [f32; 3]| {
+        let key = simulation.insert(body.translation(at.into()), cube().mass(1.0));
+        keys.push(key);
+        key
+    };
+    add(
+        &mut simulation,
+        RigidBodyBuilder::dynamic(),
+        [20.0, 1.3, 0.0],
+    );
+    let chain: Vec<BodyKey> = (0..6u8)
+        .map(|i| {
+            let body = RigidBodyBuilder::dynamic()
+                .linear_damping(4.0)
+                .angular_damping(4.0);
+            let body = if i == 0 {
+                RigidBodyBuilder::fixed()
+            } else {
+                body
+            };
+            add(&mut simulation, body, [-20.0, 9.0 - f32::from(i), 0.0])
+        })
+        .collect();
+    for (i, pair) in chain.windows(2).enumerate() {
+        let [a, b] = [pair[0], pair[1]].map(|key| simulation.handle(key).unwrap());
+        let joint = SphericalJointBuilder::new()
+            .local_anchor1(Vector::Y * -0.5)
+            .local_anchor2(Vector::Y * 0.5);
+        let world = simulation.world_mut();
+        if i < 3 {
+            world.insert_impulse_joint(a, b, joint);
+        } else {
+            world.insert_multibody_joint(a, b, joint).unwrap();
+        }
+    }
+    let hung = add(
+        &mut simulation,
+        RigidBodyBuilder::dynamic(),
+        [0.0, 8.0, -20.0],
+    );
+    let spring = Generator::Spring {
+        anchor: Vector::new(0.0, 11.0, -20.0),
+        point: Vector::ZERO,
+        rest_length: 2.0,
+        stiffness: 50.0,
+        damping: 1.0,
+    };
+    simulation.add_generator(hung, spring).unwrap();
+    let lift = RigidBodyBuilder::kinematic_position_based();
+    let lift = add(&mut simulation, lift, [0.0, 1.0, 20.0]);
+    let top = Pose::translation(0.0, 9.0, 20.0);
+    simulation
+        .set_target(lift, top, Duration::from_secs(8))
+        .unwrap();
+    let flyer = RigidBodyBuilder::dynamic()
+        .angvel(Vector::ONE)
+        .gravity_scale(0.1);
+    add(&mut simulation, flyer, [0.0, 30.0, 0.0]);
+    let cloth = SoftBodyBuilder::cloth(Vector::new(30.0, 5.0, 30.0), Vector::X, Vector::Z, 4, 4)
+        .pinned_particles([0, 3]);
+    let cloth = simulation.world_mut().insert_soft_body(cloth);
+    (simulation, keys, cloth)
+}
+
+/// Where everything is that has a place, less the origin of the world.
+fn places(world: &PhysicsWorld, soft_body: SoftBodyHandle, origin: Vector) -> Vec<Vector> {
+    let bodies = world.bodies.iter().map(|(_, body)| body.translation());
+    let colliders = world
+        .colliders
+        .iter()
+        .map(|(_, collider)| collider.translation());
+    let particles = world
+        .soft_bodies
+        .get(soft_body)
+        .unwrap()
+        .particle_positions();
+    let all = bodies.chain(colliders).chain(particles);
+    all.map(|place| place + origin).collect()
+}
+
+fn furthest(a: &[Vector], b: &[Vector]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let distances = a.iter().zip(b).map(|(a, b)| (a - b).length());
+    distances.fold(0.0, f32::max)
+}
+
+#[test]
+fn a_shift_of_the_origin_is_not_seen() {
+    // The spacing of f32 at the larger distance, a few times; and what joints make of it.
+    for (origin, bound) in [
+        (Vector::new(64.0, 0.0, -32.0), 2e-4),
+        (Vector::new(1024.0, -512.0, 0.0), 1e-3),
+        (Vector::new(1000.3, -200.7, 333.1), 1e-3),
+    ] {
+        let (mut shifted, keys, cloth) = everything();
+        let (mut other, ..) = everything();
+        for simulation in [&mut shifted, &mut other] {
+            for _ in 0..300 {
+                advance(simulation, 11);
+            }
+            assert!(simulation.get(keys[3]).unwrap().is_sleeping());
+        }
+        let by = Pose::from_translation(-origin);
+        shifted.shift_origin(origin).unwrap();
+        let shifted_at = shifted.tick();
+        for frame in 0..200 {
+            // In the first frame already, before the next step.
+            for key in &keys {
+                let expected = by * other.pose(*key).unwrap();
+                let off = apart(shifted.pose(*key).unwrap(), expected);
+                assert!(off < bound, "{off} m in frame {frame}");
+                let (here, there) = (shifted.get(*key).unwrap(), other.get(*key).unwrap());
+                assert_eq!(here.is_sleeping(), there.is_sleeping());
+                let speed = (here.linvel() - there.linvel()).length();
+                assert!(speed < 10.0 * bound, "{speed} m/s in frame {frame}");
+            }
+            let theirs = advance(&mut other, 11);
+            let frame = advance(&mut shifted, 11);
+            assert_eq!(shifted.events().collisions(), other.events().collisions());
+            assert_eq!(frame.tick, theirs.tick);
+            // In the first step after it all are awake.
+            assert!(frame.awake == theirs.awake || frame.tick == shifted_at + 1);
+            assert_eq!(frame.teleported, 0);
+            if frame.tick > shifted_at {
+                // The frame and the collider of a soft body follow its particles in the next step.
+                let here = places(shifted.world(), cloth, origin);
+                let off = furthest(&here, &places(other.world(), cloth, Vector::ZERO));
+                assert!(off < bound, "{off} m after {} steps", frame.tick);
+            }
+        }
+    }
+}
+
+#[test]
+fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
+    // Far out the spacing of f32 is coarse; what is near the new origin can hold all of it.
+    let far = Vector::new(2_100.0, 0.0, -1_300.0);
+    let pile = || {
+        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        // Rapier keeps contacts over steps; a shift makes it find them anew. Both do, always.
+        simulation
+            .world_mut()
+            .integration_parameters
+            .contact_recycling = false;
+        let floor = ColliderBuilder::cuboid(50.0, 0.5, 50.0);
+        let below = RigidBodyBuilder::fixed().translation(far + Vector::Y * -0.5);
+        simulation.insert(below, floor);
+        let keys = scenes::pile(&mut simulation, 60);
+        for key in &keys {
+            let mut pose = *simulation.get(*key).unwrap().position();
+            pose.translation += far;
+            simulation.teleport(*key, pose).unwrap();
+        }
+        for _ in 0..20 {
+            advance(&mut simulation, 17);
+        }
+        simulation
+    };
+    let (mut shifted, mut other) = (pile(), pile());
+    shifted.shift_origin(far).unwrap();
+    for (here, there) in shifted
+        .world()
+        .bodies
+        .iter()
+        .zip(other.world().bodies.iter())
+    {
+        assert_eq!(here.1.translation() + far, there.1.translation());
+        assert_eq!(here.1.vels(), there.1.vels());
+    }
+    advance(&mut shifted, 17);
+    advance(&mut other, 17);
+    let contacts = |simulation: &Simulation| -> Vec<_> {
+        let pairs = simulation.world().narrow_phase.contact_pairs();
+        let manifolds = pairs.flat_map(|pair| pair.manifolds().to_vec());
+        let points = manifolds.flat_map(|manifold| manifold.points.to_vec());
+        points
+            .map(|point| (point.local_p1, point.local_p2, point.dist))
+            .collect()
+    };
+    assert!(contacts(&shifted).len() > 200);
+    assert_eq!(contacts(&shifted), contacts(&other));
+}
+
+#[test]
+fn a_shift_is_told_at_once_and_once() {
+    let (mut simulation, keys, _) = everything();
+    for _ in 0..300 {
+        advance(&mut simulation, 11);
+    }
+    let origin = Vector::new(300.0, 20.0, -700.0);
+    let by = Pose::from_translation(-origin);
+    let before: Vec<_> = keys
+        .iter()
+        .map(|key| simulation.pose(*key).unwrap())
+        .collect();
+    let ray = |x: f32| Ray::new(Vector::new(x, 50.0, 3.5), -Vector::Y);
+    let hit = |simulation: &Simulation, ray: Ray| {
+        let query = simulation
+            .world()
+            .cast_ray(&ray, 100.0, true, QueryFilter::default());
+        query.map(|(collider, distance)| (collider, (distance * 1e3).round()))
+    };
+    let expected = hit(&simulation, ray(20.0));
+    assert!(expected.is_some());
+    simulation.shift_origin(origin).unwrap();
+    // Queries see it before the next step.
+    let mut moved = ray(20.0);
+    moved.origin -= origin;
+    assert_eq!(hit(&simulation, moved), expected);
+    assert_eq!(hit(&simulation, ray(20.0)), None);
+    for (key, before) in keys.iter().zip(&before) {
+        assert_eq!(simulation.pose(*key), Some(by * *before));
+    }
+    advance(&mut simulation, 0);
+    let mut told: Vec<_> = simulation.moved().iter().map(|(key, _)| *key).collect();
+    told.sort();
+    assert!(keys.iter().all(|key| told.binary_search(key).is_ok()));
+    assert_eq!(told.len(), keys.len() + 1, "and the floor");
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.moved(), []);
+}
+
+struct Shifter {
+    tick: u64,
+    after: bool,
+    origin: Vector,
+}
+
+impl Hooks for Shifter {
+    type Error = BodyError;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+        if !self.after && step.tick == self.tick {
+            simulation.shift_origin(self.origin)?;
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+        if self.after && step.tick == self.tick {
+            simulation.shift_origin(self.origin)?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_shift_inside_a_hook_is_not_seen_either() {
+    let origin = Vector::new(64.0, 0.0, -32.0);
+    let by = Pose::from_translation(-origin);
+    for history in [2, 8] {
+        for (tick, after) in [(33, false), (35, false), (33, true), (35, true)] {
+            let (mut shifted, keys, _) = everything();
+            let (mut other, ..) = everything();
+            for simulation in [&mut shifted, &mut other] {
+                simulation.set_history(history);
+                for _ in 0..33 {
+                    advance(simulation, 17);
+                }
+            }
+            assert_eq!(shifted.tick(), 33);
+            // Three steps: ticks 33, 34 and 35.
+            let mut shifter = Shifter {
+                tick,
+                after,
+                origin,
+            };
+            let frame = shifted.advance_with(MS(50), &mut shifter).unwrap();
+            advance(&mut other, 50);
+            assert_eq!(frame.steps, 3);
+            for _ in 0..5 {
+                for key in &keys {
+                    let expected = by * other.pose(*key).unwrap();
+                    let off = apart(shifted.pose(*key).unwrap(), expected);
+                    assert!(off < 1e-4, "{off} m, shifted in {tick}, after: {after}");
+                    let back = (frame.tick - 1, 0.5);
+                    let expected = other.pose_at(*key, back.0, back.1);
+                    assert_eq!(expected.is_some(), history > 2);
+                    if let Some(expected) = expected {
+                        let pose = shifted.pose_at(*key, back.0, back.1).unwrap();
+                        assert!(apart(pose, by * expected) < 1e-4);
+                    }
+                }
+                advance(&mut shifted, 5);
+                advance(&mut other, 5);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_waits_for_the_next_step_is_shifted_too() {
+    let origin = Vector::X * 128.0;
+    let spin = |shift: bool| {
+        let mut simulation = space(60);
+        let body = RigidBodyBuilder::dynamic().translation(Vector::X * 130.0);
+        let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+        let point = Vector::new(130.0, 1.0, 0.0);
+        simulation
+            .add_force_at_point(key, Vector::X, point)
+            .unwrap();
+        simulation
+            .apply_impulse_at_point(key, Vector::Z, point)
+            .unwrap();
+        if shift {
+            simulation.shift_origin(origin).unwrap();
+        }
+        advance(&mut simulation, 17);
+        simulation.get(key).unwrap().angvel()
+    };
+    assert_eq!(spin(true), spin(false));
+    assert!(spin(true).length() > 1.0);
+}
+
+#[test]
+fn what_hits_a_sleeper_in_the_step_after_a_shift_wakes_it() {
+    let mut simulation = space(60);
+    let sleeper = simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    let bullet = RigidBodyBuilder::dynamic()
+        .translation(Vector::X * -0.3)
+        .linvel(Vector::X * 10.0)
+        .ccd_enabled(true);
+    let bullet = simulation.insert(bullet, ball());
+    simulation.shift_origin(Vector::Y * 100.0).unwrap();
+    for _ in 0..10 {
+        advance(&mut simulation, 17);
+    }
+    let speed = |key| simulation.get(key).unwrap().linvel().x;
+    assert!(speed(sleeper) > 1.0, "{} m/s", speed(sleeper));
+    assert!(
+        (speed(sleeper) + speed(bullet) - 10.0).abs() < 1e-3,
+        "no momentum is lost"
+    );
+}
+
+// Changes of a part.
+
+#[test]
+fn a_change_of_one_thing_changes_nothing_else() {
+    let start = || {
+        let mut simulation = space(100);
+        let key = tumbler(&mut simulation);
+        simulation.set_history(4);
+        advance(&mut simulation, 56);
+        (simulation, key)
+    };
+    let everything_of = |body: &RigidBody| {
+        (
+            body.translation(),
+            *body.rotation(),
+            body.linvel(),
+            body.angvel(),
+        )
+    };
+    let (simulation, key) = start();
+    let (translation, rotation, linvel, angvel) = everything_of(simulation.get(key).unwrap());
+    let pair = (
+        simulation.previous(key).unwrap(),
+        simulation.current(key).unwrap(),
+    );
+    let turned = Vector::Y * 0.2;
+    let turned = Pose::new(Vector::ZERO, turned).rotation * rotation;
+
+    // Velocities: the pair is as it was, and the picture goes on.
+    type Change = fn(&mut RigidBody);
+    let velocities: [(Change, Vector, Vector); 3] = [
+        (
+            |body| body.set_linvel(Vector::ZERO, true),
+            Vector::ZERO,
+            angvel,
+        ),
+        (|body| body.set_angvel(Vector::Y, true), linvel, Vector::Y),
+        (
+            |body| body.set_linvel(Vector::new(body.linvel().x, 5.0, body.linvel().z), true),
+            Vector::new(linvel.x, 5.0, linvel.z),
+            angvel,
+        ),
+    ];
+    for (change, linvel, angvel) in velocities {
+        let (mut simulation, key) = start();
+        let shown = simulation.pose(key);
+        change(simulation.get_mut(key).unwrap());
+        let frame = advance(&mut simulation, 0);
+        assert_eq!(frame.teleported, 0);
+        assert_eq!(
+            (
+                simulation.previous(key).unwrap(),
+                simulation.current(key).unwrap()
+            ),
+            pair
+        );
+        assert_eq!(simulation.pose(key), shown);
+        let now = everything_of(simulation.get(key).unwrap());
+        assert_eq!(now, (translation, rotation, linvel, angvel));
+    }
+
+    // Parts of the pose: the rest of it is the true state's, not one that was shown.
+    let (mut simulation, key) = start();
+    simulation.get_mut(key).unwrap().set_rotation(turned, true);
+    advance(&mut simulation, 0);
+    let now = everything_of(simulation.get(key).unwrap());
+    assert_eq!(now, (translation, turned, linvel, angvel));
+    assert_eq!(
+        simulation.pose(key),
+        Some(Pose::from_parts(translation, turned))
+    );
+
+    let (mut simulation, key) = start();
+    let body = simulation.get_mut(key).unwrap();
+    let lifted = Vector::new(body.translation().x, 9.0, body.translation().z);
+    body.set_translation(lifted, true);
+    let frame = advance(&mut simulation, 0);
+    assert_eq!(frame.teleported, 1);
+    let now = everything_of(simulation.get(key).unwrap());
+    assert_eq!(now, (lifted, rotation, linvel, angvel));
+    assert_eq!(
+        simulation.pose(key),
+        Some(Pose::from_parts(lifted, rotation))
+    );
+}
