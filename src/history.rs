@@ -18,7 +18,7 @@ pub(crate) struct History {
 
 #[derive(Clone, Debug)]
 struct Track {
-    /// Nothing is known of states before this one.
+    /// The number of steps that had been made when it was begun.
     since: u64,
     /// Each with the number of steps that had been made at its end, oldest first.
     pairs: VecDeque<(u64, Pair)>,
@@ -83,7 +83,7 @@ impl History {
     /// is if it never moved since.
     pub fn at(&self, key: BodyKey, tick: u64, now: u64, rest: Pose) -> Option<Pair> {
         let track = self.bodies.get(key)?;
-        if tick <= track.since || tick > now || tick + self.len <= now {
+        if tick < track.since || tick > now || tick + self.len <= now {
             return None;
         }
         let later = track.pairs.partition_point(|(at, _)| *at <= tick);

@@ -42,9 +42,34 @@
 //! - [`InputQueue`] gives each time-stamped sample to exactly one step.
 //! - Forces are for one step ([`Simulation::add_force`]) or lasting ([`Generator`]).
 //! - [`Events`] of all steps of the frame, each with its tick.
-//! - Poses are Rapier's [`Pose`](rapier3d::math::Pose), between the last two states; for nalgebra's
-//!   `Isometry3` see [`Simulation::isometry`] and [`to_isometry`].
+//! - [`Simulation::set_target`] leads kinematic bodies.
+//! - Poses are Rapier's [`Pose`](rapier3d::math::Pose), between the last two states, or by another
+//!   [`Smoothing`]; for nalgebra's `Isometry3` see [`Simulation::isometry`] and [`to_isometry`].
 //! - The module `hecs` keeps components in step, with the feature of that name.
+//!
+//! # What is shown, case by case
+//! | case | what a frame shows |
+//! | --- | --- |
+//! | no step in the frame | the last two states still, a little further on |
+//! | several steps in the frame | the last two states |
+//! | a new body | where it was put, until its first step; [primed](Simulation::prime): moving at once |
+//! | a removed body | nothing; [`Simulation::removed`] names it once |
+//! | a body that falls asleep | its final pose, told once more by [`Simulation::moved`] |
+//! | a sleeper, a fixed body | its pose, at no cost |
+//! | a body that is teleported, or whose position is set | the new place, never the way |
+//! | a [portal](Simulation::teleport_by), a [shifted origin](Simulation::shift_origin) | the same motion, elsewhere |
+//! | velocity, or a part of the pose, is changed | nothing else changes with it |
+//! | a centre of mass off the origin | the centre goes straight, the body turns about it |
+//! | a body that is kinematic by position | its origin goes straight |
+//! | a kinematic [target](Simulation::set_target) | an even way, whatever the frames |
+//! | fast spins, sharp curves | with [`Smoothing::Hermite`] as they were |
+//! | a body without latency | with [`Smoothing::Extrapolate`]: beyond its last state, by less than a step |
+//! | another [smoothing](Simulation::set_smoothing_of) | from the next step on, without a jump |
+//! | a [collider](Simulation::collider_pose), a [point](Simulation::point) of a body | as the body itself, to the bit |
+//! | an [earlier frame](Simulation::pose_at) | what it showed, to the bit |
+//! | a body that became NaN | its last finite pose |
+//! | pause | the same picture |
+//! | a hook that failed | the latest state |
 //!
 //! # What holds
 //! - The same steps, whatever the frame rate: two runs whose hooks do the same by tick end with

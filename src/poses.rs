@@ -159,6 +159,7 @@ impl Poses {
     /// Keeps so many states of each body.
     pub fn set_history(&mut self, states: usize) {
         self.history.set_len(states, self.bodies.keys(), self.tick);
+        self.keep_pairs();
     }
 
     /// Whether every step is to be captured, not just the last of a frame.
@@ -224,6 +225,7 @@ impl Poses {
             moving.current[place] = *position;
             moving.courses[place].begin(body);
             moving.courses[place].end(body, smoothing, dt);
+            self.history.push(key, self.tick, self.moving.pair(place));
             self.counts.primed += 1;
         }
     }
@@ -281,10 +283,13 @@ impl Poses {
         self.tick = tick;
         self.is_outdated = false;
         if self.history.is_kept() {
-            for place in 0..self.moving.keys.len() {
-                let key = self.moving.keys[place];
-                self.history.push(key, tick, self.moving.pair(place));
-            }
+            self.keep_pairs();
+        }
+    }
+
+    fn keep_pairs(&mut self) {
+        for (place, key) in self.moving.keys.iter().enumerate() {
+            self.history.push(*key, self.tick, self.moving.pair(place));
         }
     }
 

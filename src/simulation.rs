@@ -870,7 +870,8 @@ impl Simulation {
     /// For a click or a shot, made against what the player saw: keep the [`Frame`] of what is on
     /// the screen and ask for the poses in it. Any other time will do as well: it is `alpha` of the
     /// way from the state after `tick - 1` steps to the state after `tick`. `alpha` is clamped to
-    /// [0, 1]; NaN is 0.
+    /// [0, 1]; NaN is 0. Of a body that was put elsewhere after the step, earlier ticks have the way
+    /// that it went in it.
     ///
     /// `None` if the body is gone or was not there yet, or the time is not one of those kept: only
     /// the last tick is, until [`set_history`](Self::set_history) asks for more.

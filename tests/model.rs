@@ -17,6 +17,8 @@ enum Action {
     RemoveThroughRapier(usize),
     Track { x: f32 },
     Teleport(usize, f32),
+    TeleportBy(usize, f32),
+    ShiftOrigin(f32),
     SetPosition(usize, f32),
     SetPositionThroughRapier(usize, f32),
     Push(usize),
@@ -33,6 +35,8 @@ fn action() -> impl Strategy<Value = Action> {
         1 => which.clone().prop_map(Action::RemoveThroughRapier),
         1 => x.clone().prop_map(|x| Action::Track { x }),
         2 => (which.clone(), x.clone()).prop_map(|(i, x)| Action::Teleport(i, x)),
+        1 => (which.clone(), x.clone()).prop_map(|(i, x)| Action::TeleportBy(i, x)),
+        1 => x.clone().prop_map(Action::ShiftOrigin),
         2 => (which.clone(), x.clone()).prop_map(|(i, x)| Action::SetPosition(i, x)),
         1 => (which.clone(), x).prop_map(|(i, x)| Action::SetPositionThroughRapier(i, x)),
         2 => which.clone().prop_map(Action::Push),
@@ -113,7 +117,17 @@ impl Model {
                 let key = simulation.track(handle).unwrap();
                 return self.born(key, at);
             }
+            Action::ShiftOrigin(x) => {
+                let origin = Vector::new(x, 3.0, -x);
+                simulation.shift_origin(origin).unwrap();
+                let by = Pose::from_translation(-origin);
+                for pair in self.pairs.values_mut() {
+                    *pair = (by * pair.0, by * pair.1);
+                }
+                return;
+            }
             Action::Remove(i)
+            | Action::TeleportBy(i, _)
             | Action::RemoveThroughRapier(i)
             | Action::Teleport(i, _)
             | Action::SetPosition(i, _)
@@ -136,6 +150,12 @@ impl Model {
                 self.died(key);
             }
             Action::Teleport(_, x) => simulation.teleport(key, to(x)).unwrap(),
+            Action::TeleportBy(_, x) => {
+                let by = Pose::new(Vector::new(x, 1.0, 0.0), Vector::Y * 0.1 * x);
+                simulation.teleport_by(key, by).unwrap();
+                let pair = self.pairs.get_mut(&key).unwrap();
+                *pair = (by * pair.0, by * pair.1);
+            }
             Action::SetPosition(_, x) => {
                 // Half of them without waking the body: nothing but we will look at it then.
                 simulation
@@ -158,7 +178,7 @@ impl Model {
                 .get_mut(key)
                 .unwrap()
                 .set_linvel(Vector::NAN, true),
-            Action::Spawn { .. } | Action::Track { .. } => unreachable!(),
+            Action::Spawn { .. } | Action::Track { .. } | Action::ShiftOrigin(_) => unreachable!(),
         }
         // Whoever was put elsewhere is there, without a way.
         if let (Some(position), Some(pair)) = (position(simulation, key), self.pairs.get_mut(&key))

@@ -605,3 +605,54 @@ fn a_key_of_another_simulation_is_safe() {
     assert!(other.pose(foreign).is_some());
     assert!(other.remove(foreign).is_some());
 }
+
+#[test]
+fn each_frame_tells_what_it_did() {
+    let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+    let keys = scenes::pile(&mut simulation, 20);
+    let frame = advance(&mut simulation, 15);
+    assert_eq!((frame.steps, frame.alpha, frame.pairs), (1, 0.5, 21));
+    assert_eq!((frame.settled, frame.teleported, frame.primed), (1, 0, 0));
+    let mut settled = 0;
+    while simulation.frame().awake > 0 {
+        settled += advance(&mut simulation, 10).settled;
+    }
+    settled += advance(&mut simulation, 10).settled;
+    assert_eq!(settled, 20);
+    let frame = advance(&mut simulation, 10);
+    assert_eq!((frame.pairs, frame.settled), (0, 0));
+
+    // One in each way, and one that stays where it is.
+    let there = Pose::translation(0.0, 50.0, 0.0);
+    simulation.teleport(keys[0], there).unwrap();
+    simulation.teleport_by(keys[1], there).unwrap();
+    simulation
+        .get_mut(keys[2])
+        .unwrap()
+        .set_position(there, false);
+    let same = *simulation.get(keys[3]).unwrap().position();
+    simulation
+        .get_mut(keys[3])
+        .unwrap()
+        .set_position(same, false);
+    simulation
+        .get_mut(keys[4])
+        .unwrap()
+        .set_linvel(Vector::Y, true);
+    simulation.prime(keys[4]).unwrap();
+    let smoothing = Some(evenstep::Smoothing::Extrapolate);
+    for key in &keys[..2] {
+        simulation.set_smoothing_of(*key, smoothing).unwrap();
+    }
+    let frame = advance(&mut simulation, 2); // no step
+    assert_eq!((frame.steps, frame.teleported, frame.primed), (0, 3, 1));
+    assert_eq!((frame.extrapolated, simulation.frame()), (0, frame));
+    let frame = advance(&mut simulation, 10);
+    assert_eq!(
+        (frame.teleported, frame.primed, frame.extrapolated),
+        (0, 0, 2)
+    );
+
+    let frame = advance(&mut simulation, 1_000);
+    assert_eq!(frame.dropped.frame_time, MS(750));
+}
