@@ -114,6 +114,10 @@ mod history;
 mod poses;
 // All of it in order.
 mod simulation;
+// What a game does with it.
+mod bodies;
+// What a renderer asks it.
+mod shown;
 // For a host with this ECS.
 #[cfg(feature = "hecs")]
 pub mod hecs;

@@ -1,0 +1,132 @@
+//! What a frame shows, and what earlier ones did.
+
+use nalgebra::Isometry3;
+use rapier3d::geometry::ColliderHandle;
+use rapier3d::math::{Pose, Vector};
+
+use crate::forces::BodyError;
+use crate::key::BodyKey;
+use crate::motion::Smoothing;
+use crate::simulation::Simulation;
+use crate::slerp::to_isometry;
+
+/// # Poses
+///
+/// A body's pose is that of its origin, in world space. It is for showing, never for physics: the
+/// true state is [`get`](Self::get)'s. `None` means that the body is gone.
+impl Simulation {
+    /// The pose of a body in this frame: between its last two states, by the frame's
+    /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
+    #[must_use]
+    pub fn pose(&self, key: BodyKey) -> Option<Pose> {
+        self.world.handle(key)?;
+        self.poses.shown(key)
+    }
+
+    /// [`pose`](Self::pose) as nalgebra's type.
+    #[must_use]
+    pub fn isometry(&self, key: BodyKey) -> Option<Isometry3<f32>> {
+        self.pose(key).as_ref().map(to_isometry)
+    }
+
+    /// The pose of a collider in this frame: that of its body, and its place on it. Of one
+    /// without a body, where it is.
+    ///
+    /// `None` if the collider is gone, or its body has no key.
+    #[must_use]
+    pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
+        let collider = self.world.physics.colliders.get(handle)?;
+        let Some(parent) = collider.parent() else {
+            return Some(*collider.position());
+        };
+        let pose = self.pose(self.key(parent)?)?;
+        Some(pose * collider.position_wrt_parent()?)
+    }
+
+    /// Where a point of a body is in this frame, in world space: a muzzle, a seat, what a camera
+    /// follows. `point` is in the body's own frame. Both in metres.
+    #[must_use]
+    pub fn point(&self, key: BodyKey, point: Vector) -> Option<Vector> {
+        Some(self.pose(key)? * point)
+    }
+
+    /// The pose of a body right before the last step of the last frame that had one.
+    #[must_use]
+    pub fn previous(&self, key: BodyKey) -> Option<Pose> {
+        self.world.handle(key)?;
+        Some(self.poses.pair(key)?.previous)
+    }
+
+    /// The pose of a body right after the last step of the last frame that had one.
+    #[must_use]
+    pub fn current(&self, key: BodyKey) -> Option<Pose> {
+        self.world.handle(key)?;
+        Some(self.poses.pair(key)?.current)
+    }
+
+    /// The pose of a body at an earlier time: what a frame with this [`tick`](crate::Frame::tick) and
+    /// [`alpha`](crate::Frame::alpha) showed of it, to the bit.
+    ///
+    /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
+    /// the screen and ask for the poses in it. Any other time will do as well: it is `alpha` of the
+    /// way from the state after `tick - 1` steps to the state after `tick`. `alpha` is clamped to
+    /// [0, 1]; NaN is 0. Of a body that was put elsewhere after the step, earlier ticks have the way
+    /// that it went in it.
+    ///
+    /// `None` if the body is gone or was not there yet, or the time is not one of those kept: only
+    /// the last tick is, until [`set_history`](Self::set_history) asks for more.
+    #[must_use]
+    pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
+        self.world.handle(key)?;
+        let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
+        Some(self.poses.pair_at(key, tick)?.at(alpha))
+    }
+
+    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two at first, and at
+    /// least. What came before this call is not known.
+    ///
+    /// More than two cost 150 bytes for each state of a body that moves, and a look at each such
+    /// body in every step, not just in the last one of a frame.
+    pub fn set_history(&mut self, states: usize) {
+        self.poses.set_history(states);
+    }
+
+    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
+    #[must_use]
+    pub fn smoothing(&self) -> Smoothing {
+        self.poses.smoothing()
+    }
+
+    /// Changes how a frame between two steps is shown, of all bodies but those with a
+    /// [smoothing of their own](Self::set_smoothing_of).
+    ///
+    /// It holds from the next step on: the way that is on the screen ends as it began, so a
+    /// change makes no jump in it. With every [`Stepping`](crate::Stepping) but `Fixed` the last state
+    /// is shown whatever the smoothing, as there is nothing between.
+    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
+        self.poses.set_smoothing(smoothing);
+    }
+
+    /// [`set_smoothing`](Self::set_smoothing) for one body; `None` is as the others.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_smoothing_of(
+        &mut self,
+        key: BodyKey,
+        smoothing: Option<Smoothing>,
+    ) -> Result<(), BodyError> {
+        self.living(key, true)?;
+        self.poses.set_smoothing_of(key, smoothing);
+        Ok(())
+    }
+
+    /// The bodies whose pose in this frame differs from that in the frame before, and these poses.
+    ///
+    /// A new body is here in its first frame, a body that settles once more with its final pose,
+    /// and a scene at rest gives nothing. The order has no meaning.
+    #[must_use]
+    pub fn moved(&self) -> &[(BodyKey, Pose)] {
+        self.poses.moved()
+    }
+}
