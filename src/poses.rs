@@ -256,16 +256,13 @@ impl Poses {
         }
         let moving = &mut self.moving;
         std::mem::swap(&mut moving.previous, &mut moving.current);
-        for place in 0..unseen {
-            moving.begin_course(place, world);
-        }
         // All, or new ones, those that the game got hold of, and those that fell asleep before this step.
         for place in unseen..moving.keys.len() {
             let position = moving.position(place, world, moving.previous[place]);
             moving.previous[place] = position;
             moving.current[place] = position;
-            moving.begin_course(place, world);
         }
+        moving.begin_courses(world);
     }
 
     /// Right after a step that is captured, by which `tick` have been made: where has it led?
@@ -515,11 +512,13 @@ impl Moving {
         position.filter(Pose::is_finite).unwrap_or(last)
     }
 
-    fn begin_course(&mut self, place: usize, world: &World) {
-        if self.marks[place].has_course
-            && let Some(body) = world.physics.bodies.get(self.handles[place])
-        {
-            self.courses[place].begin(body);
+    fn begin_courses(&mut self, world: &World) {
+        for (place, marks) in self.marks.iter().enumerate() {
+            if marks.has_course
+                && let Some(body) = world.physics.bodies.get(self.handles[place])
+            {
+                self.courses[place].begin(body);
+            }
         }
     }
 

@@ -15,8 +15,8 @@ pub struct Strategy {
     pub hz: u32,
 }
 
-pub const STRATEGIES: [Strategy; 7] = {
-    use Smoothing::{Extrapolate, Interpolate, Latest};
+pub const STRATEGIES: [Strategy; 8] = {
+    use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
     use Stepping::{DisplayCounted, Fixed, FrameLocked, SemiFixed, Variable};
     const fn of(name: &'static str, stepping: Stepping, smoothing: Smoothing, hz: u32) -> Strategy {
         Strategy {
@@ -33,6 +33,7 @@ pub const STRATEGIES: [Strategy; 7] = {
         of("display-counted 240 Hz", DisplayCounted, Latest, 240),
         of("fixed, latest", Fixed, Latest, 60),
         of("fixed, extrapolated", Fixed, Extrapolate, 60),
+        of("fixed, Hermite", Fixed, Hermite, 60),
         of("fixed, interpolated", Fixed, Interpolate, 60),
     ]
 };
