@@ -133,7 +133,7 @@ pub use nalgebra;
 pub use rapier3d;
 pub use rate::{Rate, RateError};
 pub use simulation::{Frame, Hooks, Simulation};
-pub use slerp::{from_isometry, interpolate, to_isometry};
+pub use slerp::{from_isometry, interpolate, interpolate_all, to_isometry};
 pub use stepping::Stepping;
 
 /// The programs of the README are compiled and run as tests.

@@ -268,12 +268,18 @@ impl Poses {
     /// Right after a step that is captured, by which `tick` have been made: where has it led?
     pub fn end_step(&mut self, world: &World, tick: u64, dt: f32) {
         self.align_awake(world);
-        // Beside those that are awake, those that fell asleep in this very step, which may still
-        // have moved them.
-        for place in 0..self.moving.keys.len() {
-            let moving = &mut self.moving;
+        let moving = &mut self.moving;
+        let awake = moving.handles[..moving.awake].iter();
+        for (handle, current) in awake.zip(&mut moving.current) {
+            // Rapier has just seen to it that this is finite.
+            *current = *world.physics.bodies[*handle].position();
+        }
+        // Also those that fell asleep in this very step, which may still have moved them.
+        for place in moving.awake..moving.keys.len() {
             moving.current[place] = moving.position(place, world, moving.previous[place]);
-            if moving.marks[place].has_course {
+        }
+        for place in 0..moving.keys.len() {
+            if self.moving.marks[place].has_course {
                 self.end_course(place, world, dt);
             }
         }
