@@ -79,3 +79,38 @@ fn a_frame_allocates_nothing_of_ours() {
     assert_eq!(scenes::hash(simulation.world()), end, "the same motion");
     assert!(collisions > 100 && by_rapier > 0, "{collisions} collisions");
 }
+
+#[cfg(feature = "hecs")]
+#[test]
+fn a_sync_with_hecs_allocates_nothing() {
+    use evenstep::hecs::{Entities, RenderPose};
+
+    let (mut simulation, keys) = scene();
+    let mut world = hecs::World::new();
+    let mut entities = Entities::default();
+    for (i, key) in keys.iter().enumerate() {
+        // Two archetypes.
+        let entity = if i % 3 == 0 {
+            world.spawn((i,))
+        } else {
+            world.spawn(())
+        };
+        entities
+            .attach(&mut world, &mut simulation, entity, *key)
+            .unwrap();
+    }
+    for steps in [1, 0, 5].repeat(20) {
+        frame(&mut simulation, &keys, steps);
+        entities.sync(&mut world, &mut simulation);
+    }
+    for steps in [0, 1, 5].repeat(20) {
+        frame(&mut simulation, &keys, steps);
+        let sync = measure(|| entities.sync(&mut world, &mut simulation));
+        assert_eq!(sync.count_total, 0, "{steps} steps");
+        for key in &keys {
+            let entity = entities.entity(*key).unwrap();
+            let shown = world.get::<&RenderPose>(entity).unwrap().0;
+            assert_eq!(Some(shown), simulation.pose(*key));
+        }
+    }
+}
