@@ -11,19 +11,21 @@ mod compare;
 mod scenes;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Duration;
 
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation};
+use evenstep::{BodyKey, Rate, Simulation, Smoothing, interpolate_all};
 
 /// A little more than a step of 1/60 s: every such frame has one.
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
-/// A frame without a step, in which everything moves a little on the screen.
-const NO_STEP: Duration = Duration::from_nanos(1);
+/// A frame without a step, at one step a second: a million of them until the next step, and yet each
+/// shows every body that turns a little further.
+const NO_STEP: Duration = Duration::from_micros(1);
 
 /// A scene, and whether its bodies are kept awake.
 type Scene = (
@@ -41,51 +43,117 @@ const SCENES: [Scene; 3] = [
 fn build(scene: &Scene, count: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::with_floor(Rate::hz(60).expect("60 is a rate"));
     let keys = scene.1(&mut simulation, count);
-    for key in keys.iter().filter(|_| scene.2) {
+    if scene.2 {
         // A pile that fell asleep half way through the measurement would be two scenes in one.
+        keep_awake(&mut simulation, &keys);
+    }
+    (simulation, keys)
+}
+
+fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {
+    for key in keys {
         let body = simulation.get_mut(*key).expect("just inserted");
         *body.activation_mut() = RigidBodyActivation::cannot_sleep();
     }
+}
+
+/// Bodies that turn, in the middle between two states, for frames of [`NO_STEP`].
+fn between_states(count: usize) -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = scenes::space(1);
+    let keys = scenes::spinners(&mut simulation, count);
+    keep_awake(&mut simulation, &keys);
+    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    simulation.advance(Duration::from_millis(2_100), |_, _| ());
+    simulation.advance(NO_STEP, |_, _| ());
+    assert!(simulation.moved().len() > count / 10 * 9);
     (simulation, keys)
+}
+
+/// The last two states of all bodies.
+fn states(simulation: &Simulation, keys: &[BodyKey]) -> (Vec<Pose>, Vec<Pose>) {
+    let pair = |key: &BodyKey| simulation.previous(*key).zip(simulation.current(*key));
+    keys.iter().map(|key| pair(key).expect("alive")).unzip()
 }
 
 /// `advance` by one step against Rapier's own step on the same world.
 fn advance(c: &mut Criterion) {
     for scene in &SCENES {
         for count in [1_000, 10_000] {
-            let (mut simulation, _) = build(scene, count);
-            let mut bare = std::mem::take(build(scene, count).0.world_mut());
-            bare.integration_parameters.dt = simulation.clock().rate().dt();
-            let mut steps = 0;
-            compare(
-                c,
-                &format!("frame with a step, {} {count}", scene.0),
-                ("advance", || {
-                    steps += simulation.advance(STEP, |_, _| ()).steps;
-                }),
-                ("bare step", || bare.step()),
-            );
+            steps(c, scene, count, 1);
         }
+    }
+    // However many steps a frame has, there is one snapshot.
+    steps(c, &SCENES[1], 1_000, 10);
+}
+
+fn steps(c: &mut Criterion, scene: &Scene, count: usize, steps: u32) {
+    let (mut simulation, _) = build(scene, count);
+    let mut bare = std::mem::take(build(scene, count).0.world_mut());
+    bare.integration_parameters.dt = simulation.clock().rate().dt();
+    compare(
+        c,
+        &format!("frame with {steps} steps, {} {count}", scene.0),
+        ("advance", || {
+            let frame = simulation.advance(STEP * steps, |_, _| ());
+            assert!(frame.steps >= steps.into());
+        }),
+        ("bare steps", || (0..steps).for_each(|_| bare.step())),
+    );
+}
+
+/// The arithmetic alone: all pairs of states in one call, against Rapier's own interpolation in a loop,
+/// and against a copy of the same bytes.
+fn batch(c: &mut Criterion) {
+    for count in [1_000, 10_000, 100_000] {
+        let (simulation, keys) = between_states(count);
+        let (previous, current) = states(&simulation, &keys);
+        let out = RefCell::new(vec![Pose::IDENTITY; count]);
+        let mut batch = || {
+            let out = &mut *out.borrow_mut();
+            interpolate_all(&previous, &current, black_box(0.3), out);
+            black_box(out);
+        };
+        compare(
+            c,
+            &format!("batch of {count}"),
+            ("interpolate_all", &mut batch),
+            ("Pose3::lerp", || {
+                let out = &mut *out.borrow_mut();
+                lerp(&previous, &current, out);
+                black_box(out);
+            }),
+        );
+        // Two poses are read and one is written: as many bytes as three halves of a copy move.
+        let mut copies = [vec![Pose::IDENTITY; count], vec![Pose::IDENTITY; count / 2]];
+        compare(
+            c,
+            &format!("batch of {count}, beside a copy"),
+            ("interpolate_all beside a copy", &mut batch),
+            ("copy", || {
+                copies[0].copy_from_slice(black_box(&previous));
+                copies[1].copy_from_slice(black_box(&current[..count / 2]));
+                black_box(&mut copies);
+            }),
+        );
+    }
+}
+
+fn lerp(previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
+    let alpha = black_box(0.3);
+    for ((previous, current), out) in previous.iter().zip(current).zip(out) {
+        *out = previous.lerp(current, alpha);
     }
 }
 
 /// A frame without a step, that is the poses of all bodies and the list of those that moved, against
-/// Rapier's own interpolation in a loop.
+/// Rapier's own interpolation in a loop; and all poses asked for by key.
 fn poses(c: &mut Criterion) {
-    for count in [1_000, 10_000] {
-        let (mut simulation, keys) = build(&SCENES[1], count);
-        simulation.advance(STEP * 2, |_, _| ());
-        let pair = |key: &BodyKey| (simulation.previous(*key), simulation.current(*key));
-        let pairs: Vec<(Pose, Pose)> = keys
-            .iter()
-            .map(pair)
-            .map(|(previous, current)| previous.zip(current).expect("just inserted"))
-            .collect();
+    for count in [1_000, 10_000, 100_000] {
+        let (simulation, keys) = between_states(count);
+        let (previous, current) = states(&simulation, &keys);
         let mut out = vec![Pose::IDENTITY; count];
         let mut lerp = || {
-            for ((previous, current), out) in pairs.iter().zip(&mut out) {
-                *out = previous.lerp(current, black_box(0.3));
-            }
+            lerp(&previous, &current, &mut out);
             black_box(&mut out);
         };
         let simulation = RefCell::new(simulation);
@@ -112,9 +180,148 @@ fn poses(c: &mut Criterion) {
     }
 }
 
+/// What each smoothing costs in a frame without a step, against the plain one; and interpolation of
+/// bodies whose mass is not about their origin.
+fn smoothing(c: &mut Criterion) {
+    const COUNT: usize = 10_000;
+    let all_with = |smoothing, center: Vector| {
+        let (mut simulation, keys) = between_states(COUNT);
+        simulation.set_smoothing(smoothing);
+        for key in &keys {
+            let body = simulation.get_mut(*key).expect("alive");
+            let mass = MassProperties::new(center, 1.0, Vector::ONE);
+            body.set_additional_mass_properties(mass, true);
+        }
+        simulation.advance(Duration::from_secs(1), |_, _| ());
+        simulation
+    };
+    for (name, smoothing, center) in [
+        ("Interpolate off centre", Smoothing::Interpolate, Vector::X),
+        ("Hermite", Smoothing::Hermite, Vector::ZERO),
+        ("Extrapolate", Smoothing::Extrapolate, Vector::ZERO),
+        ("Latest", Smoothing::Latest, Vector::ZERO),
+    ] {
+        let mut special = all_with(smoothing, center);
+        let mut plain = all_with(Smoothing::Interpolate, Vector::ZERO);
+        compare(
+            c,
+            &format!("frame without a step, {COUNT} of one smoothing"),
+            (name, || {
+                special.advance(NO_STEP, |_, _| ());
+            }),
+            (&format!("Interpolate beside {name}"), || {
+                plain.advance(NO_STEP, |_, _| ());
+            }),
+        );
+    }
+}
+
+/// A thousand bodies that spin, alone and among a hundred thousand that sleep.
+fn movement(c: &mut Criterion) {
+    let build = |sleepers| {
+        let (mut simulation, _) = between_states(1_000);
+        scenes::sleepers(&mut simulation, sleepers);
+        simulation.advance(Duration::from_secs(1), |_, _| ());
+        assert_eq!(simulation.advance(NO_STEP, |_, _| ()).pairs, 1_000);
+        simulation
+    };
+    let (mut among, mut alone) = (build(100_000), build(0));
+    compare(
+        c,
+        "frame without a step, 1000 awake",
+        ("among 100000 asleep", || {
+            among.advance(NO_STEP, |_, _| ());
+        }),
+        ("alone", || {
+            alone.advance(NO_STEP, |_, _| ());
+        }),
+    );
+    let step = Duration::from_secs(1);
+    compare(
+        c,
+        "frame with a step, 1000 awake",
+        ("among 100000 asleep, with a step", || {
+            among.advance(step, |_, _| ());
+        }),
+        ("alone, with a step", || {
+            alone.advance(step, |_, _| ());
+        }),
+    );
+}
+
+/// Bodies that come and go: in each frame so many are inserted, and the oldest so many removed.
+struct Churn<K> {
+    alive: VecDeque<K>,
+    spawned: u16,
+}
+
+impl<K> Churn<K> {
+    /// Gives those to remove.
+    fn turn(&mut self, count: u16, mut insert: impl FnMut(Vector) -> K) -> Vec<K> {
+        for _ in 0..count {
+            self.spawned = self.spawned.wrapping_add(1);
+            let at = [
+                self.spawned % 97,
+                self.spawned / 97 % 89,
+                self.spawned / 97 / 89,
+            ];
+            let at = Vector::from(at.map(|n| 2.0 * f32::from(n)));
+            self.alive.push_back(insert(at));
+        }
+        let surplus = self.alive.len().saturating_sub(2 * usize::from(count));
+        self.alive.drain(..surplus).collect()
+    }
+}
+
+/// A thousand spawned and removed in each frame, against Rapier doing the same, and against twice as
+/// many.
+fn churn(c: &mut Criterion) {
+    let body = |at| {
+        RigidBodyBuilder::dynamic()
+            .translation(at)
+            .angvel(Vector::ONE)
+    };
+    let ball = || ColliderBuilder::ball(0.4);
+    let ours = |count| {
+        let mut simulation = scenes::space(60);
+        let mut churn = Churn {
+            alive: VecDeque::new(),
+            spawned: 0,
+        };
+        move || {
+            for key in churn.turn(count, |at| simulation.insert(body(at), ball())) {
+                simulation.remove(key).expect("alive");
+            }
+            simulation.advance(STEP, |_, _| ());
+        }
+    };
+    let mut bare = std::mem::take(scenes::space(60).world_mut());
+    let mut rapiers = Churn {
+        alive: VecDeque::new(),
+        spawned: 0,
+    };
+    compare(
+        c,
+        "1000 come and go in each frame",
+        ("insert, remove, advance", ours(1_000)),
+        ("bare", || {
+            for handle in rapiers.turn(1_000, |at| bare.insert(body(at), ball()).0) {
+                bare.remove_body(handle);
+            }
+            bare.step();
+        }),
+    );
+    compare(
+        c,
+        "2000 come and go in each frame",
+        ("2000", ours(2_000)),
+        ("1000", ours(1_000)),
+    );
+}
+
 criterion_group! {
     name = benches;
     config = compare::config();
-    targets = advance, poses
+    targets = advance, batch, poses, smoothing, movement, churn
 }
 criterion_main!(benches);

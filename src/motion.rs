@@ -80,7 +80,10 @@ impl Pair {
     pub fn at(&self, alpha: f32) -> Pose {
         let (previous, current) = (&self.previous, &self.current);
         match &self.course {
-            Some(course) => course.at(previous, current, alpha),
+            Some(course) => {
+                let plain = || interpolate(previous, current, alpha);
+                course.at(previous, current, alpha, plain)
+            }
             None => interpolate(previous, current, alpha),
         }
     }
@@ -133,25 +136,31 @@ impl Course {
         }
     }
 
-    pub fn at(&self, previous: &Pose, current: &Pose, alpha: f32) -> Pose {
+    /// As [`Pair::at`]. `plain` gives what is interpolated about the origin.
+    pub fn at(
+        &self,
+        previous: &Pose,
+        current: &Pose,
+        alpha: f32,
+        plain: impl FnOnce() -> Pose,
+    ) -> Pose {
         if alpha >= 1.0 {
             return *current;
         }
         match self.smoothing {
-            Smoothing::Interpolate => self.interpolate(previous, current, alpha),
+            Smoothing::Interpolate => self.about_center(previous, current, alpha, plain()),
             Smoothing::Hermite => self.hermite(previous, current, alpha),
             Smoothing::Extrapolate => moved_on(current, &self.after, self.center, alpha * self.dt),
             Smoothing::Latest => *current,
         }
     }
 
-    /// The origin's own blend, put right by how far that of the centre is off its straight way.
-    fn interpolate(&self, previous: &Pose, current: &Pose, alpha: f32) -> Pose {
-        let mut pose = interpolate(previous, current, alpha);
+    /// `plain`, put right by how far the centre is off its straight way in it.
+    fn about_center(&self, previous: &Pose, current: &Pose, alpha: f32, plain: Pose) -> Pose {
         let start = previous.rotation * self.center;
         let end = current.rotation * self.center;
-        pose.translation += start + (end - start) * alpha - pose.rotation * self.center;
-        pose
+        let off = start + (end - start) * alpha - plain.rotation * self.center;
+        Pose::from_parts(plain.translation + off, plain.rotation)
     }
 
     fn hermite(&self, previous: &Pose, current: &Pose, alpha: f32) -> Pose {

@@ -364,7 +364,8 @@ impl Poses {
             if marks.has_course {
                 let course = &moving.courses[place];
                 let (previous, current) = (&moving.previous[place], &moving.current[place]);
-                moving.next_shown[place] = course.at(previous, current, alpha);
+                let plain = moving.next_shown[place];
+                moving.next_shown[place] = course.at(previous, current, alpha, || plain);
                 self.counts.extrapolated += usize::from(course.goes_beyond(alpha));
             }
             let pose = moving.next_shown[place];

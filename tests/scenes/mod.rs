@@ -61,13 +61,13 @@ pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .collect()
 }
 
-/// `count` bodies that spin in free space and never meet: no gravity, no contacts.
+/// `count` bodies that spin in free space and never meet: no gravity, no contacts, all above 3 m.
 pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     simulation.world_mut().gravity = Vector::ZERO;
     let side = (count as f32).cbrt().ceil() as usize;
     (0..count)
         .map(|i| {
-            let at = [i % side, i / side % side, i / side / side].map(|n| 4.0 * n as f32);
+            let at = [i % side, i / side % side + 1, i / side / side].map(|n| 4.0 * n as f32);
             simulation.insert(
                 RigidBodyBuilder::dynamic()
                     .translation(Vector::from(at))

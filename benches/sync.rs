@@ -1,0 +1,115 @@
+//! What it costs to write the poses into a hecs world, side by side with the least that it could cost.
+#![allow(missing_docs, reason = "criterion's macros make functions without any")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+mod compare;
+#[path = "../tests/scenes/mod.rs"]
+mod scenes;
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use compare::compare;
+use criterion::{Criterion, criterion_group, criterion_main};
+use evenstep::Simulation;
+use evenstep::hecs::{Entities, RenderPose};
+use evenstep::rapier3d::prelude::*;
+
+/// A frame without a step, at one step a second.
+const NO_STEP: Duration = Duration::from_micros(1);
+
+struct Game {
+    world: hecs::World,
+    simulation: Simulation,
+    entities: Entities,
+}
+
+impl Game {
+    /// Entities of two archetypes, in the middle between two states.
+    fn new(spinning: usize, asleep: usize) -> Self {
+        let mut game = Self {
+            world: hecs::World::new(),
+            simulation: scenes::space(1),
+            entities: Entities::default(),
+        };
+        let Self {
+            world,
+            simulation,
+            entities,
+        } = &mut game;
+        let mut keys = scenes::spinners(simulation, spinning);
+        for key in &keys {
+            let body = simulation.get_mut(*key).expect("just inserted");
+            *body.activation_mut() = RigidBodyActivation::cannot_sleep();
+        }
+        keys.extend(scenes::sleepers(simulation, asleep));
+        for (i, key) in keys.into_iter().enumerate() {
+            let entity = if i % 3 == 0 {
+                world.spawn((i,))
+            } else {
+                world.spawn(())
+            };
+            let attached = entities.attach(world, simulation, entity, key);
+            attached.expect("just spawned");
+        }
+        simulation.clock_mut().set_max_frame_time(Duration::MAX);
+        simulation.advance(Duration::from_millis(2_100), |_, _| ());
+        game.frame(Duration::from_secs(1));
+        game.frame(NO_STEP);
+        let moved = game.simulation.moved().len();
+        assert!(moved > spinning / 10 * 9 && moved <= spinning);
+        game
+    }
+
+    fn frame(&mut self, frame_time: Duration) {
+        self.simulation.advance(frame_time, |_, _| ());
+        self.entities.sync(&mut self.world, &mut self.simulation);
+    }
+}
+
+/// The poses of a frame against a loop that writes as many components, in the order in which they lie.
+fn write(c: &mut Criterion) {
+    for count in [1_000, 10_000, 100_000] {
+        let game = RefCell::new(Game::new(count, 0));
+        compare(
+            c,
+            &format!("sync of {count}"),
+            ("sync", || {
+                let Game {
+                    world,
+                    simulation,
+                    entities,
+                } = &mut *game.borrow_mut();
+                entities.sync(world, simulation);
+            }),
+            ("bare write", || {
+                let Game {
+                    world, simulation, ..
+                } = &mut *game.borrow_mut();
+                let poses = simulation.moved().iter();
+                let components = world.query_mut::<&mut RenderPose>();
+                for (component, (_, pose)) in components.into_iter().zip(poses) {
+                    *component = RenderPose(*pose);
+                }
+            }),
+        );
+    }
+}
+
+/// Whole frames of a thousand bodies that spin, alone and among a hundred thousand that sleep.
+fn movement(c: &mut Criterion) {
+    let (mut among, mut alone) = (Game::new(1_000, 100_000), Game::new(1_000, 0));
+    compare(
+        c,
+        "frame and sync, 1000 awake",
+        ("among 100000 asleep", || among.frame(NO_STEP)),
+        ("alone", || alone.frame(NO_STEP)),
+    );
+}
+
+criterion_group! {
+    name = benches;
+    config = compare::config();
+    targets = write, movement
+}
+criterion_main!(benches);
