@@ -214,7 +214,10 @@ impl Entities {
         if std::mem::take(&mut self.replaced) || bodies_in(world) != self.by_body.len() {
             self.remove_orphans(world, simulation);
         }
-        RENDER_POSES.with_borrow_mut(|query| self.write_poses(query.view_mut(world), simulation));
+        if !simulation.moved().is_empty() {
+            RENDER_POSES
+                .with_borrow_mut(|query| self.write_poses(query.view_mut(world), simulation));
+        }
     }
 
     /// A view finds an entity's component nearly as fast as a loop over the archetypes does, and it is
