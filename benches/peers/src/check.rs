@@ -1,0 +1,188 @@
+//! Whether a peer does what is measured: it steps when it is due, shows moving bodies between their
+//! last two states, and lets resting ones sleep.
+
+use evenstep::rapier3d::math::{Pose, Rotation, Vector};
+
+use crate::peer::{FRAME, FRAMES_PER_STEP, Peer};
+use crate::scene::Scene;
+
+/// Frames of one step each before anything is looked at: 3 s, in which all that rests falls asleep.
+/// Rapier takes 2 s for it, avian 0.5 s.
+pub const SETTLING_STEPS: u32 = 180;
+
+/// How far what is shown may be from where it should be, as a fraction of the way from one state to
+/// the next. A frame is 0.25 of it, and the last state itself is never nearer than 0.125.
+const TOLERANCE: f32 = 0.01;
+
+/// Brings a new peer to where it is measured: half a frame before a step.
+pub fn settle(peer: &mut dyn Peer) {
+    for _ in 0..SETTLING_STEPS {
+        peer.frame(FRAME * FRAMES_PER_STEP);
+    }
+    peer.frame(FRAME * FRAMES_PER_STEP - FRAME / 2);
+}
+
+/// Runs a settled peer for three steps and looks at every body in every frame.
+///
+/// # Panics
+/// If it is not as measured.
+pub fn check(peer: &mut dyn Peer, scene: Scene) {
+    for _ in 0..3 {
+        let previous = states(peer, scene);
+        for frame in 0..FRAMES_PER_STEP {
+            peer.frame(FRAME);
+            assert_eq!(peer.steps(), steps_due(frame), "steps in frame {frame}");
+            let alpha = (frame as f32 + 0.5) / FRAMES_PER_STEP as f32;
+            check_moving(peer, &previous[..scene.moving], alpha);
+            check_sleep(peer, scene);
+        }
+    }
+}
+
+/// The first frame of [`FRAMES_PER_STEP`] has the step.
+pub fn steps_due(frame: u32) -> u64 {
+    u64::from(frame == 0)
+}
+
+fn states(peer: &dyn Peer, scene: Scene) -> Vec<Pose> {
+    (0..scene.count()).map(|body| peer.state(body)).collect()
+}
+
+fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
+    for (body, previous) in previous.iter().enumerate() {
+        for way in ways(previous, &peer.shown(body), &peer.state(body)) {
+            // Not a number if the body does not move at all.
+            assert!(
+                (way - alpha).abs() < TOLERANCE,
+                "body {body} is shown at {way} of its way, not at {alpha}"
+            );
+        }
+    }
+}
+
+/// All that rest are asleep, where they were at the start, and all that move are awake.
+///
+/// # Panics
+/// If not.
+pub fn check_sleep(peer: &dyn Peer, scene: Scene) {
+    for (body, start) in scene.bodies().enumerate() {
+        let is_asleep = peer.is_asleep(body);
+        assert_eq!(is_asleep, !start.moves, "whether body {body} sleeps");
+        let way = peer.shown(body).translation.distance(start.at);
+        assert_eq!(way > TOLERANCE, start.moves, "whether body {body} moves");
+    }
+}
+
+/// Which part of its way a body has come, and which part of its turn.
+fn ways(previous: &Pose, shown: &Pose, current: &Pose) -> [f32; 2] {
+    let way = current.translation - previous.translation;
+    let turn = turn_between(previous.rotation, current.rotation);
+    let way_shown = shown.translation - previous.translation;
+    let turn_shown = turn_between(previous.rotation, shown.rotation);
+    [
+        way_shown.dot(way) / way.length_squared(),
+        turn_shown.dot(turn) / turn.length_squared(),
+    ]
+}
+
+/// The axis of the turn, times the sine of half its angle: for small angles as good as the angle.
+fn turn_between(from: Rotation, to: Rotation) -> Vector {
+    let turn = from.inverse() * to;
+    turn.xyz() * turn.w.signum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peer::{BARE, KINDS};
+    use std::time::Duration;
+
+    const SCENE: Scene = Scene {
+        moving: 20,
+        resting: 30,
+    };
+
+    #[test]
+    fn every_peer_does_what_is_measured() {
+        for kind in KINDS {
+            println!("{}", kind.name);
+            let mut peer = (kind.build)(SCENE);
+            settle(&mut *peer);
+            check(&mut *peer, SCENE);
+        }
+    }
+
+    /// A peer whose answers are not what it does.
+    struct Faulty {
+        peer: Box<dyn Peer>,
+        never_sleeps: bool,
+        stands_still: bool,
+    }
+
+    impl Faulty {
+        fn checked(fault: impl Fn(&mut Self)) {
+            let mut peer = Self {
+                peer: (KINDS[0].build)(SCENE),
+                never_sleeps: false,
+                stands_still: false,
+            };
+            settle(&mut peer);
+            fault(&mut peer);
+            check(&mut peer, SCENE);
+        }
+    }
+
+    impl Peer for Faulty {
+        fn frame(&mut self, time: Duration) {
+            if !self.stands_still {
+                self.peer.frame(time);
+            }
+        }
+
+        fn steps(&self) -> u64 {
+            self.peer.steps()
+        }
+
+        fn engine_time(&self) -> Option<Duration> {
+            self.peer.engine_time()
+        }
+
+        fn shown(&self, body: usize) -> Pose {
+            self.peer.shown(body)
+        }
+
+        fn state(&self, body: usize) -> Pose {
+            self.peer.state(body)
+        }
+
+        fn is_asleep(&self, body: usize) -> bool {
+            !self.never_sleeps && self.peer.is_asleep(body)
+        }
+    }
+
+    #[test]
+    fn without_a_fault_it_is_found_sound() {
+        Faulty::checked(|_| ());
+    }
+
+    #[test]
+    #[should_panic(expected = "is shown at 1 of its way")]
+    fn the_latest_state_is_not_taken_for_interpolation() {
+        let mut peer = (BARE.build)(SCENE);
+        settle(&mut *peer);
+        check_sleep(&*peer, SCENE);
+        check(&mut *peer, SCENE);
+    }
+
+    #[test]
+    #[should_panic(expected = "whether body 20 sleeps")]
+    fn a_body_that_is_awake_is_not_taken_for_one_asleep() {
+        Faulty::checked(|peer| peer.never_sleeps = true);
+    }
+
+    #[test]
+    #[should_panic(expected = "steps in frame 0")]
+    fn a_missing_step_is_missed() {
+        Faulty::checked(|peer| peer.stands_still = true);
+    }
+}

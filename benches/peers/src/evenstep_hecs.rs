@@ -1,0 +1,81 @@
+//! evenstep in hecs, by its own module for it: a renderer reads [`RenderPose`].
+
+use std::time::Duration;
+
+use evenstep::hecs::{self as components, Entities, RenderPose};
+use evenstep::rapier3d::math::{Pose, Vector};
+use evenstep::rapier3d::prelude::RigidBody;
+use evenstep::{Rate, Simulation};
+use hecs::{Entity, World};
+
+use crate::peer::{Peer, STEPS_PER_SECOND};
+use crate::scene::Scene;
+
+struct InHecs {
+    world: World,
+    simulation: Simulation,
+    entities: Entities,
+    of_body: Vec<Entity>,
+}
+
+pub fn build(scene: Scene) -> Box<dyn Peer> {
+    let mut world = World::new();
+    let mut simulation = simulation();
+    let mut entities = Entities::default();
+    let of_body = scene
+        .bodies()
+        .map(|body| {
+            let (body, collider) = body.for_rapier();
+            entities.spawn(&mut world, &mut simulation, body, collider, ())
+        })
+        .collect();
+    Box::new(InHecs {
+        world,
+        simulation,
+        entities,
+        of_body,
+    })
+}
+
+/// An empty simulation without gravity, at the rate of all.
+pub fn simulation() -> Simulation {
+    let mut simulation = Simulation::new(Rate::hz(STEPS_PER_SECOND).expect("60 is a rate"));
+    simulation.world_mut().gravity = Vector::ZERO;
+    simulation
+}
+
+impl InHecs {
+    fn body(&self, body: usize) -> &RigidBody {
+        let component = self.world.get::<&components::Body>(self.of_body[body]);
+        let key = component.expect("spawned with one").key();
+        self.simulation.get(key).expect("no body is removed")
+    }
+}
+
+impl Peer for InHecs {
+    fn frame(&mut self, time: Duration) {
+        self.simulation.advance(time, |_, _| ());
+        self.entities.sync(&mut self.world, &mut self.simulation);
+    }
+
+    fn steps(&self) -> u64 {
+        self.simulation.frame().steps
+    }
+
+    fn engine_time(&self) -> Option<Duration> {
+        None
+    }
+
+    fn shown(&self, body: usize) -> Pose {
+        let pose = self.world.get::<&RenderPose>(self.of_body[body]);
+        pose.expect("spawned with one").0
+    }
+
+    fn state(&self, body: usize) -> Pose {
+        *self.body(body).position()
+    }
+
+    fn is_asleep(&self, body: usize) -> bool {
+        self.body(body).is_sleeping()
+    }
+}

@@ -1,0 +1,137 @@
+//! All peers in turn, frame by frame, so that what disturbs the machine disturbs all alike.
+
+use std::time::Instant;
+
+use crate::check::{check, check_sleep, settle, steps_due};
+use crate::peer::{BARE, FRAME, FRAMES_PER_STEP, KINDS, Kind, Peer};
+use crate::scene::Scene;
+
+/// What a run of one scene gives. The samples of all are of the same rounds, in the same order.
+pub struct Run {
+    /// The scene.
+    pub scene: Scene,
+    /// Rapier's own step. It is timed, but shows nothing.
+    pub bare: Vec<Sample>,
+    /// All peers, in the order of [`KINDS`].
+    pub peers: Vec<Measured>,
+}
+
+/// What a run gives of one peer.
+pub struct Measured {
+    /// Which peer.
+    pub kind: Kind,
+    /// With the scene.
+    pub full: Vec<Sample>,
+    /// With one body at rest, which is what a frame costs as such.
+    pub one: Vec<Sample>,
+}
+
+/// One round: twice the frames from one step to the next. Each time is the mean of its frames, in
+/// nanoseconds.
+#[derive(Clone, Copy, Default)]
+pub struct Sample {
+    /// Of a frame without a step.
+    pub without_a_step: f64,
+    /// Of a frame with one step.
+    pub with_a_step: f64,
+    /// What the engine itself took of a frame with one step, where a clock inside tells that.
+    pub engine: Option<f64>,
+}
+
+/// Runs all peers for a number of rounds.
+///
+/// In every other step all take their turns backwards: nobody always finds the caches as the same
+/// neighbour left them.
+///
+/// # Panics
+/// If a peer does not do what is measured, before or after.
+#[must_use]
+pub fn measure(scene: Scene, rounds: usize) -> Run {
+    let full = KINDS.map(|kind| Entrant::new(kind, scene));
+    let one = KINDS.map(|kind| Entrant::new(kind, Scene::ONE));
+    let mut entrants = vec![Entrant::new(BARE, scene)];
+    entrants.extend(full.into_iter().chain(one));
+    entrants.iter_mut().for_each(Entrant::check);
+    for _ in 0..rounds {
+        round(&mut entrants);
+    }
+    entrants.iter_mut().for_each(Entrant::check);
+    Run::new(scene, entrants)
+}
+
+fn round(entrants: &mut [Entrant]) {
+    for entrant in &mut *entrants {
+        entrant.samples.push(Sample::default());
+    }
+    for _ in 0..2 {
+        for frame in 0..FRAMES_PER_STEP {
+            for entrant in &mut *entrants {
+                entrant.frame(steps_due(frame));
+            }
+        }
+        entrants.reverse();
+    }
+}
+
+impl Run {
+    fn new(scene: Scene, entrants: Vec<Entrant>) -> Self {
+        let mut samples = entrants.into_iter().map(|entrant| entrant.samples);
+        let bare = samples.next().unwrap_or_default();
+        let full: Vec<_> = samples.by_ref().take(KINDS.len()).collect();
+        let peers = KINDS.into_iter().zip(full).zip(samples);
+        Self {
+            scene,
+            bare,
+            peers: peers
+                .map(|((kind, full), one)| Measured { kind, full, one })
+                .collect(),
+        }
+    }
+}
+
+/// A peer with a scene, and its times.
+struct Entrant {
+    kind: Kind,
+    scene: Scene,
+    peer: Box<dyn Peer>,
+    samples: Vec<Sample>,
+}
+
+impl Entrant {
+    fn new(kind: Kind, scene: Scene) -> Self {
+        let mut peer = (kind.build)(scene);
+        settle(&mut *peer);
+        Self {
+            kind,
+            scene,
+            peer,
+            samples: Vec::new(),
+        }
+    }
+
+    fn check(&mut self) {
+        println!("checking {} with {:?}", self.kind.name, self.scene);
+        if self.kind.interpolates {
+            check(&mut *self.peer, self.scene);
+        } else {
+            check_sleep(&*self.peer, self.scene);
+        }
+    }
+
+    fn frame(&mut self, steps_due: u64) {
+        let start = Instant::now();
+        self.peer.frame(FRAME);
+        let time = start.elapsed().as_secs_f64() * 1e9;
+        assert_eq!(self.peer.steps(), steps_due, "steps of {}", self.kind.name);
+        let sample = self.samples.last_mut().expect("the round pushed one");
+        if steps_due == 0 {
+            sample.without_a_step += time / f64::from(2 * (FRAMES_PER_STEP - 1));
+        } else {
+            sample.with_a_step += time / 2.0;
+            sample.engine = self
+                .peer
+                .engine_time()
+                .map(|time| sample.engine.unwrap_or(0.0) + time.as_secs_f64() * 1e9 / 2.0);
+        }
+    }
+}

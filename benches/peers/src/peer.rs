@@ -1,0 +1,88 @@
+//! A physics world with its ECS, driven by hand.
+
+use std::time::Duration;
+
+use evenstep::rapier3d::math::Pose;
+
+use crate::scene::Scene;
+use crate::{avian, bare, evenstep_bevy, evenstep_hecs, rapier_plugin};
+
+/// Steps a second, in every peer.
+pub const STEPS_PER_SECOND: u32 = 60;
+
+/// Frames from one step to the next: the first has the step, the others have none.
+pub const FRAMES_PER_STEP: u32 = 4;
+
+/// The time of a measured frame: 1/240 s, rounded up, so that no step comes a frame late.
+pub const FRAME: Duration = Duration::from_nanos(4_166_667);
+
+/// One way to run a scene.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// What it is called in the report.
+    pub name: &'static str,
+    /// Whether its engine is Rapier, so that Rapier's bare step is a part of its frames.
+    pub is_rapier: bool,
+    /// Whether frames between two steps show something between two states.
+    pub interpolates: bool,
+    /// Makes it.
+    pub build: fn(Scene) -> Box<dyn Peer>,
+}
+
+/// Rapier's own step in a loop: what the peers that run Rapier have in common.
+pub const BARE: Kind = Kind {
+    name: "Rapier's bare step",
+    is_rapier: true,
+    interpolates: false,
+    build: bare::build,
+};
+
+/// All that take part. What the others are compared with is the first.
+pub const KINDS: [Kind; 4] = [
+    Kind {
+        name: "evenstep in hecs",
+        is_rapier: true,
+        interpolates: true,
+        build: evenstep_hecs::build,
+    },
+    Kind {
+        name: "evenstep in Bevy",
+        is_rapier: true,
+        interpolates: true,
+        build: evenstep_bevy::build,
+    },
+    Kind {
+        name: "bevy_rapier",
+        is_rapier: true,
+        interpolates: true,
+        build: rapier_plugin::build,
+    },
+    Kind {
+        name: "avian",
+        is_rapier: false,
+        interpolates: true,
+        build: avian::build,
+    },
+];
+
+/// A physics world with its ECS. Bodies are numbered as in [`Scene::bodies`].
+pub trait Peer {
+    /// A whole frame: the steps that are due, and what is to be shown into the ECS.
+    fn frame(&mut self, time: Duration);
+
+    /// How many steps the last frame made.
+    fn steps(&self) -> u64;
+
+    /// How long the engine itself took in the last step, by a clock inside the frame; `None` if there
+    /// is no such clock.
+    fn engine_time(&self) -> Option<Duration>;
+
+    /// Where a renderer finds the body after the last frame.
+    fn shown(&self, body: usize) -> Pose;
+
+    /// Where the last step has led the body.
+    fn state(&self, body: usize) -> Pose;
+
+    /// Whether the engine has put the body to sleep.
+    fn is_asleep(&self, body: usize) -> bool;
+}
