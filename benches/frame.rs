@@ -92,7 +92,7 @@ fn steps(c: &mut Criterion, scene: &Scene, count: usize, steps: u32) {
     bare.integration_parameters.dt = simulation.clock().rate().dt();
     compare(
         c,
-        &format!("frame with {steps} steps, {} {count}", scene.0),
+        &format!("frame with {steps} step(s), {} {count}", scene.0),
         ("advance", || {
             let frame = simulation.advance(STEP * steps, |_, _| ());
             assert!(frame.steps >= steps.into());

@@ -84,8 +84,9 @@ fn interpolate_block<const N: usize>(
     let mut steps = [Quat::IDENTITY; N];
     let mut apart = [0.0; N];
     for i in 0..N {
-        steps[i] = shorter_arc(previous[i].rotation, current[i].rotation);
-        // 1 − cos θ, without the cancellation that 1 − a·b suffers for small angles.
+        steps[i] = current[i].rotation - previous[i].rotation;
+        // 1 − cos θ, without the cancellation that 1 − a·b suffers for small angles. Above 1, and so
+        // above NEAR, if the shorter arc is that to −b.
         apart[i] = 0.5 * steps[i].dot(steps[i]);
     }
     let (mut of_start, mut of_step) = ([0.0; N], [0.0; N]);
@@ -104,12 +105,6 @@ fn interpolate_block<const N: usize>(
             out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, series.alpha);
         }
     }
-}
-
-/// From `a` to that of `b` and −b, which are the same rotation, that is nearer to it.
-#[inline]
-fn shorter_arc(a: Quat, b: Quat) -> Quat {
-    if a.dot(b) < 0.0 { -b - a } else { b - a }
 }
 
 /// The weights of a slerp for one alpha and angles up to [`NEAR`], as power series in y = 1 − cos θ.
@@ -164,7 +159,8 @@ fn polynomial<const N: usize>(terms: &[f32; N], x: f32) -> f32 {
     terms.iter().rev().fold(0.0, |sum, term| sum * x + term)
 }
 
-/// Slerp by the same series for all angles. In f64, as a wide turn multiplies what f32 rounds.
+/// Slerp by the same series for all angles, and for quaternions whose signs differ though the rotations
+/// do not. In f64, as a wide turn multiplies what f32 rounds.
 #[cold]
 fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };
