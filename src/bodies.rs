@@ -227,10 +227,11 @@ impl Simulation {
     /// stands. Set it once a frame, or once for a way of seconds; a later target takes the place of
     /// an earlier one, and one that no step was made for is kept. When it is reached the body stands.
     ///
-    /// `time` is simulated time, which stands still in a pause and goes slower in slow motion: that of
-    /// [`Clock::time`](crate::Clock::time), of [`Step::time`](crate::Step::time). For the end of the frame that is about to be advanced
-    /// take [`Clock::time_after`](crate::Clock::time_after). A time that is past means the next step. `pose` is in world
-    /// space, its rotation of unit length; the body turns by the shorter way.
+    /// `time` is simulated time, which stands still in a pause and goes slower in slow motion: that
+    /// of [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time). For the end of
+    /// the frame that is about to be advanced take
+    /// [`Clock::time_after`](crate::Clock::time_after). A time that is past means the next step.
+    /// `pose` is in world space, its rotation of unit length; the body turns by the shorter way.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;

@@ -13,14 +13,14 @@ use crate::slerp::interpolate;
 /// # Choosing
 /// | | latency | where nothing happens | where something happens | cost |
 /// | --- | --- | --- | --- | --- |
-/// | [`Interpolate`](Self::Interpolate) | up to a step | straight between the states | a corner at each state | 1 (2.8 off centre) |
-/// | [`Hermite`](Self::Hermite) | up to a step | smooth at the states too | swings a little past it | 22 |
-/// | [`Extrapolate`](Self::Extrapolate) | none | exact, but for acceleration | goes through it, and jumps back | 7.4 |
-/// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 3.5 |
+/// | [`Interpolate`](Self::Interpolate) | up to a step | straight between the states | a corner at each state | 1, off centre 4 |
+/// | [`Hermite`](Self::Hermite) | up to a step | smooth at the states too | swings a little past it | 24 |
+/// | [`Extrapolate`](Self::Extrapolate) | none | exact, but for acceleration | goes through it, and jumps back | 8 |
+/// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 3 |
 ///
 /// The cost is that of a frame without a step, as a multiple of that of bodies that are interpolated and
-/// have their centre of mass at their origin: these take 7 ns each (`cargo bench --bench frame --
-/// smoothing`, an AMD EPYC), as only they go through vectors of poses and nothing else.
+/// have their centre of mass at their origin: these take 6 ns each (`cargo bench --bench frame --
+/// smoothing`, an AMD EPYC), as only they go through lists of poses and nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Smoothing {
     /// Between the last two states, by what is left of the time. The default.

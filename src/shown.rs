@@ -13,7 +13,8 @@ use crate::slerp::to_isometry;
 /// # Poses
 ///
 /// A body's pose is that of its origin, in world space. It is for showing, never for physics: the
-/// true state is [`get`](Self::get)'s. `None` means that the body is gone.
+/// true state is [`get`](Self::get)'s. In a hook it is still that of the frame before. `None` means
+/// that the body is gone.
 impl Simulation {
     /// The pose of a body in this frame: between its last two states, by the frame's
     /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.

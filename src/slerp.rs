@@ -23,9 +23,9 @@ const ALL_TERMS: u8 = 28;
 /// is exactly `previous`, at 1 exactly `current`, and where both are equal it is exactly that pose.
 ///
 /// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit
-/// length by less than 4e-7. No float function of the platform is called. The weights are Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ
-/// (*Animating rotation with quaternion curves*, 1985), by Eberly's series in 1 − cos θ (*A Fast and
-/// Accurate Algorithm for Computing SLERP*, 2011).
+/// length by less than 4e-7. No float function of the platform is called. The weights are
+/// Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ (*Animating rotation with quaternion curves*,
+/// 1985), by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
 ///
 /// Both positions are taken for the origin of what moves: a body whose centre of mass is elsewhere
 /// goes straight with that, and [`Simulation::pose`](crate::Simulation::pose) takes care of it.
@@ -42,7 +42,7 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
 const BLOCK: usize = 32;
 
 /// [`interpolate`] for a batch: pair `i` goes to `out[i]`, the same to the bit as that of a single
-/// call, and about five times faster than one after the other.
+/// call. Six times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
 ///
 /// # Panics
 /// If the slices differ in length.
