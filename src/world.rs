@@ -92,8 +92,12 @@ impl World {
             if collider.parent().is_none() {
                 collider.set_position(translated(collider.position(), by));
             }
-            // Queries before the next step find everything in its new place.
-            broad_phase.set_aabb(integration_parameters, handle, collider.compute_aabb());
+            // Queries before the next step find everything in its new place. What is disabled or not
+            // finite Rapier keeps out of the tree.
+            let aabb = collider.compute_aabb();
+            if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
+                broad_phase.set_aabb(integration_parameters, handle, aabb);
+            }
         }
     }
 }
