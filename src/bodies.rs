@@ -145,8 +145,9 @@ impl Simulation {
 /// What is not moved by forces.
 impl Simulation {
     /// Puts a body elsewhere at once and wakes it: it is shown there from now on, never on the
-    /// way. Its velocity stays, a [target](Self::set_target) is forgotten. `pose` is in world
-    /// space, its rotation of unit length.
+    /// way, and if it is [extrapolated](crate::Smoothing::Extrapolate) beyond it only after the next
+    /// step. Its velocity stays, a [target](Self::set_target) is forgotten. `pose` is in world space,
+    /// its rotation of unit length.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body, [`BodyError::NotFinite`] if `pose` is not
@@ -169,12 +170,16 @@ impl Simulation {
     /// rotation is of unit length.
     ///
     /// # Errors
-    /// As [`teleport`](Self::teleport).
+    /// [`BodyError::Gone`] if there is no such body, [`BodyError::NotFinite`] if `by` is not finite, or
+    /// leads where no f32 does.
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.living(key, by.is_finite())?;
         let body = &mut self.world.physics.bodies[handle];
-        let next = by * body.next_position();
-        body.set_position(by * body.position(), true);
+        let (position, next) = (by * body.position(), by * body.next_position());
+        if !(position.is_finite() && next.is_finite()) {
+            return Err(BodyError::NotFinite);
+        }
+        body.set_position(position, true);
         body.set_next_kinematic_position(next);
         body.set_linvel(by.rotation * body.linvel(), true);
         body.set_angvel(by.rotation * body.angvel(), true);
@@ -277,7 +282,8 @@ impl Simulation {
     ///
     /// Without it a body that is inserted between two steps stands still until the next one. With
     /// it a bullet comes out of the muzzle in its first frame; until the next step it is shown up
-    /// to a step's way behind where it was put, as everything else in the frame is.
+    /// to a step's way behind where it was put, as everything else in the frame is. In the hook before
+    /// a step it is not needed: the body moves in that step.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.

@@ -266,7 +266,8 @@ fn components_of(simulation: &Simulation, key: BodyKey) -> (Body, RenderPose) {
 
 fn detach(world: &mut hecs::World, entity: Entity) {
     // An entity that is gone, or has lost its components, is as it should be.
-    let _ = world.remove::<(Body, RenderPose)>(entity);
+    let _ = world.remove_one::<Body>(entity);
+    let _ = world.remove_one::<RenderPose>(entity);
 }
 
 /// The number of entities with a body, from the sizes of the archetypes.

@@ -8,7 +8,7 @@ use slotmap::SecondaryMap;
 use crate::key::BodyKey;
 use crate::motion::Pair;
 
-/// Pairs by key and tick. A body at rest adds none: it is where its last pair led.
+/// Pairs by key and tick. A body at rest adds none: it is where its next pair begins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     /// How many pairs are kept of a body, the last one included.
@@ -32,6 +32,8 @@ impl History {
 
     /// Keeps so many states from now on; `tick` steps have been made.
     pub fn set_len(&mut self, states: usize, keys: impl Iterator<Item = BodyKey>, tick: u64) {
+        // What was let go is not known again.
+        let since = (tick + 1).saturating_sub(self.len);
         self.len = (states as u64).saturating_sub(1);
         if !self.is_kept() {
             self.bodies.clear();
@@ -43,6 +45,7 @@ impl History {
             }
         }
         for track in self.bodies.values_mut() {
+            track.since = track.since.max(since);
             track.cut(self.len);
         }
     }
@@ -86,13 +89,12 @@ impl History {
         if tick < track.since || tick > now || tick + self.len <= now {
             return None;
         }
-        let later = track.pairs.partition_point(|(at, _)| *at <= tick);
-        let before = later.checked_sub(1).map(|i| &track.pairs[i]);
-        Some(match (before, track.pairs.get(later)) {
-            (Some((at, pair)), _) if *at == tick => *pair,
-            (Some((_, pair)), _) => Pair::at_rest(pair.current),
-            (None, Some((_, pair))) => Pair::at_rest(pair.previous),
-            (None, None) => Pair::at_rest(rest),
+        let place = track.pairs.partition_point(|(at, _)| *at < tick);
+        Some(match track.pairs.get(place) {
+            Some((at, pair)) if *at == tick => *pair,
+            // At rest until it moved again, or to this day.
+            Some((_, pair)) => Pair::at_rest(pair.previous),
+            None => Pair::at_rest(rest),
         })
     }
 }

@@ -64,7 +64,7 @@
 //! | a kinematic [target](Simulation::set_target) | an even way, whatever the frames |
 //! | fast spins, sharp curves | with [`Smoothing::Hermite`] as they were |
 //! | a body without latency | with [`Smoothing::Extrapolate`]: beyond its last state, by less than a step |
-//! | another [smoothing](Simulation::set_smoothing_of) | from the next step on, without a jump |
+//! | another [smoothing](Simulation::set_smoothing_of) | from the next step on; the way on the screen ends as it began |
 //! | a [collider](Simulation::collider_pose), a [point](Simulation::point) of a body | as the body itself, to the bit |
 //! | an [earlier frame](Simulation::pose_at) | what it showed, to the bit |
 //! | a body that became NaN | its last finite pose |

@@ -112,14 +112,26 @@ impl Course {
     pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32) {
         let led_by_origin = smoothing == Smoothing::Interpolate
             && body.body_type() == RigidBodyType::KinematicPositionBased;
-        self.center = if led_by_origin {
+        let center = body.mass_properties().local_mprops.local_com;
+        self.center = if led_by_origin || !center.is_finite() {
             Vector::ZERO
         } else {
-            body.mass_properties().local_mprops.local_com
+            center
         };
         self.after = finite_velocity(body);
         self.smoothing = smoothing;
         self.dt = dt;
+    }
+
+    /// Right after a step in which the body was not seen at its beginning: it was asleep, and whatever
+    /// set it in motion did so at once.
+    pub fn begin_as_it_ended(&mut self) {
+        self.before = self.after;
+    }
+
+    /// The body was put where it is: it goes on from there in the next step only.
+    pub fn stand(&mut self) {
+        self.after = RigidBodyVelocity::default();
     }
 
     /// Whether the poses alone tell as much.
@@ -129,7 +141,8 @@ impl Course {
 
     /// Whether it is no state between the two that is shown.
     pub fn goes_beyond(&self, alpha: f32) -> bool {
-        alpha < 1.0 && self.smoothing == Smoothing::Extrapolate
+        let goes_on = self.smoothing == Smoothing::Extrapolate && alpha > 0.0 && alpha < 1.0;
+        goes_on && self.after != RigidBodyVelocity::default()
     }
 
     /// The body has been turned.
@@ -212,10 +225,11 @@ pub(crate) fn moved_on(
     )
 }
 
-/// A body's velocity; zero for one that Rapier is about to disable for what it is.
+/// A body's velocity; zero for one that is disabled, whatever Rapier keeps for it, and for one that
+/// Rapier is about to disable because it is not finite.
 pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<f32> {
     let velocity = *body.vels();
-    if velocity.linvel.is_finite() && velocity.angvel.is_finite() {
+    if body.is_enabled() && velocity.linvel.is_finite() && velocity.angvel.is_finite() {
         velocity
     } else {
         RigidBodyVelocity::default()

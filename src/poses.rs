@@ -95,6 +95,8 @@ struct Marks {
     /// It takes more than the two poses to tell what is shown between; or it may: what Rapier makes of a
     /// body's mass, and whether that is about its origin, is only known after the next step.
     has_course: bool,
+    /// It was listed after the last captured step had begun.
+    is_unread: bool,
 }
 
 impl Poses {
@@ -156,10 +158,12 @@ impl Poses {
         }
     }
 
-    /// Keeps so many states of each body.
-    pub fn set_history(&mut self, states: usize) {
-        self.history.set_len(states, self.bodies.keys(), self.tick);
-        self.keep_pairs();
+    /// Keeps so many states of each body; `tick` steps have been made.
+    pub fn set_history(&mut self, states: usize, tick: u64) {
+        self.history.set_len(states, self.bodies.keys(), tick);
+        if !self.is_outdated {
+            self.keep_pairs();
+        }
     }
 
     /// Whether every step is to be captured, not just the last of a frame.
@@ -179,6 +183,7 @@ impl Poses {
         let place = self.list(key, handle);
         self.moving.previous[place] = position;
         self.moving.current[place] = position;
+        self.moving.courses[place].stand();
         self.counts.teleported += 1;
         place
     }
@@ -200,13 +205,21 @@ impl Poses {
         for (key, handle) in world.keys.iter() {
             self.transform(key, handle, by);
         }
+        // A host that has not taken over this frame's poses yet.
+        for (_, pose) in &mut self.moved {
+            *pose = by * *pose;
+        }
     }
 
     fn transform(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
         let place = self.list(key, handle);
         let moving = &mut self.moving;
-        moving.previous[place] = by * moving.previous[place];
-        moving.current[place] = by * moving.current[place];
+        let (previous, current) = (by * moving.previous[place], by * moving.current[place]);
+        if !(previous.is_finite() && current.is_finite()) {
+            return;
+        }
+        moving.previous[place] = previous;
+        moving.current[place] = current;
         moving.courses[place].turn(by.rotation);
         moving.show_at(place, by * moving.shown[place]);
         self.history.transform(key, by);
@@ -235,8 +248,16 @@ impl Poses {
     }
 
     /// Looks whether the body is elsewhere than where the last step left it, and snaps it there.
+    ///
+    /// Of one that moves, and has made a step since, that is not known: it is looked at anew before
+    /// the next captured step.
     pub fn notice(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
-        if position.is_finite() && self.pair(key).map(|pair| pair.current) != Some(position) {
+        let last = match self.bodies[key].place {
+            Place::Moving(_) if self.is_outdated => return,
+            Place::Moving(place) => self.moving.current[place],
+            Place::Resting(pose) => pose,
+        };
+        if position.is_finite() && position != last {
             self.snap(key, handle, position);
         }
     }
@@ -247,13 +268,14 @@ impl Poses {
     /// for those that the game got hold of.
     pub fn begin_step(&mut self, world: &World) {
         let mut unseen = 0;
-        if std::mem::replace(&mut self.is_outdated, true) {
+        if self.is_outdated {
             self.touched.clear();
             self.align_awake(world);
         } else {
             self.notice_touched(world);
             unseen = self.moving.awake;
         }
+        self.is_outdated = true;
         let moving = &mut self.moving;
         std::mem::swap(&mut moving.previous, &mut moving.current);
         // All, or new ones, those that the game got hold of, and those that fell asleep before this step.
@@ -301,7 +323,12 @@ impl Poses {
         if let Some(body) = world.physics.bodies.get(self.moving.handles[place]) {
             let course = &mut self.moving.courses[place];
             course.end(body, smoothing, dt);
-            self.moving.marks[place].has_course = !course.is_plain();
+            let marks = &mut self.moving.marks[place];
+            if marks.is_unread {
+                course.begin_as_it_ended();
+            }
+            marks.is_unread = false;
+            marks.has_course = !course.is_plain();
         }
     }
 
@@ -336,6 +363,9 @@ impl Poses {
         self.begin_step(world);
         self.is_outdated = false;
         self.tick = tick;
+        for course in &mut self.moving.courses {
+            course.stand();
+        }
     }
 
     /// Notices what the game did since the last step to bodies that it got hold of.
@@ -383,9 +413,14 @@ impl Poses {
     /// Lets the bodies rest that are no longer awake, and whose last pose is shown.
     fn settle(&mut self) {
         let moving = &self.moving;
+        let is_settled = |place: &usize| {
+            let current = moving.current[*place];
+            !moving.marks[*place].is_unread
+                && moving.previous[*place] == current
+                && moving.shown[*place] == current
+        };
         let asleep = moving.awake..moving.keys.len();
-        self.settled
-            .extend(asleep.filter(|place| moving.previous[*place] == moving.current[*place]));
+        self.settled.extend(asleep.filter(is_settled));
         self.counts.settled = self.settled.len();
         let mut settled = std::mem::take(&mut self.settled);
         // From the last to the first, so that the body swapped into the gap is never one of them.
@@ -488,6 +523,7 @@ impl Moving {
         self.marks.push(Marks {
             is_untold: is_new,
             has_course: true,
+            is_unread: true,
         });
         self.courses.push(Course::default());
         self.keys.len() - 1
@@ -520,7 +556,8 @@ impl Moving {
     }
 
     fn begin_courses(&mut self, world: &World) {
-        for (place, marks) in self.marks.iter().enumerate() {
+        for (place, marks) in self.marks.iter_mut().enumerate() {
+            marks.is_unread = false;
             if marks.has_course
                 && let Some(body) = world.physics.bodies.get(self.handles[place])
             {

@@ -71,8 +71,8 @@ impl Simulation {
     /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
     /// the screen and ask for the poses in it. Any other time will do as well: it is `alpha` of the
     /// way from the state after `tick - 1` steps to the state after `tick`. `alpha` is clamped to
-    /// [0, 1]; NaN is 0. Of a body that was put elsewhere after the step, earlier ticks have the way
-    /// that it went in it.
+    /// [0, 1]; NaN is 0. Of a body that was put elsewhere after the step, and of a frame that an error
+    /// of a hook ended, that is the way that was gone in the step.
     ///
     /// `None` if the body is gone or was not there yet, or the time is not one of those kept: only
     /// the last tick is, until [`set_history`](Self::set_history) asks for more.
@@ -89,7 +89,7 @@ impl Simulation {
     /// More than two cost 150 bytes for each state of a body that moves, and a look at each such
     /// body in every step, not just in the last one of a frame.
     pub fn set_history(&mut self, states: usize) {
-        self.poses.set_history(states);
+        self.poses.set_history(states, self.tick());
     }
 
     /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
@@ -101,8 +101,10 @@ impl Simulation {
     /// Changes how a frame between two steps is shown, of all bodies but those with a
     /// [smoothing of their own](Self::set_smoothing_of).
     ///
-    /// It holds from the next step on: the way that is on the screen ends as it began, so a
-    /// change makes no jump in it. With every [`Stepping`](crate::Stepping) but `Fixed` the last state
+    /// It holds from the next step on: the way that is on the screen ends as it began. Where the new
+    /// smoothing has the same latency nothing jumps then either; to and from
+    /// [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which show another time, a body skips
+    /// or repeats up to a step's way. With every [`Stepping`](crate::Stepping) but `Fixed` the last state
     /// is shown whatever the smoothing, as there is nothing between.
     pub fn set_smoothing(&mut self, smoothing: Smoothing) {
         self.poses.set_smoothing(smoothing);

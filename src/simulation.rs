@@ -101,12 +101,14 @@ pub struct Frame {
     pub rejected_forces: u64,
     /// Bodies that this frame looked at: those that moved, or might have. All others cost nothing.
     pub pairs: usize,
-    /// Bodies that came to rest, with their final pose shown in this frame.
+    /// Bodies that came to rest, with their final pose shown in this frame, and those that the game
+    /// got hold of and that did not move: the next frame does not look at them.
     pub settled: usize,
-    /// Bodies that the game put elsewhere since the frame before: by
+    /// How often the game put a body elsewhere since the frame before: by
     /// [`Simulation::teleport`], [`Simulation::teleport_by`], or a position set through Rapier.
+    /// Among the steps of one frame only the first two are noticed.
     pub teleported: usize,
-    /// Bodies that were given a way by [`Simulation::prime`] since the frame before.
+    /// Calls of [`Simulation::prime`] since the frame before that had an effect so far.
     pub primed: usize,
     /// Bodies that are shown beyond their last state: [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate).
     pub extrapolated: usize,
@@ -342,9 +344,7 @@ impl Simulation {
         self.frame.dropped.aborted = left;
         self.forces.clear_pushes();
         self.forces.restore(&mut self.world.physics);
-        if self.frame.steps > 0 {
-            self.poses.resync(&self.world, self.clock.tick());
-        }
+        self.poses.resync(&self.world, self.clock.tick());
     }
 
     /// If the game had the whole world in its hands, looks at every body.

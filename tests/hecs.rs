@@ -322,3 +322,19 @@ proptest! {
         game.check();
     }
 }
+
+#[test]
+fn an_entity_that_lost_one_of_its_components_loses_the_other_with_its_body() {
+    let mut world = hecs::World::new();
+    let mut simulation = Simulation::new(Rate::default());
+    let mut entities = Entities::default();
+    let body = RigidBodyBuilder::dynamic();
+    let ball = ColliderBuilder::ball(0.5);
+    let entity = entities.spawn(&mut world, &mut simulation, body, ball, ());
+    world.remove_one::<RenderPose>(entity).unwrap();
+    let key = world.get::<&Body>(entity).unwrap().key();
+    simulation.remove(key);
+    simulation.advance(Duration::ZERO, |_, _| ());
+    entities.sync(&mut world, &mut simulation);
+    assert!(world.get::<&Body>(entity).is_err());
+}

@@ -164,3 +164,57 @@ fn a_click_hits_what_the_player_saw() {
         }
     }
 }
+
+#[test]
+fn what_was_put_elsewhere_in_a_frame_without_a_step_was_there_since() {
+    let mut simulation = space(100);
+    simulation.set_history(20);
+    let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 100);
+    let there = Pose::translation(5.0, 0.0, 0.0);
+    simulation.teleport(key, there).unwrap();
+    advance(&mut simulation, 4);
+    advance(&mut simulation, 36);
+    for tick in 11..=14 {
+        assert_eq!(simulation.pose_at(key, tick, 0.5), Some(there), "{tick}");
+    }
+    assert_eq!(simulation.pose_at(key, 9, 0.5), Some(Pose::IDENTITY));
+}
+
+#[test]
+fn a_longer_history_does_not_know_what_a_shorter_one_let_go() {
+    let mut simulation = space(100);
+    simulation.set_history(3);
+    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    for _ in 0..10 {
+        advance(&mut simulation, 100);
+    }
+    simulation.set_history(20);
+    let known: Vec<u64> = (0..=100)
+        .filter(|tick| simulation.pose_at(key, *tick, 1.0).is_some())
+        .collect();
+    assert_eq!(known, [99, 100]);
+    advance(&mut simulation, 10);
+    for tick in [99, 100, 101u64] {
+        let x = simulation.pose_at(key, tick, 1.0).unwrap().translation.x;
+        assert!((x - 0.01 * tick as f32).abs() < 1e-5, "{x} after {tick}");
+    }
+}
+
+#[test]
+fn a_history_that_begins_in_a_hook_knows_the_steps_from_there_on() {
+    let mut simulation = space(100);
+    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0), ball());
+    advance(&mut simulation, 10);
+    simulation.advance(std::time::Duration::from_millis(50), |simulation, step| {
+        if step.tick == 3 {
+            simulation.set_history(10);
+        }
+    });
+    assert_eq!(simulation.tick(), 6);
+    for tick in 4..=6u64 {
+        let x = simulation.pose_at(key, tick, 1.0).unwrap().translation.x;
+        assert!((x - 0.1 * tick as f32).abs() < 1e-5, "{x} after {tick}");
+    }
+    assert_eq!(simulation.pose_at(key, 2, 1.0), None);
+}

@@ -143,20 +143,24 @@ fn after_a_panic_in_a_generator_the_simulation_goes_on() {
 }
 
 #[test]
-fn an_error_before_the_first_step_leaves_the_pair_as_it_was() {
+fn an_error_before_the_first_step_shows_the_latest_state_too() {
     let (mut simulation, key) = flyer();
-    simulation.advance(MS(24), |_, _| ());
-    let pair = (simulation.previous(key), simulation.current(key));
+    simulation.advance(MS(29), |_, _| ());
+    let latest = simulation.current(key);
+    assert_ne!(simulation.pose(key), latest);
     let mut failing = Failing {
         tick: 2,
         after: false,
         key,
     };
+    // The time goes on into a step that is not made: the picture must not go back.
     assert_eq!(
-        simulation.advance_with(MS(30), &mut failing),
+        simulation.advance_with(MS(3), &mut failing),
         Err(Failure(2))
     );
-    assert_eq!((simulation.previous(key), simulation.current(key)), pair);
+    assert_eq!(simulation.previous(key), latest);
+    assert_eq!(simulation.current(key), latest);
+    assert_eq!(simulation.pose(key), latest);
 }
 
 #[test]

@@ -579,3 +579,46 @@ fn a_change_of_one_thing_changes_nothing_else() {
         Some(Pose::from_parts(lifted, rotation))
     );
 }
+
+#[test]
+fn a_portal_to_nowhere_is_refused() {
+    let mut simulation = space(60);
+    let key = tumbler(&mut simulation);
+    let far = Pose::translation(3e38, 0.0, 0.0);
+    simulation.teleport(key, far).unwrap();
+    assert_eq!(simulation.teleport_by(key, far), Err(BodyError::NotFinite));
+    assert_eq!(simulation.pose(key), Some(far));
+    simulation.shift_origin(-far.translation).unwrap();
+    advance(&mut simulation, 5);
+    assert!(simulation.pose(key).unwrap().is_finite());
+}
+
+#[test]
+fn only_what_is_put_elsewhere_counts_as_that() {
+    let mut simulation = space(100);
+    let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
+    for i in 0..10u8 {
+        simulation.insert(fly().translation(Vector::Y * f32::from(i)), ball());
+    }
+    for ms in [10, 20, 30] {
+        let frame = simulation.advance(MS(ms), |simulation, _| {
+            simulation.world_mut();
+        });
+        assert_eq!(frame.teleported, 0, "{ms} ms");
+    }
+    let frame = simulation.advance(MS(20), |simulation, _| {
+        simulation.shift_origin(Vector::X).unwrap();
+    });
+    assert_eq!(frame.teleported, 0);
+}
+
+#[test]
+fn a_shift_after_a_frame_reaches_a_host_that_has_not_taken_it_over_yet() {
+    let (mut simulation, _, _) = everything();
+    advance(&mut simulation, 25);
+    simulation.shift_origin(Vector::X * 8.0).unwrap();
+    assert!(simulation.moved().len() > 30);
+    for (key, pose) in simulation.moved() {
+        assert_eq!(simulation.pose(*key), Some(*pose));
+    }
+}

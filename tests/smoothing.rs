@@ -341,7 +341,7 @@ fn one_body_s_smoothing_is_its_own() {
     for key in [one, other] {
         simulation.get_mut(key).unwrap().set_linvel(Vector::X, true);
     }
-    let frame = advance(&mut simulation, 150);
+    let frame = advance(&mut simulation, 130);
     assert_eq!(frame.extrapolated, 1);
     simulation.set_smoothing_of(one, None).unwrap();
     let frame = advance(&mut simulation, 100);
@@ -467,4 +467,112 @@ fn a_camera_that_follows_a_body_does_not_shake() {
         last = now;
     }
     assert!(last > 50.0);
+}
+
+// What a host is left with.
+
+#[test]
+fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
+    let stops: [fn(&mut RigidBody); 3] = [
+        |body| body.set_enabled(false),
+        |body| body.sleep(),
+        |body| body.set_body_type(RigidBodyType::Fixed, true),
+    ];
+    for stop in stops {
+        for smoothing in [Smoothing::Extrapolate, Smoothing::Hermite] {
+            let mut simulation = space(100);
+            simulation.set_smoothing(smoothing);
+            let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+            let key = simulation.insert(fly, ball());
+            let mut told = None;
+            for i in 0..20 {
+                if i == 9 {
+                    stop(simulation.get_mut(key).unwrap());
+                }
+                advance(&mut simulation, 15);
+                for (_, pose) in simulation.moved() {
+                    told = Some(*pose);
+                }
+                assert_eq!(told, simulation.pose(key), "frame {i}");
+            }
+            assert_eq!(told, Some(*simulation.get(key).unwrap().position()));
+        }
+    }
+}
+
+#[test]
+fn a_body_whose_mass_is_not_a_number_is_shown_where_it_was() {
+    let mut simulation = space(100);
+    let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let key = simulation.insert(fly, ball());
+    advance(&mut simulation, 25);
+    simulation
+        .insert_collider(key, ball().density(f32::NAN))
+        .unwrap();
+    for ms in [3, 13, 13, 4] {
+        advance(&mut simulation, ms);
+        assert!(simulation.pose(key).unwrap().is_finite());
+        assert!(simulation.moved().iter().all(|(_, pose)| pose.is_finite()));
+    }
+    assert!(!simulation.get(key).unwrap().is_enabled());
+}
+
+#[test]
+fn an_extrapolated_body_that_was_put_elsewhere_stands_until_the_next_step() {
+    let mut simulation = space(100);
+    simulation.set_smoothing(Smoothing::Extrapolate);
+    let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let key = simulation.insert(fly, ball());
+    advance(&mut simulation, 105);
+    let there = Pose::translation(50.0, 0.0, 0.0);
+    simulation.teleport(key, there).unwrap();
+    simulation
+        .get_mut(key)
+        .unwrap()
+        .set_linvel(Vector::ZERO, true);
+    for _ in 0..5 {
+        advance(&mut simulation, 4);
+        assert_eq!(simulation.pose(key), Some(there));
+    }
+}
+
+#[test]
+fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
+    // With and without a frame between the insertion and the first step, and a sleeper that is pushed.
+    for wait in [0, 4] {
+        let mut simulation = space(100);
+        simulation.set_smoothing(Smoothing::Hermite);
+        let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+        let key = simulation.insert(fly, ball());
+        let sleeper = RigidBodyBuilder::dynamic()
+            .translation(Vector::Y * 5.0)
+            .sleeping(true);
+        let sleeper = simulation.insert(sleeper, ball().mass(1.0));
+        for _ in 0..3 {
+            advance(&mut simulation, 10);
+        }
+        simulation.get_mut(key).unwrap().sleep();
+        for _ in 0..3 {
+            advance(&mut simulation, 10);
+        }
+        assert_eq!(simulation.frame().pairs, 0);
+        let start = x(&simulation, key);
+        simulation
+            .get_mut(key)
+            .unwrap()
+            .set_linvel(Vector::X * 100.0, true);
+        simulation
+            .apply_impulse(sleeper, Vector::X * 100.0)
+            .unwrap();
+        let new = RigidBodyBuilder::dynamic()
+            .translation(Vector::Y * -5.0)
+            .linvel(Vector::X * 100.0);
+        let new = simulation.insert(new, ball());
+        advance(&mut simulation, wait);
+        advance(&mut simulation, 15 - wait);
+        for (key, start) in [(key, start), (sleeper, 0.0), (new, 0.0)] {
+            let way = x(&simulation, key) - start;
+            assert!((way - 0.5).abs() < 1e-4, "{way} m of 0.5 m after {wait} ms");
+        }
+    }
 }
