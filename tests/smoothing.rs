@@ -319,6 +319,35 @@ fn a_change_of_the_smoothing_makes_no_jump() {
 }
 
 #[test]
+fn a_change_skips_no_more_than_the_latency_that_changes() {
+    use Smoothing::{Extrapolate, Hermite, Interpolate};
+    // 10 m/s, a step of 0.1 m, a frame of 0.04 m; what is skipped beside that in any frame.
+    for (from, to, skipped) in [
+        (Interpolate, Hermite, 0.0),
+        (Hermite, Interpolate, 0.0),
+        (Interpolate, Extrapolate, 0.1),
+        (Extrapolate, Interpolate, -0.1),
+    ] {
+        let mut simulation = space(100);
+        simulation.set_smoothing(from);
+        let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+        let key = simulation.insert(fly, ball());
+        advance(&mut simulation, 101);
+        simulation.set_smoothing(to);
+        let mut last = x(&simulation, key);
+        let mut sum = 0.0;
+        for _ in 0..20 {
+            advance(&mut simulation, 4);
+            let off = x(&simulation, key) - last - 0.04;
+            assert!(off.abs() < 1e-4 || (off - skipped).abs() < 1e-4, "{off} m");
+            sum += off;
+            last = x(&simulation, key);
+        }
+        assert!((sum - skipped).abs() < 1e-3, "{from:?} to {to:?}: {sum} m");
+    }
+}
+
+#[test]
 fn one_body_s_smoothing_is_its_own() {
     let mut simulation = space(10);
     simulation.set_smoothing(Smoothing::Latest);
