@@ -71,6 +71,20 @@
 //! | pause | the same picture |
 //! | a hook that failed | the latest state |
 //!
+//! # What it costs
+//! By `cargo bench`, on an AMD EPYC; the README has the times, and what they are of.
+//!
+//! | frame | against | ratio |
+//! | --- | --- | --- |
+//! | with a step, a pile of 10,000 | Rapier's bare step | 1.02 |
+//! | with a step, 10,000 free and spinning | Rapier's bare step | 1.04 |
+//! | with ten steps, 1,000 free and spinning | ten bare steps | 1.02 |
+//! | with a step, all asleep | Rapier's bare step, 1.1 µs | 1.16 |
+//! | without a step, 10,000 moving | a loop over `Pose3::lerp` | 0.33 |
+//! | [`interpolate_all`] | a loop over `Pose3::lerp` | 0.16 |
+//! | 1,000 moving among 100,000 asleep | the 1,000 alone | 1.02 |
+//! | 10,000 poses written into hecs | the bare loop that writes as many | 1.9 |
+//!
 //! # What holds
 //! - The same steps, whatever the frame rate: two runs whose hooks do the same by tick end with
 //!   the same bits, at 15 as at 1,000 frames a second. (On one machine, with one build: across
