@@ -19,13 +19,10 @@ use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Smoothing, interpolate_all};
+use scenes::NO_STEP;
 
 /// A little more than a step of 1/60 s: every such frame has one.
 const STEP: Duration = Duration::from_nanos(16_666_667);
-
-/// A frame without a step, at one step a second: a million of them until the next step, and yet each
-/// shows every body that turns a little further.
-const NO_STEP: Duration = Duration::from_micros(1);
 
 /// A scene, and whether its bodies are kept awake.
 type Scene = (
@@ -44,26 +41,17 @@ fn build(scene: &Scene, count: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::with_floor(Rate::hz(60).expect("60 is a rate"));
     let keys = scene.1(&mut simulation, count);
     if scene.2 {
-        // A pile that fell asleep half way through the measurement would be two scenes in one.
-        keep_awake(&mut simulation, &keys);
+        scenes::keep_awake(&mut simulation, &keys);
     }
     (simulation, keys)
 }
 
-fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {
-    for key in keys {
-        let body = simulation.get_mut(*key).expect("just inserted");
-        *body.activation_mut() = RigidBodyActivation::cannot_sleep();
-    }
-}
-
-/// Bodies that turn, in the middle between two states, for frames of [`NO_STEP`].
+/// Bodies that turn, between two states, for frames of [`NO_STEP`].
 fn between_states(count: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::space(1);
     let keys = scenes::spinners(&mut simulation, count);
-    keep_awake(&mut simulation, &keys);
-    simulation.clock_mut().set_max_frame_time(Duration::MAX);
-    simulation.advance(Duration::from_millis(2_100), |_, _| ());
+    scenes::keep_awake(&mut simulation, &keys);
+    scenes::to_between_states(&mut simulation);
     simulation.advance(NO_STEP, |_, _| ());
     assert!(simulation.moved().len() > count / 10 * 9);
     (simulation, keys)

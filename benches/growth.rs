@@ -15,9 +15,7 @@ use evenstep::Simulation;
 use evenstep::hecs::Entities;
 use evenstep::rapier3d::prelude::*;
 use plotters::prelude::*;
-
-/// A frame without a step, at one step a second.
-const NO_STEP: Duration = Duration::from_micros(1);
+use scenes::NO_STEP;
 
 /// What a frame without a step goes through for each body: four poses of 32 bytes, the entry of the list
 /// of 40, a key and two marks.
@@ -28,7 +26,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/growth.svg");
 /// A name, and nanoseconds a body by number of bodies.
 type Line = (&'static str, Vec<(f64, f64)>);
 
-/// Bodies that turn, in the middle between two states. They have no colliders: a million of these
+/// Bodies that turn, between two states. They have no colliders: a million of these
 /// would keep Rapier busy, and nothing here looks at them.
 fn between_states(count: usize) -> Simulation {
     let mut simulation = scenes::space(1);
@@ -39,8 +37,7 @@ fn between_states(count: usize) -> Simulation {
             .can_sleep(false);
         simulation.insert_body(body);
     }
-    simulation.clock_mut().set_max_frame_time(Duration::MAX);
-    simulation.advance(Duration::from_millis(2_100), |_, _| ());
+    scenes::to_between_states(&mut simulation);
     simulation
 }
 

@@ -9,7 +9,6 @@ mod scenes;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use evenstep::rapier3d::prelude::*;
 use evenstep::{Rate, Simulation};
 use scenes::strategies::{STRATEGIES, Strategy};
 
@@ -18,10 +17,8 @@ fn start(strategy: &Strategy) -> Simulation {
     let mut simulation = scenes::with_floor(Rate::hz(strategy.hz).expect("not zero"));
     simulation.clock_mut().set_stepping(strategy.stepping);
     simulation.set_smoothing(strategy.smoothing);
-    for key in scenes::pile(&mut simulation, 300) {
-        let body = simulation.get_mut(key).expect("just inserted");
-        *body.activation_mut() = RigidBodyActivation::cannot_sleep();
-    }
+    let keys = scenes::pile(&mut simulation, 300);
+    scenes::keep_awake(&mut simulation, &keys);
     simulation
 }
 

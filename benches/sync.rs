@@ -13,10 +13,7 @@ use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
 use evenstep::hecs::{Entities, RenderPose};
-use evenstep::rapier3d::prelude::*;
-
-/// A frame without a step, at one step a second.
-const NO_STEP: Duration = Duration::from_micros(1);
+use scenes::NO_STEP;
 
 struct Game {
     world: hecs::World,
@@ -25,7 +22,7 @@ struct Game {
 }
 
 impl Game {
-    /// Entities of two archetypes, in the middle between two states.
+    /// Entities of two archetypes, between two states.
     fn new(spinning: usize, asleep: usize) -> Self {
         let mut game = Self {
             world: hecs::World::new(),
@@ -38,10 +35,7 @@ impl Game {
             entities,
         } = &mut game;
         let mut keys = scenes::spinners(simulation, spinning);
-        for key in &keys {
-            let body = simulation.get_mut(*key).expect("just inserted");
-            *body.activation_mut() = RigidBodyActivation::cannot_sleep();
-        }
+        scenes::keep_awake(simulation, &keys);
         keys.extend(scenes::sleepers(simulation, asleep));
         for (i, key) in keys.into_iter().enumerate() {
             let entity = if i % 3 == 0 {
@@ -52,8 +46,7 @@ impl Game {
             let attached = entities.attach(world, simulation, entity, key);
             attached.expect("just spawned");
         }
-        simulation.clock_mut().set_max_frame_time(Duration::MAX);
-        simulation.advance(Duration::from_millis(2_100), |_, _| ());
+        scenes::to_between_states(simulation);
         game.frame(Duration::from_secs(1));
         game.frame(NO_STEP);
         let moved = game.simulation.moved().len();

@@ -216,9 +216,7 @@ impl Simulation {
         self.poses.notice_touched(&self.world);
         let by = Pose::from_translation(-origin);
         self.world.translate(by.translation);
-        for (key, _) in self.world.keys.iter() {
-            self.targets.transform(key, &by);
-        }
+        self.targets.transform_all(&by);
         self.forces.translate(by.translation);
         self.poses.transform_all(&self.world, &by);
         Ok(())

@@ -46,6 +46,12 @@ impl Targets {
         }
     }
 
+    pub fn transform_all(&mut self, by: &Pose) {
+        for target in &mut self.0 {
+            target.pose = by * target.pose;
+        }
+    }
+
     fn find(&self, key: BodyKey) -> Result<usize, usize> {
         self.0.binary_search_by_key(&key, |target| target.key)
     }

@@ -74,8 +74,8 @@ impl World {
             ..
         } = &mut self.physics;
         for (_, body) in bodies.iter_mut() {
-            let next = translated(body.next_position(), by);
-            body.set_position(translated(body.position(), by), false);
+            let next = body.next_position().append_translation(by);
+            body.set_position(body.position().append_translation(by), false);
             // On its way to where it shall be after the next step, if it is kinematic.
             if next != *body.position() {
                 body.set_next_kinematic_position(next);
@@ -90,7 +90,7 @@ impl World {
         bodies.propagate_modified_body_positions_to_colliders(colliders);
         for (handle, collider) in colliders.iter_mut() {
             if collider.parent().is_none() {
-                collider.set_position(translated(collider.position(), by));
+                collider.set_position(collider.position().append_translation(by));
             }
             // Queries before the next step find everything in its new place. What is disabled or not
             // finite Rapier keeps out of the tree.
@@ -105,8 +105,9 @@ impl World {
 /// The first step after everything has been translated.
 ///
 /// Rapier keeps the contact points of pairs whose bodies stay as they were to each other, those with
-/// a fixed body in world space: in this step it has to find all of them anew. And it wakes what touches a collider
-/// that was moved: what slept before sleeps again, unless something has happened to it.
+/// a fixed body in world space: in this step it has to find all of them anew. And it wakes what
+/// touches a collider that was moved: what slept before sleeps again, unless something has happened
+/// to it.
 fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
     let sleepers: Vec<RigidBodyHandle> = world
         .bodies
@@ -132,8 +133,4 @@ fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
     let activation = body.activation();
     body.linvel().length() < activation.normalized_linear_threshold * length_unit
         && body.angvel().length() < activation.angular_threshold
-}
-
-fn translated(pose: &Pose, by: Vector) -> Pose {
-    Pose::from_parts(pose.translation + by, pose.rotation)
 }

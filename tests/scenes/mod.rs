@@ -41,6 +41,24 @@ pub fn advance(simulation: &mut Simulation, ms: u64) -> Frame {
     simulation.advance(Duration::from_millis(ms), |_, _| ())
 }
 
+/// Lets no body fall asleep: a pile that did half way through a measurement would be two scenes in one.
+pub fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {
+    for key in keys {
+        let body = simulation.get_mut(*key).expect("just inserted");
+        *body.activation_mut() = RigidBodyActivation::cannot_sleep();
+    }
+}
+
+/// A frame without a step after [`to_between_states`]: a million of them until the next step, and yet
+/// each shows every body that turns a little further.
+pub const NO_STEP: Duration = Duration::from_micros(1);
+
+/// Brings a simulation at one step a second to a tenth of the way between two states.
+pub fn to_between_states(simulation: &mut Simulation) {
+    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    simulation.advance(Duration::from_millis(2_100), |_, _| ());
+}
+
 /// `count` crates of 1 m in stacks of ten, standing on the floor.
 pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     let stacks = count.div_ceil(10);
