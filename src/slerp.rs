@@ -101,6 +101,7 @@ fn interpolate_block<const N: usize>(
             start.rotation + (start.rotation * of_start[i] + steps[i] * of_step[i]),
         );
     }
+    // Asked once for all of them: a tenth faster where none is, which is nearly always.
     if apart.iter().any(|apart| *apart > NEAR) {
         for i in (0..N).filter(|i| apart[*i] > NEAR) {
             out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, series.alpha);
