@@ -59,7 +59,11 @@ fn between_states(count: usize) -> (Simulation, Vec<BodyKey>) {
 
 /// The last two states of all bodies.
 fn states(simulation: &Simulation, keys: &[BodyKey]) -> (Vec<Pose>, Vec<Pose>) {
-    let pair = |key: &BodyKey| simulation.previous(*key).zip(simulation.current(*key));
+    let pair = |key: &BodyKey| {
+        simulation
+            .previous_pose(*key)
+            .zip(simulation.current_pose(*key))
+    };
     keys.iter().map(|key| pair(key).expect("alive")).unzip()
 }
 
@@ -76,7 +80,7 @@ fn advance(c: &mut Criterion) {
 
 fn steps(c: &mut Criterion, scene: &Scene, count: usize, steps: u32) {
     let (mut simulation, _) = build(scene, count);
-    let mut bare = std::mem::take(build(scene, count).0.world_mut());
+    let mut bare = std::mem::take(build(scene, count).0.physics_mut());
     bare.integration_parameters.dt = simulation.clock().rate().dt();
     compare(
         c,
@@ -176,7 +180,7 @@ fn smoothing(c: &mut Criterion) {
         let (mut simulation, keys) = between_states(COUNT);
         simulation.set_smoothing(smoothing);
         for key in &keys {
-            let body = simulation.get_mut(*key).expect("alive");
+            let body = simulation.body_mut(*key).expect("alive");
             let mass = MassProperties::new(center, 1.0, Vector::ONE);
             body.set_additional_mass_properties(mass, true);
         }
@@ -210,7 +214,7 @@ fn movement(c: &mut Criterion) {
         let (mut simulation, _) = between_states(1_000);
         scenes::sleepers(&mut simulation, sleepers);
         simulation.advance(Duration::from_secs(1), |_, _| ());
-        assert_eq!(simulation.advance(NO_STEP, |_, _| ()).pairs, 1_000);
+        assert_eq!(simulation.advance(NO_STEP, |_, _| ()).poses.movers, 1_000);
         simulation
     };
     let (mut among, mut alone) = (build(100_000), build(0));
@@ -283,7 +287,7 @@ fn churn(c: &mut Criterion) {
             simulation.advance(STEP, |_, _| ());
         }
     };
-    let mut bare = std::mem::take(scenes::space(60).world_mut());
+    let mut bare = std::mem::take(scenes::space(60).physics_mut());
     let mut rapiers = Churn {
         alive: VecDeque::new(),
         spawned: 0,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
-use evenstep::hecs::Entities;
+use evenstep::entities::Entities;
 use evenstep::rapier3d::prelude::*;
 use plotters::prelude::*;
 use scenes::NO_STEP;

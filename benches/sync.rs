@@ -12,7 +12,7 @@ use std::time::Duration;
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
-use evenstep::hecs::{Entities, RenderPose};
+use evenstep::entities::{Entities, RenderPose};
 use scenes::NO_STEP;
 
 struct Game {

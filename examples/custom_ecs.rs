@@ -1,13 +1,14 @@
-//! An ECS of one's own, kept in step with the physics through the public API alone.
+//! An ECS of one's own that the simulation lives in, kept in step through the public API alone.
 //!
 //! `cargo run --example custom_ecs`
 
-use std::collections::BTreeMap;
+// In the repository `examples/ecs` has a whole game in five ECSs.
+
 use std::time::Duration;
 
 use evenstep::rapier3d::math::Pose;
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation};
+use evenstep::{BodyKey, Owners, Rate, Simulation, Step};
 
 /// The ECS: an entity is an index into columns of components.
 #[derive(Default)]
@@ -18,78 +19,85 @@ struct Ecs {
     bodies: Vec<Option<BodyKey>>,
     /// Where to draw it.
     poses: Vec<Pose>,
+    /// Among the resources: the simulation, and which entity a body belongs to.
+    simulation: Simulation,
+    owners: Owners<Entity>,
 }
 
 type Entity = usize;
 
 impl Ecs {
-    fn spawn(&mut self, name: String, body: BodyKey, pose: Pose) -> Entity {
+    fn spawn(&mut self, name: String, body: RigidBodyBuilder, collider: ColliderBuilder) -> Entity {
+        let entity = self.alive.len();
         self.alive.push(true);
         self.names.push(name);
-        self.bodies.push(Some(body));
-        self.poses.push(pose);
-        self.alive.len() - 1
+        self.poses.push(body.position);
+        let key = self.simulation.insert(body, collider);
+        self.bodies.push(Some(key));
+        self.owners.insert(key, entity);
+        entity
     }
 
-    fn despawn(&mut self, entity: Entity) -> Option<BodyKey> {
+    fn despawn(&mut self, entity: Entity) {
         self.alive[entity] = false;
-        self.bodies[entity].take()
+        if let Some(key) = self.bodies[entity].take() {
+            self.owners.release(&mut self.simulation, key, entity);
+        }
     }
 
     fn living(&self) -> impl Iterator<Item = Entity> {
         (0..self.alive.len()).filter(|entity| self.alive[*entity])
     }
-}
 
-/// What joins the two: which entity a body belongs to.
-#[derive(Default)]
-struct EntityOfBody(BTreeMap<BodyKey, Entity>);
-
-impl EntityOfBody {
-    /// Once a frame, after `advance`.
-    fn sync(&mut self, ecs: &mut Ecs, simulation: &Simulation) {
-        for key in simulation.removed() {
-            if let Some(entity) = self.0.remove(key) {
-                ecs.bodies[entity] = None;
-            }
+    fn frame(&mut self, time: Duration) {
+        self.simulation.begin_frame(time);
+        while let Some(step) = self.simulation.next_step() {
+            drop_crates(self, step);
+            self.simulation.make_step();
         }
-        for (key, pose) in simulation.moved() {
-            if let Some(entity) = self.0.get(key) {
-                ecs.poses[*entity] = *pose;
-            }
+        self.simulation.end_frame();
+        self.sync();
+    }
+
+    /// Once a frame, after its end.
+    fn sync(&mut self) {
+        for entity in self.owners.removed(&self.simulation) {
+            self.bodies[entity] = None;
+        }
+        for (entity, pose) in self.owners.moved(&self.simulation) {
+            self.poses[entity] = pose;
         }
     }
 }
 
+/// A system: a crate a second, and at the same steps at every frame rate. The one before it goes away.
+fn drop_crates(ecs: &mut Ecs, step: Step) {
+    if !step.tick.is_multiple_of(60) {
+        return;
+    }
+    let before: Vec<Entity> = ecs.living().collect();
+    ecs.spawn(
+        format!("crate {}", step.tick / 60),
+        RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0),
+        ColliderBuilder::cuboid(0.5, 0.5, 0.5),
+    );
+    for entity in before {
+        ecs.despawn(entity);
+    }
+}
+
 fn main() -> Result<(), evenstep::RateError> {
-    let mut simulation = Simulation::new(Rate::hz(60)?);
-    let mut ecs = Ecs::default();
-    let mut entity_of = EntityOfBody::default();
-    simulation.insert(
+    let mut ecs = Ecs {
+        simulation: Simulation::new(Rate::hz(60)?),
+        ..Ecs::default()
+    };
+    // No entity: a body that nothing has to be drawn for.
+    ecs.simulation.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(20.0, 0.1, 20.0),
     );
-    let mut newest = None;
     for frame in 0..600 {
-        simulation.advance(Duration::from_secs(1) / 144, |simulation, step| {
-            if !step.tick.is_multiple_of(60) {
-                return;
-            }
-            // A crate a second, and in the hook, so at the same steps at every frame rate.
-            let at = Pose::translation(0.0, 5.0, 0.0);
-            let body = RigidBodyBuilder::dynamic().pose(at);
-            let key = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
-            let entity = ecs.spawn(format!("crate {}", step.tick / 60), key, at);
-            entity_of.0.insert(key, entity);
-            // The one before it goes away.
-            if let Some(key) = newest
-                .replace(entity)
-                .and_then(|before| ecs.despawn(before))
-            {
-                simulation.remove(key);
-            }
-        });
-        entity_of.sync(&mut ecs, &simulation);
+        ecs.frame(Duration::from_secs(1) / 144);
         if frame % 24 == 0 {
             for entity in ecs.living() {
                 let height = ecs.poses[entity].translation.y;
@@ -97,6 +105,9 @@ fn main() -> Result<(), evenstep::RateError> {
             }
         }
     }
-    assert_eq!((ecs.living().count(), entity_of.0.len()), (1, 1));
+    let entity = ecs.living().next().expect("the last crate");
+    let key = ecs.bodies[entity].expect("it has its body");
+    assert_eq!(ecs.living().count(), 1);
+    assert_eq!(Some(ecs.poses[entity]), ecs.simulation.pose(key));
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! The two ids that a game holds, and the table from a body's id to Rapier's handle and back.
 
-use rapier3d::dynamics::RigidBodyHandle;
+use crate::rapier::dynamics::RigidBodyHandle;
 use slotmap::SlotMap;
+
+#[cfg(feature = "serde")]
+use crate::slots::Slots;
 
 slotmap::new_key_type! {
     /// The id of one body, for as long as the body lives.
@@ -17,9 +20,9 @@ slotmap::new_key_type! {
     pub struct BodyKey;
 
     /// The id of a lasting force, from
-    /// [`Simulation::add_generator`](crate::Simulation::add_generator) until it is removed or its
+    /// [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator) until it is removed or its
     /// body is.
-    pub struct GeneratorKey;
+    pub struct ForceGeneratorKey;
 }
 
 /// Which handle each key stands for, and the other way round.
@@ -28,12 +31,63 @@ slotmap::new_key_type! {
 /// ask. Which keys are given out depends on what was inserted and removed alone, never on when
 /// the death of a body was noticed, so a run has the same keys at every frame rate.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Slots<Body>", try_from = "Slots<Body>")
+)]
 pub(crate) struct Keys {
-    /// `None` for a body that is known to be dead, though it was not removed by its key.
-    handles: SlotMap<BodyKey, Option<RigidBodyHandle>>,
-    /// By the index in a handle. Rapier uses an index again for a later body, so the handle of
-    /// the key found here has to be compared, generation and all.
+    bodies: SlotMap<BodyKey, Body>,
+    /// By the index in a handle: the last body's key, dead or not. Rapier uses an index again for a later
+    /// body, so the handle of the key found here has to be compared, generation and all.
     by_index: Vec<Option<BodyKey>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Body {
+    handle: RigidBodyHandle,
+    /// Known to be dead, though it was not removed by its key. Its slot stays taken until the game's next
+    /// insert or removal that frees it: the moment of a discovery depends on the frame rate.
+    is_dead: bool,
+}
+
+#[cfg(feature = "serde")]
+impl From<Keys> for Slots<Body> {
+    fn from(keys: Keys) -> Self {
+        Self::of(&keys.bodies, &any())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Slots<Body>> for Keys {
+    type Error = &'static str;
+
+    fn try_from(slots: Slots<Body>) -> Result<Self, Self::Error> {
+        let bodies: SlotMap<BodyKey, Body> =
+            slots.into_map(&any()).ok_or("bodies in impossible slots")?;
+        let mut by_index = Vec::new();
+        for (key, body) in &bodies {
+            let index = index_of(body.handle);
+            // There are not many more indices than there were bodies at one time.
+            if index >= by_index.len() {
+                by_index.resize(index + 1, None);
+            }
+            if by_index[index].replace(key).is_some() {
+                return Err("two keys of one body");
+            }
+        }
+        Ok(Self { bodies, by_index })
+    }
+}
+
+/// A body to try slots with.
+#[cfg(feature = "serde")]
+fn any() -> Body {
+    Body {
+        handle: RigidBodyHandle::invalid(),
+        is_dead: true,
+    }
 }
 
 impl Keys {
@@ -42,44 +96,44 @@ impl Keys {
     /// Also gives the key that is found dead by this: that of an earlier body in the same slot. So
     /// there are never more keys of dead bodies here than Rapier has had bodies at one time.
     pub fn insert(&mut self, handle: RigidBodyHandle) -> (BodyKey, Option<BodyKey>) {
-        let key = self.handles.insert(Some(handle));
+        let is_dead = false;
+        let key = self.bodies.insert(Body { handle, is_dead });
         let index = index_of(handle);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
         }
-        let dead = self.by_index[index].replace(key);
-        (
-            key,
-            dead.filter(|dead| self.handles.remove(*dead).flatten().is_some()),
-        )
+        let before = self.by_index[index].replace(key);
+        let dead =
+            before.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead));
+        (key, dead)
     }
 
-    /// The body was removed by its key.
+    /// The game has removed the body by its key. Gives its handle, unless it was found dead before.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBodyHandle> {
-        let handle = self.handle(key)?;
-        self.handles.remove(key);
-        self.by_index[index_of(handle)] = None;
-        Some(handle)
+        let body = self.bodies.remove(key)?;
+        (!body.is_dead).then_some(body.handle)
     }
 
     /// The body was found dead.
     pub fn found_dead(&mut self, key: BodyKey) {
-        self.handles[key] = None;
+        self.bodies[key].is_dead = true;
     }
 
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         let key = (*self.by_index.get(index_of(handle))?)?;
-        (self.handles[key] == Some(handle)).then_some(key)
+        (self.handle(key) == Some(handle)).then_some(key)
     }
 
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
-        *self.handles.get(key)?
+        let body = self.bodies.get(key)?;
+        (!body.is_dead).then_some(body.handle)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, RigidBodyHandle)> {
-        self.handles
+        self.bodies
             .iter()
-            .filter_map(|(key, handle)| Some((key, (*handle)?)))
+            .filter(|(_, body)| !body.is_dead)
+            .map(|(key, body)| (key, body.handle))
     }
 }
 
@@ -128,12 +182,33 @@ mod tests {
                 assert_eq!((keys.handle(first), keys.key(HANDLE(0, 0))), (None, None));
             }
             let (second, dead) = keys.insert(HANDLE(0, 1));
-            assert_eq!(dead.is_some(), !noticed, "a death is told once");
+            assert_eq!(dead.is_some(), !noticed, "a death is reported once");
             [
                 second,
                 keys.insert(HANDLE(2, 1)).0,
                 keys.insert(HANDLE(3, 1)).0,
             ]
+        };
+        assert_eq!(given(true), given(false));
+    }
+
+    #[test]
+    fn the_same_keys_are_given_out_after_a_dead_body_is_removed_by_its_key() {
+        let given = |noticed: bool| {
+            let mut keys = Keys::default();
+            let first = keys.insert(HANDLE(0, 0)).0;
+            let second = keys.insert(HANDLE(1, 0)).0;
+            if noticed {
+                keys.found_dead(first);
+            }
+            assert_eq!(keys.remove(first).is_some(), !noticed, "reported once");
+            assert_eq!(keys.remove(first), None);
+            // Into another slot of Rapier's, into the same one, and after one that lives.
+            let mut given = vec![keys.insert(HANDLE(2, 1)).0, keys.insert(HANDLE(0, 1)).0];
+            assert_eq!(keys.remove(second), Some(HANDLE(1, 0)));
+            given.push(keys.insert(HANDLE(3, 2)).0);
+            let living: Vec<_> = keys.iter().map(|(_, handle)| handle).collect();
+            (given, living)
         };
         assert_eq!(given(true), given(false));
     }

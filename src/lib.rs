@@ -1,7 +1,7 @@
 //! `evenstep` steps a [Rapier](rapier3d) world at an even rate whatever the frame rate does, and gives every frame a
 //! smooth pose for every body. It knows no engine and no ECS.
 //!
-//! A [`Simulation`] owns the physics world. Each frame tells it how long it took; it makes the
+//! A [`Simulation`] owns the physics world. Advance it by the time that each frame took: it makes the
 //! steps that are due, none or several, and has the poses to show:
 //!
 //! ```
@@ -29,128 +29,144 @@
 //! # Ok::<(), evenstep::RateError>(())
 //! ```
 //!
-//! # The way of the data
+//! # Data flow
 //! ```text
 //! frame time ──> Clock ──> steps due, alpha
 //!                  │  for each step:
-//!                  │    input ──> forces ──> Rapier's step ──> events
+//!                  │    kinematic targets ──> the game: input, forces, spawn, despawn
+//!                  │      ──> forces ──> Rapier's step ──> events ──> poses before and after
 //!                  v
 //!                poses at alpha ──> moved() ──> hecs, any ECS, any renderer
 //! ```
 //! - [`Clock`] counts time in exact integers at a [`Rate`]: clamps, pause, speed, single steps.
 //!   [`Stepping`] is how time becomes steps, if not fixed ones; [`FrameFilter`] is for noisy timers.
-//! - [`InputQueue`] gives each time-stamped sample to exactly one step.
-//! - Forces are for one step ([`Simulation::add_force`]) or lasting ([`Generator`]).
+//! - [`InputQueue`] gives each time-stamped sample to exactly one step; [`TickQueue`] to the step of its tick.
+//! - Forces are for one step ([`Simulation::add_force`]) or lasting ([`ForceGenerator`]).
 //! - [`Events`] of all steps of the frame, each with its tick.
-//! - [`Simulation::set_target`] leads kinematic bodies.
+//! - [`Simulation::set_kinematic_target`] moves lifts and doors evenly.
 //! - Poses are Rapier's [`Pose`](rapier3d::math::Pose), between the last two states, or by another
-//!   [`Smoothing`]; for nalgebra's `Isometry3` see [`Simulation::isometry`] and [`to_isometry`].
-//! - The module `hecs` keeps components in step, with the feature of that name.
+//!   [`Smoothing`]; for nalgebra's `Isometry3` see [`Simulation::isometry`].
+//! - A clone of a [`Simulation`] is a saved state: put back, it goes on bit for bit.
+//! - [`Owners`] joins any ECS: which entity has which body. The module `entities` keeps hecs components up to
+//!   date, with the feature `hecs`.
+//!
+//! # The loop
+//! [`Simulation::advance`] calls the game before each step. Where the simulation lives inside the game's own
+//! world, as a resource of an ECS does, the game pulls the steps instead: see
+//! [the pull form](Simulation#frames-and-steps) and [the order of a step](Simulation#the-order-of-a-step).
 //!
 //! # What is shown, case by case
 //! | case | what a frame shows |
 //! | --- | --- |
-//! | no step in the frame | the last two states still, a little further on |
+//! | no step in the frame | the same two states, a little further on |
 //! | several steps in the frame | the last two states |
-//! | a new body | where it was put, until its first step; [primed](Simulation::prime): moving at once |
-//! | a removed body | nothing; [`Simulation::removed`] names it once |
-//! | a body that falls asleep | its final pose, told once more by [`Simulation::moved`] |
+//! | a new body | where it was put, until its first step; moving at once with [`set_previous_from_velocity`](Simulation::set_previous_from_velocity) |
+//! | a removed body | nothing; [`Simulation::removed`] lists it once |
+//! | a body that falls asleep | its final pose, listed once more by [`Simulation::moved`] |
 //! | a sleeper, a fixed body | its pose, at no cost |
-//! | a body that is teleported, or whose position is set | the new place, never the way |
+//! | a body that is teleported, or whose position is set | the new place, never the way there |
+//! | only the rotation is set, or only the translation | that at once; the other goes on as smoothly as before |
 //! | a [portal](Simulation::teleport_by), a [shifted origin](Simulation::shift_origin) | the same motion, elsewhere |
-//! | velocity, or a part of the pose, is changed | nothing else changes with it |
+//! | the root of a multibody is teleported | its links with it |
+//! | the velocity is changed | nothing else changes with it |
 //! | a centre of mass off the origin | the centre goes straight, the body turns about it |
 //! | a body that is kinematic by position | its origin goes straight |
-//! | a kinematic [target](Simulation::set_target) | an even way, whatever the frames |
+//! | a [kinematic target](Simulation::set_kinematic_target) | even motion, whatever the frames |
 //! | fast spins, sharp curves | with [`Smoothing::Hermite`] as they were |
 //! | a body without latency | with [`Smoothing::Extrapolate`]: beyond its last state, by less than a step |
-//! | another [smoothing](Simulation::set_smoothing_of) | from the next step on; the way on the screen ends as it began |
-//! | a [collider](Simulation::collider_pose), a [point](Simulation::point) of a body | as the body itself, to the bit |
+//! | another [smoothing](Simulation::set_body_smoothing) | from the next step on; the motion on the screen ends as it began |
+//! | a [collider](Simulation::collider_pose), a point of a body (`pose * point`) | as the body itself, to the bit |
 //! | an [earlier frame](Simulation::pose_at) | what it showed, to the bit |
-//! | a body that became NaN | its last finite pose |
+//! | a body that became NaN | its last finite pose that was captured: in a frame of several steps that of the frame before, as only the last one is captured |
 //! | pause | the same picture |
-//! | a hook that failed | the latest state |
+//! | a frame ended before its last step: a failed hook | the latest state |
+//! | a saved state put back | what it showed |
 //!
 //! # What it costs
-//! By `cargo bench`, on an AMD EPYC; the README has the times, and what they are of.
+//! By `cargo bench`, on an Intel Xeon; the README has the times, and what they are of.
 //!
 //! | frame | against | ratio |
 //! | --- | --- | --- |
 //! | with a step, a pile of 10,000 | Rapier's bare step | 1.02 |
-//! | with a step, 10,000 free and spinning | Rapier's bare step | 1.04 |
+//! | with a step, 10,000 free and spinning | Rapier's bare step | 1.10 |
 //! | with ten steps, 1,000 free and spinning | ten bare steps | 1.02 |
-//! | with a step, all asleep | Rapier's bare step, 1.1 µs | 1.16 |
-//! | without a step, 10,000 moving | a loop over `Pose3::lerp` | 0.33 |
-//! | [`interpolate_all`] | a loop over `Pose3::lerp` | 0.16 |
-//! | 1,000 moving among 100,000 asleep | the 1,000 alone | 1.02 |
-//! | 10,000 poses written into hecs | the bare loop that writes as many | 1.9 |
+//! | with a step, all asleep | Rapier's bare step, 1.1 µs | 1.2 |
+//! | without a step, 10,000 moving | a loop over `Pose3::lerp` | 0.49 |
+//! | [`interpolate_all`] | a loop over `Pose3::lerp` | 0.20 |
+//! | 1,000 moving among 100,000 asleep | the 1,000 alone | 1.01 |
 //!
 //! # What holds
 //! - The same steps, whatever the frame rate: two runs whose hooks do the same by tick end with
 //!   the same bits, at 15 as at 1,000 frames a second. (On one machine, with one build: across
 //!   machines Rapier wants its feature `enhanced-determinism`.)
 //! - The rendered pose never gets back into physics.
-//! - Bodies at rest cost nothing: no loop here goes over all bodies, unless the whole world was
-//!   taken by [`Simulation::world_mut`].
+//! - Bodies at rest cost nothing: no loop here goes over all bodies, except after
+//!   [`Simulation::physics_mut`], once.
 //! - Interpolation shows the past: a frame is up to one step behind the true state.
+//!
+//! # Versions
+//! Types of Rapier, nalgebra and, with the feature, hecs are part of this API, so their versions are too: a new
+//! major version of one of them is one of this crate. They are re-exported as [`rapier3d`], [`nalgebra`] and
+//! `hecs`; use these, and no two versions can meet.
 
+#![warn(missing_debug_implementations)]
 #![cfg_attr(not(test), warn(clippy::pedantic))]
 
 // The modules in the order that the data takes; each uses only those above it.
 
 // Ids.
 mod key;
-// Pure functions.
+// The tables behind them as plain data.
+#[cfg(feature = "serde")]
+mod slots;
+// What happened to them, by frame.
+mod key_log;
+// Interpolation of two poses: pure functions.
 mod slerp;
-// Time.
-mod rate;
-// How time becomes steps.
-mod stepping;
-// Frame time in, steps out.
-mod clock;
-// Noisy frame times in, even ones out.
-mod filter;
-// What goes into a step.
-mod input;
-// What acts in a step.
-mod forces;
-// What comes out of a step.
-mod events;
-// What is stepped.
-mod world;
-// Where the game leads kinematic bodies.
-mod targets;
-// What is between two states.
-mod motion;
-// What was between earlier ones.
-mod history;
-// What is shown.
-mod poses;
+// Frame times in, steps due out.
+mod time;
+// What goes into a step, what is stepped, what comes out.
+mod step;
+// What a frame shows.
+mod pose;
 // All of it in order.
 mod simulation;
-// What a game does with it.
-mod bodies;
-// What a renderer asks it.
-mod shown;
+// What is done with its state as a value.
+mod state;
+// For a host with an ECS of its own.
+mod owners;
 // For a host with this ECS.
 #[cfg(feature = "hecs")]
-pub mod hecs;
+pub mod entities;
 
-pub use clock::{Budget, Clock, Dropped, FrameTimer, SpeedError, Step, Steps};
-pub use events::{Collision, ContactForce, Events};
-pub use filter::{FilterError, FrameFilter};
-pub use forces::{BodyError, Generator, Wrench};
-pub use input::{Button, Corrected, Delivery, InputQueue, Sample};
-pub use key::{BodyKey, GeneratorKey};
-pub use motion::Smoothing;
+#[cfg(feature = "hecs")]
+pub use hecs;
+pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
+pub use owners::{Owners, Unmatched};
+pub use pose::{PoseCounts, Smoothing};
 pub use rapier3d;
-pub use rate::{Rate, RateError};
+use rapier3d as rapier;
 pub use simulation::{Frame, Hooks, Simulation};
-pub use slerp::{from_isometry, interpolate, interpolate_all, to_isometry};
-pub use stepping::Stepping;
+pub use slerp::{interpolate, interpolate_all};
+#[cfg(feature = "serde")]
+pub use state::{LoadError, SaveError};
+pub use step::{
+    BodyError, Button, Collision, ContactForce, Corrected, CustomForce, Delivery, Events,
+    ForceGenerator, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts, TickError,
+    TickQueue, Wrench,
+};
+pub use time::{
+    Budget, Clock, Dropped, FilterError, FrameFilter, FrameTimer, Rate, RateError, SpeedError,
+    Step, Stepping,
+};
 
 /// The programs of the README are compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// So are the recipes.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/recipes.md")]
+struct Recipes;

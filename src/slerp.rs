@@ -1,8 +1,7 @@
 //! Interpolation of poses: pure functions, without storage and without time.
 
-use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
-use rapier3d::glamx::{Quat, Vec3};
-use rapier3d::math::Pose;
+use crate::rapier::glamx::Quat;
+use crate::rapier::math::Pose;
 
 /// Angles for which a few terms of the series are enough: 1 − cos θ of 22.5 degrees between the
 /// quaternions, a turn by 45 degrees, which is the most that Rapier lets a body turn in a step.
@@ -34,6 +33,23 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     let mut pose = [*previous];
     interpolate_block(&[*previous], &[*current], &Series::new(alpha), &mut pose);
     pose[0]
+}
+
+/// A pose whose rotation has unit length; `None` if it has none, or is not finite.
+///
+/// A rotation that is of unit length but for rounding is left as it is, to the bit.
+pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
+    // In f64, where the square of no f32 overflows.
+    let rotation = pose.rotation.as_dquat();
+    let length_squared = rotation.length_squared();
+    if !pose.is_finite() || length_squared == 0.0 {
+        return None;
+    }
+    if (length_squared - 1.0).abs() < 1e-5 {
+        return Some(pose);
+    }
+    let rotation = rotation / length_squared.sqrt();
+    Some(Pose::from_parts(pose.translation, rotation.as_quat()))
 }
 
 /// How many poses are worked on at once: enough that the loops over their weights, which the compiler
@@ -180,40 +196,11 @@ fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     (start * weight(1.0 - alpha) + end * weight(alpha)).as_quat()
 }
 
-/// A Rapier pose as nalgebra's isometry, to the bit.
-///
-/// ```
-/// use evenstep::{from_isometry, rapier3d::math::Pose, to_isometry};
-///
-/// let pose = Pose::translation(1.0, 2.0, 3.0);
-/// assert_eq!(to_isometry(&pose).translation.y, 2.0);
-/// assert_eq!(from_isometry(&to_isometry(&pose)), pose);
-/// ```
-#[must_use]
-pub fn to_isometry(pose: &Pose) -> Isometry3<f32> {
-    let Vec3 { x, y, z } = pose.translation;
-    let [i, j, k, w] = pose.rotation.to_array();
-    Isometry3::from_parts(
-        Translation3::new(x, y, z),
-        UnitQuaternion::new_unchecked(Quaternion::new(w, i, j, k)),
-    )
-}
-
-/// nalgebra's isometry as a Rapier pose, to the bit.
-#[must_use]
-pub fn from_isometry(isometry: &Isometry3<f32>) -> Pose {
-    let translation = isometry.translation.vector;
-    let rotation = isometry.rotation.coords;
-    Pose::from_parts(
-        Vec3::new(translation.x, translation.y, translation.z),
-        Quat::from_xyzw(rotation.x, rotation.y, rotation.z, rotation.w),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nalgebra::{Unit, Vector3};
+    use crate::rapier::glamx::Vec3;
+    use nalgebra::{Quaternion, Unit, UnitQuaternion, Vector3};
     use proptest::prelude::*;
 
     fn rotation(axis: [f64; 3], angle: f64) -> UnitQuaternion<f64> {
@@ -310,6 +297,23 @@ mod tests {
         assert_eq!(slerped(a, -b, 0.25), slerped(a, b, 0.25));
         let expected = rotation([0.0, 0.0, 1.0], 0.25).into_inner();
         assert!(difference(to_f64(slerped(a, b, 0.25)), expected) < 3e-7);
+    }
+
+    #[test]
+    fn only_a_rotation_off_unit_length_is_changed() {
+        let unit = Quat::from_rotation_y(1.0);
+        assert_eq!(
+            normalized(Pose::from_rotation(unit)),
+            Some(Pose::from_rotation(unit))
+        );
+        for scale in [1e-30, 0.5, 1.001, 1e30] {
+            let pose = normalized(Pose::from_rotation(unit * scale)).unwrap();
+            assert!(pose.rotation.abs_diff_eq(unit, 1e-6), "{scale}");
+            assert!((pose.rotation.length() - 1.0).abs() < 1e-6, "{scale}");
+        }
+        for bad in [Quat::from_array([0.0; 4]), Quat::from_array([f32::NAN; 4])] {
+            assert_eq!(normalized(Pose::from_rotation(bad)), None);
+        }
     }
 
     #[test]

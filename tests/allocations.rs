@@ -4,7 +4,7 @@ mod scenes;
 
 use allocation_counter::measure;
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Generator, Rate, Simulation};
+use evenstep::{BodyKey, ForceGenerator, Rate, Simulation};
 use std::time::Duration;
 
 const STEP: Duration = Duration::from_nanos(16_666_667);
@@ -24,9 +24,9 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
         })
         .collect();
     for key in &keys {
-        let wrench = |_: &RigidBody, _: &_| evenstep::Wrench::default();
+        let wrench = |_: &RigidBody, _| evenstep::Wrench::default();
         simulation
-            .add_generator(*key, Generator::custom(wrench))
+            .insert_force_generator(*key, ForceGenerator::custom(wrench))
             .unwrap();
     }
     (simulation, keys)
@@ -39,7 +39,7 @@ fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
             // Two forces that are none together: the bare world makes the same motion without.
             simulation.add_force(*key, Vector::X).unwrap();
             simulation.add_force(*key, -Vector::X).unwrap();
-            simulation.get_mut(*key).unwrap();
+            simulation.body_mut(*key).unwrap();
         }
     });
     for (key, pose) in simulation.moved() {
@@ -52,7 +52,7 @@ fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
 fn a_frame_allocates_nothing_of_ours() {
     let (mut simulation, keys) = scene();
     let (mut other, _) = scene();
-    let mut bare = std::mem::take(other.world_mut());
+    let mut bare = std::mem::take(other.physics_mut());
     bare.integration_parameters.dt = simulation.clock().rate().dt();
     let handles: Vec<RigidBodyHandle> = bare.bodies.iter().map(|(handle, _)| handle).collect();
     let mut step = || {
@@ -76,14 +76,14 @@ fn a_frame_allocates_nothing_of_ours() {
         assert!(steps > 0 || all.count_total == 0);
         by_rapier += rapiers.count_total;
     }
-    assert_eq!(scenes::hash(simulation.world()), end, "the same motion");
+    assert_eq!(scenes::hash(simulation.physics()), end, "the same motion");
     assert!(collisions > 100 && by_rapier > 0, "{collisions} collisions");
 }
 
 #[cfg(feature = "hecs")]
 #[test]
 fn a_sync_with_hecs_allocates_nothing() {
-    use evenstep::hecs::{Entities, RenderPose};
+    use evenstep::entities::{Entities, RenderPose};
 
     let (mut simulation, keys) = scene();
     let mut world = hecs::World::new();

@@ -3,23 +3,23 @@
 mod scenes;
 
 use evenstep::Rate;
+use evenstep::rapier3d::prelude::*;
 use proptest::prelude::*;
-use scenes::{Key, Yard, hash};
+use scenes::{Key, MS, Yard, hash};
 use std::time::Duration;
 
 const TICKS: u64 = 240;
 
 /// Presses and releases, by time stamp.
 fn script() -> Vec<(Duration, Key)> {
-    let ms = Duration::from_millis;
     vec![
-        (ms(301), Key::Left(true)),
-        (ms(420), Key::Jump),
-        (ms(423), Key::Jump),
-        (ms(1_250), Key::Left(false)),
-        (ms(2_003), Key::Left(true)),
-        (ms(2_004), Key::Left(false)),
-        (ms(2_800), Key::Jump),
+        (MS(301), Key::Left(true)),
+        (MS(420), Key::Jump),
+        (MS(423), Key::Jump),
+        (MS(1_250), Key::Left(false)),
+        (MS(2_003), Key::Left(true)),
+        (MS(2_004), Key::Left(false)),
+        (MS(2_800), Key::Jump),
     ]
 }
 
@@ -27,21 +27,21 @@ fn script() -> Vec<(Duration, Key)> {
 fn run(mut frame_times: impl Iterator<Item = Duration>) -> (u64, Vec<(u64, Key)>) {
     let mut yard = Yard::new(Rate::hz(60).unwrap());
     // No frame may lose time here: what is cut makes a different run.
-    yard.simulation
-        .clock_mut()
-        .set_max_frame_time(Duration::MAX);
+    yard.simulation.set_max_frame_time(Duration::MAX);
     let mut script = script().into_iter().peekable();
     let end = Duration::from_secs(TICKS).checked_div(60).unwrap();
-    while yard.simulation.tick() < TICKS {
-        let now = yard.simulation.clock().now();
-        let frame_time = frame_times.next().unwrap().min(end.saturating_sub(now));
+    let mut now = Duration::ZERO;
+    while now < end {
+        let frame_time = frame_times.next().unwrap().min(end - now);
+        assert!(frame_time > Duration::ZERO);
         while let Some((time, key)) = script.next_if(|(time, _)| *time < now + frame_time) {
             yard.game.queue.push(time, key);
         }
         yard.advance(frame_time);
+        now += frame_time;
     }
     assert_eq!(yard.simulation.tick(), TICKS);
-    (hash(yard.simulation.world()), yard.game.delivered)
+    (hash(yard.simulation.physics()), yard.game.delivered)
 }
 
 fn at_fps(fps: u32) -> (u64, Vec<(u64, Key)>) {
@@ -69,7 +69,7 @@ fn the_hash_sees_a_difference() {
         yard.advance(Duration::from_secs(1) / 60 + Duration::from_nanos(1));
     }
     assert_ne!(
-        hash(yard.simulation.world()),
+        hash(yard.simulation.physics()),
         expected,
         "without input it is another run"
     );
@@ -92,13 +92,51 @@ fn the_same_bits_as_a_bare_loop_over_rapiers_own_step() {
         scenes::pile(simulation, 60);
     }
     for _ in 0..120 {
-        bare.world_mut().step();
+        bare.physics_mut().step();
     }
     for _ in 0..40 {
-        ours.advance(Duration::from_millis(50), |_, _| ());
+        ours.advance(MS(50), |_, _| ());
     }
     assert_eq!(ours.tick(), 120);
-    assert_eq!(hash(ours.world()), hash(bare.world()));
+    assert_eq!(hash(ours.physics()), hash(bare.physics()));
+}
+
+#[test]
+fn the_same_keys_at_every_frame_rate_also_of_bodies_that_died_unnoticed() {
+    // Removed through Rapier at one tick, by its key at a later one, and others are inserted after that.
+    let run = |frame_time: Duration| {
+        let mut simulation = scenes::space(60);
+        let mut keys: Vec<_> = (0..40)
+            .map(|_| simulation.insert_body(RigidBodyBuilder::dynamic()))
+            .collect();
+        let mut given = Vec::new();
+        scenes::until_tick(180, || {
+            simulation.advance(frame_time, |simulation, step| {
+                let dying = keys[usize::try_from(step.tick / 6).unwrap()];
+                match step.tick % 6 {
+                    0 => {
+                        let handle = simulation.handle(dying).unwrap();
+                        simulation.physics_mut().remove_body(handle);
+                    }
+                    4 => drop(simulation.remove(dying)),
+                    5 => {
+                        let body = RigidBodyBuilder::dynamic();
+                        given.push(simulation.insert_body(body.clone()));
+                        keys.push(simulation.insert_body(body));
+                    }
+                    _ => {}
+                }
+            });
+            simulation.tick()
+        });
+        given.truncate(30);
+        given
+    };
+    let expected = run(Duration::from_nanos(16_666_667));
+    for ms in [1, 7, 50, 100, 200] {
+        let given = run(Duration::from_millis(ms));
+        assert_eq!(given, expected, "in frames of {ms} ms");
+    }
 }
 
 proptest! {

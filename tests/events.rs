@@ -4,10 +4,9 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Collision, Hooks, Rate, Simulation, Step};
+use scenes::MS;
 use std::convert::Infallible;
 use std::time::Duration;
-
-const MS: fn(u64) -> Duration = Duration::from_millis;
 
 fn noisy_ball() -> ColliderBuilder {
     ColliderBuilder::ball(0.5)
@@ -68,11 +67,12 @@ impl Bouncing {
     /// All events of 300 steps, read after each frame.
     fn run(mut self, frame: Duration) -> (Vec<Collision>, usize, Churn) {
         let (mut collisions, mut forces) = (Vec::new(), 0);
-        while self.simulation.tick() < 300 {
+        scenes::until_tick(300, || {
             let Ok(_) = self.simulation.advance_with(frame, &mut self.game);
             collisions.extend(self.simulation.events().collisions());
             forces += self.simulation.events().contact_forces().len();
-        }
+            self.simulation.tick()
+        });
         (collisions, forces, self.game)
     }
 }
@@ -126,16 +126,16 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
         let old = insert(&mut simulation, 0.0);
         simulation.advance(MS(10), |_, _| ());
         assert_eq!(simulation.events().collisions().len(), 1);
-        let collider = simulation.get(old).unwrap().colliders()[0];
+        let collider = simulation.body(old).unwrap().colliders()[0];
         if through_rapier {
             let handle = simulation.handle(old).unwrap();
-            simulation.world_mut().remove_body(handle);
+            simulation.physics_mut().remove_body(handle);
         } else {
             simulation.remove(old);
         }
         let new = insert(&mut simulation, 5.0);
         let slot = |collider: ColliderHandle| collider.into_raw_parts().0;
-        let new_collider = simulation.get(new).unwrap().colliders()[0];
+        let new_collider = simulation.body(new).unwrap().colliders()[0];
         assert_eq!(slot(new_collider), slot(collider), "the same slot");
         simulation.advance(MS(10), |_, _| ());
         let [stopped, started] = simulation.events().collisions() else {
@@ -155,13 +155,13 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
     let zone = ColliderBuilder::cuboid(1.0, 1.0, 1.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
-    simulation.world_mut().insert_collider(zone, None);
+    simulation.physics_mut().insert_collider(zone, None);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0);
     let handle = simulation
-        .world_mut()
+        .physics_mut()
         .insert(body, ColliderBuilder::ball(0.5))
         .0;
-    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    simulation.set_max_frame_time(Duration::MAX);
     simulation.advance(MS(2_000), |_, _| ());
     let collisions = simulation.events().collisions();
     assert_eq!(collisions.len(), 2);
@@ -197,7 +197,7 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
             .mass(100.0)
             .active_events(ActiveEvents::CONTACT_FORCE_EVENTS),
     );
-    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    simulation.set_max_frame_time(Duration::MAX);
     simulation.advance(MS(2_000), |_, _| ());
     simulation.advance(MS(50), |_, _| ());
     let forces = simulation.events().contact_forces();
@@ -219,4 +219,164 @@ fn a_frame_without_a_step_has_no_events() {
     simulation.advance(MS(5), |_, _| ());
     assert!(simulation.events().collisions().is_empty());
     assert!(simulation.events().contact_forces().is_empty());
+}
+
+#[test]
+fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
+    type Remove = fn(&mut Simulation, BodyKey, RigidBodyHandle, ColliderHandle);
+    let ways: [Remove; 3] = [
+        |simulation, key, _, _| drop(simulation.remove(key)),
+        |simulation, _, handle, _| drop(simulation.physics_mut().remove_body(handle)),
+        |simulation, _, _, collider| drop(simulation.remove_collider(collider)),
+    ];
+    for remove in ways {
+        // One that our own step saw begin, and one that came with its world.
+        for began_here in [true, false] {
+            let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+            let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
+            let (handle, collider) = simulation.physics_mut().insert(body, noisy_ball());
+            if began_here {
+                simulation.advance(MS(10), |_, _| ());
+                assert_eq!(simulation.events().collisions().len(), 1);
+            } else {
+                simulation.physics_mut().step();
+            }
+            let key = simulation.track(handle).unwrap();
+            remove(&mut simulation, key, handle, collider);
+            simulation.advance(MS(10), |_, _| ());
+            let [stopped] = simulation.events().collisions() else {
+                panic!("one stops")
+            };
+            assert!(stopped.removed && stopped.bodies.contains(&Some(key)));
+            assert!(stopped.bodies.iter().all(Option::is_some));
+        }
+    }
+}
+
+#[test]
+fn a_body_tracked_in_a_slot_used_again_takes_no_event_of_the_one_before() {
+    let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+    let body = || RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
+    let old = simulation.insert(body(), noisy_ball());
+    simulation.advance(MS(10), |_, _| ());
+    let collider = simulation.body(old).unwrap().colliders()[0];
+    simulation.remove(old);
+    let (handle, again) = simulation.physics_mut().insert(body(), noisy_ball());
+    let slot = |collider: ColliderHandle| collider.into_raw_parts().0;
+    assert_eq!(slot(again), slot(collider));
+    let new = simulation.track(handle).unwrap();
+    simulation.advance(MS(10), |_, _| ());
+    let [stopped, started] = simulation.events().collisions() else {
+        panic!("one stops and one starts")
+    };
+    assert!(!stopped.started && stopped.bodies.contains(&Some(old)));
+    assert!(started.started && started.bodies.contains(&Some(new)));
+}
+
+/// The two colliders of an event, the lower one first.
+fn pair(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
+    let mut pair = colliders.map(ColliderHandle::into_raw_parts);
+    pair.sort_unstable();
+    pair
+}
+
+#[test]
+fn a_look_through_body_mut_changes_no_order_of_events() {
+    // Balls that fall onto each other. Half of them are taken out of the world for a while, all in one step; `look`
+    // visits some of them before that.
+    let run = |look: fn(usize) -> bool| {
+        let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+        let keys: Vec<BodyKey> = (0..60)
+            .map(|i| {
+                let at = Vector::new((i % 5) as f32, 1.0 + (i / 5) as f32, (i % 3) as f32 * 0.3);
+                let body = RigidBodyBuilder::dynamic().translation(at);
+                simulation.insert(body, noisy_ball().sensor(i % 10 == 9))
+            })
+            .collect();
+        let (mut collisions, mut forces) = (Vec::new(), Vec::new());
+        for _ in 0..10 {
+            simulation.advance(MS(100), |simulation, step| {
+                for i in (0..keys.len()).rev().filter(|i| look(*i)) {
+                    let _ = simulation.body_mut(keys[i]).unwrap().linvel();
+                }
+                if step.tick % 10 == 5 {
+                    for key in keys.iter().step_by(2) {
+                        let body = simulation.body_mut(*key).unwrap();
+                        body.set_enabled(!body.is_enabled());
+                    }
+                }
+            });
+            collisions.extend_from_slice(simulation.events().collisions());
+            let of_frame = simulation.events().contact_forces().iter();
+            forces.extend(of_frame.map(|event| {
+                let force = event.force;
+                let pair = pair([force.collider1, force.collider2]);
+                (event.tick, pair, force.total_force_magnitude)
+            }));
+        }
+        (collisions, forces)
+    };
+    let (collisions, forces) = run(|_| false);
+    let counts = (collisions.len(), forces.len());
+    assert!(counts.0 > 200 && counts.1 > 150, "{counts:?}");
+    let looks: [fn(usize) -> bool; 3] = [|_| true, |i| i == 16, |i| i % 4 > 1];
+    for look in looks {
+        let (theirs, their_forces) = run(look);
+        assert!(theirs == collisions, "another order of collisions");
+        assert!(their_forces == forces, "another order of contact forces");
+    }
+    // The order that is documented.
+    let order = |collision: &Collision| (collision.tick, pair(collision.colliders));
+    assert!(collisions.is_sorted_by_key(order));
+    assert!(forces.is_sorted_by_key(|(tick, pair, _)| (*tick, *pair)));
+}
+
+#[test]
+fn a_sensor_that_is_crossed_within_a_step_starts_before_it_stops() {
+    let mut simulation = scenes::space(100);
+    // Many pairs in one step, so that a sort has something to do: the last bullet crosses the first gate.
+    let lane = |i: u8| Vector::Y * 3.0 * f32::from(i);
+    for i in 0..30 {
+        let gate = ColliderBuilder::cuboid(0.01, 1.0, 1.0)
+            .sensor(true)
+            .translation(lane(i))
+            .active_events(ActiveEvents::COLLISION_EVENTS);
+        simulation.physics_mut().insert_collider(gate, None);
+    }
+    for i in (0..30).rev() {
+        let bullet = RigidBodyBuilder::dynamic()
+            .translation(lane(i) - Vector::X)
+            .linvel(Vector::X * 200.0)
+            .ccd_enabled(true);
+        simulation.insert(bullet, ColliderBuilder::ball(0.1));
+    }
+    simulation.advance(MS(10), |_, _| ());
+    let collisions = simulation.events().collisions();
+    assert_eq!(collisions.len(), 60);
+    for crossing in collisions.chunks(2) {
+        assert_eq!(pair(crossing[0].colliders), pair(crossing[1].colliders));
+        assert!(crossing[0].started && !crossing[1].started);
+    }
+    assert!(collisions.is_sorted_by_key(|collision| pair(collision.colliders)));
+}
+
+#[test]
+fn quarantined_bodies_are_in_the_order_of_their_keys() {
+    let mut simulation = scenes::space(100);
+    let keys: Vec<BodyKey> = (0..8u8)
+        .map(|i| {
+            let at = Vector::X * 3.0 * f32::from(i);
+            let body = RigidBodyBuilder::dynamic().translation(at);
+            simulation.insert(body, noisy_ball())
+        })
+        .collect();
+    simulation.advance(MS(10), |_, _| ());
+    for i in [5, 2, 7, 0, 3] {
+        let body = simulation.body_mut(keys[i]).unwrap();
+        body.set_linvel(Vector::NAN, true);
+    }
+    simulation.advance(MS(10), |_, _| ());
+    let quarantined = simulation.events().quarantined().iter();
+    let bodies: Vec<BodyKey> = quarantined.map(|event| event.body).collect();
+    assert_eq!(bodies, [0, 2, 3, 5, 7].map(|i| keys[i]));
 }

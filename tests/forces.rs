@@ -3,10 +3,9 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyError, BodyKey, Generator, Rate, Simulation, Step, Wrench};
+use evenstep::{BodyError, BodyKey, ForceGenerator, Rate, Simulation, Step, Wrench};
+use scenes::MS;
 use std::time::Duration;
-
-const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// A ball of 1 kg in free space at 100 steps a second.
 fn ball(simulation: &mut Simulation) -> BodyKey {
@@ -21,7 +20,7 @@ fn space() -> Simulation {
 }
 
 fn speed(simulation: &Simulation, key: BodyKey) -> f32 {
-    simulation.get(key).unwrap().linvel().x
+    simulation.body(key).unwrap().linvel().x
 }
 
 fn nothing(_: &mut Simulation, _: Step) {}
@@ -41,7 +40,7 @@ fn a_force_acts_in_one_step_alone() {
         }
     });
     assert_near(speed(&simulation, key), 1.0);
-    assert_eq!(simulation.get(key).unwrap().user_force(), Vector::ZERO);
+    assert_eq!(simulation.body(key).unwrap().user_force(), Vector::ZERO);
 }
 
 #[test]
@@ -95,18 +94,21 @@ fn every_kind_of_push_does_what_rapiers_own_does() {
         ours(&mut simulation, key, value, point).unwrap();
         simulation.advance(MS(30), nothing);
 
-        rapiers(bare.get_mut(bare_key).unwrap(), value, point);
-        bare.world_mut().integration_parameters.dt = 0.01;
-        bare.world_mut().step();
-        bare.get_mut(bare_key).unwrap().reset_forces(true);
-        bare.get_mut(bare_key).unwrap().reset_torques(true);
-        bare.world_mut().step();
-        bare.world_mut().step();
+        rapiers(bare.body_mut(bare_key).unwrap(), value, point);
+        bare.physics_mut().integration_parameters.dt = 0.01;
+        bare.physics_mut().step();
+        bare.body_mut(bare_key).unwrap().reset_forces(true);
+        bare.body_mut(bare_key).unwrap().reset_torques(true);
+        bare.physics_mut().step();
+        bare.physics_mut().step();
         assert_ne!(
-            simulation.get(key).unwrap().vels(),
+            simulation.body(key).unwrap().vels(),
             &RigidBodyVelocity::zero()
         );
-        assert_eq!(scenes::hash(simulation.world()), scenes::hash(bare.world()));
+        assert_eq!(
+            scenes::hash(simulation.physics()),
+            scenes::hash(bare.physics())
+        );
     }
 }
 
@@ -134,13 +136,13 @@ fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
     let mut simulation = space();
     let key = ball(&mut simulation);
     let (force, torque) = (Vector::new(0.1, 0.2, 0.3), Vector::new(0.7, 0.8, 0.9));
-    let body = simulation.get_mut(key).unwrap();
+    let body = simulation.body_mut(key).unwrap();
     body.add_force(force, true);
     body.add_torque(torque, true);
     simulation
-        .add_generator(
+        .insert_force_generator(
             key,
-            Generator::Drag {
+            ForceGenerator::Drag {
                 linear: 0.1,
                 angular: 0.1,
             },
@@ -154,7 +156,7 @@ fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
                 .add_force_at_point(key, Vector::Y, Vector::X)
                 .unwrap();
         });
-        let body = simulation.get(key).unwrap();
+        let body = simulation.body(key).unwrap();
         assert_eq!((body.user_force(), body.user_torque()), (force, torque));
     }
 }
@@ -187,7 +189,7 @@ fn values_that_are_not_finite_are_refused() {
         );
     }
     simulation.advance(MS(30), nothing);
-    assert!(simulation.get(key).unwrap().is_enabled());
+    assert!(simulation.body(key).unwrap().is_enabled());
     assert_near(speed(&simulation, key), 0.0);
 }
 
@@ -195,19 +197,19 @@ fn values_that_are_not_finite_are_refused() {
 fn a_generator_acts_on_every_step_until_it_is_removed() {
     let mut simulation = space();
     let key = ball(&mut simulation);
-    let thrust = Generator::Thrust {
+    let thrust = ForceGenerator::Thrust {
         force: Vector::X * 100.0,
         point: Vector::ZERO,
     };
-    let generator = simulation.add_generator(key, thrust).unwrap();
+    let generator = simulation.insert_force_generator(key, thrust).unwrap();
     simulation.advance(MS(50), nothing);
     assert_near(speed(&simulation, key), 5.0);
-    assert_eq!(simulation.generator(generator).unwrap().0, key);
+    assert_eq!(simulation.force_generator(generator).unwrap().0, key);
     assert!(matches!(
-        simulation.remove_generator(generator),
-        Some(Generator::Thrust { .. })
+        simulation.remove_force_generator(generator),
+        Some(ForceGenerator::Thrust { .. })
     ));
-    assert!(simulation.remove_generator(generator).is_none());
+    assert!(simulation.remove_force_generator(generator).is_none());
     simulation.advance(MS(50), nothing);
     assert_near(speed(&simulation, key), 5.0);
 }
@@ -219,7 +221,7 @@ fn a_generator_is_gone_with_its_body() {
     let count = || calls.load(std::sync::atomic::Ordering::Relaxed);
     let counting = {
         let calls = calls.clone();
-        Generator::custom(move |_, _| {
+        ForceGenerator::custom(move |_, _| {
             calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             Wrench::default()
         })
@@ -227,18 +229,22 @@ fn a_generator_is_gone_with_its_body() {
     let mut generators = Vec::new();
     for through_rapier in [false, true] {
         let key = ball(&mut simulation);
-        generators.push(simulation.add_generator(key, counting.clone()).unwrap());
+        generators.push(
+            simulation
+                .insert_force_generator(key, counting.clone())
+                .unwrap(),
+        );
         simulation.advance(MS(10), nothing);
         if through_rapier {
             let handle = simulation.handle(key).unwrap();
-            simulation.world_mut().remove_body(handle);
+            simulation.physics_mut().remove_body(handle);
         } else {
             simulation.remove(key);
         }
         let generator = *generators.last().unwrap();
-        assert!(simulation.generator(generator).is_none(), "at once");
+        assert!(simulation.force_generator(generator).is_none(), "at once");
         assert_eq!(
-            simulation.add_generator(key, counting.clone()),
+            simulation.insert_force_generator(key, counting.clone()),
             Err(BodyError::Gone)
         );
     }
@@ -250,7 +256,7 @@ fn a_generator_is_gone_with_its_body() {
     assert!(
         generators
             .into_iter()
-            .all(|key| simulation.remove_generator(key).is_none())
+            .all(|key| simulation.remove_force_generator(key).is_none())
     );
 }
 
@@ -258,7 +264,7 @@ fn a_generator_is_gone_with_its_body() {
 fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it() {
     let mut simulation = space();
     let key = ball(&mut simulation);
-    let late = Generator::custom(|_, step| Wrench {
+    let late = ForceGenerator::custom(|_, step| Wrench {
         force: if step.tick >= 500 {
             Vector::X
         } else {
@@ -266,8 +272,8 @@ fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it(
         },
         torque: Vector::ZERO,
     });
-    simulation.add_generator(key, late).unwrap();
-    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    simulation.insert_force_generator(key, late).unwrap();
+    simulation.set_max_frame_time(Duration::MAX);
     assert_eq!(simulation.advance(MS(5_000), nothing).awake, 0);
     assert_eq!(simulation.advance(MS(1_000), nothing).awake, 1);
     assert_near(speed(&simulation, key), 1.0);
@@ -277,7 +283,7 @@ fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it(
 fn a_generators_bad_value_is_left_out_and_counted() {
     let mut simulation = space();
     let key = ball(&mut simulation);
-    let bad = Generator::custom(|_, step| Wrench {
+    let bad = ForceGenerator::custom(|_, step| Wrench {
         force: if step.tick == 3 {
             Vector::NAN
         } else {
@@ -285,7 +291,7 @@ fn a_generators_bad_value_is_left_out_and_counted() {
         },
         torque: Vector::ZERO,
     });
-    simulation.add_generator(key, bad).unwrap();
+    simulation.insert_force_generator(key, bad).unwrap();
     assert_eq!(simulation.advance(MS(50), nothing).rejected_forces, 1);
     assert_near(speed(&simulation, key), 4.0);
     assert_eq!(simulation.advance(MS(10), nothing).rejected_forces, 0);
@@ -297,21 +303,194 @@ fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         let key = ball(&mut simulation);
         let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
-        while simulation.tick() < 300 {
+        for _ in 0..5 * fps {
             simulation.advance(frame, |simulation, _| {
-                let body = simulation.get(key).unwrap();
+                let body = simulation.body(key).unwrap();
                 let pull = (Vector::Y * 3.0 - body.translation()) * 400.0 - body.linvel() * 20.0;
                 simulation.add_force(key, pull).unwrap();
             });
-            if simulation.tick() == 300 {
-                break;
-            }
         }
-        (simulation.tick(), scenes::hash(simulation.world()))
+        (simulation.tick(), scenes::hash(simulation.physics()))
     };
     let expected = run(60);
     assert_eq!(expected.0, 300);
     for fps in [15, 20, 240] {
         assert_eq!(run(fps), expected, "{fps}");
+    }
+}
+
+#[test]
+fn what_rapier_stores_of_a_body_that_is_not_dynamic_for_a_while_is_left_alone() {
+    let mut simulation = space();
+    let key = ball(&mut simulation);
+    let (force, torque) = (Vector::X * 3.0, Vector::Y * 5.0);
+    let body = simulation.body_mut(key).unwrap();
+    body.add_force(force, true);
+    body.add_torque(torque, true);
+    let thrust = ForceGenerator::Thrust {
+        force: Vector::Z,
+        point: Vector::X,
+    };
+    simulation.insert_force_generator(key, thrust).unwrap();
+    for body_type in [
+        RigidBodyType::KinematicPositionBased,
+        RigidBodyType::Dynamic,
+        RigidBodyType::Fixed,
+        RigidBodyType::Dynamic,
+    ] {
+        let body = simulation.body_mut(key).unwrap();
+        body.set_body_type(body_type, true);
+        simulation.advance(MS(30), |simulation, _| {
+            simulation.add_force(key, Vector::Y).unwrap();
+        });
+        let body = simulation.body(key).unwrap();
+        if body_type == RigidBodyType::Dynamic {
+            assert_eq!((body.user_force(), body.user_torque()), (force, torque));
+        }
+    }
+}
+
+#[test]
+fn a_quarantined_body_keeps_no_force_and_the_others_keep_theirs() {
+    let mut simulation = space();
+    let keys: Vec<BodyKey> = (0..3u8)
+        .map(|i| {
+            let at = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0 * f32::from(i));
+            simulation.insert(at, ColliderBuilder::ball(0.5).mass(1.0))
+        })
+        .collect();
+    for key in &keys {
+        let body = simulation.body_mut(*key).unwrap();
+        body.add_force(Vector::X, true);
+        body.add_torque(Vector::Y, true);
+    }
+    simulation.advance(MS(10), |simulation, _| {
+        for key in &keys {
+            simulation.add_force(*key, Vector::Z).unwrap();
+        }
+        let body = simulation.body_mut(keys[1]).unwrap();
+        body.set_linvel(Vector::NAN, true);
+    });
+    for (i, key) in keys.iter().enumerate() {
+        let body = simulation.body(*key).unwrap();
+        let kept = if i == 1 { 0.0 } else { 1.0 };
+        assert_eq!(body.is_enabled(), i != 1);
+        assert_eq!(body.user_force(), Vector::X * kept);
+        assert_eq!(body.user_torque(), Vector::Y * kept);
+    }
+}
+
+#[test]
+fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
+    type Stop = fn(&mut Simulation);
+    let ways: [(Stop, Stop); 2] = [
+        (Simulation::pause, Simulation::resume),
+        (
+            |simulation| simulation.set_speed(0.0).unwrap(),
+            |simulation| simulation.set_speed(1.0).unwrap(),
+        ),
+    ];
+    for (stop, go_on) in ways {
+        let mut simulation = space();
+        let key = ball(&mut simulation);
+        stop(&mut simulation);
+        for _ in 0..100 {
+            simulation.add_force(key, Vector::X * 100.0).unwrap();
+            simulation.apply_impulse(key, Vector::X).unwrap();
+            let frame = simulation.advance(MS(10), nothing);
+            assert_eq!((frame.steps, frame.forgotten_forces), (0, 2));
+        }
+        // What is added in the frame in which time goes on acts, whichever comes first.
+        simulation.add_force(key, Vector::X * 100.0).unwrap();
+        go_on(&mut simulation);
+        simulation.add_force(key, Vector::X * 100.0).unwrap();
+        let frame = simulation.advance(MS(4), nothing);
+        assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+        let frame = simulation.advance(MS(6), nothing);
+        assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
+        assert_near(speed(&simulation, key), 2.0);
+    }
+}
+
+#[test]
+fn a_step_that_is_not_made_takes_its_own_forces_along_and_leaves_those_that_waited() {
+    let mut simulation = space();
+    let key = ball(&mut simulation);
+    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    simulation.begin_frame(MS(10));
+    assert!(simulation.next_step().is_some());
+    simulation.add_force(key, Vector::X * 1_000.0).unwrap();
+    assert_eq!(simulation.end_frame().dropped.aborted, 1);
+    simulation.advance(MS(10), nothing);
+    assert_near(speed(&simulation, key), 1.0);
+}
+
+#[test]
+fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
+    let mut simulation = space();
+    let key = ball(&mut simulation);
+    simulation.pause();
+    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    simulation.step_once();
+    let frame = simulation.advance(MS(10), nothing);
+    assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
+    assert_near(speed(&simulation, key), 1.0);
+    // Asked for within a frame, the step is one of the next.
+    simulation.begin_frame(MS(10));
+    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    simulation.step_once();
+    let frame = simulation.end_frame();
+    assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+    simulation.advance(MS(10), nothing);
+    assert_near(speed(&simulation, key), 2.0);
+    // What waits after a step waits for the next frame, and not for a later one.
+    simulation.step_once();
+    simulation.begin_frame(MS(10));
+    assert!(simulation.next_step().is_some() && simulation.make_step());
+    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    assert_eq!(simulation.end_frame().forgotten_forces, 0);
+    assert_eq!(simulation.advance(MS(10), nothing).forgotten_forces, 1);
+    simulation.resume();
+    simulation.advance(MS(30), nothing);
+    assert_near(speed(&simulation, key), 2.0);
+}
+
+#[test]
+fn generators_that_come_and_go_push_the_same_at_every_frame_rate() {
+    // So far apart in size that another order of the sum is another sum.
+    let push = |i: u64| ForceGenerator::Thrust {
+        force: Vector::new(1e7, -3e3, 0.7) * ((i * 7 % 11) as f32 - 5.0),
+        point: Vector::ZERO,
+    };
+    let run = |frame_time: Duration| {
+        let mut simulation = space();
+        let key = ball(&mut simulation);
+        let mut generators = Vec::new();
+        let mut velocities = Vec::new();
+        scenes::until_tick(300, || {
+            simulation.advance(frame_time, |simulation, step| {
+                velocities.push(simulation.body(key).unwrap().linvel());
+                let new = simulation.insert_force_generator(key, push(step.tick));
+                generators.push(new.unwrap());
+                if step.tick % 3 == 2 {
+                    let i = (step.tick * 5) as usize % generators.len();
+                    let old = generators.swap_remove(i);
+                    assert!(simulation.remove_force_generator(old).is_some());
+                }
+                // One that goes with its body.
+                if step.tick % 10 < 2 {
+                    let other = ball(simulation);
+                    simulation.insert_force_generator(other, push(1)).unwrap();
+                    simulation.remove(other).unwrap();
+                }
+            });
+            simulation.tick()
+        });
+        velocities.truncate(300);
+        velocities
+    };
+    let expected = run(MS(10));
+    for ms in [1, 4, 33, 100, 250] {
+        assert_eq!(run(MS(ms)), expected, "in frames of {ms} ms");
     }
 }

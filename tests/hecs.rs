@@ -1,10 +1,11 @@
 //! Entities and bodies, in step.
 
-use evenstep::hecs::{Body, Entities, RenderPose};
+use evenstep::entities::{Body, Entities, EntityError, RenderPose};
 use evenstep::rapier3d::prelude::*;
-use evenstep::{Rate, Simulation};
+use evenstep::{BodyKey, Rate, Simulation};
 use hecs::{Entity, World};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -17,6 +18,31 @@ struct Game {
 }
 
 struct Name(#[expect(dead_code, reason = "a component of the game's own")] usize);
+
+fn spawn(
+    entities: &mut Entities,
+    world: &mut World,
+    simulation: &mut Simulation,
+    body: RigidBodyBuilder,
+) -> Entity {
+    entities
+        .spawn(
+            world,
+            simulation,
+            body,
+            ColliderBuilder::ball(0.5),
+            (Name(1),),
+        )
+        .0
+}
+
+fn key(world: &World, entity: Entity) -> BodyKey {
+    world.get::<&Body>(entity).unwrap().key()
+}
+
+fn pose(world: &World, entity: Entity) -> Pose {
+    world.get::<&RenderPose>(entity).unwrap().0
+}
 
 impl Game {
     fn new() -> Self {
@@ -33,9 +59,7 @@ impl Game {
 
     fn spawn(&mut self, body: RigidBodyBuilder) -> Entity {
         let simulation = self.simulation.as_mut().unwrap();
-        let ball = ColliderBuilder::ball(0.5);
-        self.entities
-            .spawn(&mut self.world, simulation, body, ball, (Name(1),))
+        spawn(&mut self.entities, &mut self.world, simulation, body)
     }
 
     fn despawn(&mut self, entity: Entity) {
@@ -65,7 +89,7 @@ impl Game {
             assert_eq!(simulation.pose(body.key()), Some(pose.0));
             bodies += 1;
         }
-        assert_eq!(simulation.world().bodies.len(), bodies);
+        assert_eq!(simulation.physics().bodies.len(), bodies);
         assert_eq!(self.world.query::<&RenderPose>().iter().count(), bodies);
     }
 }
@@ -90,7 +114,7 @@ fn despawn_takes_both() {
     let key = game.world.get::<&Body>(entity).unwrap().key();
     game.despawn(entity);
     assert!(!game.world.contains(entity));
-    assert!(game.simulation().get(key).is_none());
+    assert!(game.simulation().body(key).is_none());
     assert_eq!(game.entities.entity(key), None);
     let Game {
         world,
@@ -119,7 +143,7 @@ fn an_entity_despawned_behind_our_back_loses_its_body_also_when_that_is_asleep()
         game.frame(20);
         game.world.despawn(entity).unwrap();
         game.frame(1);
-        assert_eq!(game.simulation().world().bodies.len(), 1);
+        assert_eq!(game.simulation().physics().bodies.len(), 1);
         game.check();
     }
 }
@@ -142,7 +166,7 @@ fn an_entity_whose_body_was_removed_lives_on_without_it() {
         let key = game.world.get::<&Body>(entity).unwrap().key();
         if through_rapier {
             let handle = game.simulation().handle(key).unwrap();
-            game.simulation().world_mut().remove_body(handle);
+            game.simulation().physics_mut().remove_body(handle);
         } else {
             game.simulation().remove(key);
         }
@@ -176,7 +200,7 @@ fn attach_gives_a_body_to_an_entity_and_takes_it_from_another() {
     let plain = world.spawn(());
     entities.attach(world, simulation, plain, key).unwrap();
     game.frame(20);
-    assert_eq!(game.simulation().world().bodies.len(), 2);
+    assert_eq!(game.simulation().physics().bodies.len(), 2);
     game.check();
 }
 
@@ -186,8 +210,8 @@ fn a_collision_and_a_ray_find_the_entity() {
     let low = game.spawn(RigidBodyBuilder::fixed());
     let high = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 0.99));
     let key = game.world.get::<&Body>(high).unwrap().key();
-    let collider = game.simulation().get(key).unwrap().colliders()[0];
-    let colliders = &mut game.simulation().world_mut().colliders;
+    let collider = game.simulation().body(key).unwrap().colliders()[0];
+    let colliders = &mut game.simulation().physics_mut().colliders;
     colliders[collider].set_active_events(ActiveEvents::COLLISION_EVENTS);
     game.frame(10);
     let collision = game.simulation().events().collisions()[0];
@@ -198,7 +222,7 @@ fn a_collision_and_a_ray_find_the_entity() {
     assert_eq!(found, [low, high]);
 
     let ray = Ray::new(Vector::Y * 5.0, -Vector::Y);
-    let world = game.simulation().world();
+    let world = game.simulation().physics();
     let (hit, _) = world
         .cast_ray(&ray, 10.0, true, QueryFilter::default())
         .unwrap();
@@ -206,35 +230,409 @@ fn a_collision_and_a_ray_find_the_entity() {
     assert_eq!(game.entities.entity(key), Some(high));
 }
 
-/// 10,000 operations in all: 40 games of 250.
+/// Two simulations in one world, and two worlds on one of them.
+const SIDES: [(usize, usize); 3] = [(0, 0), (0, 1), (1, 0)];
+
+/// 10,000 operations in all: 40 games of up to 500.
 #[derive(Clone, Debug)]
 enum Operation {
-    Spawn(u8),
-    Despawn(usize),
-    DespawnBehind(usize),
+    Spawn(usize, u8),
+    SpawnPlain(usize),
+    Despawn(usize, usize),
+    DespawnByHand(usize, usize),
+    Clear(usize),
     RemoveBody(usize),
     RemoveThroughRapier(usize),
-    TakeOff(usize),
-    Attach(usize, usize),
-    Frame(u64),
-    SpawnInHook,
+    /// Body, pose or both.
+    TakeOff(usize, bool, bool),
+    Hold(usize, bool),
+    PutOn(usize, usize),
+    Move(usize, usize, bool),
+    Attach(usize, usize, usize),
+    Detach(usize),
+    Frame(usize, u64),
+    SpawnInHook(usize),
     DespawnInHook(usize),
+    Sync(usize),
+    SyncAll(u64),
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
     let which = || 0..100usize;
+    let side = || 0..SIDES.len();
     prop_oneof![
-        6 => (0..3u8).prop_map(Operation::Spawn),
-        2 => which().prop_map(Operation::Despawn),
-        1 => which().prop_map(Operation::DespawnBehind),
-        1 => which().prop_map(Operation::RemoveBody),
-        1 => which().prop_map(Operation::RemoveThroughRapier),
-        1 => which().prop_map(Operation::TakeOff),
-        1 => (which(), which()).prop_map(|(a, b)| Operation::Attach(a, b)),
-        4 => (0..60u64).prop_map(Operation::Frame),
-        1 => Just(Operation::SpawnInHook),
-        1 => which().prop_map(Operation::DespawnInHook),
+        12 => (side(), 0..3u8).prop_map(|(s, kind)| Operation::Spawn(s, kind)),
+        1 => (0..2usize).prop_map(Operation::SpawnPlain),
+        3 => (side(), which()).prop_map(|(s, n)| Operation::Despawn(s, n)),
+        2 => (0..2usize, which()).prop_map(|(w, n)| Operation::DespawnByHand(w, n)),
+        1 => (0..30usize).prop_map(Operation::Clear),
+        2 => which().prop_map(Operation::RemoveBody),
+        2 => which().prop_map(Operation::RemoveThroughRapier),
+        2 => (which(), any::<bool>(), any::<bool>()).prop_map(|(n, b, p)| Operation::TakeOff(n, b, p)),
+        2 => (which(), any::<bool>()).prop_map(|(n, p)| Operation::Hold(n, p)),
+        3 => (which(), which()).prop_map(|(n, to)| Operation::PutOn(n, to)),
+        3 => (which(), which(), any::<bool>()).prop_map(|(n, to, p)| Operation::Move(n, to, p)),
+        3 => (side(), which(), which()).prop_map(|(s, n, to)| Operation::Attach(s, n, to)),
+        1 => which().prop_map(Operation::Detach),
+        4 => (0..2usize, 0..60u64).prop_map(|(s, ms)| Operation::Frame(s, ms)),
+        2 => side().prop_map(Operation::SpawnInHook),
+        2 => which().prop_map(Operation::DespawnInHook),
+        4 => side().prop_map(Operation::Sync),
+        4 => (0..60u64).prop_map(Operation::SyncAll),
     ]
+}
+
+/// What should be, beside what is.
+struct Model {
+    worlds: [World; 2],
+    simulations: [Simulation; 2],
+    entities: [Entities; 3],
+    /// The bodies that live, by simulation.
+    bodies: BTreeSet<(usize, BodyKey)>,
+    parts: Vec<Part>,
+    /// The entities whose [`Body`] was taken off and kept since the last sync: another one that is put on
+    /// these is not noticed, as the docs say.
+    taken_off: BTreeSet<(usize, Entity)>,
+    /// What was put on since then: attached elsewhere before the next sync, it would be there twice.
+    put_on: BTreeSet<(usize, BodyKey)>,
+}
+
+/// A [`Body`].
+struct Part {
+    side: usize,
+    key: BodyKey,
+    place: Place,
+}
+
+enum Place {
+    On(Entity),
+    Held(Body, Option<RenderPose>),
+}
+
+impl Part {
+    fn body(&self) -> (usize, BodyKey) {
+        (SIDES[self.side].1, self.key)
+    }
+
+    fn on(&self) -> Option<(usize, Entity)> {
+        match self.place {
+            Place::On(entity) => Some((SIDES[self.side].0, entity)),
+            Place::Held(..) => None,
+        }
+    }
+}
+
+impl Model {
+    fn new() -> Self {
+        Self {
+            worlds: Default::default(),
+            simulations: [(); 2].map(|()| Simulation::new(Rate::hz(100).unwrap())),
+            entities: Default::default(),
+            bodies: BTreeSet::new(),
+            parts: Vec::new(),
+            taken_off: BTreeSet::new(),
+            put_on: BTreeSet::new(),
+        }
+    }
+
+    fn entity(&self, world: usize, n: usize) -> Option<Entity> {
+        let mut entities = self.worlds[world].query::<Entity>();
+        let count = entities.iter().count();
+        entities.iter().nth(n % count.max(1))
+    }
+
+    fn entity_to_put_on(&self, world: usize, n: usize) -> Option<Entity> {
+        let entity = self.entity(world, n)?;
+        (!self.taken_off.contains(&(world, entity))).then_some(entity)
+    }
+
+    fn body(&self, n: usize) -> Option<(usize, BodyKey)> {
+        self.bodies
+            .iter()
+            .nth(n % self.bodies.len().max(1))
+            .copied()
+    }
+
+    /// One that is on an entity, or not.
+    fn part(&self, n: usize, is_on: bool) -> Option<usize> {
+        let parts = self.parts.iter().enumerate();
+        let parts: Vec<usize> = parts
+            .filter(|(_, part)| part.on().is_some() == is_on)
+            .map(|(i, _)| i)
+            .collect();
+        parts.get(n % parts.len().max(1)).copied()
+    }
+
+    fn body_dies(&mut self, body: (usize, BodyKey)) {
+        self.bodies.remove(&body);
+        self.parts
+            .retain(|part| part.body() != body || part.on().is_none());
+    }
+
+    /// What is on the entity is dropped.
+    fn entity_loses(&mut self, world: usize, entity: Entity) {
+        let on = |part: &&Part| part.on() == Some((world, entity));
+        if let Some(body) = self.parts.iter().find(on).map(Part::body) {
+            self.body_dies(body);
+        }
+    }
+
+    fn spawned(&mut self, side: usize, (entity, key): (Entity, BodyKey)) {
+        self.bodies.insert((SIDES[side].1, key));
+        let place = Place::On(entity);
+        self.parts.push(Part { side, key, place });
+    }
+
+    /// Takes a part off its entity; it is no longer in the list.
+    fn hold(&mut self, part: usize, with_pose: bool) -> Option<Part> {
+        let (world, entity) = self.parts[part].on()?;
+        self.taken_off.insert((world, entity));
+        let with_pose = with_pose || self.has_own_pose(part);
+        let world = &mut self.worlds[world];
+        let body = world.remove_one::<Body>(entity).unwrap();
+        let pose = with_pose.then(|| world.remove_one::<RenderPose>(entity).ok());
+        let mut part = self.parts.swap_remove(part);
+        assert_eq!(body.key(), part.key);
+        part.place = Place::Held(body, pose.flatten());
+        Some(part)
+    }
+
+    /// A pose that the game put on itself, and that it takes off itself before a sync.
+    fn has_own_pose(&self, part: usize) -> bool {
+        let Part { side, key, .. } = self.parts[part];
+        self.put_on.contains(&(side, key))
+    }
+
+    fn put_on(&mut self, part: Part, entity: Entity) {
+        let (side, key, is_alive) = (part.side, part.key, self.bodies.contains(&part.body()));
+        let world = SIDES[side].0;
+        let Place::Held(body, pose) = part.place else {
+            unreachable!("it is held")
+        };
+        self.worlds[world].insert_one(entity, body).unwrap();
+        if let Some(pose) = pose {
+            self.worlds[world].insert_one(entity, pose).unwrap();
+        }
+        self.entity_loses(world, entity);
+        self.put_on.insert((side, key));
+        if is_alive {
+            let place = Place::On(entity);
+            self.parts.push(Part { side, key, place });
+        }
+    }
+
+    fn attach(&mut self, side: usize, key: BodyKey, entity: Entity) {
+        let (world, simulation) = SIDES[side];
+        let is_it = |part: &&mut Part| (part.side, part.key) == (side, key);
+        let place = self.parts.iter_mut().find(is_it);
+        let is_held = place.as_ref().is_some_and(|part| part.on().is_none());
+        if is_held || self.put_on.contains(&(side, key)) {
+            return;
+        }
+        let place = place.and_then(|part| part.on());
+        let (world_, simulation_) = (&mut self.worlds[world], &mut self.simulations[simulation]);
+        self.entities[side]
+            .attach(world_, simulation_, entity, key)
+            .unwrap();
+        if place == Some((world, entity)) {
+            return;
+        }
+        self.parts
+            .retain(|part| (part.side, part.key) != (side, key));
+        self.entity_loses(world, entity);
+        let place = Place::On(entity);
+        self.parts.push(Part { side, key, place });
+    }
+
+    fn sync(&mut self, side: usize) {
+        let (world, simulation) = SIDES[side];
+        self.entities[side].sync(&mut self.worlds[world], &mut self.simulations[simulation]);
+    }
+
+    /// Three times: a body that goes with its entity in one world is missed in the other after the next
+    /// frame, and what one side lets go of another one may find.
+    fn sync_all(&mut self, ms: u64) {
+        for ms in [ms, 3, 0] {
+            for simulation in &mut self.simulations {
+                simulation.advance(MS(ms), |_, _| ());
+            }
+            for side in 0..SIDES.len() {
+                self.sync(side);
+            }
+            self.taken_off.clear();
+            self.put_on.clear();
+        }
+    }
+
+    fn check(&self) {
+        for part in &self.parts {
+            let (world, simulation) = SIDES[part.side];
+            let (world, simulation) = (&self.worlds[world], &self.simulations[simulation]);
+            let entity = self.entities[part.side].entity(part.key);
+            let Place::On(expected) = part.place else {
+                assert_eq!(entity, None);
+                continue;
+            };
+            assert_eq!(entity, Some(expected));
+            assert_eq!(key(world, expected), part.key);
+            assert_eq!(simulation.pose(part.key), Some(pose(world, expected)));
+        }
+        for (i, world) in self.worlds.iter().enumerate() {
+            let on = self.parts.iter().filter_map(Part::on);
+            let count = on.filter(|(world, _)| *world == i).count();
+            assert_eq!(world.query::<&Body>().iter().count(), count);
+            assert_eq!(world.query::<&RenderPose>().iter().count(), count);
+        }
+        for (i, simulation) in self.simulations.iter().enumerate() {
+            let keys = self
+                .bodies
+                .iter()
+                .filter(|(simulation, _)| *simulation == i);
+            assert!(keys.clone().all(|(_, key)| simulation.body(*key).is_some()));
+            assert_eq!(simulation.physics().bodies.len(), keys.count());
+        }
+    }
+
+    fn body_at(kind: u8, i: usize) -> RigidBodyBuilder {
+        #[expect(clippy::cast_precision_loss, reason = "a place for each")]
+        let at = Vector::new((i % 16) as f32 * 3.0, (i / 16) as f32 * 3.0, 0.0);
+        let body = match kind {
+            0 => RigidBodyBuilder::dynamic(),
+            1 => RigidBodyBuilder::dynamic().sleeping(true),
+            _ => RigidBodyBuilder::fixed(),
+        };
+        body.translation(at)
+    }
+
+    /// `None` if there is nothing to do it to.
+    fn apply(&mut self, i: usize, operation: Operation) -> Option<()> {
+        let ball = || ColliderBuilder::ball(0.5);
+        match operation {
+            Operation::Spawn(side, kind) => {
+                let (world, simulation) = SIDES[side];
+                let (world, simulation) =
+                    (&mut self.worlds[world], &mut self.simulations[simulation]);
+                let body = Self::body_at(kind, i);
+                let spawned =
+                    self.entities[side].spawn(world, simulation, body, ball(), (Name(i),));
+                self.spawned(side, spawned);
+            }
+            Operation::SpawnPlain(world) => drop(self.worlds[world].spawn((Name(i),))),
+            Operation::Despawn(side, n) => {
+                let (world, simulation) = SIDES[side];
+                let entity = self.entity(world, n)?;
+                let world_ = &mut self.worlds[world];
+                let despawned =
+                    self.entities[side].despawn(world_, &mut self.simulations[simulation], entity);
+                despawned.unwrap();
+                self.entity_loses(world, entity);
+            }
+            Operation::DespawnByHand(world, n) => {
+                let entity = self.entity(world, n)?;
+                self.worlds[world].despawn(entity).unwrap();
+                self.entity_loses(world, entity);
+            }
+            Operation::Clear(world) => {
+                // Rarely.
+                self.worlds.get_mut(world)?.clear();
+                let on = self
+                    .parts
+                    .iter()
+                    .filter(|part| part.on().is_some_and(|on| on.0 == world));
+                let bodies: Vec<_> = on.map(Part::body).collect();
+                for body in bodies {
+                    self.body_dies(body);
+                }
+            }
+            Operation::RemoveBody(n) => {
+                let body = self.body(n)?;
+                self.simulations[body.0].remove(body.1).unwrap();
+                self.body_dies(body);
+            }
+            Operation::RemoveThroughRapier(n) => {
+                let body = self.body(n)?;
+                let simulation = &mut self.simulations[body.0];
+                let handle = simulation.handle(body.1).unwrap();
+                simulation.physics_mut().remove_body(handle).unwrap();
+                self.body_dies(body);
+            }
+            Operation::TakeOff(n, with_body, with_pose) => {
+                let part = self.part(n, true)?;
+                let (world, entity) = self.parts[part].on()?;
+                if with_pose || self.has_own_pose(part) {
+                    let _ = self.worlds[world].remove_one::<RenderPose>(entity);
+                }
+                if with_body {
+                    drop(self.worlds[world].remove_one::<Body>(entity).unwrap());
+                    self.entity_loses(world, entity);
+                }
+            }
+            Operation::Hold(n, with_pose) => {
+                let part = self.part(n, true)?;
+                let part = self.hold(part, with_pose)?;
+                self.parts.push(part);
+            }
+            Operation::PutOn(n, to) => {
+                let part = self.part(n, false)?;
+                let entity = self.entity_to_put_on(SIDES[self.parts[part].side].0, to)?;
+                let part = self.parts.swap_remove(part);
+                self.put_on(part, entity);
+            }
+            Operation::Move(n, to, with_pose) => {
+                let part = self.part(n, true)?;
+                let entity = self.entity_to_put_on(SIDES[self.parts[part].side].0, to)?;
+                let part = self.hold(part, with_pose)?;
+                self.put_on(part, entity);
+            }
+            Operation::Attach(side, n, to) => {
+                let (world, simulation) = SIDES[side];
+                let (_, key) = self.body(n).filter(|body| body.0 == simulation)?;
+                let entity = self.entity(world, to)?;
+                self.attach(side, key, entity);
+            }
+            Operation::Detach(n) => {
+                let part = self.part(n, true)?;
+                let Part { side, key, .. } = self.parts[part];
+                let (world, entity) = self.parts.swap_remove(part).on()?;
+                let detached = self.entities[side].detach(&mut self.worlds[world], entity);
+                assert_eq!(detached, Some(key));
+            }
+            Operation::Frame(simulation, ms) => {
+                self.simulations[simulation].advance(MS(ms), |_, _| ());
+            }
+            Operation::SpawnInHook(side) => {
+                let (world, simulation) = SIDES[side];
+                let (world, entities) = (&mut self.worlds[world], &mut self.entities[side]);
+                let mut spawned = Vec::new();
+                self.simulations[simulation].advance(MS(20), |simulation, _| {
+                    let body = Self::body_at(0, i);
+                    spawned.push(entities.spawn(world, simulation, body, ball(), ()));
+                });
+                spawned
+                    .into_iter()
+                    .for_each(|spawned| self.spawned(side, spawned));
+            }
+            Operation::DespawnInHook(n) => {
+                let part = &self.parts[self.part(n, true)?];
+                let (side, (world, entity)) = (part.side, part.on()?);
+                let (world_, entities) = (&mut self.worlds[world], &mut self.entities[side]);
+                let frame = self.simulations[SIDES[side].1].advance(MS(20), |simulation, _| {
+                    if world_.contains(entity) {
+                        entities.despawn(world_, simulation, entity).unwrap();
+                    }
+                });
+                if frame.steps > 0 {
+                    self.entity_loses(world, entity);
+                }
+            }
+            Operation::Sync(side) => self.sync(side),
+            Operation::SyncAll(ms) => {
+                self.sync_all(ms);
+                self.check();
+            }
+        }
+        Some(())
+    }
 }
 
 proptest! {
@@ -242,84 +640,14 @@ proptest! {
 
     #[test]
     fn no_entity_without_its_body_nor_a_body_without_its_entity(
-        operations in prop::collection::vec(operation(), 250),
+        operations in prop::collection::vec(operation(), 1..500),
     ) {
-        let mut game = Game::new();
-        let mut alive: Vec<Entity> = Vec::new();
+        let mut model = Model::new();
         for (i, operation) in operations.into_iter().enumerate() {
-            #[expect(clippy::cast_precision_loss, reason = "a place for each")]
-            let at = Vector::new((i % 16) as f32 * 3.0, (i / 16) as f32 * 3.0, 0.0);
-            alive.retain(|entity| game.world.contains(*entity));
-            let pick = |n: usize| alive.get(n % alive.len().max(1)).copied();
-            match operation {
-                Operation::Spawn(kind) => {
-                    let body = match kind {
-                        0 => RigidBodyBuilder::dynamic(),
-                        1 => RigidBodyBuilder::dynamic().sleeping(true),
-                        _ => RigidBodyBuilder::fixed(),
-                    };
-                    alive.push(game.spawn(body.translation(at)));
-                }
-                Operation::Despawn(n) => {
-                    if let Some(entity) = pick(n) { game.despawn(entity) }
-                }
-                Operation::DespawnBehind(n) => {
-                    if let Some(entity) = pick(n) { game.world.despawn(entity).unwrap() }
-                }
-                Operation::RemoveBody(n) | Operation::RemoveThroughRapier(n) => {
-                    let Some(entity) = pick(n) else { continue };
-                    let Ok(key) = game.world.get::<&Body>(entity).map(|body| body.key()) else {
-                        continue;
-                    };
-                    let Some(handle) = game.simulation().handle(key) else { continue };
-                    if matches!(operation, Operation::RemoveBody(_)) {
-                        game.simulation().remove(key);
-                    } else {
-                        game.simulation().world_mut().remove_body(handle);
-                    }
-                }
-                Operation::TakeOff(n) => {
-                    if let Some(entity) = pick(n) {
-                        let _ = game.world.remove::<(Body, RenderPose)>(entity);
-                    }
-                }
-                Operation::Attach(a, b) => {
-                    let (Some(one), Some(other)) = (pick(a), pick(b)) else { continue };
-                    let Ok(key) = game.world.get::<&Body>(one).map(|body| body.key()) else {
-                        continue;
-                    };
-                    if game.simulation().get(key).is_some() {
-                        let Game { world, simulation, entities } = &mut game;
-                        entities.attach(world, simulation.as_mut().unwrap(), other, key).unwrap();
-                    }
-                }
-                Operation::Frame(ms) => {
-                    game.frame(ms);
-                    game.check();
-                }
-                Operation::SpawnInHook => {
-                    let Game { world, simulation, entities } = &mut game;
-                    simulation.as_mut().unwrap().advance(MS(20), |simulation, _| {
-                        let body = RigidBodyBuilder::dynamic().translation(at);
-                        let ball = ColliderBuilder::ball(0.5);
-                        alive.push(entities.spawn(world, simulation, body, ball, ()));
-                    });
-                    entities.sync(world, simulation.as_mut().unwrap());
-                }
-                Operation::DespawnInHook(n) => {
-                    let Some(entity) = pick(n) else { continue };
-                    let Game { world, simulation, entities } = &mut game;
-                    simulation.as_mut().unwrap().advance(MS(20), |simulation, _| {
-                        if world.contains(entity) {
-                            entities.despawn(world, simulation, entity).unwrap();
-                        }
-                    });
-                    entities.sync(world, simulation.as_mut().unwrap());
-                }
-            }
+            model.apply(i, operation);
         }
-        game.frame(0);
-        game.check();
+        model.sync_all(0);
+        model.check();
     }
 }
 
@@ -330,11 +658,543 @@ fn an_entity_that_lost_one_of_its_components_loses_the_other_with_its_body() {
     let mut entities = Entities::default();
     let body = RigidBodyBuilder::dynamic();
     let ball = ColliderBuilder::ball(0.5);
-    let entity = entities.spawn(&mut world, &mut simulation, body, ball, ());
+    let (entity, _) = entities.spawn(&mut world, &mut simulation, body, ball, ());
     world.remove_one::<RenderPose>(entity).unwrap();
     let key = world.get::<&Body>(entity).unwrap().key();
     simulation.remove(key);
     simulation.advance(Duration::ZERO, |_, _| ());
     entities.sync(&mut world, &mut simulation);
     assert!(world.get::<&Body>(entity).is_err());
+}
+
+#[test]
+fn two_simulations_in_one_world_leave_each_other_alone() {
+    let mut world = World::new();
+    let mut sides =
+        [(); 2].map(|()| (Simulation::new(Rate::hz(100).unwrap()), Entities::default()));
+    let spawned = [0.0, 9.0].map(|x| {
+        sides.each_mut().map(|(simulation, entities)| {
+            let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
+            spawn(entities, &mut world, simulation, body)
+        })
+    });
+    assert_eq!(
+        key(&world, spawned[0][0]),
+        key(&world, spawned[0][1]),
+        "equal keys"
+    );
+    world.despawn(spawned[0][1]).unwrap();
+    for (simulation, entities) in &mut sides {
+        simulation.advance(MS(20), |_, _| ());
+        entities.sync(&mut world, simulation);
+    }
+    let counts = sides
+        .each_ref()
+        .map(|(simulation, _)| simulation.physics().bodies.len());
+    assert_eq!(counts, [2, 1]);
+    for (side, entity) in [(0, spawned[0][0]), (0, spawned[1][0]), (1, spawned[1][1])] {
+        let (simulation, entities) = &sides[side];
+        let key = key(&world, entity);
+        assert_eq!(entities.entity(key), Some(entity));
+        assert_eq!(simulation.pose(key), Some(pose(&world, entity)));
+    }
+}
+
+#[test]
+fn a_body_may_be_shown_in_two_worlds_and_goes_with_its_entity_in_either() {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    let mut sides = [(); 2].map(|()| (World::new(), Entities::default()));
+    let key = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    let shown = sides.each_mut().map(|(world, entities)| {
+        let entity = world.spawn((Name(1),));
+        entities
+            .attach(world, &mut simulation, entity, key)
+            .unwrap();
+        entity
+    });
+    let frame = |simulation: &mut Simulation, sides: &mut [(World, Entities)]| {
+        simulation.advance(MS(20), |_, _| ());
+        for (world, entities) in sides {
+            entities.sync(world, simulation);
+        }
+    };
+    frame(&mut simulation, &mut sides);
+    for ((world, _), entity) in sides.iter().zip(shown) {
+        assert_eq!(Some(pose(world, entity)), simulation.pose(key));
+    }
+    sides[1].0.despawn(shown[1]).unwrap();
+    frame(&mut simulation, &mut sides);
+    frame(&mut simulation, &mut sides);
+    assert!(simulation.body(key).is_none());
+    let (world, _) = &sides[0];
+    assert!(world.satisfies::<&Name>(shown[0]));
+    assert!(!world.satisfies::<hecs::Or<&Body, &RenderPose>>(shown[0]));
+}
+
+/// Frames without a sync, few and many: what came to rest, moved on or was removed in them.
+#[test]
+fn frames_without_a_sync_are_made_up_for() {
+    for skipped in [1, 2, 5, 400] {
+        let mut game = Game::new();
+        let ground = game.spawn(RigidBodyBuilder::fixed().translation(Vector::Y * -50.0));
+        let bodies: Vec<Entity> = (0..40u8)
+            .map(|i| {
+                let at = Vector::new(f32::from(i) * 3.0, 0.0, 0.0);
+                game.spawn(
+                    RigidBodyBuilder::dynamic()
+                        .translation(at)
+                        .gravity_scale(0.0),
+                )
+            })
+            .collect();
+        game.frame(20);
+        for entity in &bodies[..30] {
+            let key = key(&game.world, *entity);
+            let body = game.simulation().body_mut(key).unwrap();
+            body.set_linvel(Vector::Z, true);
+        }
+        for frame in 0..skipped {
+            game.simulation().advance(MS(20), |_, _| ());
+            // One after the other comes to rest, is put elsewhere, is removed.
+            let entity = bodies[frame % 40];
+            let key = key(&game.world, entity);
+            match (frame % 3, game.simulation().body_mut(key)) {
+                (_, None) => (),
+                (0, Some(body)) => body.sleep(),
+                (1, Some(_)) => {
+                    let place = Pose::translation(0.0, 30.0, 3.0 * frame as f32);
+                    game.simulation().teleport(key, place).unwrap();
+                }
+                _ => drop(game.simulation().remove(key)),
+            }
+        }
+        game.frame(20);
+        game.check();
+        assert!(game.world.satisfies::<&Body>(ground));
+        let simulated = game.simulation().physics().bodies.len();
+        assert_eq!(simulated < 41, skipped > 2, "{skipped} skipped");
+    }
+}
+
+#[test]
+fn a_body_moved_by_hand_goes_on_there() {
+    for (asleep, with_pose, onto_a_body) in [
+        (false, false, false),
+        (false, true, false),
+        (false, false, true),
+        (true, false, false),
+        (true, true, false),
+        (true, true, true),
+    ] {
+        let mut game = Game::new();
+        let body = RigidBodyBuilder::dynamic().sleeping(asleep);
+        let entity = game.spawn(body.translation(Vector::Y * 9.0));
+        let key = key(&game.world, entity);
+        game.frame(20);
+        let other = if onto_a_body {
+            game.spawn(RigidBodyBuilder::dynamic().sleeping(asleep))
+        } else {
+            game.world.spawn(())
+        };
+        if with_pose {
+            let both = game.world.remove::<(Body, RenderPose)>(entity).unwrap();
+            game.world.insert(other, both).unwrap();
+        } else {
+            let body = game.world.remove_one::<Body>(entity).unwrap();
+            game.world.insert_one(other, body).unwrap();
+        }
+        for _ in 0..3 {
+            game.frame(20);
+            game.check();
+            assert_eq!(game.entities.entity(key), Some(other));
+            assert_eq!(game.simulation().physics().bodies.len(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_body_held_outside_of_the_world_lives_on_and_can_be_put_back() {
+    for (asleep, with_pose, elsewhere) in [false, true]
+        .into_iter()
+        .flat_map(|a| [(a, false, false), (a, true, false), (a, true, true)])
+    {
+        let mut game = Game::new();
+        let body = RigidBodyBuilder::dynamic().sleeping(asleep);
+        let entity = game.spawn(body.translation(Vector::Y * 9.0));
+        let key = key(&game.world, entity);
+        game.frame(20);
+        let body = game.world.remove_one::<Body>(entity).unwrap();
+        let shown = with_pose.then(|| game.world.remove_one::<RenderPose>(entity).unwrap());
+        for _ in 0..3 {
+            game.frame(20);
+            assert!(game.simulation().body(key).is_some());
+            assert_eq!(game.entities.entity(key), None);
+            assert!(
+                !game.world.satisfies::<&RenderPose>(entity),
+                "no ghost is left"
+            );
+        }
+        let to = if elsewhere {
+            game.world.spawn(())
+        } else {
+            entity
+        };
+        game.world.insert_one(to, body).unwrap();
+        if let Some(shown) = shown {
+            game.world.insert_one(to, shown).unwrap();
+        }
+        game.frame(20);
+        game.check();
+        assert_eq!(game.entities.entity(key), Some(to));
+        drop(game.world.remove_one::<Body>(to).unwrap());
+        game.frame(20);
+        game.check();
+        assert_eq!(game.simulation().physics().bodies.len(), 0);
+    }
+}
+
+#[test]
+fn a_body_taken_off_alone_leaves_no_pose_behind_and_no_pose_of_the_games_own_is_taken() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let own = game.world.spawn((RenderPose(Pose::IDENTITY),));
+    drop(game.world.remove_one::<Body>(entity).unwrap());
+    game.frame(20);
+    assert_eq!(game.simulation().physics().bodies.len(), 0);
+    assert!(!game.world.satisfies::<&RenderPose>(entity));
+    assert!(game.world.satisfies::<&RenderPose>(own));
+}
+
+#[test]
+fn spawn_gives_the_key_and_attach_says_what_is_missing() {
+    let mut world = World::new();
+    let mut simulation = Simulation::default();
+    let mut entities = Entities::default();
+    let ball = ColliderBuilder::ball(0.5);
+    let body = RigidBodyBuilder::dynamic();
+    let (entity, spawned) = entities.spawn(&mut world, &mut simulation, body, ball, (Name(1),));
+    assert_eq!(key(&world, entity), spawned);
+    let gone = world.spawn(());
+    world.despawn(gone).unwrap();
+    let dead = simulation.insert_body(RigidBodyBuilder::dynamic());
+    simulation.remove(dead);
+    let other = simulation.insert_body(RigidBodyBuilder::dynamic());
+    for (entity, key, error) in [
+        (entity, dead, EntityError::BodyGone),
+        (gone, other, EntityError::NoSuchEntity),
+    ] {
+        let attached = entities.attach(&mut world, &mut simulation, entity, key);
+        assert_eq!(attached, Err(error));
+    }
+    let despawned = entities.despawn(&mut world, &mut simulation, gone);
+    assert_eq!(despawned, Err(EntityError::NoSuchEntity));
+    entities.sync(&mut world, &mut simulation);
+    assert_eq!(key(&world, entity), spawned, "nothing was changed");
+    assert_eq!(simulation.physics().bodies.len(), 2);
+}
+
+#[test]
+fn a_body_goes_from_world_to_world_by_detach_and_attach() {
+    let mut simulation = Simulation::default();
+    let [mut here, mut there] = [(); 2].map(|()| (World::new(), Entities::default()));
+    let body = RigidBodyBuilder::dynamic();
+    let entity = spawn(&mut here.1, &mut here.0, &mut simulation, body);
+    let key = here.1.detach(&mut here.0, entity).unwrap();
+    assert_eq!(here.1.detach(&mut here.0, entity), None);
+    assert!(!here.0.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
+    let other = there.0.spawn(());
+    there
+        .1
+        .attach(&mut there.0, &mut simulation, other, key)
+        .unwrap();
+    here.0.clear();
+    simulation.advance(MS(40), |_, _| ());
+    for (world, entities) in [&mut here, &mut there] {
+        entities.sync(world, &mut simulation);
+    }
+    assert_eq!(Some(pose(&there.0, other)), simulation.pose(key));
+}
+
+#[test]
+fn an_attached_body_moved_by_hand_since_the_last_sync_is_there_once() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let key = key(&game.world, entity);
+    let [by_hand, attached] = [(); 2].map(|()| game.world.spawn(()));
+    let body = game.world.remove_one::<Body>(entity).unwrap();
+    game.world.insert_one(by_hand, body).unwrap();
+    let (world, simulation) = (&mut game.world, game.simulation.as_mut().unwrap());
+    game.entities
+        .attach(world, simulation, attached, key)
+        .unwrap();
+    game.frame(20);
+    game.check();
+    assert_eq!(game.entities.entity(key), Some(attached));
+}
+
+/// Whose entities' handles are those of earlier ones.
+#[test]
+fn a_world_that_was_cleared_starts_anew_also_beside_a_body_that_is_kept() {
+    let mut game = Game::new();
+    let kept = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::X * 9.0));
+    game.spawn(RigidBodyBuilder::dynamic());
+    game.frame(20);
+    let body = game.world.remove_one::<Body>(kept).unwrap();
+    game.world.clear();
+    assert_eq!(game.spawn(RigidBodyBuilder::dynamic()), kept);
+    for _ in 0..3 {
+        game.frame(20);
+        assert_eq!(game.entities.entity(body.key()), None);
+        let key = key(&game.world, kept);
+        let shown = game.simulation().pose(key);
+        assert_eq!(Some(pose(&game.world, kept)), shown);
+    }
+    assert_eq!(game.simulation().physics().bodies.len(), 2);
+    drop(body);
+    game.frame(20);
+    game.check();
+}
+
+#[test]
+fn an_entity_taken_and_spawned_again_is_found_when_its_body_moves() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let key = key(&game.world, entity);
+    game.frame(20);
+    let mut other = World::new();
+    let elsewhere = other.spawn(game.world.take(entity).unwrap());
+    let again = game.world.spawn(other.take(elsewhere).unwrap());
+    game.frame(20);
+    game.check();
+    assert_eq!(game.entities.entity(key), Some(again));
+}
+
+/// Its entity is not the one that was noted, so there is nobody to tell at once.
+#[test]
+fn an_entity_taken_and_spawned_again_loses_a_body_that_is_gone() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let key = key(&game.world, entity);
+    let mut other = World::new();
+    let elsewhere = other.spawn(game.world.take(entity).unwrap());
+    game.world.spawn(other.take(elsewhere).unwrap());
+    game.simulation().remove(key);
+    game.frame(20);
+    game.check();
+}
+
+#[test]
+fn a_new_key_in_the_place_of_a_dead_one_leaves_no_ghost() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let key = key(&game.world, entity);
+    game.simulation().remove(key);
+    game.spawn(RigidBodyBuilder::dynamic().translation(Vector::X * 9.0));
+    game.frame(20);
+    game.check();
+    assert!(!game.world.satisfies::<&Body>(entity));
+}
+
+/// Rapier gives out the places of removed bodies in the order of their removal.
+#[test]
+fn bodies_are_removed_in_the_same_order_whatever_the_order_of_the_drops() {
+    let handles = [false, true].map(|backwards| {
+        let mut game = Game::new();
+        let mut spawned: Vec<Entity> = (0..8u8)
+            .map(|i| {
+                let body = RigidBodyBuilder::dynamic();
+                game.spawn(body.translation(Vector::X * 9.0 * f32::from(i)))
+            })
+            .collect();
+        if backwards {
+            spawned.reverse();
+        }
+        for entity in spawned {
+            let body = game.world.remove_one::<Body>(entity).unwrap();
+            std::thread::spawn(|| drop(body)).join().unwrap();
+        }
+        game.frame(20);
+        game.check();
+        [(); 8].map(|()| {
+            let entity = game.spawn(RigidBodyBuilder::dynamic());
+            let key = key(&game.world, entity);
+            game.simulation().handle(key)
+        })
+    });
+    assert_eq!(handles[0], handles[1]);
+}
+
+#[test]
+fn new_entities_over_an_old_world_leave_its_bodies_alone_until_they_are_attached() {
+    let mut game = Game::new();
+    let entities =
+        [0.0, 9.0].map(|x| game.spawn(RigidBodyBuilder::dynamic().translation(Vector::X * x)));
+    game.frame(20);
+    game.entities = Entities::default();
+    game.world.despawn(entities[0]).unwrap();
+    let key = key(&game.world, entities[1]);
+    game.frame(20);
+    assert_eq!(game.simulation().physics().bodies.len(), 2);
+    assert_eq!(game.entities.entity(key), None);
+    let (world, simulation) = (&mut game.world, game.simulation.as_mut().unwrap());
+    game.entities
+        .attach(world, simulation, entities[1], key)
+        .unwrap();
+    game.frame(20);
+    assert_eq!(game.entities.entity(key), Some(entities[1]));
+    assert_eq!(
+        Some(pose(&game.world, entities[1])),
+        game.simulation().pose(key)
+    );
+}
+
+#[test]
+fn everything_can_be_debugged() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let body = game.world.get::<&Body>(entity).unwrap();
+    assert_eq!(format!("{body:?}"), format!("Body({:?})", body.key()));
+    assert_eq!(
+        format!("{:?}", game.entities),
+        "Entities { bodies: 1, synced: 0, .. }"
+    );
+}
+
+#[test]
+fn more_frames_without_a_sync_than_are_remembered_are_made_up_for() {
+    let mut game = Game::new();
+    let [moved, removed, busy] = [0.0, 9.0, 18.0].map(|x| {
+        let body = RigidBodyBuilder::fixed();
+        game.spawn(body.translation(Vector::X * x))
+    });
+    game.frame(20);
+    game.frame(20);
+    let synced = game.simulation().frame().number;
+    let [moved_key, removed_key, busy] = [moved, removed, busy].map(|one| key(&game.world, one));
+    let body = game.simulation().body_mut(moved_key).unwrap();
+    body.set_translation(Vector::Y, true);
+    game.simulation().remove(removed_key);
+    for _ in 0..20 {
+        // Comes to rest, and dies, again and again.
+        game.simulation().body_mut(busy).unwrap();
+        let body = game.simulation().insert_body(RigidBodyBuilder::fixed());
+        game.simulation().remove(body);
+        game.simulation().advance(MS(20), |_, _| ());
+    }
+    assert!(game.simulation().moved_since(synced).is_none());
+    assert!(game.simulation().removed_since(synced).is_none());
+    game.frame(20);
+    game.check();
+    assert_eq!(pose(&game.world, moved).translation, Vector::Y);
+    assert!(!game.world.satisfies::<&Body>(removed));
+}
+
+#[test]
+fn a_body_attached_anew_outlives_the_component_that_it_was_taken_off_with() {
+    for is_synced in [false, true] {
+        let mut game = Game::new();
+        let entity = game.spawn(RigidBodyBuilder::dynamic());
+        let key = key(&game.world, entity);
+        let body = game.world.remove_one::<Body>(entity).unwrap();
+        if is_synced {
+            game.frame(20);
+        }
+        let other = game.world.spawn(());
+        let (world, simulation) = (&mut game.world, game.simulation.as_mut().unwrap());
+        game.entities.attach(world, simulation, other, key).unwrap();
+        drop(body);
+        game.frame(20);
+        game.check();
+        assert_eq!(game.entities.entity(key), Some(other));
+    }
+}
+
+#[test]
+fn after_a_restore_one_call_names_what_is_on_one_side_only() {
+    let mut game = Game::new();
+    let [kept, despawned] = [0.0, 5.0].map(|x| {
+        let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
+        game.spawn(body.linvel(Vector::Y))
+    });
+    game.frame(25);
+    let lost = key(&game.world, despawned);
+    let saved = game.simulation().clone();
+    game.despawn(despawned);
+    let late = [10.0, 15.0].map(|x| {
+        let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
+        game.spawn(body)
+    });
+    game.frame(95);
+
+    game.simulation().clone_from(&saved);
+    let simulation = game.simulation.as_ref().unwrap();
+    let unmatched = game.entities.unmatched(simulation);
+    let gone: BTreeSet<Entity> = unmatched.entities.into_iter().collect();
+    assert_eq!(gone, BTreeSet::from(late));
+    assert_eq!(unmatched.bodies, [lost]);
+
+    // The game puts it right.
+    for entity in late {
+        game.despawn(entity);
+    }
+    let again = game.world.spawn(());
+    let simulation = game.simulation.as_mut().unwrap();
+    let attached = game
+        .entities
+        .attach(&mut game.world, simulation, again, lost);
+    assert_eq!(attached, Ok(()));
+    game.frame(0);
+    game.check();
+    assert!(game.world.contains(kept));
+    let simulation = game.simulation.as_ref().unwrap();
+    assert!(game.entities.unmatched(simulation).is_empty());
+}
+
+/// slotmap drops the entry of a dead key in silence: then every entity with a body is looked at.
+#[test]
+fn a_new_body_in_the_place_of_a_dead_one_before_the_sync_leaves_all_others_as_they_are() {
+    let mut world = World::new();
+    let mut sides = [(); 2].map(|()| {
+        let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+        simulation.physics_mut().gravity = Vector::ZERO;
+        (Entities::default(), simulation)
+    });
+    let flying = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let spawned = sides.each_mut().map(|(entities, simulation)| {
+        [(); 3].map(|()| spawn(entities, &mut world, simulation, flying()))
+    });
+    for (entities, simulation) in &mut sides {
+        simulation.advance(MS(25), |_, _| ());
+        entities.sync(&mut world, simulation);
+    }
+    let keys = spawned.map(|side| side.map(|entity| key(&world, entity)));
+
+    let (entities, simulation) = &mut sides[0];
+    simulation.remove(keys[0][0]).unwrap();
+    let late = spawn(entities, &mut world, simulation, flying());
+    let late_key = key(&world, late);
+    for (entities, simulation) in &mut sides {
+        simulation.advance(MS(25), |_, _| ());
+        entities.sync(&mut world, simulation);
+    }
+    assert!(world.get::<&Body>(spawned[0][0]).is_err());
+    assert!(world.get::<&RenderPose>(spawned[0][0]).is_err());
+    assert_eq!(sides[0].0.entity(keys[0][0]), None);
+    let mut living = vec![(0, late, late_key)];
+    for side in 0..2 {
+        let pairs = spawned[side].into_iter().zip(keys[side]);
+        living.extend(pairs.map(|(entity, key)| (side, entity, key)));
+    }
+    living.retain(|(_, entity, _)| *entity != spawned[0][0]);
+    assert_eq!(living.len(), 6);
+    for (side, entity, key) in living {
+        let (entities, simulation) = &sides[side];
+        assert_eq!(entities.entity(key), Some(entity), "of side {side}");
+        assert_eq!(
+            simulation.pose(key),
+            Some(pose(&world, entity)),
+            "of side {side}"
+        );
+        assert!(pose(&world, entity).translation.x > 0.1);
+    }
 }

@@ -4,7 +4,7 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Frame, Rate, Simulation, Smoothing};
-use scenes::{advance, ball, space};
+use scenes::{MS, advance, ball, space};
 use std::collections::VecDeque;
 
 /// A pile with bodies that come and go, spinners off their centre, and a simulation-wide smoothing.
@@ -57,7 +57,7 @@ fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
                 }
                 frames.retain(|(old, _)| old.tick + 2 >= oldest);
             }
-            assert!(simulation.get(keys[0]).unwrap().is_sleeping());
+            assert!(simulation.body(keys[0]).unwrap().is_sleeping());
             assert_eq!(checked > 1_000, states > 2, "{checked} looks back");
         }
     }
@@ -112,12 +112,12 @@ fn a_body_that_rests_or_is_teleported_was_where_it_was() {
     // Teleported after ten steps, it is at rest for ten more, and then moves.
     let there = Pose::translation(5.0, 0.0, 0.0);
     simulation.teleport(key, there).unwrap();
-    simulation.get_mut(key).unwrap().sleep();
+    simulation.body_mut(key).unwrap().sleep();
     for _ in 0..10 {
         advance(&mut simulation, 10);
     }
     simulation
-        .get_mut(key)
+        .body_mut(key)
         .unwrap()
         .set_linvel(Vector::X * 100.0, true);
     for _ in 0..10 {
@@ -150,7 +150,7 @@ fn a_click_hits_what_the_player_saw() {
     let mut screen = VecDeque::new();
     for i in 0..200 {
         let frame = advance(&mut simulation, 7);
-        screen.push_back((frame, simulation.point(key, Vector::ZERO).unwrap()));
+        screen.push_back((frame, (simulation.pose(key).unwrap() * Vector::ZERO)));
         if screen.len() > 5 {
             let (frame, aimed_at) = screen.pop_front().unwrap();
             let ray = Ray::new(aimed_at + Vector::Z * 10.0, -Vector::Z);
@@ -206,7 +206,7 @@ fn a_history_that_begins_in_a_hook_knows_the_steps_from_there_on() {
     let mut simulation = space(100);
     let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0), ball());
     advance(&mut simulation, 10);
-    simulation.advance(std::time::Duration::from_millis(50), |simulation, step| {
+    simulation.advance(MS(50), |simulation, step| {
         if step.tick == 3 {
             simulation.set_history(10);
         }
@@ -217,4 +217,20 @@ fn a_history_that_begins_in_a_hook_knows_the_steps_from_there_on() {
         assert!((x - 0.1 * tick as f32).abs() < 1e-5, "{x} after {tick}");
     }
     assert_eq!(simulation.pose_at(key, 2, 1.0), None);
+}
+
+#[test]
+fn a_body_that_is_born_in_the_hook_in_which_a_history_begins_was_not_there_before() {
+    let mut simulation = space(100);
+    let mut born = None;
+    simulation.advance(MS(50), |simulation, step| {
+        if step.tick == 2 {
+            simulation.set_history(10);
+            born = Some(simulation.insert(RigidBodyBuilder::fixed(), ball()));
+        }
+    });
+    let known: Vec<u64> = (0..=5)
+        .filter(|tick| simulation.pose_at(born.unwrap(), *tick, 0.5).is_some())
+        .collect();
+    assert_eq!(known, [3, 4, 5]);
 }

@@ -3,11 +3,9 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyError, BodyKey, Generator, Hooks, Rate, Simulation, Step};
-use scenes::{advance, ball, space};
+use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step};
+use scenes::{MS, advance, ball, space};
 use std::time::Duration;
-
-const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// The largest distance between two poses' places of four points, 1 m from the origin.
 fn apart(a: Pose, b: Pose) -> f32 {
@@ -52,7 +50,7 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
                 "at once"
             );
             advance(&mut through, ms);
-            assert_eq!(through.frame().teleported, 1);
+            assert_eq!(through.frame().poses.teleported, 1);
         }
         advance(&mut twin, ms);
         for _ in 0..60 {
@@ -62,8 +60,8 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
             advance(&mut through, 7);
             advance(&mut twin, 7);
         }
-        let velocity = portal.rotation * twin.get(other).unwrap().linvel();
-        assert!((through.get(key).unwrap().linvel() - velocity).length() < 1e-5);
+        let velocity = portal.rotation * twin.body(other).unwrap().linvel();
+        assert!((through.body(key).unwrap().linvel() - velocity).length() < 1e-5);
     }
 }
 
@@ -76,7 +74,7 @@ fn a_world_that_wraps_around_shows_no_jump_but_the_wrap() {
     let (mut last, mut wraps) = (0.0, 0);
     for frame in 0..600 {
         simulation.advance(MS(7), |simulation, _| {
-            if simulation.get(key).unwrap().translation().x > 32.0 {
+            if simulation.body(key).unwrap().translation().x > 32.0 {
                 let back = Pose::translation(-64.0, 0.0, 0.0);
                 simulation.teleport_by(key, back).unwrap();
             }
@@ -121,7 +119,7 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
     let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
     let mut keys = scenes::pile(&mut simulation, 30);
     let rock = ColliderBuilder::cuboid(4.0, 1.0, 4.0).translation(Vector::X * 20.0);
-    simulation.world_mut().insert_collider(rock, None);
+    simulation.physics_mut().insert_collider(rock, None);
     let cube = || ColliderBuilder::cuboid(0.25, 0.25, 0.25);
     let mut add = |simulation: &mut Simulation, body: RigidBodyBuilder, at: [f32; 3]| {
         let key = simulation.insert(body.translation(at.into()), cube().mass(1.0));
@@ -151,7 +149,7 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
         let joint = SphericalJointBuilder::new()
             .local_anchor1(Vector::Y * -0.5)
             .local_anchor2(Vector::Y * 0.5);
-        let world = simulation.world_mut();
+        let world = simulation.physics_mut();
         if i < 3 {
             world.insert_impulse_joint(a, b, joint);
         } else {
@@ -163,19 +161,19 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
         RigidBodyBuilder::dynamic(),
         [0.0, 8.0, -20.0],
     );
-    let spring = Generator::Spring {
+    let spring = ForceGenerator::Spring {
         anchor: Vector::new(0.0, 11.0, -20.0),
         point: Vector::ZERO,
         rest_length: 2.0,
         stiffness: 50.0,
         damping: 1.0,
     };
-    simulation.add_generator(hung, spring).unwrap();
+    simulation.insert_force_generator(hung, spring).unwrap();
     let lift = RigidBodyBuilder::kinematic_position_based();
     let lift = add(&mut simulation, lift, [0.0, 1.0, 20.0]);
     let top = Pose::translation(0.0, 9.0, 20.0);
     simulation
-        .set_target(lift, top, Duration::from_secs(8))
+        .set_kinematic_target(lift, top, Duration::from_secs(8))
         .unwrap();
     let flyer = RigidBodyBuilder::dynamic()
         .angvel(Vector::ONE)
@@ -183,7 +181,7 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
     add(&mut simulation, flyer, [0.0, 30.0, 0.0]);
     let cloth = SoftBodyBuilder::cloth(Vector::new(30.0, 5.0, 30.0), Vector::X, Vector::Z, 4, 4)
         .pinned_particles([0, 3]);
-    let cloth = simulation.world_mut().insert_soft_body(cloth);
+    let cloth = simulation.physics_mut().insert_soft_body(cloth);
     (simulation, keys, cloth)
 }
 
@@ -223,7 +221,7 @@ fn a_shift_of_the_origin_is_not_seen() {
             for _ in 0..300 {
                 advance(simulation, 11);
             }
-            assert!(simulation.get(keys[3]).unwrap().is_sleeping());
+            assert!(simulation.body(keys[3]).unwrap().is_sleeping());
         }
         let by = Pose::from_translation(-origin);
         shifted.shift_origin(origin).unwrap();
@@ -234,7 +232,7 @@ fn a_shift_of_the_origin_is_not_seen() {
                 let expected = by * other.pose(*key).unwrap();
                 let off = apart(shifted.pose(*key).unwrap(), expected);
                 assert!(off < bound, "{off} m in frame {frame}");
-                let (here, there) = (shifted.get(*key).unwrap(), other.get(*key).unwrap());
+                let (here, there) = (shifted.body(*key).unwrap(), other.body(*key).unwrap());
                 assert_eq!(here.is_sleeping(), there.is_sleeping());
                 let speed = (here.linvel() - there.linvel()).length();
                 assert!(speed < 10.0 * bound, "{speed} m/s in frame {frame}");
@@ -245,11 +243,11 @@ fn a_shift_of_the_origin_is_not_seen() {
             assert_eq!(frame.tick, theirs.tick);
             // In the first step after it all are awake.
             assert!(frame.awake == theirs.awake || frame.tick == shifted_at + 1);
-            assert_eq!(frame.teleported, 0);
+            assert_eq!(frame.poses.teleported, 0);
             if frame.tick > shifted_at {
                 // The frame and the collider of a soft body follow its particles in the next step.
-                let here = places(shifted.world(), cloth, origin);
-                let off = furthest(&here, &places(other.world(), cloth, Vector::ZERO));
+                let here = places(shifted.physics(), cloth, origin);
+                let off = furthest(&here, &places(other.physics(), cloth, Vector::ZERO));
                 assert!(off < bound, "{off} m after {} steps", frame.tick);
             }
         }
@@ -267,7 +265,10 @@ fn a_shift_before_the_first_step_loses_nothing() {
         simulation.insert(body(), ball().enabled(false));
         let bad = simulation.insert(body(), ball());
         let nowhere = Pose::from_translation(Vector::NAN);
-        simulation.get_mut(bad).unwrap().set_position(nowhere, true);
+        simulation
+            .body_mut(bad)
+            .unwrap()
+            .set_position(nowhere, true);
     }
     shifted.shift_origin(origin).unwrap();
     let by = Pose::from_translation(-origin);
@@ -286,7 +287,10 @@ fn a_shift_before_the_first_step_loses_nothing() {
     let hits = |x: f32, z: f32| {
         let ray = Ray::new(Vector::new(x, 50.0, z) - origin, -Vector::Y);
         let filter = QueryFilter::default();
-        shifted.world().cast_ray(&ray, 45.0, true, filter).is_some()
+        shifted
+            .physics()
+            .cast_ray(&ray, 45.0, true, filter)
+            .is_some()
     };
     assert!(!hits(0.0, 40.0));
     assert!(hits(-20.0, 0.0));
@@ -300,7 +304,7 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         // Rapier keeps contacts over steps; a shift makes it find them anew. Both do, always.
         simulation
-            .world_mut()
+            .physics_mut()
             .integration_parameters
             .contact_recycling = false;
         let floor = ColliderBuilder::cuboid(50.0, 0.5, 50.0);
@@ -308,7 +312,7 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
         simulation.insert(below, floor);
         let keys = scenes::pile(&mut simulation, 60);
         for key in &keys {
-            let mut pose = *simulation.get(*key).unwrap().position();
+            let mut pose = *simulation.body(*key).unwrap().position();
             pose.translation += far;
             simulation.teleport(*key, pose).unwrap();
         }
@@ -320,10 +324,10 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
     let (mut shifted, mut other) = (pile(), pile());
     shifted.shift_origin(far).unwrap();
     for (here, there) in shifted
-        .world()
+        .physics()
         .bodies
         .iter()
-        .zip(other.world().bodies.iter())
+        .zip(other.physics().bodies.iter())
     {
         assert_eq!(here.1.translation() + far, there.1.translation());
         assert_eq!(here.1.vels(), there.1.vels());
@@ -331,7 +335,7 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
     advance(&mut shifted, 17);
     advance(&mut other, 17);
     let contacts = |simulation: &Simulation| -> Vec<_> {
-        let pairs = simulation.world().narrow_phase.contact_pairs();
+        let pairs = simulation.physics().narrow_phase.contact_pairs();
         let manifolds = pairs.flat_map(|pair| pair.manifolds().to_vec());
         let points = manifolds.flat_map(|manifold| manifold.points.to_vec());
         points
@@ -357,7 +361,7 @@ fn a_shift_is_told_at_once_and_once() {
     let ray = |x: f32| Ray::new(Vector::new(x, 50.0, 3.5), -Vector::Y);
     let hit = |simulation: &Simulation, ray: Ray| {
         let query = simulation
-            .world()
+            .physics()
             .cast_ray(&ray, 100.0, true, QueryFilter::default());
         query.map(|(collider, distance)| (collider, (distance * 1e3).round()))
     };
@@ -467,7 +471,7 @@ fn what_waits_for_the_next_step_is_shifted_too() {
             simulation.shift_origin(origin).unwrap();
         }
         advance(&mut simulation, 17);
-        simulation.get(key).unwrap().angvel()
+        simulation.body(key).unwrap().angvel()
     };
     assert_eq!(spin(true), spin(false));
     assert!(spin(true).length() > 1.0);
@@ -486,7 +490,7 @@ fn what_hits_a_sleeper_in_the_step_after_a_shift_wakes_it() {
     for _ in 0..10 {
         advance(&mut simulation, 17);
     }
-    let speed = |key| simulation.get(key).unwrap().linvel().x;
+    let speed = |key| simulation.body(key).unwrap().linvel().x;
     assert!(speed(sleeper) > 1.0, "{} m/s", speed(sleeper));
     assert!(
         (speed(sleeper) + speed(bullet) - 10.0).abs() < 1e-3,
@@ -514,10 +518,10 @@ fn a_change_of_one_thing_changes_nothing_else() {
         )
     };
     let (simulation, key) = start();
-    let (translation, rotation, linvel, angvel) = everything_of(simulation.get(key).unwrap());
+    let (translation, rotation, linvel, angvel) = everything_of(simulation.body(key).unwrap());
     let pair = (
-        simulation.previous(key).unwrap(),
-        simulation.current(key).unwrap(),
+        simulation.previous_pose(key).unwrap(),
+        simulation.current_pose(key).unwrap(),
     );
     let turned = Vector::Y * 0.2;
     let turned = Pose::new(Vector::ZERO, turned).rotation * rotation;
@@ -540,44 +544,53 @@ fn a_change_of_one_thing_changes_nothing_else() {
     for (change, linvel, angvel) in velocities {
         let (mut simulation, key) = start();
         let shown = simulation.pose(key);
-        change(simulation.get_mut(key).unwrap());
+        change(simulation.body_mut(key).unwrap());
         let frame = advance(&mut simulation, 0);
-        assert_eq!(frame.teleported, 0);
+        assert_eq!(frame.poses.teleported, 0);
         assert_eq!(
             (
-                simulation.previous(key).unwrap(),
-                simulation.current(key).unwrap()
+                simulation.previous_pose(key).unwrap(),
+                simulation.current_pose(key).unwrap()
             ),
             pair
         );
         assert_eq!(simulation.pose(key), shown);
-        let now = everything_of(simulation.get(key).unwrap());
+        let now = everything_of(simulation.body(key).unwrap());
         assert_eq!(now, (translation, rotation, linvel, angvel));
     }
 
-    // Parts of the pose: the rest of it is the true state's, not one that was shown.
+    // Parts of the pose: simulated, the rest of it is the true state's, not one that was shown; shown, the rest
+    // goes on as smoothly as before.
     let (mut simulation, key) = start();
-    simulation.get_mut(key).unwrap().set_rotation(turned, true);
+    simulation.body_mut(key).unwrap().set_rotation(turned, true);
     advance(&mut simulation, 0);
-    let now = everything_of(simulation.get(key).unwrap());
+    let now = everything_of(simulation.body(key).unwrap());
     assert_eq!(now, (translation, turned, linvel, angvel));
-    assert_eq!(
-        simulation.pose(key),
-        Some(Pose::from_parts(translation, turned))
-    );
+    let pose = simulation.pose(key).unwrap();
+    assert!(pose.rotation.abs_diff_eq(turned, 1e-6), "{pose:?}");
+    // The origin, which the body was turned about, goes straight.
+    let alpha = simulation.frame().alpha;
+    let straight = pair.0.translation.lerp(pair.1.translation, alpha);
+    assert!(straight.distance(translation) > 0.01, "on the way");
+    assert!(pose.translation.distance(straight) < 1e-6, "{pose:?}");
 
     let (mut simulation, key) = start();
-    let body = simulation.get_mut(key).unwrap();
+    let shown = simulation.pose(key).unwrap();
+    let body = simulation.body_mut(key).unwrap();
     let lifted = Vector::new(body.translation().x, 9.0, body.translation().z);
     body.set_translation(lifted, true);
     let frame = advance(&mut simulation, 0);
-    assert_eq!(frame.teleported, 1);
-    let now = everything_of(simulation.get(key).unwrap());
+    assert_eq!(frame.poses.teleported, 1);
+    let now = everything_of(simulation.body(key).unwrap());
     assert_eq!(now, (lifted, rotation, linvel, angvel));
-    assert_eq!(
-        simulation.pose(key),
-        Some(Pose::from_parts(lifted, rotation))
-    );
+    let pose = simulation.pose(key).unwrap();
+    // The centre of mass, which the body goes on turning about, stands.
+    let body = simulation.body(key).unwrap();
+    let center = body.mass_properties().local_mprops.local_com;
+    let there = *body.position() * center;
+    assert!((pose * center).distance(there) < 1e-5, "{pose:?}");
+    assert!(shown.rotation != rotation);
+    assert!(pose.rotation.abs_diff_eq(shown.rotation, 1e-6), "{pose:?}");
 }
 
 #[test]
@@ -602,14 +615,14 @@ fn only_what_is_put_elsewhere_counts_as_that() {
     }
     for ms in [10, 20, 30] {
         let frame = simulation.advance(MS(ms), |simulation, _| {
-            simulation.world_mut();
+            simulation.physics_mut();
         });
-        assert_eq!(frame.teleported, 0, "{ms} ms");
+        assert_eq!(frame.poses.teleported, 0, "{ms} ms");
     }
     let frame = simulation.advance(MS(20), |simulation, _| {
         simulation.shift_origin(Vector::X).unwrap();
     });
-    assert_eq!(frame.teleported, 0);
+    assert_eq!(frame.poses.teleported, 0);
 }
 
 #[test]
@@ -620,5 +633,152 @@ fn a_shift_after_a_frame_reaches_a_host_that_has_not_taken_it_over_yet() {
     assert!(simulation.moved().len() > 30);
     for (key, pose) in simulation.moved() {
         assert_eq!(simulation.pose(*key), Some(*pose));
+    }
+}
+
+/// A chain of links that hang on one another in free space, pushed into motion; gives its bodies, the root
+/// first.
+fn chain(simulation: &mut Simulation, links: u8, root: RigidBodyBuilder) -> Vec<BodyKey> {
+    let mut keys = vec![simulation.insert(root, ball())];
+    for i in 1..links {
+        let body = RigidBodyBuilder::dynamic().translation(Vector::X * f32::from(i));
+        keys.push(simulation.insert(body, ball()));
+        let ends = [keys[usize::from(i) - 1], keys[usize::from(i)]];
+        let [one, other] = ends.map(|key| simulation.handle(key).unwrap());
+        let joint = SphericalJointBuilder::new()
+            .local_anchor1(Vector::X * 0.5)
+            .local_anchor2(Vector::X * -0.5);
+        let joints = simulation.physics_mut_for(&[]);
+        joints.insert_multibody_joint(one, other, joint).unwrap();
+    }
+    simulation.advance(MS(200), |simulation, _| {
+        // Rapier gives links no velocity but that of their joints: only forces set them in motion.
+        for (key, push) in keys
+            .iter()
+            .zip([Vector::Z, -Vector::Y, Vector::Y, Vector::Z])
+        {
+            simulation.add_force(*key, push * 0.3).unwrap();
+        }
+    });
+    keys
+}
+
+#[test]
+fn the_links_of_a_multibody_are_put_elsewhere_with_their_root() {
+    for by_hand in [false, true] {
+        let mut simulation = space(100);
+        let keys = chain(&mut simulation, 5, RigidBodyBuilder::dynamic());
+        advance(&mut simulation, 255);
+        let [before, after] =
+            [keys[0], keys[4]].map(|key| simulation.body(key).unwrap().position());
+        let relative = before.inverse() * *after;
+        let to = Pose::new(Vector::new(0.0, 300.0, 7.0), Vector::X);
+        if by_hand {
+            let root = simulation.body_mut(keys[0]).unwrap();
+            root.set_position(to, true);
+            advance(&mut simulation, 1); // no step
+        } else {
+            simulation.teleport(keys[0], to).unwrap();
+        }
+        let shown = simulation.pose(keys[4]).unwrap();
+        assert!(shown.translation.distance((to * relative).translation) < 1e-3);
+        for ms in [1, 10, 4] {
+            advance(&mut simulation, ms);
+            for key in &keys {
+                let [previous, current] = [
+                    simulation.previous_pose(*key).unwrap(),
+                    simulation.current_pose(*key).unwrap(),
+                ];
+                let way = previous.translation.distance(current.translation);
+                assert!(way < 0.2, "{way} m in a step, by hand {by_hand}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_multibody_goes_through_a_portal_in_one_piece_and_with_its_motion() {
+    for root in [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()] {
+        let run = |by: Option<Pose>| {
+            let mut simulation = space(100);
+            let keys = chain(&mut simulation, 4, root.clone());
+            advance(&mut simulation, 105);
+            if let Some(by) = by {
+                simulation.teleport_by(keys[0], by).unwrap();
+            }
+            let mut shown = Vec::new();
+            for _ in 0..40 {
+                advance(&mut simulation, 7);
+                shown.extend(keys.iter().map(|key| simulation.pose(*key).unwrap()));
+            }
+            let way = shown[1]
+                .translation
+                .distance(shown[keys.len() * 39 + 1].translation);
+            assert!(way > 0.1, "it moves: {way} m");
+            shown
+        };
+        let by = Pose::new(Vector::new(4.0, -3.0, 8.0), Vector::Y * 1.2);
+        for (through, stayed) in run(Some(by)).into_iter().zip(run(None)) {
+            let off = through.translation.distance((by * stayed).translation);
+            assert!(off < 2e-3, "{off} m");
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_others_is_not_put_elsewhere_alone() {
+    let mut simulation = space(100);
+    let keys = chain(&mut simulation, 3, RigidBodyBuilder::dynamic());
+    let cloth = SoftBodyBuilder::cloth(Vector::Y * 9.0, Vector::X, Vector::Z, 4, 4);
+    let physics = simulation.physics_mut();
+    let cloth = physics.insert_soft_body(cloth);
+    physics.add_soft_body_cluster(cloth, &[0, 1, 2, 3]).unwrap();
+    let is_frame = |body: &RigidBody| body.body_type() == RigidBodyType::SoftFrame;
+    let frame = physics.rigid_bodies().find(|(_, body)| is_frame(body));
+    let (frame, _) = frame.expect("the cluster has a frame");
+    let frame = simulation.track(frame).unwrap();
+    for key in [keys[1], keys[2], frame] {
+        let before = *simulation.body(key).unwrap().position();
+        let to = Pose::translation(5.0, 5.0, 5.0);
+        assert_eq!(simulation.teleport(key, to), Err(BodyError::Dependent));
+        assert_eq!(simulation.teleport_by(key, to), Err(BodyError::Dependent));
+        assert_eq!(*simulation.body(key).unwrap().position(), before);
+    }
+}
+
+#[test]
+fn a_rotation_is_normalised_or_refused() {
+    let mut simulation = space(100);
+    let key = tumbler(&mut simulation);
+    let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let turned = Rotation::from_rotation_y(1.0);
+    let long = Pose::from_parts(Vector::X, turned * 7.0);
+    let none = Pose::from_parts(Vector::X, turned * 0.0);
+    let before = simulation.pose(key);
+    assert_eq!(simulation.teleport(key, none), Err(BodyError::NotARotation));
+    assert_eq!(
+        simulation.teleport_by(key, none),
+        Err(BodyError::NotARotation)
+    );
+    let target = simulation.set_kinematic_target(lift, none, MS(50));
+    assert_eq!(target, Err(BodyError::NotARotation));
+    assert_eq!(simulation.pose(key), before);
+
+    simulation.set_kinematic_target(lift, long, MS(50)).unwrap();
+    simulation.teleport(key, long).unwrap();
+    assert!(
+        simulation
+            .pose(key)
+            .unwrap()
+            .rotation
+            .abs_diff_eq(turned, 1e-6)
+    );
+    simulation.teleport_by(key, long).unwrap();
+    advance(&mut simulation, 50);
+    let twice = Rotation::from_rotation_y(2.0);
+    for (key, rotation) in [(lift, turned), (key, twice)] {
+        let body = simulation.body(key).unwrap();
+        assert!(body.is_enabled() && body.rotation().is_normalized());
+        assert!(key != lift || body.rotation().abs_diff_eq(rotation, 1e-6));
     }
 }

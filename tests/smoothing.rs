@@ -4,20 +4,14 @@ mod scenes;
 
 use evenstep::rapier3d::glamx::Quat;
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyError, BodyKey, Generator, Simulation, Smoothing, Wrench, interpolate};
-use scenes::{advance, ball, space};
+use evenstep::{BodyError, BodyKey, ForceGenerator, Simulation, Smoothing, Wrench, interpolate};
+use scenes::{MS, advance, ball, shown_x, space};
 use std::time::Duration;
-
-const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// The angle of the rotation from one to the other: radians.
 fn angle(a: Quat, b: Quat) -> f32 {
     let difference = if a.dot(b) < 0.0 { a + b } else { a - b };
     4.0 * (0.5 * difference.length()).asin()
-}
-
-fn x(simulation: &Simulation, key: BodyKey) -> f32 {
-    simulation.pose(key).unwrap().translation.x
 }
 
 // About the centre of mass.
@@ -44,7 +38,7 @@ fn a_spinner_s_centre_of_mass_goes_straight() {
         }
         // On a straight line through the first centre of mass, whatever the spin.
         let off = |pose: Pose| (pose * Vector::X).y.abs();
-        let (previous, current) = (simulation.previous(key), simulation.current(key));
+        let (previous, current) = (simulation.previous_pose(key), simulation.current_pose(key));
         let naive_pose = interpolate(&previous.unwrap(), &current.unwrap(), frame.alpha);
         ours = ours.max(off(simulation.pose(key).unwrap()));
         naive = naive.max(off(naive_pose));
@@ -60,7 +54,7 @@ fn the_first_step_of_a_spinner_goes_straight_too() {
     let key = thrown_hammer(&mut simulation);
     for _ in 0..14 {
         advance(&mut simulation, 14);
-        let center = simulation.point(key, Vector::X).unwrap();
+        let center = simulation.pose(key).unwrap() * Vector::X;
         assert!(center.y.abs() < 1e-6, "{center}");
     }
     assert_eq!(simulation.tick(), 1);
@@ -77,18 +71,18 @@ fn a_mass_that_moves_is_noticed() {
         let other = ColliderBuilder::ball(0.1).translation(Vector::X * 2.0);
         if through_rapier {
             let handle = simulation.handle(key);
-            simulation.world_mut().insert_collider(other, handle);
+            simulation.physics_mut().insert_collider(other, handle);
         } else {
             simulation.insert_collider(key, other).unwrap();
         }
         advance(&mut simulation, 300);
-        let center = simulation.get(key).unwrap().local_center_of_mass();
+        let center = simulation.body(key).unwrap().local_center_of_mass();
         assert!((center - Vector::X).length() < 1e-6);
-        let before = simulation.point(key, center).unwrap();
+        let before = simulation.pose(key).unwrap() * center;
         for _ in 0..20 {
             advance(&mut simulation, 14);
-            let now = simulation.point(key, center).unwrap();
-            let velocity = simulation.get(key).unwrap().linvel();
+            let now = simulation.pose(key).unwrap() * center;
+            let velocity = simulation.body(key).unwrap().linvel();
             let off = (now - before)
                 .reject_from(velocity.normalize_or(Vector::X))
                 .length();
@@ -107,7 +101,7 @@ fn a_door_is_led_by_its_hinge() {
     for _ in 0..100 {
         simulation.advance(MS(13), |simulation, step| {
             let next = Quat::from_rotation_y(0.5 * (step.tick + 1) as f32);
-            let body = simulation.get_mut(door).unwrap();
+            let body = simulation.body_mut(door).unwrap();
             body.set_next_kinematic_rotation(next);
         });
         let hinge = simulation.pose(door).unwrap().translation;
@@ -120,7 +114,7 @@ fn a_door_is_led_by_its_hinge() {
 #[test]
 fn extrapolation_is_within_its_bound() {
     let mut simulation = space(60);
-    simulation.world_mut().gravity = Vector::Y * -9.81;
+    simulation.physics_mut().gravity = Vector::Y * -9.81;
     simulation.set_smoothing(Smoothing::Extrapolate);
     let key = simulation.insert(
         RigidBodyBuilder::dynamic()
@@ -133,10 +127,10 @@ fn extrapolation_is_within_its_bound() {
     let mut shown: Option<(Pose, f32)> = None;
     for frame in 0..400 {
         let done = advance(&mut simulation, 3);
-        let body = simulation.get(key).unwrap();
+        let body = simulation.body(key).unwrap();
         // When the step is made it shows how far off the last frame before it was.
         if let Some((pose, alpha)) = shown.filter(|_| done.steps == 1 && frame > 20) {
-            let (previous, current) = (simulation.previous(key), simulation.current(key));
+            let (previous, current) = (simulation.previous_pose(key), simulation.current_pose(key));
             let center = body.local_center_of_mass();
             let previous = previous.unwrap() * center;
             let truth = previous + (current.unwrap() * center - previous) * alpha;
@@ -162,7 +156,7 @@ fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
     let mut through = 0.0f32;
     for _ in 0..300 {
         advance(&mut simulation, 5);
-        let truth = simulation.current(key).unwrap().translation.y;
+        let truth = simulation.current_pose(key).unwrap().translation.y;
         through = through.max(truth - simulation.pose(key).unwrap().translation.y);
     }
     let way = (2.0 * 9.81 * 4.5f32).sqrt() / 60.0;
@@ -184,11 +178,13 @@ fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
             .linvel(Vector::Y * rate),
         ColliderBuilder::ball(0.1).mass(1.0),
     );
-    let to_the_middle = Generator::custom(move |body, _| Wrench {
+    let to_the_middle = ForceGenerator::custom(move |body, _| Wrench {
         force: body.translation() * -rate * rate,
         ..Wrench::default()
     });
-    simulation.add_generator(key, to_the_middle).unwrap();
+    simulation
+        .insert_force_generator(key, to_the_middle)
+        .unwrap();
     key
 }
 
@@ -231,7 +227,7 @@ fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
     advance(&mut simulation, 500);
     let (tick, pair) = (
         simulation.tick(),
-        (simulation.previous(key), simulation.current(key)),
+        (simulation.previous_pose(key), simulation.current_pose(key)),
     );
     assert_eq!(simulation.pose_at(key, tick, 0.0), pair.0);
     assert_eq!(simulation.pose_at(key, tick, 1.0), pair.1);
@@ -258,9 +254,9 @@ fn more_than_half_a_turn_in_a_step_comes_out_right() {
             ball(),
         );
         let smoothing = Some(Smoothing::Hermite);
-        simulation.set_smoothing_of(key, smoothing).unwrap();
+        simulation.set_body_smoothing(key, smoothing).unwrap();
         advance(&mut simulation, 100);
-        let start = simulation.previous(key).unwrap().rotation;
+        let start = simulation.previous_pose(key).unwrap().rotation;
         let mut turned = 0.0;
         let mut last = start;
         for i in 1..=100u8 {
@@ -295,16 +291,19 @@ fn a_change_of_the_smoothing_makes_no_jump() {
             simulation.set_smoothing(from);
             let key = thrown_hammer(&mut simulation);
             advance(&mut simulation, 240);
-            let pair = (simulation.previous(key), simulation.current(key));
+            let pair = (simulation.previous_pose(key), simulation.current_pose(key));
             let shown = simulation.pose(key);
             if one {
-                simulation.set_smoothing_of(key, Some(to)).unwrap();
+                simulation.set_body_smoothing(key, Some(to)).unwrap();
             } else {
                 simulation.set_smoothing(to);
                 assert_eq!(simulation.smoothing(), to);
             }
             advance(&mut simulation, 0);
-            assert_eq!(pair, (simulation.previous(key), simulation.current(key)));
+            assert_eq!(
+                pair,
+                (simulation.previous_pose(key), simulation.current_pose(key))
+            );
             assert_eq!(simulation.pose(key), shown, "{from:?} to {to:?}");
             // From the next step on as if it had always been so.
             advance(&mut simulation, 90);
@@ -334,14 +333,14 @@ fn a_change_skips_no_more_than_the_latency_that_changes() {
         let key = simulation.insert(fly, ball());
         advance(&mut simulation, 101);
         simulation.set_smoothing(to);
-        let mut last = x(&simulation, key);
+        let mut last = shown_x(&simulation, key);
         let mut sum = 0.0;
         for _ in 0..20 {
             advance(&mut simulation, 4);
-            let off = x(&simulation, key) - last - 0.04;
+            let off = shown_x(&simulation, key) - last - 0.04;
             assert!(off.abs() < 1e-4 || (off - skipped).abs() < 1e-4, "{off} m");
             sum += off;
-            last = x(&simulation, key);
+            last = shown_x(&simulation, key);
         }
         assert!((sum - skipped).abs() < 1e-3, "{from:?} to {to:?}: {sum} m");
     }
@@ -354,30 +353,36 @@ fn one_body_s_smoothing_is_its_own() {
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
     let [one, other] = [(); 2].map(|()| simulation.insert(fly(), ball()));
     let smoothing = Some(Smoothing::Extrapolate);
-    simulation.set_smoothing_of(one, smoothing).unwrap();
+    simulation.set_body_smoothing(one, smoothing).unwrap();
     let frame = advance(&mut simulation, 250);
-    assert!((x(&simulation, one) - 2.5).abs() < 1e-5);
-    assert!((x(&simulation, other) - 2.0).abs() < 1e-5);
-    assert_eq!((frame.extrapolated, frame.pairs), (1, 2));
+    assert!((shown_x(&simulation, one) - 2.5).abs() < 1e-5);
+    assert!((shown_x(&simulation, other) - 2.0).abs() < 1e-5);
+    assert_eq!((frame.poses.extrapolated, frame.poses.movers), (1, 2));
     // It is kept while the body sleeps.
     for key in [one, other] {
-        simulation.get_mut(key).unwrap().sleep();
+        simulation.body_mut(key).unwrap().sleep();
     }
     for _ in 0..5 {
         advance(&mut simulation, 100);
     }
-    assert_eq!(simulation.frame().pairs, 0);
+    assert_eq!(simulation.frame().poses.movers, 0);
     for key in [one, other] {
-        simulation.get_mut(key).unwrap().set_linvel(Vector::X, true);
+        simulation
+            .body_mut(key)
+            .unwrap()
+            .set_linvel(Vector::X, true);
     }
     let frame = advance(&mut simulation, 130);
-    assert_eq!(frame.extrapolated, 1);
-    simulation.set_smoothing_of(one, None).unwrap();
+    assert_eq!(frame.poses.extrapolated, 1);
+    simulation.set_body_smoothing(one, None).unwrap();
     let frame = advance(&mut simulation, 100);
-    assert_eq!(frame.extrapolated, 0);
-    assert_eq!(simulation.pose(one), simulation.current(one));
+    assert_eq!(frame.poses.extrapolated, 0);
+    assert_eq!(simulation.pose(one), simulation.current_pose(one));
     simulation.remove(one);
-    assert_eq!(simulation.set_smoothing_of(one, None), Err(BodyError::Gone));
+    assert_eq!(
+        simulation.set_body_smoothing(one, None),
+        Err(BodyError::Gone)
+    );
 }
 
 // Spawned already moving.
@@ -394,16 +399,16 @@ fn a_primed_body_moves_from_its_first_frame_on() {
     };
     let key = simulation.insert(bullet(), ball());
     let unprimed = simulation.insert(bullet(), ball());
-    simulation.prime(key).unwrap();
-    assert_eq!(simulation.current(key), Some(muzzle));
+    simulation.set_previous_from_velocity(key).unwrap();
+    assert_eq!(simulation.current_pose(key), Some(muzzle));
     let mut shown = Vec::new();
     for i in 0..30 {
         // In a frame of 2 ms it flies 0.2 m.
         let frame = advance(&mut simulation, 2);
-        assert_eq!(frame.primed, usize::from(i == 0));
-        shown.push(x(&simulation, key));
+        assert_eq!(frame.poses.set_from_velocity, usize::from(i == 0));
+        shown.push(shown_x(&simulation, key));
         if frame.tick == 1 {
-            assert_eq!(x(&simulation, unprimed), 7.0);
+            assert_eq!(shown_x(&simulation, unprimed), 7.0);
         }
     }
     assert!((shown[0] - 6.6).abs() < 1e-5, "{}", shown[0]);
@@ -411,17 +416,20 @@ fn a_primed_body_moves_from_its_first_frame_on() {
         assert!((pair[1] - pair[0] - 0.2).abs() < 1e-5, "{pair:?}");
     }
     simulation.remove(key);
-    assert_eq!(simulation.prime(key), Err(BodyError::Gone));
+    assert_eq!(
+        simulation.set_previous_from_velocity(key),
+        Err(BodyError::Gone)
+    );
 }
 
 #[test]
 fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
-    simulation.prime(key).unwrap();
+    simulation.set_previous_from_velocity(key).unwrap();
     for i in 1..=20u8 {
         advance(&mut simulation, 14);
-        let center = simulation.point(key, Vector::X).unwrap();
+        let center = simulation.pose(key).unwrap() * Vector::X;
         // It was at (1, 0) when it was thrown, is shown a step of 0.5 m behind, and flies at 5 m/s.
         let expected = 0.5 + 0.07 * f32::from(i);
         assert!(center.y.abs() < 1e-5, "{center}");
@@ -436,7 +444,7 @@ fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
 fn priming_a_body_with_a_bad_velocity_does_nothing() {
     let mut simulation = space(10);
     let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::NAN), ball());
-    simulation.prime(key).unwrap();
+    simulation.set_previous_from_velocity(key).unwrap();
     advance(&mut simulation, 5);
     assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
 }
@@ -453,26 +461,23 @@ fn a_collider_is_shown_with_its_body() {
         .unwrap();
     let alone = Pose::translation(1.0, 2.0, 3.0);
     let bodiless = simulation
-        .world_mut()
+        .physics_mut()
         .insert_collider(ball().position(alone), None);
     let stranger = simulation
-        .world_mut()
+        .physics_mut()
         .insert_body(RigidBodyBuilder::dynamic());
     let of_stranger = simulation
-        .world_mut()
+        .physics_mut()
         .insert_collider(ball(), Some(stranger));
     for _ in 0..30 {
         advance(&mut simulation, 13);
         let pose = simulation.pose(key).unwrap();
         assert_eq!(simulation.collider_pose(collider), Some(pose * place));
-        let point = simulation.point(key, Vector::Y);
-        assert_eq!(point, Some(pose.transform_point(Vector::Y)));
     }
     assert_eq!(simulation.collider_pose(bodiless), Some(alone));
     assert_eq!(simulation.collider_pose(of_stranger), None);
     simulation.remove(key);
     assert_eq!(simulation.collider_pose(collider), None);
-    assert_eq!(simulation.point(key, Vector::Y), None);
 }
 
 #[test]
@@ -482,11 +487,11 @@ fn a_camera_that_follows_a_body_does_not_shake() {
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 12.0);
     let key = simulation.insert(fly, ball());
     let seat = Vector::new(-0.3, 1.2, 0.0);
-    let mut last = f64::from(simulation.point(key, seat).unwrap().x);
+    let mut last = f64::from((simulation.pose(key).unwrap() * seat).x);
     let frame_time = Duration::from_secs(1) / 144;
     for frame in 0..720 {
         simulation.advance(frame_time, |_, _| ());
-        let now = f64::from(simulation.point(key, seat).unwrap().x);
+        let now = f64::from((simulation.pose(key).unwrap() * seat).x);
         if frame > 4 {
             let off = (now - last) - 12.0 * frame_time.as_secs_f64();
             // Rapier adds the steps up in f32: a spacing of f32 at this distance for each state.
@@ -516,7 +521,7 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
             let mut told = None;
             for i in 0..20 {
                 if i == 9 {
-                    stop(simulation.get_mut(key).unwrap());
+                    stop(simulation.body_mut(key).unwrap());
                 }
                 advance(&mut simulation, 15);
                 for (_, pose) in simulation.moved() {
@@ -524,7 +529,7 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
                 }
                 assert_eq!(told, simulation.pose(key), "frame {i}");
             }
-            assert_eq!(told, Some(*simulation.get(key).unwrap().position()));
+            assert_eq!(told, Some(*simulation.body(key).unwrap().position()));
         }
     }
 }
@@ -543,7 +548,7 @@ fn a_body_whose_mass_is_not_a_number_is_shown_where_it_was() {
         assert!(simulation.pose(key).unwrap().is_finite());
         assert!(simulation.moved().iter().all(|(_, pose)| pose.is_finite()));
     }
-    assert!(!simulation.get(key).unwrap().is_enabled());
+    assert!(!simulation.body(key).unwrap().is_enabled());
 }
 
 #[test]
@@ -556,7 +561,7 @@ fn an_extrapolated_body_that_was_put_elsewhere_stands_until_the_next_step() {
     let there = Pose::translation(50.0, 0.0, 0.0);
     simulation.teleport(key, there).unwrap();
     simulation
-        .get_mut(key)
+        .body_mut(key)
         .unwrap()
         .set_linvel(Vector::ZERO, true);
     for _ in 0..5 {
@@ -580,14 +585,14 @@ fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
         for _ in 0..3 {
             advance(&mut simulation, 10);
         }
-        simulation.get_mut(key).unwrap().sleep();
+        simulation.body_mut(key).unwrap().sleep();
         for _ in 0..3 {
             advance(&mut simulation, 10);
         }
-        assert_eq!(simulation.frame().pairs, 0);
-        let start = x(&simulation, key);
+        assert_eq!(simulation.frame().poses.movers, 0);
+        let start = shown_x(&simulation, key);
         simulation
-            .get_mut(key)
+            .body_mut(key)
             .unwrap()
             .set_linvel(Vector::X * 100.0, true);
         simulation
@@ -600,8 +605,105 @@ fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
         advance(&mut simulation, wait);
         advance(&mut simulation, 15 - wait);
         for (key, start) in [(key, start), (sleeper, 0.0), (new, 0.0)] {
-            let way = x(&simulation, key) - start;
+            let way = shown_x(&simulation, key) - start;
             assert!((way - 0.5).abs() < 1e-4, "{way} m of 0.5 m after {wait} ms");
         }
+    }
+}
+
+#[test]
+fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
+    use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
+    for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {
+        let mut simulation = space(100);
+        simulation.set_smoothing(smoothing);
+        // Some of them turned so that arithmetic with it rounds.
+        let keys: Vec<BodyKey> = (0..20u8)
+            .map(|i| {
+                let at = Vector::X * (1.9 * f32::from(i) - 20.0);
+                let turned = Pose::new(at, Vector::new(0.3 * f32::from(i), 0.2, 0.7));
+                let off_center = ball().translation(Vector::Y);
+                let body = RigidBodyBuilder::dynamic().sleeping(true);
+                simulation.insert(body.pose(turned), off_center)
+            })
+            .collect();
+        advance(&mut simulation, 13);
+        for _ in 0..5 {
+            let frame = advance(&mut simulation, 1);
+            assert_eq!((simulation.moved(), frame.poses.movers), (&[][..], 0));
+        }
+        for key in keys {
+            let rest = *simulation.body(key).unwrap().position();
+            assert_eq!(simulation.pose(key), Some(rest), "{smoothing:?}");
+        }
+    }
+}
+
+/// How far a platform has come in the middle of a step of 2 m, by `Hermite`, after it went 1 m in each step before.
+/// `disturb` is called between two frames, `steps` before that one.
+fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, BodyKey)) -> f32 {
+    let mut simulation = space(100);
+    let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let go = |simulation: &mut Simulation, way: f32, ms: u64| {
+        simulation.advance(MS(ms), |simulation, step| {
+            let next = *simulation.body(key).unwrap().position();
+            let next = next.append_translation(Vector::X * way);
+            simulation
+                .set_kinematic_target(key, next, step.end_time)
+                .unwrap();
+        });
+    };
+    go(&mut simulation, 1.0, 20);
+    disturb(&mut simulation, key);
+    go(&mut simulation, 1.0, 10 * steps);
+    simulation.set_smoothing(Smoothing::Hermite);
+    go(&mut simulation, 2.0, 15);
+    shown_x(&simulation, key) - simulation.previous_pose(key).unwrap().translation.x
+}
+
+#[test]
+fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
+    // From one step's velocity into the other's: behind the middle by an eighth of the difference.
+    let expected = middle_of_a_faster_step(1, |_, _| ());
+    assert!((expected - 0.875).abs() < 1e-4, "{expected}");
+    let there = Pose::translation(3.0, 4.0, 0.0);
+    for steps in [1, 3] {
+        let x = middle_of_a_faster_step(steps, |simulation, key| {
+            simulation.teleport(key, there).unwrap();
+        });
+        assert!((x - expected).abs() < 1e-4, "{x} after {steps} steps");
+        let x = middle_of_a_faster_step(steps, |simulation, key| {
+            let body = simulation.body_mut(key).unwrap();
+            body.set_position(there, true);
+        });
+        assert!((x - expected).abs() < 1e-4, "{x} after {steps} steps");
+    }
+    // Without a step its velocity says nothing.
+    let x = middle_of_a_faster_step(0, |simulation, key| {
+        simulation.teleport(key, there).unwrap();
+    });
+    assert!((x - 1.0).abs() < 1e-4, "{x}");
+    // A frame that was ended early has put it nowhere.
+    let x = middle_of_a_faster_step(0, |simulation, _| {
+        simulation.begin_frame(MS(10));
+        simulation.end_frame();
+    });
+    assert!((x - expected).abs() < 1e-4, "{x}");
+}
+
+#[test]
+fn a_body_that_comes_to_rest_in_a_step_does_not_swing_past_that() {
+    let mut simulation = space(100);
+    simulation.set_smoothing(Smoothing::Hermite);
+    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    advance(&mut simulation, 15);
+    // Rapier takes it out before it has moved.
+    let body = simulation.body_mut(key).unwrap();
+    body.add_force(Vector::NAN, true);
+    let rest = *body.position();
+    advance(&mut simulation, 10);
+    assert!(!simulation.body(key).unwrap().is_enabled());
+    for alpha in [0.0, 0.3, 0.9] {
+        assert_eq!(simulation.pose_at(key, 2, alpha), Some(rest));
     }
 }

@@ -2,12 +2,10 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Budget, Clock, Dropped, Rate, Simulation, Smoothing, Step, Stepping};
 use proptest::prelude::*;
+use scenes::{MS, flyer_in_space};
 use std::time::Duration;
-
-const MS: fn(u64) -> Duration = Duration::from_millis;
 
 const ALL: [Stepping; 5] = [
     Stepping::Fixed,
@@ -23,12 +21,26 @@ fn clock(hz: u32, stepping: Stepping) -> Clock {
     clock
 }
 
+/// The steps of a frame.
+fn steps(clock: &mut Clock, elapsed: Duration) -> Vec<Step> {
+    clock.begin_frame(elapsed);
+    std::iter::from_fn(|| clock.next_step()).collect()
+}
+
+/// The number of steps that are due in a frame, and what it dropped.
+fn due(clock: &mut Clock, ms: u64) -> (u64, Dropped) {
+    let dropped = clock.begin_frame(MS(ms));
+    let due = clock.due();
+    while clock.next_step().is_some() {}
+    (due, dropped)
+}
+
 /// The lengths of the steps of each frame, in tenths of a millisecond.
 fn lengths(clock: &mut Clock, frames: &[u64]) -> Vec<Vec<u32>> {
-    let tenths = |step: Step| (step.dt * 1e4).round() as u32;
+    let tenths = |step: &Step| (step.dt * 1e4).round() as u32;
     frames
         .iter()
-        .map(|ms| clock.advance(MS(*ms)).map(tenths).collect())
+        .map(|ms| steps(clock, MS(*ms)).iter().map(tenths).collect())
         .collect()
 }
 
@@ -79,7 +91,7 @@ fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
     for stepping in ALL {
         let mut clock = clock(100, stepping);
         clock.pause();
-        assert_eq!(clock.advance(MS(50)).len(), 0, "{stepping:?}");
+        assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
         clock.step_once();
         assert_eq!(
             lengths(&mut clock, &[50, 50]),
@@ -88,22 +100,22 @@ fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
         );
         clock.resume();
         clock.set_speed(0.0).unwrap();
-        assert_eq!(clock.advance(MS(50)).len(), 0, "{stepping:?}");
+        assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
     }
 }
 
 #[test]
 fn speed_scales_all_of_them() {
-    for (stepping, steps) in ALL.into_iter().zip([10, 10, 20, 20, 10]) {
+    for (stepping, expected) in ALL.into_iter().zip([10, 10, 20, 20, 10]) {
         let mut clock = clock(100, stepping);
         clock.set_speed(0.5).unwrap();
         for _ in 0..20 {
-            clock.advance(MS(10));
+            due(&mut clock, 10);
         }
-        assert_eq!(clock.tick(), steps, "{stepping:?}");
+        assert_eq!(clock.tick(), expected, "{stepping:?}");
         // In slow motion the same amount of time goes by in each.
-        let step = (0..2).find_map(|_| clock.advance(MS(20)).next()).unwrap();
-        assert_eq!(step.time, MS(100), "{stepping:?}");
+        let step = (0..2).find_map(|_| steps(&mut clock, MS(20)).first().copied());
+        assert_eq!(step.unwrap().time, MS(100), "{stepping:?}");
     }
 }
 
@@ -112,8 +124,9 @@ fn the_clamps_hold_for_the_strategies_that_go_by_time() {
     for stepping in [Stepping::Variable, Stepping::SemiFixed, Stepping::Fixed] {
         let mut clock = clock(100, stepping);
         clock.set_max_frame_time(MS(45));
-        let due = clock.advance(MS(100));
-        assert_eq!(due.dropped().frame_time, MS(55), "{stepping:?}");
+        let dropped = clock.begin_frame(MS(100));
+        assert_eq!(dropped.frame_time, MS(55), "{stepping:?}");
+        let due = std::iter::from_fn(|| clock.next_step());
         let total: f32 = due.map(|step| step.dt).sum();
         let whole = if stepping == Stepping::Fixed {
             0.04
@@ -124,12 +137,41 @@ fn the_clamps_hold_for_the_strategies_that_go_by_time() {
     }
     let mut clock = clock(100, Stepping::SemiFixed);
     clock.set_max_steps_per_frame(Some(3));
-    let due = clock.advance(MS(67));
+    let (due, dropped) = due(&mut clock, 67);
     assert_eq!(
-        (due.len(), due.dropped().steps),
+        (due, dropped.steps),
         (3, 4),
         "two whole ones, and the rest of 7 ms"
     );
+}
+
+#[test]
+fn what_was_set_can_be_asked() {
+    let mut clock = clock(60, Stepping::Fixed);
+    assert_eq!((clock.budget(), clock.max_steps_per_frame()), (None, None));
+    let budget = Some(Budget {
+        frame: MS(8),
+        step: MS(1),
+    });
+    clock.set_budget(budget);
+    clock.set_max_steps_per_frame(Some(7));
+    clock.set_max_frame_time(MS(99));
+    clock.set_speed(0.25).unwrap();
+    clock.set_rate(Rate::hz(50).unwrap());
+    clock.set_stepping(Stepping::SemiFixed);
+    clock.pause();
+    assert_eq!(
+        (clock.budget(), clock.max_steps_per_frame()),
+        (budget, Some(7))
+    );
+    assert_eq!((clock.max_frame_time(), clock.speed()), (MS(99), 0.25));
+    assert_eq!(
+        (clock.rate(), clock.stepping()),
+        (Rate::hz(50).unwrap(), Stepping::SemiFixed)
+    );
+    assert!(clock.is_paused());
+    clock.resume();
+    assert!(!clock.is_paused());
 }
 
 #[test]
@@ -137,27 +179,19 @@ fn a_budget_limits_the_steps_and_says_so() {
     let mut clock = clock(100, Stepping::Fixed);
     let budget = |step| Some(Budget { frame: MS(8), step });
     clock.set_budget(budget(MS(3)));
-    let due = clock.advance(MS(57));
-    let dropped = Dropped {
-        over_budget: 3,
-        ..Dropped::default()
-    };
-    assert_eq!((due.len(), due.dropped()), (2, dropped));
-    assert_eq!(clock.remainder(), MS(7), "the fraction stays");
+    let (made, dropped) = due(&mut clock, 57);
+    assert_eq!((made, dropped.over_budget, dropped.steps), (2, 3, 0));
+    assert_eq!(clock.overstep(), MS(7), "the fraction stays");
     clock.set_budget(budget(MS(100)));
-    assert_eq!(clock.advance(MS(33)).len(), 1, "time never stands still");
+    assert_eq!(due(&mut clock, 33).0, 1, "time never stands still");
     clock.set_budget(budget(Duration::ZERO));
-    assert_eq!(clock.advance(MS(50)).len(), 5, "steps that cost nothing");
+    assert_eq!(due(&mut clock, 50).0, 5, "steps that cost nothing");
     clock.set_budget(budget(MS(2)));
     clock.set_max_steps_per_frame(Some(3));
-    let due = clock.advance(MS(60));
-    let dropped = Dropped {
-        steps: 3,
-        ..Dropped::default()
-    };
+    let (made, dropped) = due(&mut clock, 60);
     assert_eq!(
-        (due.len(), due.dropped()),
-        (3, dropped),
+        (made, dropped.over_budget, dropped.steps),
+        (3, 0, 3),
         "the narrower of the two"
     );
     assert_eq!(clock.dropped().over_budget, 3 + 3);
@@ -183,8 +217,9 @@ proptest! {
         let mut accumulator = 0;
         for nanos in frames {
             let expected = by_hand(&mut accumulator, nanos, 20_000_000, most.into());
-            prop_assert_eq!(clock.advance(Duration::from_nanos(nanos)).len(), expected);
-            prop_assert_eq!(clock.remainder(), Duration::from_nanos(accumulator));
+            clock.begin_frame(Duration::from_nanos(nanos));
+            prop_assert_eq!(clock.due(), expected);
+            prop_assert_eq!(clock.overstep(), Duration::from_nanos(accumulator));
         }
     }
 
@@ -206,19 +241,20 @@ proptest! {
                 }
                 _ => by_time += Duration::from_nanos(nanos),
             }
-            for step in clock.advance(Duration::from_nanos(nanos)) {
+            for step in steps(&mut clock, Duration::from_nanos(nanos)) {
                 prop_assert!(step.dt > 0.0);
                 let semi_fixed = ALL[stepping] != Stepping::Variable;
                 prop_assert!(!semi_fixed || step.dt <= Rate::hz(60).unwrap().dt());
                 prop_assert!((step.time.as_secs_f64() - simulated).abs() < 1e-5);
                 simulated += f64::from(step.dt);
-                prop_assert_eq!(step.starts, covered);
-                prop_assert!(step.ends >= step.starts && step.ends <= clock.now());
-                covered = step.ends;
+                prop_assert_eq!(step.real_start, covered);
+                prop_assert!(step.real_end >= step.real_start);
+                prop_assert!(step.real_end <= clock.real_time());
+                covered = step.real_end;
             }
         }
         let total = by_time.as_secs_f64() + f64::from(by_count) / 60.0;
-        let made = simulated + clock.remainder().as_secs_f64();
+        let made = simulated + clock.overstep().as_secs_f64();
         prop_assert!((made - total).abs() < 1e-5, "{made} of {total}");
     }
 
@@ -229,40 +265,37 @@ proptest! {
         for stepping in [Stepping::SemiFixed, Stepping::Variable] {
             let mut clock = clock(144, stepping);
             for nanos in &frames {
-                clock.advance(Duration::from_nanos(*nanos));
-                prop_assert_eq!(clock.remainder(), Duration::ZERO);
+                steps(&mut clock, Duration::from_nanos(*nanos));
+                prop_assert_eq!(clock.overstep(), Duration::ZERO);
             }
             // The next step starts where all frames end.
-            let next = clock.advance(MS(1)).next().unwrap();
-            prop_assert_eq!(next.time, Duration::from_nanos(frames.iter().sum()));
+            clock.begin_frame(MS(1));
+            prop_assert_eq!(clock.next_step().unwrap().time, Duration::from_nanos(frames.iter().sum()));
         }
     }
 }
 
 fn flyer(stepping: Stepping) -> (Simulation, BodyKey) {
-    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.world_mut().gravity = Vector::ZERO;
-    simulation.clock_mut().set_stepping(stepping);
-    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
-    let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_stepping(stepping);
     (simulation, key)
 }
 
 #[test]
 fn the_step_length_is_in_the_frame_and_reaches_rapier() {
-    for (stepping, x, dt) in [
-        (Stepping::Variable, 2.5, 0.025),
-        (Stepping::SemiFixed, 2.5, 0.005),
-        (Stepping::Fixed, 2.0, 0.01),
-        (Stepping::FrameLocked, 1.0, 0.01),
+    for (stepping, x, dt, idle_steps) in [
+        (Stepping::Variable, 2.5, 0.025, 0),
+        (Stepping::SemiFixed, 2.5, 0.005, 0),
+        (Stepping::Fixed, 2.0, 0.01, 0),
+        (Stepping::FrameLocked, 1.0, 0.01, 1),
     ] {
         let (mut simulation, key) = flyer(stepping);
         let frame = simulation.advance(MS(25), |_, _| ());
         assert!((frame.dt - dt).abs() < 1e-6, "{stepping:?}: {}", frame.dt);
-        let at = simulation.get(key).unwrap().translation().x;
+        let at = simulation.body(key).unwrap().translation().x;
         assert!((at - x).abs() < 1e-4, "{stepping:?}: {at}");
         let idle = simulation.advance(Duration::ZERO, |_, _| ());
-        assert!(idle.steps == 1 || idle.dt == frame.dt);
+        assert_eq!((idle.steps, idle.dt), (idle_steps, frame.dt));
     }
 }
 
@@ -271,7 +304,7 @@ fn without_a_fraction_the_latest_state_is_shown() {
     for stepping in ALL {
         let (mut simulation, key) = flyer(stepping);
         simulation.advance(MS(27), |_, _| ());
-        let (previous, current) = (simulation.previous(key), simulation.current(key));
+        let (previous, current) = (simulation.previous_pose(key), simulation.current_pose(key));
         assert_ne!(previous, current);
         if stepping == Stepping::Fixed {
             assert_ne!(simulation.pose(key), current);
@@ -281,7 +314,7 @@ fn without_a_fraction_the_latest_state_is_shown() {
             assert_eq!(simulation.frame().alpha, 1.0);
         }
         // A fraction left by one strategy goes into the next one's first step.
-        simulation.clock_mut().set_stepping(Stepping::Variable);
+        simulation.set_stepping(Stepping::Variable);
         let frame = simulation.advance(MS(1), |_, _| ());
         let expected = if stepping == Stepping::Fixed {
             0.008
@@ -313,16 +346,16 @@ fn extrapolation_has_no_latency() {
             Some(shown)
         );
         assert_eq!(simulation.moved(), [(key, shown)]);
-        assert_eq!(frame.extrapolated, usize::from(frame.alpha > 0.0));
+        assert_eq!(frame.poses.extrapolated, usize::from(frame.alpha > 0.0));
     }
     // A body at rest is shown where it is.
-    simulation.get_mut(key).unwrap().sleep();
+    simulation.body_mut(key).unwrap().sleep();
     for _ in 0..3 {
         simulation.advance(MS(13), |_, _| ());
     }
     assert_eq!(
         simulation.pose(key),
-        Some(*simulation.get(key).unwrap().position())
+        Some(*simulation.body(key).unwrap().position())
     );
     assert_eq!(simulation.moved(), []);
 }
@@ -331,12 +364,12 @@ fn extrapolation_has_no_latency() {
 fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
     let end = |stepping, fps: u32| {
         let mut yard = scenes::Yard::new(Rate::hz(60).unwrap());
-        yard.simulation.clock_mut().set_stepping(stepping);
+        yard.simulation.set_stepping(stepping);
         let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
-        while yard.simulation.clock().now() < Duration::from_secs(2) {
+        for _ in 0..2 * fps {
             yard.advance(frame);
         }
-        scenes::hash(yard.simulation.world())
+        scenes::hash(yard.simulation.physics())
     };
     for (stepping, same) in ALL.into_iter().zip([true, false, false, false, true]) {
         let equal = end(stepping, 60) == end(stepping, 30);

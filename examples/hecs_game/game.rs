@@ -3,9 +3,9 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use evenstep::hecs::{Body, Entities};
+use evenstep::entities::Entities;
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Button, Delivery, Generator, Hooks, InputQueue, Simulation, Step};
+use evenstep::{BodyKey, Button, Delivery, ForceGenerator, Hooks, InputQueue, Simulation, Step};
 use hecs::{Entity, World};
 
 /// Half the length of a side of the yard, in metres.
@@ -50,13 +50,9 @@ impl Game {
     pub fn new(simulation: &mut Simulation, crates: usize) -> Self {
         let (mut world, mut entities) = (World::new(), Entities::default());
         let mut spawn = |body: RigidBodyBuilder, collider: ColliderBuilder| {
-            let entity = entities.spawn(&mut world, simulation, body, collider, ());
-            let key = world
-                .get::<&Body>(entity)
-                .expect("spawned with a body")
-                .key();
+            let (_, key) = entities.spawn(&mut world, simulation, body, collider, ());
             (
-                simulation.get(key).expect("just spawned").translation(),
+                simulation.body(key).expect("just spawned").translation(),
                 key,
             )
         };
@@ -95,12 +91,14 @@ impl Game {
         );
         for (body, generator) in lasting_forces(&pile, player, drone) {
             simulation
-                .add_generator(body, generator)
+                .insert_force_generator(body, generator)
                 .expect("just spawned");
         }
         Self {
             world,
             entities,
+            // Its samples have the time at which they happened. Those of a host that only polls once a frame
+            // have not: they go to the `Earliest` step.
             input: InputQueue::new(Delivery::Covering),
             drone,
             player,
@@ -112,9 +110,9 @@ impl Game {
         }
     }
 
-    fn read_input(&mut self, step: &Step) {
+    fn read_input(&mut self, step: Step) {
         self.jump.start_step();
-        for sample in self.input.take(step) {
+        for sample in self.input.drain(step) {
             match sample.input {
                 Input::Walk(walk) => self.walk = walk,
                 Input::Turn(by) => self.heading += by,
@@ -162,7 +160,7 @@ impl Hooks for Game {
     type Error = Infallible;
 
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.read_input(&step);
+        self.read_input(step);
         self.drive(simulation);
         self.churn(simulation, &step);
         Ok(())
@@ -182,26 +180,26 @@ fn lasting_forces(
     pile: &[(Vector, BodyKey)],
     player: BodyKey,
     drone: BodyKey,
-) -> Vec<(BodyKey, Generator)> {
-    let wind = Generator::Wind {
+) -> Vec<(BodyKey, ForceGenerator)> {
+    let wind = ForceGenerator::Wind {
         velocity: Vector::new(9.0, 0.0, 3.0),
         drag: 0.25,
     };
     // The wind blows above the walls.
     let exposed = pile.iter().filter(|(at, _)| at.y > 5.0);
     let mut forces: Vec<_> = exposed.map(|(_, key)| (*key, wind.clone())).collect();
-    let walking = Generator::Custom(std::sync::Arc::new(|body, _| evenstep::Wrench {
+    let walking = ForceGenerator::custom(|body, _| evenstep::Wrench {
         force: body.linvel() * Vector::new(-3.0, 0.0, -3.0),
         ..evenstep::Wrench::default()
-    }));
-    let tether = Generator::Spring {
+    });
+    let tether = ForceGenerator::Spring {
         anchor: Vector::Y * HEIGHT,
         point: Vector::ZERO,
         rest_length: ORBIT,
         stiffness: 60.0,
         damping: 6.0,
     };
-    let thruster = Generator::custom(|body, _| {
+    let thruster = ForceGenerator::custom(|body, _| {
         let out = body.translation() * Vector::new(1.0, 0.0, 1.0);
         evenstep::Wrench {
             force: Vector::Y.cross(out).normalize_or_zero() * 9.0,

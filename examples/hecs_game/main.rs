@@ -97,16 +97,16 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 
     let mut simulation = Simulation::new(options.rate);
-    simulation.clock_mut().set_speed(options.speed)?;
+    simulation.set_speed(options.speed)?;
     let mut game = Game::new(&mut simulation, options.bodies.into());
     let mut player = Player::new();
     let mut report = Report::default();
     for time in times.into_iter().cycle() {
-        if simulation.clock().now() >= length {
+        if simulation.clock().real_time() >= length {
             break;
         }
         // Input that came while the frame before was on the screen.
-        let end = simulation.clock().now() + time;
+        let end = simulation.clock().real_time() + time;
         player.play_until(end, |time, input| game.input.push(time, input));
 
         let Ok(frame) = simulation.advance_with(time, &mut game);

@@ -5,14 +5,22 @@
     reason = "each user takes the scenes that it needs"
 )]
 
+pub mod everything;
 pub mod frame_times;
+mod hash;
 pub mod strategies;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Delivery, Frame, Generator, Hooks, InputQueue, Rate, Simulation, Step};
+use evenstep::{
+    BodyKey, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Rate, Simulation, Step,
+};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
+
+pub use hash::hash;
+
+pub const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// A world with a floor that is 100 m wide and whose top is at 0.
 pub fn with_floor(rate: Rate) -> Simulation {
@@ -27,13 +35,51 @@ pub fn with_floor(rate: Rate) -> Simulation {
 /// Free space: no gravity, and nothing in it.
 pub fn space(hz: u32) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(hz).unwrap());
-    simulation.world_mut().gravity = Vector::ZERO;
+    simulation.physics_mut().gravity = Vector::ZERO;
     simulation
 }
 
 /// A ball of 10 cm.
 pub fn ball() -> ColliderBuilder {
     ColliderBuilder::ball(0.1)
+}
+
+/// A ball that flies along x: at 100 steps a second 1 m in each.
+pub fn flyer() -> RigidBodyBuilder {
+    RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0)
+}
+
+/// Free space at 100 steps a second, and a flyer of 1 kg.
+pub fn flyer_in_space() -> (Simulation, BodyKey) {
+    let mut simulation = space(100);
+    let key = simulation.insert(flyer(), ball().mass(1.0));
+    (simulation, key)
+}
+
+/// Where on the x axis this frame shows a body.
+pub fn shown_x(simulation: &Simulation, key: BodyKey) -> f32 {
+    simulation.pose(key).unwrap().translation.x
+}
+
+/// The keys that [`Simulation::moved`] names.
+pub fn moved_keys(simulation: &Simulation) -> Vec<BodyKey> {
+    simulation.moved().iter().map(|(key, _)| *key).collect()
+}
+
+#[track_caller]
+pub fn assert_near(a: f32, b: f32) {
+    assert!((a - b).abs() < 1e-5, "{a} is not {b}");
+}
+
+/// Calls `frame` until so many steps are made; fails if that takes too many frames.
+#[track_caller]
+pub fn until_tick(tick: u64, mut frame: impl FnMut() -> u64) {
+    for _ in 0..100_000 {
+        if frame() >= tick {
+            return;
+        }
+    }
+    panic!("{tick} steps are never made");
 }
 
 /// A frame of so many milliseconds in which the game does nothing.
@@ -44,7 +90,7 @@ pub fn advance(simulation: &mut Simulation, ms: u64) -> Frame {
 /// Lets no body fall asleep: a pile that did half way through a measurement would be two scenes in one.
 pub fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {
     for key in keys {
-        let body = simulation.get_mut(*key).expect("just inserted");
+        let body = simulation.body_mut(*key).expect("just inserted");
         *body.activation_mut() = RigidBodyActivation::cannot_sleep();
     }
 }
@@ -55,7 +101,7 @@ pub const NO_STEP: Duration = Duration::from_micros(1);
 
 /// Brings a simulation at one step a second to a tenth of the way between two states.
 pub fn to_between_states(simulation: &mut Simulation) {
-    simulation.clock_mut().set_max_frame_time(Duration::MAX);
+    simulation.set_max_frame_time(Duration::MAX);
     simulation.advance(Duration::from_millis(2_100), |_, _| ());
 }
 
@@ -79,9 +125,23 @@ pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .collect()
 }
 
+/// `count` crates of 1 m that fell onto one heap: each touches several others.
+pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
+    (0..count)
+        .map(|i| {
+            let [x, z, y] = [i % 8, i / 8 % 8, i / 64].map(|n| n as f32);
+            let at = Vector::new(1.01 * x + 0.3 * (y % 2.0), 0.6 + 1.05 * y, 1.01 * z);
+            simulation.insert(
+                RigidBodyBuilder::dynamic().translation(at),
+                ColliderBuilder::cuboid(0.5, 0.5, 0.5),
+            )
+        })
+        .collect()
+}
+
 /// `count` bodies that spin in free space and never meet: no gravity, no contacts, all above 3 m.
 pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
-    simulation.world_mut().gravity = Vector::ZERO;
+    simulation.physics_mut().gravity = Vector::ZERO;
     let side = (count as f32).cbrt().ceil() as usize;
     (0..count)
         .map(|i| {
@@ -142,22 +202,22 @@ impl Yard {
             RigidBodyBuilder::dynamic().translation(Vector::new(8.0, 1.0, 0.0)),
             ColliderBuilder::capsule_y(0.5, 0.3).active_events(ActiveEvents::COLLISION_EVENTS),
         );
-        let wind = Generator::Wind {
+        let wind = ForceGenerator::Wind {
             velocity: Vector::X * 6.0,
             drag: 40.0,
         };
-        let thrust = Generator::Thrust {
+        let thrust = ForceGenerator::Thrust {
             force: Vector::Y * 12.0,
             point: Vector::X * 0.4,
         };
-        let spring = Generator::Spring {
+        let spring = ForceGenerator::Spring {
             anchor: Vector::new(0.0, 14.0, 0.0),
             point: Vector::Y * 0.5,
             rest_length: 3.0,
             stiffness: 60.0,
             damping: 2.0,
         };
-        let drag = Generator::Drag {
+        let drag = ForceGenerator::Drag {
             linear: 0.3,
             angular: 0.1,
         };
@@ -168,7 +228,7 @@ impl Yard {
             (player, drag),
         ];
         for (body, generator) in lasting {
-            simulation.add_generator(body, generator).unwrap();
+            simulation.insert_force_generator(body, generator).unwrap();
         }
         let game = Game {
             queue: InputQueue::new(Delivery::Covering),
@@ -190,7 +250,7 @@ impl Hooks for Game {
     type Error = Infallible;
 
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        for sample in self.queue.take(&step) {
+        for sample in self.queue.drain(step) {
             self.delivered.push((step.tick, sample.input));
             match sample.input {
                 Key::Left(down) => self.left = down,
@@ -220,25 +280,4 @@ impl Hooks for Game {
         }
         Ok(())
     }
-}
-
-/// Every bit of the state of every body, in one number (FNV-1a).
-pub fn hash(world: &PhysicsWorld) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for (handle, body) in world.bodies.iter() {
-        let pose = body.position();
-        let numbers = pose
-            .translation
-            .to_array()
-            .into_iter()
-            .chain(pose.rotation.to_array())
-            .chain(body.linvel().to_array())
-            .chain(body.angvel().to_array());
-        let (index, generation) = handle.into_raw_parts();
-        let words = [index, generation, body.is_sleeping().into()];
-        for word in words.into_iter().chain(numbers.map(f32::to_bits)) {
-            hash = (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    hash
 }

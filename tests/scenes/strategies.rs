@@ -138,7 +138,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "spring",
         build: |simulation| {
-            simulation.world_mut().gravity = Vector::ZERO;
+            simulation.physics_mut().gravity = Vector::ZERO;
             simulation.insert(
                 RigidBodyBuilder::dynamic(),
                 ColliderBuilder::ball(0.2).mass(1.0),
@@ -216,7 +216,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "curve",
         build: |simulation| {
-            simulation.world_mut().gravity = Vector::ZERO;
+            simulation.physics_mut().gravity = Vector::ZERO;
             let body = RigidBodyBuilder::dynamic()
                 .translation(Vector::X * 5.0)
                 .linvel(Vector::Z * 8.0);
@@ -234,7 +234,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "spinning top",
         build: |simulation| {
-            simulation.world_mut().gravity = Vector::ZERO;
+            simulation.physics_mut().gravity = Vector::ZERO;
             let body = RigidBodyBuilder::dynamic().angvel(Vector::new(0.5, 12.0, 0.0));
             simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.1, 0.3).mass(1.0))
         },
@@ -281,12 +281,12 @@ const SPRING: f32 = 2_500.0;
 const DAMPING: f32 = 25.0;
 
 fn body(simulation: &Simulation, key: BodyKey) -> &RigidBody {
-    simulation.get(key).expect("the watched body lives")
+    simulation.body(key).expect("the watched body lives")
 }
 
 fn dynamic(simulation: &Simulation) -> impl Iterator<Item = &RigidBody> {
     simulation
-        .world()
+        .physics()
         .bodies
         .iter()
         .map(|(_, body)| body)
@@ -323,7 +323,7 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
         let ends = [last, next].map(|key| simulation.handle(key).expect("just inserted"));
         let joint = SphericalJointBuilder::new().local_anchor2(Vector::X * -0.5);
         simulation
-            .world_mut()
+            .physics_mut()
             .insert_impulse_joint(ends[0], ends[1], joint);
         last = next;
     }
@@ -332,7 +332,7 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
 
 /// Twenty bullets of all speeds up to 200 m/s, a metre before a wall of 5 cm.
 fn bullets(simulation: &mut Simulation, ccd: bool) -> BodyKey {
-    simulation.world_mut().gravity = Vector::ZERO;
+    simulation.physics_mut().gravity = Vector::ZERO;
     let wall = ColliderBuilder::cuboid(0.025, 20.0, 20.0);
     let wall = simulation.insert(RigidBodyBuilder::fixed(), wall);
     for i in 1..=20 {
@@ -346,7 +346,7 @@ fn bullets(simulation: &mut Simulation, ccd: bool) -> BodyKey {
     if !ccd {
         // Rapier sweeps fast bodies against fixed ones unasked: without any CCD at all.
         simulation
-            .world_mut()
+            .physics_mut()
             .integration_parameters
             .max_ccd_substeps = 0;
     }
@@ -441,12 +441,10 @@ pub fn run(
     reference: Option<&Reference>,
 ) -> Outcome {
     let (mut simulation, key) = start(scene, strategy.hz);
-    simulation.clock_mut().set_stepping(strategy.stepping);
+    simulation.set_stepping(strategy.stepping);
     simulation.set_smoothing(strategy.smoothing);
     // No frame of these traces is cut: each run covers the same time.
-    simulation
-        .clock_mut()
-        .set_max_frame_time(Duration::from_millis(300));
+    simulation.set_max_frame_time(Duration::from_millis(300));
     let mut outcome = Outcome::default();
     let (mut simulated, mut wall, mut now) = (0.0, Duration::ZERO, 0.0);
     let (mut speeds, mut worst) = (Vec::new(), f64::MIN);
@@ -478,7 +476,7 @@ pub fn run(
     } else {
         outcome.samples.last().map_or(0.0, |s| s.1)
     };
-    outcome.end = hash(simulation.world());
+    outcome.end = hash(simulation.physics());
     (outcome.stutter, outcome.jump) = smoothness(&outcome.samples, &speeds);
     outcome
 }
@@ -520,8 +518,8 @@ fn cubic(around: &[(f64, f64, Vector)], time: f64) -> Vector {
 pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     let mut random = Random(seed);
     let mut simulation = Simulation::new(Rate::hz(strategy.hz).expect("not zero"));
-    simulation.world_mut().gravity = Vector::ZERO;
-    simulation.clock_mut().set_stepping(strategy.stepping);
+    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.set_stepping(strategy.stepping);
     simulation.set_smoothing(strategy.smoothing);
     let body = RigidBodyBuilder::dynamic().can_sleep(false);
     let key = simulation.insert(body, ColliderBuilder::ball(0.5));
@@ -529,7 +527,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     let (mut waiting, mut pressed): (Option<Duration>, Option<Pose>) = (None, None);
     let (mut total, mut count, mut pause) = (0.0, 0, 0u32);
     for time in &trace.times {
-        let start = simulation.clock().now();
+        let start = simulation.clock().real_time();
         if waiting.is_none() && pause == 0 {
             // Somewhere in this frame, while the one before is on the screen.
             let at = start + time.mul_f64(random.next());
@@ -538,21 +536,21 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
             pressed = simulation.pose(key);
         }
         simulation.advance(*time, |simulation, step| {
-            for _ in queue.take(&step) {
-                let body = simulation.get_mut(key).expect("it lives");
+            for _ in queue.drain(step) {
+                let body = simulation.body_mut(key).expect("it lives");
                 body.set_linvel(Vector::X, true);
             }
         });
         pause = pause.saturating_sub(1);
         let seen = simulation.pose(key) != pressed;
         if let Some(at) = waiting.filter(|_| seen) {
-            total += (simulation.clock().now() - at).as_secs_f64();
+            total += (simulation.clock().real_time() - at).as_secs_f64();
             count += 1;
             waiting = None;
             pause = 7;
             // At rest again for the next one.
             simulation
-                .get_mut(key)
+                .body_mut(key)
                 .expect("it lives")
                 .set_linvel(Vector::ZERO, true);
         }

@@ -79,7 +79,7 @@ impl InBevy {
     fn body(&self, body: usize) -> &RigidBody {
         let component = self.app.world().get::<Body>(self.of_body[body]);
         let key = component.expect("spawned with one").0;
-        self.simulation().get(key).expect("no body is removed")
+        self.simulation().body(key).expect("no body is removed")
     }
 }
 

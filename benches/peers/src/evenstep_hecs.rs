@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::hecs::{self as components, Entities, RenderPose};
+use evenstep::entities::{self as components, Entities, RenderPose};
 use evenstep::rapier3d::math::{Pose, Vector};
 use evenstep::rapier3d::prelude::RigidBody;
 use evenstep::{Rate, Simulation};
@@ -26,7 +26,8 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
         .bodies()
         .map(|body| {
             let (body, collider) = body.for_rapier();
-            entities.spawn(&mut world, &mut simulation, body, collider, ())
+            let (entity, _) = entities.spawn(&mut world, &mut simulation, body, collider, ());
+            entity
         })
         .collect();
     Box::new(InHecs {
@@ -40,7 +41,7 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
 /// An empty simulation without gravity, at the rate of all.
 pub fn simulation() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(STEPS_PER_SECOND).expect("60 is a rate"));
-    simulation.world_mut().gravity = Vector::ZERO;
+    simulation.physics_mut().gravity = Vector::ZERO;
     simulation
 }
 
@@ -48,7 +49,7 @@ impl InHecs {
     fn body(&self, body: usize) -> &RigidBody {
         let component = self.world.get::<&components::Body>(self.of_body[body]);
         let key = component.expect("spawned with one").key();
-        self.simulation.get(key).expect("no body is removed")
+        self.simulation.body(key).expect("no body is removed")
     }
 }
 

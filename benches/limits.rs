@@ -1,0 +1,117 @@
+//! What grows with what: kinematic targets in any order of their calls, and force generators after a
+//! peak. Each figure is to be in proportion to what is there now.
+#![allow(missing_docs, reason = "criterion's macros make functions without any")]
+
+#[path = "../tests/scenes/mod.rs"]
+mod scenes;
+
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, ForceGenerator, ForceGeneratorKey, Simulation, Wrench};
+
+/// Longer than a frame of a single step: targets are under way.
+const LATER: Duration = Duration::from_secs(3_600);
+
+fn platforms(count: usize) -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = scenes::space(60);
+    let keys = (0..count)
+        .map(|_| simulation.insert_body(RigidBodyBuilder::kinematic_position_based()))
+        .collect();
+    (simulation, keys)
+}
+
+/// The same keys, in the order in which a game may go through them.
+fn orders(keys: &[BodyKey]) -> [(&'static str, Vec<BodyKey>); 3] {
+    let in_order = keys.to_vec();
+    let reversed = keys.iter().rev().copied().collect();
+    let mut mixed = keys.to_vec();
+    for i in 0..mixed.len() {
+        mixed.swap(i, i * 7_919 % keys.len());
+    }
+    [
+        ("in order", in_order),
+        ("reversed", reversed),
+        ("mixed", mixed),
+    ]
+}
+
+fn set_all(simulation: &mut Simulation, keys: &[BodyKey]) {
+    for key in keys {
+        let pose = Pose::translation(1.0, 0.0, 0.0);
+        (simulation.set_kinematic_target(*key, pose, LATER)).expect("it is kinematic");
+    }
+}
+
+/// A target for each body, and a teleport of each, which forgets it.
+fn targets(c: &mut Criterion) {
+    let mut group = c.benchmark_group("targets");
+    for count in [1_000, 10_000, 32_000] {
+        group.throughput(Throughput::Elements(count as u64));
+        let (mut simulation, keys) = platforms(count);
+        for (name, keys) in orders(&keys) {
+            group.bench_function(BenchmarkId::new(name, count), |b| {
+                b.iter(|| {
+                    set_all(&mut simulation, &keys);
+                    for key in &keys {
+                        simulation
+                            .teleport(*key, Pose::IDENTITY)
+                            .expect("it is there");
+                    }
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+/// A frame of one step in which each body gets a target that is reached in it.
+fn led(c: &mut Criterion) {
+    let mut group = c.benchmark_group("led");
+    group.sample_size(20);
+    let count = 10_000;
+    let (mut simulation, keys) = platforms(count);
+    let mut height = 0.0;
+    for (name, keys) in orders(&keys) {
+        group.bench_function(BenchmarkId::new(name, count), |b| {
+            b.iter(|| {
+                height = 1.0 - height;
+                for key in &keys {
+                    let pose = Pose::translation(0.0, height, 0.0);
+                    (simulation.set_kinematic_target(*key, pose, Duration::ZERO))
+                        .expect("it is kinematic");
+                }
+                scenes::advance(&mut simulation, 17)
+            });
+        });
+    }
+    group.finish();
+}
+
+/// A step with a thousand generators that give nothing, of which there once were more.
+fn generators(c: &mut Criterion) {
+    let mut group = c.benchmark_group("generators");
+    for peak in [1_000, 1_000_000] {
+        let mut simulation = scenes::space(60);
+        let key = simulation.insert_body(RigidBodyBuilder::dynamic().additional_mass(1.0));
+        let nothing = ForceGenerator::custom(|_, _| Wrench::default());
+        let generators: Vec<ForceGeneratorKey> = (0..peak)
+            .map(|_| {
+                (simulation.insert_force_generator(key, nothing.clone())).expect("it is there")
+            })
+            .collect();
+        for (i, generator) in generators.into_iter().enumerate() {
+            if !i.is_multiple_of(peak / 1_000) {
+                simulation.remove_force_generator(generator);
+            }
+        }
+        group.bench_function(BenchmarkId::new("after a peak of", peak), |b| {
+            b.iter(|| scenes::advance(&mut simulation, 17));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, targets, led, generators);
+criterion_main!(benches);

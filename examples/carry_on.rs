@@ -1,0 +1,145 @@
+//! A match that moves from one process to another while it runs, and a player who joins late.
+//!
+//! `cargo run --release --example carry_on --features serde,enhanced-determinism`
+//!
+//! The program starts itself three times: one process plays the first half and writes the state, another reads it
+//! and plays the second half, a third plays both. In the end the last two have the same bits.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, ForceGenerator, Simulation, Step, Wrench};
+
+const HALF: u64 = 300;
+
+struct Match {
+    simulation: Simulation,
+    /// The game's own part of the state, which is written beside the simulation's.
+    crates: Vec<BodyKey>,
+}
+
+impl Match {
+    fn new() -> Self {
+        let mut simulation = Simulation::default();
+        simulation.insert(
+            RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
+            ColliderBuilder::cuboid(50.0, 0.5, 50.0),
+        );
+        let tower =
+            |i: usize| RigidBodyBuilder::dynamic().translation(Vector::Y * (0.5 + i as f32));
+        let crates: Vec<BodyKey> = (0..20)
+            .map(|i| simulation.insert(tower(i), ColliderBuilder::cuboid(0.5, 0.5, 0.5)))
+            .collect();
+        let windy = crates[19];
+        simulation
+            .insert_force_generator(windy, wind())
+            .expect("just inserted");
+        Self { simulation, crates }
+    }
+
+    /// Plays up to a tick, a new crate every second.
+    fn play(&mut self, until: u64) {
+        while self.simulation.tick() < until {
+            let crates = &mut self.crates;
+            self.simulation
+                .advance(Duration::from_millis(16), |simulation, step| {
+                    if step.tick.is_multiple_of(60) {
+                        crates.push(drop_crate(simulation, step));
+                    }
+                });
+        }
+    }
+}
+
+fn drop_crate(simulation: &mut Simulation, step: Step) -> BodyKey {
+    let at = Vector::new(0.2 * (step.tick / 60) as f32, 25.0, 0.3);
+    let body = RigidBodyBuilder::dynamic().translation(at);
+    simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+}
+
+/// A function cannot be written: it has a name, by which it is found again.
+fn wind() -> ForceGenerator {
+    ForceGenerator::named("wind", |body, step| Wrench {
+        force: Vector::X * (2.0 + (step.tick % 40) as f32 * 0.1) - body.linvel(),
+        ..Wrench::default()
+    })
+}
+
+fn write(path: &Path) -> Result<(), Box<dyn Error>> {
+    let mut game = Match::new();
+    game.play(HALF);
+    // The state by itself, in its own format; what the game keeps beside it by any other.
+    let state = game.simulation.save()?;
+    let late_joiner = game.simulation.save()?;
+    assert_eq!(state, late_joiner, "whoever joins now gets the same bytes");
+    let crates = serde_json::to_vec(&game.crates)?;
+    fs::write(
+        path,
+        [&(crates.len() as u32).to_le_bytes(), &crates[..], &state].concat(),
+    )?;
+    println!(
+        "{} bytes, {} of them the state",
+        crates.len() + state.len(),
+        state.len()
+    );
+    Ok(())
+}
+
+fn read_and_go_on(path: &Path) -> Result<u64, Box<dyn Error>> {
+    let bytes = fs::read(path)?;
+    let (len, rest) = bytes.split_first_chunk().ok_or("a file without a length")?;
+    let len = u32::from_le_bytes(*len) as usize;
+    let (crates, state) = rest
+        .split_at_checked(len)
+        .ok_or("a file that is too short")?;
+    let mut game = Match {
+        simulation: Simulation::load_with(state, |name| (name == "wind").then(wind))?,
+        crates: serde_json::from_slice(crates)?,
+    };
+    game.play(2 * HALF);
+    Ok(game.simulation.checksum())
+}
+
+fn never_moved() -> u64 {
+    let mut game = Match::new();
+    game.play(2 * HALF);
+    game.simulation.checksum()
+}
+
+/// This program in a process of its own; what it prints.
+fn run(part: &str, path: &Path) -> Result<String, Box<dyn Error>> {
+    let output = Command::new(env::current_exe()?)
+        .arg(part)
+        .arg(path)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if let [part, path] = &arguments[..] {
+        let path = Path::new(path);
+        match part.as_str() {
+            "write" => write(path)?,
+            "read" => println!("{:016x}", read_and_go_on(path)?),
+            _ => println!("{:016x}", never_moved()),
+        }
+        return Ok(());
+    }
+    let path = env::temp_dir().join(format!("evenstep-match-{}", std::process::id()));
+    println!("the first process writes {}", run("write", &path)?);
+    let moved = run("read", &path)?;
+    println!("the second process ends with  {moved}");
+    let stayed = run("stay", &path)?;
+    println!("a process that never moved it {stayed}");
+    fs::remove_file(&path)?;
+    assert_eq!(moved, stayed);
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! evenstep in bevy_ecs: the simulation is in a resource, an observer notices despawns.
+
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::ScheduleLabel;
+use evenstep::rapier3d::math::Pose;
+use evenstep::{BodyKey, Owners, Simulation, Step};
+
+/// Foreign types are no resources: a type of the game's own holds them. They are replaced together.
+#[derive(Resource, Default)]
+pub struct Physics {
+    pub simulation: Simulation,
+    pub owners: Owners<Entity>,
+}
+
+#[derive(Resource)]
+pub struct CurrentStep(pub Step);
+
+#[derive(Component)]
+#[component(immutable)]
+pub struct Body(pub BodyKey);
+
+/// Written at the end of each frame.
+#[derive(Component)]
+pub struct RenderPose(pub Pose);
+
+/// The game's systems before and after each step.
+#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Systems {
+    BeforeStep,
+    AfterStep,
+}
+
+pub fn install(world: &mut World) {
+    world.add_observer(link);
+    world.add_observer(unlink);
+}
+
+pub fn frame(world: &mut World, time: Duration) {
+    world.resource_mut::<Physics>().simulation.begin_frame(time);
+    while let Some(step) = world.resource_mut::<Physics>().simulation.next_step() {
+        world.insert_resource(CurrentStep(step));
+        world.run_schedule(Systems::BeforeStep);
+        if world.resource_mut::<Physics>().simulation.make_step() {
+            world.run_schedule(Systems::AfterStep);
+        }
+    }
+    world.resource_mut::<Physics>().simulation.end_frame();
+    world.run_system_cached(sync).expect("it is a system");
+}
+
+fn link(at: On<Insert<Body>>, bodies: Query<&Body>, mut physics: ResMut<Physics>) -> Result {
+    physics.owners.insert(bodies.get(at.entity)?.0, at.entity);
+    Ok(())
+}
+
+/// By a despawn, or when the component is taken off or replaced.
+fn unlink(at: On<Discard<Body>>, bodies: Query<&Body>, mut physics: ResMut<Physics>) -> Result {
+    let Physics { simulation, owners } = &mut *physics;
+    owners.release(simulation, bodies.get(at.entity)?.0, at.entity);
+    Ok(())
+}
+
+fn sync(mut physics: ResMut<Physics>, mut poses: Query<&mut RenderPose>, mut commands: Commands) {
+    let Physics { simulation, owners } = &mut *physics;
+    for entity in owners.removed(simulation) {
+        commands.entity(entity).remove::<(Body, RenderPose)>();
+    }
+    for (entity, pose) in owners.moved(simulation) {
+        if let Ok(mut render_pose) = poses.get_mut(entity) {
+            render_pose.0 = pose;
+        }
+    }
+}

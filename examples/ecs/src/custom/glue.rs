@@ -1,0 +1,74 @@
+//! evenstep in an ECS of one's own: the simulation is a field, a despawn leaves its body in a list.
+
+use std::time::Duration;
+
+use evenstep::rapier3d::prelude::{Collider, Pose, RigidBody};
+use evenstep::{BodyKey, Owners, Simulation, Step};
+
+use super::ecs::{Column, Entities, Entity};
+
+#[derive(Default)]
+pub struct Stage {
+    pub entities: Entities,
+    pub bodies: Column<BodyKey>,
+    /// Written at the end of each frame.
+    pub render_poses: Column<Pose>,
+    /// They are replaced together.
+    pub simulation: Simulation,
+    pub owners: Owners<Entity>,
+    despawned: Vec<(BodyKey, Entity)>,
+}
+
+/// The game's systems, which may have more columns in `G`.
+pub type Systems<G> = fn(&mut Stage, &mut G, Step);
+
+impl Stage {
+    pub fn frame<G>(&mut self, game: &mut G, time: Duration, [before, after]: [Systems<G>; 2]) {
+        self.simulation.begin_frame(time);
+        while let Some(step) = self.simulation.next_step() {
+            before(self, game, step);
+            self.release();
+            if self.simulation.make_step() {
+                after(self, game, step);
+                self.release();
+            }
+        }
+        self.simulation.end_frame();
+        self.sync();
+    }
+
+    pub fn spawn(&mut self, body: RigidBody, collider: Collider) -> Entity {
+        let pose = *body.position();
+        let key = self.simulation.insert(body, collider);
+        let entity = self.entities.spawn();
+        self.bodies.insert(entity, key);
+        self.render_poses.insert(entity, pose);
+        self.owners.insert(key, entity);
+        entity
+    }
+
+    /// Despawns the entity alone.
+    pub fn despawn(&mut self, entity: Entity) {
+        self.entities.despawn(entity);
+        let body = self.bodies.remove(entity);
+        self.despawned.extend(body.map(|key| (key, entity)));
+        self.render_poses.remove(entity);
+    }
+
+    /// In each step: the bodies of what was despawned are then gone at the same tick at every frame rate.
+    fn release(&mut self) {
+        for (key, entity) in self.despawned.drain(..) {
+            self.owners.release(&mut self.simulation, key, entity);
+        }
+    }
+
+    fn sync(&mut self) {
+        for entity in self.owners.removed(&self.simulation) {
+            self.bodies.remove(entity);
+            self.render_poses.remove(entity);
+        }
+        for (entity, pose) in self.owners.moved(&self.simulation) {
+            self.render_poses.insert(entity, pose);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The rules of the game, without an ECS: what is in the level, what comes and goes, what moves.
+//!
+//! Every rule goes by tick, so a run is the same at every frame rate. A rule that goes through several
+//! bodies takes them [`in_order`]: each ECS finds its entities in an order of its own.
+
+use std::time::Duration;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Button, Delivery, InputQueue, Simulation, Step};
+
+/// Balls come every so many steps, and die when they are so many steps old.
+const DROP_EVERY: u64 = 12;
+const LIFETIME: u64 = 90;
+
+/// The step before which a crate is blasted.
+const BLAST_AT: u64 = 200;
+
+/// The platform is given a target every so many steps, and gets there when the next one is given.
+const LEAD_EVERY: u64 = 60;
+const PLATFORM: [Vector; 2] = [Vector::new(6.0, 0.3, 0.0), Vector::new(6.0, 1.8, 2.0)];
+
+/// The player's devices: when, in milliseconds of real time, and what.
+const SCRIPT: [(u64, Input); 11] = [
+    (250, Input::Walk(1.0)),
+    (1_500, Input::Jump(true)),
+    (1_580, Input::Jump(false)),
+    (2_600, Input::Walk(-1.0)),
+    // Two presses between two steps.
+    (3_001, Input::Jump(true)),
+    (3_003, Input::Jump(false)),
+    (3_006, Input::Jump(true)),
+    (3_009, Input::Jump(false)),
+    (4_200, Input::Walk(0.7)),
+    (6_000, Input::Walk(-0.4)),
+    (7_000, Input::Walk(0.0)),
+];
+
+/// The end of the script.
+pub const SCRIPT_LENGTH: Duration = Duration::from_secs(7);
+
+#[derive(Clone, Copy, Debug)]
+enum Input {
+    /// The stick, in [-1, 1].
+    Walk(f32),
+    Jump(bool),
+}
+
+/// What an entity is made of.
+pub struct Thing {
+    /// The number of things that were made before it.
+    pub number: u32,
+    pub part: Part,
+    pub body: RigidBody,
+    pub collider: Collider,
+}
+
+/// The part that a thing plays: each ECS makes it a component.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    Scenery,
+    Player,
+    Platform,
+    Pickup,
+    Ball { dies_at: u64 },
+    Doomed,
+}
+
+/// What goes wrong in a run, in the systems before the step of this tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mishap {
+    /// The first system panics, once.
+    Panic(u64),
+    /// The last system starts the level anew.
+    Restart(u64),
+}
+
+/// Everything of the game but the bodies.
+#[derive(Debug)]
+pub struct Game {
+    mishap: Option<Mishap>,
+    input: InputQueue<Input>,
+    /// How much of the script has happened.
+    played: usize,
+    walk: f32,
+    jump: Button,
+    things: u32,
+}
+
+impl Game {
+    pub fn new(mishap: Option<Mishap>) -> Self {
+        Self {
+            mishap,
+            input: InputQueue::new(Delivery::Covering),
+            played: 0,
+            walk: 0.0,
+            jump: Button::default(),
+            things: 0,
+        }
+    }
+
+    /// Once a frame: what the devices reported before its end.
+    pub fn feed(&mut self, end: Duration) {
+        while let Some((ms, input)) = SCRIPT.get(self.played) {
+            let time = Duration::from_millis(*ms);
+            if time >= end {
+                return;
+            }
+            self.input.push(time, *input);
+            self.played += 1;
+        }
+    }
+
+    /// What the level begins with.
+    pub fn level(&mut self) -> Vec<Thing> {
+        let mut things = vec![
+            self.thing(
+                Part::Scenery,
+                RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
+                ColliderBuilder::cuboid(20.0, 0.5, 20.0),
+            ),
+            self.thing(
+                Part::Player,
+                RigidBodyBuilder::dynamic()
+                    .translation(Vector::new(-9.0, 0.9, 0.0))
+                    .lock_rotations(),
+                ColliderBuilder::capsule_y(0.5, 0.4).active_events(ActiveEvents::COLLISION_EVENTS),
+            ),
+            self.thing(
+                Part::Platform,
+                RigidBodyBuilder::kinematic_position_based().translation(PLATFORM[0]),
+                ColliderBuilder::cuboid(1.5, 0.3, 1.5),
+            ),
+        ];
+        things.extend((0..24).map(|i| self.a_crate(i)));
+        things.extend([-6.0, -6.0, -4.5, -3.0].map(|x| self.pickup(x)));
+        things
+    }
+
+    /// Four stacks of five, and one of four on the platform.
+    fn a_crate(&mut self, i: u8) -> Thing {
+        let (stack, level) = (f32::from(i / 5), f32::from(i % 5));
+        let at = if i < 20 {
+            Vector::new(1.1 * stack, 0.5 + level, 0.2 * level)
+        } else {
+            PLATFORM[0] + Vector::Y * (0.8 + level)
+        };
+        // The lowest of a stack.
+        let part = if i == 5 { Part::Doomed } else { Part::Scenery };
+        self.thing(
+            part,
+            RigidBodyBuilder::dynamic().translation(at),
+            ColliderBuilder::cuboid(0.5, 0.5, 0.5),
+        )
+    }
+
+    fn pickup(&mut self, x: f32) -> Thing {
+        self.thing(
+            Part::Pickup,
+            RigidBodyBuilder::fixed().translation(Vector::new(x, 0.6, 0.0)),
+            ColliderBuilder::ball(0.3)
+                .sensor(true)
+                .active_events(ActiveEvents::COLLISION_EVENTS),
+        )
+    }
+
+    fn thing(&mut self, part: Part, body: RigidBodyBuilder, collider: ColliderBuilder) -> Thing {
+        let number = self.things;
+        self.things += 1;
+        Thing {
+            number,
+            part,
+            body: body.build(),
+            collider: collider.build(),
+        }
+    }
+
+    /// # Panics
+    /// In the step of [`Mishap::Panic`].
+    pub fn read_input(&mut self, step: Step) {
+        if self.is_time_for(Mishap::Panic(step.tick)) {
+            panic!("a system panics before step {}", step.tick);
+        }
+        self.jump.start_step();
+        for sample in self.input.drain(step) {
+            match sample.input {
+                Input::Walk(walk) => self.walk = walk,
+                Input::Jump(down) => self.jump.set(down),
+            }
+        }
+    }
+
+    pub fn drive(&self, simulation: &mut Simulation, player: BodyKey) {
+        simulation
+            .add_force(player, Vector::X * 9.0 * self.walk)
+            .expect("the player lives");
+        for _ in 0..self.jump.presses() {
+            simulation
+                .apply_impulse(player, Vector::Y * 2.5)
+                .expect("the player lives");
+        }
+    }
+
+    /// The balls that come in this step.
+    pub fn drop_balls(&mut self, step: Step) -> Vec<Thing> {
+        if !step.tick.is_multiple_of(DROP_EVERY) {
+            return Vec::new();
+        }
+        let part = Part::Ball {
+            dies_at: step.tick + LIFETIME,
+        };
+        let place = (step.tick / DROP_EVERY % 7) as f32;
+        let at = [
+            Vector::new(place - 1.0, 8.0, 0.4),
+            Vector::new(4.0 - place, 9.0, -0.3),
+        ];
+        at.map(|at| {
+            self.thing(
+                part,
+                RigidBodyBuilder::dynamic().translation(at),
+                ColliderBuilder::ball(0.35).restitution(0.5),
+            )
+        })
+        .into()
+    }
+
+    /// Whether the level starts anew in this step.
+    pub fn restarts(&mut self, step: Step) -> bool {
+        self.is_time_for(Mishap::Restart(step.tick))
+    }
+
+    fn is_time_for(&mut self, mishap: Mishap) -> bool {
+        self.mishap.take_if(|next| *next == mishap).is_some()
+    }
+}
+
+/// Bodies, and what the caller found with each, in the order of their keys.
+///
+/// Keys are the same in every run, whereas the order in which an ECS goes through its entities differs
+/// from ECS to ECS, and in most of them with what was despawned before.
+pub fn in_order<T>(found: impl Iterator<Item = (BodyKey, T)>) -> Vec<(BodyKey, T)> {
+    let mut found: Vec<_> = found.collect();
+    found.sort_unstable_by_key(|(key, _)| *key);
+    found
+}
+
+/// Leads the platform to and fro: once a second, to where it is to be a second later.
+pub fn lead(simulation: &mut Simulation, platform: BodyKey, step: Step) {
+    if step.tick.is_multiple_of(LEAD_EVERY) {
+        let to = PLATFORM[if step.tick.is_multiple_of(2 * LEAD_EVERY) {
+            1
+        } else {
+            0
+        }];
+        let time = step.time + Duration::from_secs(1);
+        simulation
+            .set_kinematic_target(platform, Pose::from_translation(to), time)
+            .expect("nobody removes the platform");
+    }
+}
+
+/// Blows at the balls.
+pub fn blow(simulation: &mut Simulation, balls: impl Iterator<Item = BodyKey>) {
+    for (ball, ()) in in_order(balls.map(|ball| (ball, ()))) {
+        if let Some(body) = simulation.body_mut(ball) {
+            body.apply_impulse(Vector::new(-0.004, 0.0, 0.006), true);
+        }
+    }
+}
+
+/// Removes the body of the doomed crate through Rapier's own API.
+pub fn blast(simulation: &mut Simulation, doomed: BodyKey, step: Step) {
+    if step.tick == BLAST_AT
+        && let Some(handle) = simulation.handle(doomed)
+    {
+        simulation.physics_mut().remove_body(handle);
+    }
+}
+
+/// The entities of the balls that die in this step: each to be despawned, in this order.
+pub fn dead<E>(balls: impl Iterator<Item = (BodyKey, (E, u64))>, step: Step) -> Vec<E> {
+    in_order(balls.filter(|(_, (_, dies_at))| *dies_at <= step.tick))
+        .into_iter()
+        .map(|(_, (ball, _))| ball)
+        .collect()
+}
+
+/// The sensors that the player began to touch in this step, in the order of their keys.
+pub fn touched(simulation: &Simulation, player: BodyKey, step: Step) -> Vec<BodyKey> {
+    let touched = simulation
+        .events()
+        .collisions_in(step.tick)
+        .iter()
+        .filter(|collision| collision.started && collision.sensor)
+        .filter_map(|collision| match collision.bodies {
+            [Some(sensor), Some(other)] | [Some(other), Some(sensor)] if other == player => {
+                Some((sensor, ()))
+            }
+            _ => None,
+        });
+    in_order(touched)
+        .into_iter()
+        .map(|(sensor, ())| sensor)
+        .collect()
+}

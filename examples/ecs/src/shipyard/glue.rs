@@ -1,0 +1,77 @@
+//! evenstep in shipyard: the simulation is in a unique, deletions are tracked.
+
+use std::time::Duration;
+
+use ::shipyard::all_storages::AllStorages;
+use ::shipyard::{Component, Delete, EntityId, Get, Unique, UniqueViewMut, ViewMut, World};
+use evenstep::rapier3d::prelude::{Collider, Pose, RigidBody};
+use evenstep::{BodyKey, Owners, Simulation, Step};
+
+/// They are replaced together.
+#[derive(Unique, Default)]
+pub struct Physics {
+    pub simulation: Simulation,
+    pub owners: Owners<EntityId>,
+}
+
+#[derive(Unique)]
+pub struct CurrentStep(pub Step);
+
+#[derive(Component)]
+#[track(Deletion)]
+pub struct Body(pub BodyKey);
+
+/// Written at the end of each frame.
+#[derive(Component)]
+pub struct RenderPose(pub Pose);
+
+/// The labels of the game's workloads before and after each step.
+pub const BEFORE_STEP: &str = "before step";
+pub const AFTER_STEP: &str = "after step";
+
+type PhysicsMut<'a> = UniqueViewMut<'a, Physics>;
+
+/// Spawns an entity with a body.
+pub fn spawn(all: &mut AllStorages, body: RigidBody, collider: Collider) -> EntityId {
+    let pose = *body.position();
+    let key = all.run(|mut physics: PhysicsMut| physics.simulation.insert(body, collider));
+    let entity = all.add_entity((Body(key), RenderPose(pose)));
+    all.run(|mut physics: PhysicsMut| physics.owners.insert(key, entity));
+    entity
+}
+
+pub fn frame(world: &World, time: Duration) {
+    world.run(|mut physics: PhysicsMut| physics.simulation.begin_frame(time));
+    while let Some(step) = world.run(|mut physics: PhysicsMut| physics.simulation.next_step()) {
+        world.add_unique(CurrentStep(step));
+        world.run_workload(BEFORE_STEP).expect("the game's systems");
+        world.run(release);
+        if world.run(|mut physics: PhysicsMut| physics.simulation.make_step()) {
+            world.run_workload(AFTER_STEP).expect("the game's systems");
+            world.run(release);
+        }
+    }
+    world.run(|mut physics: PhysicsMut| physics.simulation.end_frame());
+    world.run(sync);
+}
+
+/// In each step: the bodies of what the game deleted are then gone at the same tick at every frame rate.
+fn release(mut physics: PhysicsMut, mut bodies: ViewMut<Body>) {
+    let Physics { simulation, owners } = &mut *physics;
+    for (entity, body) in bodies.deleted() {
+        owners.release(simulation, body.0, entity);
+    }
+    bodies.clear_all_deleted();
+}
+
+fn sync(mut physics: PhysicsMut, mut bodies: ViewMut<Body>, mut poses: ViewMut<RenderPose>) {
+    let Physics { simulation, owners } = &mut *physics;
+    for entity in owners.removed(simulation) {
+        (&mut bodies, &mut poses).delete(entity);
+    }
+    for (entity, pose) in owners.moved(simulation) {
+        if let Ok(mut render_pose) = (&mut poses).get(entity) {
+            render_pose.0 = pose;
+        }
+    }
+}

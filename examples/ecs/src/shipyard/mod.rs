@@ -1,0 +1,197 @@
+//! The game in shipyard.
+
+mod glue;
+
+use std::time::Duration;
+
+use ::shipyard::all_storages::AllStorages;
+use ::shipyard::{
+    AllStoragesViewMut, EntityId, Get, IntoIter, Unique, UniqueView, UniqueViewMut, View, Workload,
+    World,
+};
+
+use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
+use crate::game::{self, Part, Thing};
+use crate::host::{Host, Outcome};
+use glue::{AFTER_STEP, BEFORE_STEP, Body, CurrentStep, Physics, RenderPose};
+
+#[derive(Unique)]
+struct Game(game::Game);
+
+struct InShipyard(World);
+
+pub fn start(game: game::Game) -> Box<dyn Host> {
+    let world = World::new();
+    world.run(|mut all: AllStoragesViewMut| start_level(&mut all, game));
+    add_systems(&world);
+    Box::new(InShipyard(world))
+}
+
+fn start_level(all: &mut AllStorages, mut game: game::Game) {
+    all.add_unique(Physics::default());
+    for thing in game.level() {
+        spawn(all, thing);
+    }
+    all.add_unique(Game(game));
+}
+
+fn spawn(all: &mut AllStorages, thing: Thing) {
+    let entity = glue::spawn(all, thing.body, thing.collider);
+    all.add_component(entity, Number(thing.number));
+    match thing.part {
+        Part::Scenery => (),
+        Part::Player => all.add_component(entity, Player),
+        Part::Platform => all.add_component(entity, Platform),
+        Part::Pickup => all.add_component(entity, Pickup),
+        Part::Ball { dies_at } => all.add_component(entity, Ball { dies_at }),
+        Part::Doomed => all.add_component(entity, Doomed),
+    }
+}
+
+fn add_systems(world: &World) {
+    Workload::new(BEFORE_STEP)
+        .with_system(read_input)
+        .with_system(drive)
+        .with_system(lead)
+        .with_system(blow)
+        .with_system(blast)
+        .with_system(drop_balls)
+        .with_system(let_die)
+        .with_system(restart)
+        .add_to_world(world)
+        .expect("no two have this label");
+    Workload::new(AFTER_STEP)
+        .with_system(collect)
+        .add_to_world(world)
+        .expect("no two have this label");
+}
+
+fn read_input(step: UniqueView<CurrentStep>, mut game: UniqueViewMut<Game>) {
+    game.0.read_input(step.0);
+}
+
+fn drive(
+    game: UniqueView<Game>,
+    mut physics: UniqueViewMut<Physics>,
+    bodies: View<Body>,
+    players: View<Player>,
+) {
+    for (body, _) in (&bodies, &players).iter() {
+        game.0.drive(&mut physics.simulation, body.0);
+    }
+}
+
+fn lead(
+    step: UniqueView<CurrentStep>,
+    mut physics: UniqueViewMut<Physics>,
+    bodies: View<Body>,
+    platforms: View<Platform>,
+) {
+    for (body, _) in (&bodies, &platforms).iter() {
+        game::lead(&mut physics.simulation, body.0, step.0);
+    }
+}
+
+fn blow(mut physics: UniqueViewMut<Physics>, bodies: View<Body>, balls: View<Ball>) {
+    let balls = (&bodies, &balls);
+    game::blow(
+        &mut physics.simulation,
+        balls.iter().map(|(body, _)| body.0),
+    );
+}
+
+fn blast(
+    step: UniqueView<CurrentStep>,
+    mut physics: UniqueViewMut<Physics>,
+    bodies: View<Body>,
+    doomed: View<Doomed>,
+) {
+    for (body, _) in (&bodies, &doomed).iter() {
+        game::blast(&mut physics.simulation, body.0, step.0);
+    }
+}
+
+fn drop_balls(mut all: AllStoragesViewMut) {
+    let things = all.run(
+        |step: UniqueView<CurrentStep>, mut game: UniqueViewMut<Game>| game.0.drop_balls(step.0),
+    );
+    for thing in things {
+        spawn(&mut all, thing);
+    }
+}
+
+fn let_die(mut all: AllStoragesViewMut) {
+    let dead = |step: UniqueView<CurrentStep>, bodies: View<Body>, balls: View<Ball>| {
+        let balls = (&bodies, &balls);
+        let balls = balls.iter().with_id();
+        let balls = balls.map(|(entity, (body, ball))| (body.0, (entity, ball.dies_at)));
+        game::dead(balls, step.0)
+    };
+    for entity in all.run(dead) {
+        all.delete_entity(entity);
+    }
+}
+
+fn collect(mut all: AllStoragesViewMut) {
+    for entity in all.run(touched) {
+        all.delete_entity(entity);
+    }
+}
+
+fn touched(
+    step: UniqueView<CurrentStep>,
+    physics: UniqueView<Physics>,
+    bodies: View<Body>,
+    players: View<Player>,
+    pickups: View<Pickup>,
+) -> Vec<EntityId> {
+    let (player, _) = (&bodies, &players).iter().next().expect("the player lives");
+    let sensors = game::touched(&physics.simulation, player.0, step.0).into_iter();
+    sensors
+        .filter_map(|sensor| physics.owners.entity(sensor))
+        .filter(|entity| pickups.get(*entity).is_ok())
+        .collect()
+}
+
+/// The new level is there before the entities of the old one go, whose keys name bodies of the new one too.
+fn restart(mut all: AllStoragesViewMut) {
+    let restarts =
+        |step: UniqueView<CurrentStep>, mut game: UniqueViewMut<Game>| game.0.restarts(step.0);
+    if !all.run(restarts) {
+        return;
+    }
+    let old: Vec<EntityId> = all.run(|numbers: View<Number>| numbers.iter().ids().collect());
+    start_level(&mut all, game::Game::new(None));
+    for entity in old {
+        all.delete_entity(entity);
+    }
+}
+
+impl Host for InShipyard {
+    fn frame(&mut self, time: Duration) {
+        self.0.run(
+            |physics: UniqueView<Physics>, mut game: UniqueViewMut<Game>| {
+                game.0.feed(physics.simulation.clock().real_time() + time);
+            },
+        );
+        glue::frame(&self.0, time);
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.0.run(
+            |physics: UniqueView<Physics>,
+             numbers: View<Number>,
+             bodies: View<Body>,
+             poses: View<RenderPose>| {
+                let entities = numbers.iter().with_id();
+                Outcome::of(
+                    &physics.simulation,
+                    entities.map(|(entity, number)| {
+                        let (body, pose) = (bodies.get(entity).ok(), poses.get(entity).ok());
+                        (number.0, body.map(|body| body.0), pose.map(|pose| pose.0))
+                    }),
+                )
+            },
+        )
+    }
+}

@@ -1,0 +1,78 @@
+//! evenstep in specs: the simulation is a resource, a flagged storage notices deletions.
+
+use std::time::Duration;
+
+use ::specs::prelude::*;
+use evenstep::{BodyKey, Owners, Simulation, rapier3d::math::Pose};
+
+/// They are replaced together.
+#[derive(Default)]
+pub struct Physics {
+    pub simulation: Simulation,
+    pub owners: Owners<Entity>,
+}
+
+pub struct Body(pub BodyKey);
+
+impl Component for Body {
+    type Storage = FlaggedStorage<Self, VecStorage<Self>>;
+}
+
+/// Written at the end of each frame.
+pub struct RenderPose(pub Pose);
+
+impl Component for RenderPose {
+    type Storage = VecStorage<Self>;
+}
+
+struct Changes(ReaderId<ComponentEvent>);
+
+pub fn install(world: &mut World) {
+    world.setup::<(WriteStorage<Body>, WriteStorage<RenderPose>)>();
+    let changes = world.write_storage::<Body>().register_reader();
+    world.insert(Changes(changes));
+}
+
+pub fn frame(world: &mut World, time: Duration, [before, after]: [&mut Dispatcher; 2]) {
+    simulation(world).begin_frame(time);
+    while let Some(step) = simulation(world).next_step() {
+        world.insert(step);
+        before.dispatch(world);
+        release(world);
+        if simulation(world).make_step() {
+            after.dispatch(world);
+            release(world);
+        }
+    }
+    simulation(world).end_frame();
+    sync(world);
+}
+
+fn simulation(world: &mut World) -> &mut Simulation {
+    &mut world.get_mut::<Physics>().expect("is there").simulation
+}
+
+/// In each step: the bodies of what the game deleted are then gone at the same tick at every frame rate. An
+/// event has the index of an entity alone, which may be another's by now.
+fn release(world: &mut World) {
+    world.maintain();
+    let bodies = world.read_storage::<Body>();
+    let mut changes = bodies.channel().read(&mut world.fetch_mut::<Changes>().0);
+    if changes.any(|change| matches!(change, ComponentEvent::Removed(_))) {
+        let Physics { simulation, owners } = &mut *world.fetch_mut();
+        owners.retain(simulation, |entity| Some(bodies.get(entity)?.0));
+    }
+}
+
+fn sync(world: &World) {
+    let Physics { simulation, owners } = &mut *world.fetch_mut();
+    let mut poses = world.write_storage::<RenderPose>();
+    for entity in owners.removed(simulation) {
+        world.write_storage::<Body>().remove(entity);
+        poses.remove(entity);
+    }
+    for (entity, pose) in owners.moved(simulation) {
+        // Of an entity that is dead already it is refused.
+        let _ = poses.insert(entity, RenderPose(pose));
+    }
+}

@@ -1,0 +1,274 @@
+//! The game in specs.
+
+mod glue;
+
+use std::time::Duration;
+
+use ::specs::prelude::*;
+use evenstep::Step;
+
+use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
+use crate::game::{self, Game, Part, Thing};
+use crate::host::{Host, Outcome};
+use glue::{Body, Physics, RenderPose};
+
+macro_rules! components {
+    ($($component:ty: $storage:ty),*) => {
+        $(impl Component for $component {
+            type Storage = $storage;
+        })*
+        fn register(world: &mut World) {
+            $(world.register::<$component>();)*
+        }
+    };
+}
+
+components! {
+    Number: VecStorage<Self>,
+    Player: DenseVecStorage<Self>,
+    Platform: DenseVecStorage<Self>,
+    Pickup: DenseVecStorage<Self>,
+    Ball: DenseVecStorage<Self>,
+    Doomed: DenseVecStorage<Self>
+}
+
+struct InSpecs {
+    world: World,
+    before: Dispatcher<'static, 'static>,
+    after: Dispatcher<'static, 'static>,
+}
+
+pub fn start(game: Game) -> Box<dyn Host> {
+    let mut world = World::new();
+    glue::install(&mut world);
+    register(&mut world);
+    start_level(&mut world, game);
+    let before = DispatcherBuilder::new()
+        .with(ReadInput, "read input", &[])
+        .with(Drive, "drive", &["read input"])
+        .with(Lead, "lead", &["drive"])
+        .with(Blow, "blow", &["lead"])
+        .with(Blast, "blast", &["blow"])
+        .with(DropBalls, "drop balls", &["blast"])
+        .with(LetDie, "let die", &["drop balls"])
+        .with(Restart, "restart", &["let die"]);
+    let after = DispatcherBuilder::new().with(Collect, "collect", &[]);
+    Box::new(InSpecs {
+        world,
+        before: before.build(),
+        after: after.build(),
+    })
+}
+
+fn start_level(world: &mut World, mut game: Game) {
+    let mut physics = Physics::default();
+    for thing in game.level() {
+        spawn(world, &mut physics, thing);
+    }
+    world.insert(physics);
+    world.insert(game);
+}
+
+fn spawn(world: &mut World, physics: &mut Physics, thing: Thing) {
+    let pose = RenderPose(*thing.body.position());
+    let key = physics.simulation.insert(thing.body, thing.collider);
+    let entity = world
+        .create_entity()
+        .with(Body(key))
+        .with(pose)
+        .with(Number(thing.number));
+    let entity = match thing.part {
+        Part::Scenery => entity,
+        Part::Player => entity.with(Player),
+        Part::Platform => entity.with(Platform),
+        Part::Pickup => entity.with(Pickup),
+        Part::Ball { dies_at } => entity.with(Ball { dies_at }),
+        Part::Doomed => entity.with(Doomed),
+    };
+    physics.owners.insert(key, entity.build());
+}
+
+struct ReadInput;
+
+impl<'a> System<'a> for ReadInput {
+    type SystemData = (ReadExpect<'a, Step>, WriteExpect<'a, Game>);
+
+    fn run(&mut self, (step, mut game): Self::SystemData) {
+        game.read_input(*step);
+    }
+}
+
+struct Drive;
+
+impl<'a> System<'a> for Drive {
+    type SystemData = (
+        ReadExpect<'a, Game>,
+        WriteExpect<'a, Physics>,
+        ReadStorage<'a, Body>,
+        ReadStorage<'a, Player>,
+    );
+
+    fn run(&mut self, (game, mut physics, bodies, players): Self::SystemData) {
+        for (body, _) in (&bodies, &players).join() {
+            game.drive(&mut physics.simulation, body.0);
+        }
+    }
+}
+
+struct Lead;
+
+impl<'a> System<'a> for Lead {
+    type SystemData = (
+        ReadExpect<'a, Step>,
+        WriteExpect<'a, Physics>,
+        ReadStorage<'a, Body>,
+        ReadStorage<'a, Platform>,
+    );
+
+    fn run(&mut self, (step, mut physics, bodies, platforms): Self::SystemData) {
+        for (body, _) in (&bodies, &platforms).join() {
+            game::lead(&mut physics.simulation, body.0, *step);
+        }
+    }
+}
+
+struct Blow;
+
+impl<'a> System<'a> for Blow {
+    type SystemData = (
+        WriteExpect<'a, Physics>,
+        ReadStorage<'a, Body>,
+        ReadStorage<'a, Ball>,
+    );
+
+    fn run(&mut self, (mut physics, bodies, balls): Self::SystemData) {
+        let balls = (&bodies, &balls).join();
+        game::blow(&mut physics.simulation, balls.map(|(body, _)| body.0));
+    }
+}
+
+struct Blast;
+
+impl<'a> System<'a> for Blast {
+    type SystemData = (
+        ReadExpect<'a, Step>,
+        WriteExpect<'a, Physics>,
+        ReadStorage<'a, Body>,
+        ReadStorage<'a, Doomed>,
+    );
+
+    fn run(&mut self, (step, mut physics, bodies, doomed): Self::SystemData) {
+        for (body, _) in (&bodies, &doomed).join() {
+            game::blast(&mut physics.simulation, body.0, *step);
+        }
+    }
+}
+
+struct DropBalls;
+
+impl<'a> System<'a> for DropBalls {
+    type SystemData = (
+        ReadExpect<'a, Step>,
+        WriteExpect<'a, Game>,
+        Read<'a, LazyUpdate>,
+    );
+
+    fn run(&mut self, (step, mut game, lazy): Self::SystemData) {
+        for thing in game.drop_balls(*step) {
+            lazy.exec_mut(|world| {
+                let mut physics = world.remove::<Physics>().expect("is there");
+                spawn(world, &mut physics, thing);
+                world.insert(physics);
+            });
+        }
+    }
+}
+
+struct LetDie;
+
+impl<'a> System<'a> for LetDie {
+    type SystemData = (
+        Entities<'a>,
+        ReadExpect<'a, Step>,
+        ReadStorage<'a, Body>,
+        ReadStorage<'a, Ball>,
+    );
+
+    fn run(&mut self, (entities, step, bodies, balls): Self::SystemData) {
+        let balls = (&entities, &bodies, &balls).join();
+        let balls = balls.map(|(entity, body, ball)| (body.0, (entity, ball.dies_at)));
+        for entity in game::dead(balls, *step) {
+            entities.delete(entity).expect("just found");
+        }
+    }
+}
+
+struct Collect;
+
+impl<'a> System<'a> for Collect {
+    type SystemData = (
+        Entities<'a>,
+        ReadExpect<'a, Step>,
+        ReadExpect<'a, Physics>,
+        ReadStorage<'a, Body>,
+        ReadStorage<'a, Player>,
+        ReadStorage<'a, Pickup>,
+    );
+
+    fn run(&mut self, (entities, step, physics, bodies, players, pickups): Self::SystemData) {
+        let mut players = (&bodies, &players).join();
+        let (player, _) = players.next().expect("the player lives");
+        for sensor in game::touched(&physics.simulation, player.0, *step) {
+            if let Some(entity) = physics.owners.entity(sensor)
+                && pickups.contains(entity)
+            {
+                entities.delete(entity).expect("the table has it");
+            }
+        }
+    }
+}
+
+struct Restart;
+
+/// The new level is there before the entities of the old one go, whose keys name bodies of the new one too.
+impl<'a> System<'a> for Restart {
+    type SystemData = (
+        ReadExpect<'a, Step>,
+        WriteExpect<'a, Game>,
+        Read<'a, LazyUpdate>,
+    );
+
+    fn run(&mut self, (step, mut game, lazy): Self::SystemData) {
+        if !game.restarts(*step) {
+            return;
+        }
+        lazy.exec_mut(|world| {
+            let old: Vec<Entity> = world.entities().join().collect();
+            start_level(world, Game::new(None));
+            world.delete_entities(&old).expect("just found");
+        });
+    }
+}
+
+impl Host for InSpecs {
+    fn frame(&mut self, time: Duration) {
+        let end = self.world.fetch::<Physics>().simulation.clock().real_time() + time;
+        self.world.fetch_mut::<Game>().feed(end);
+        let systems = [&mut self.before, &mut self.after];
+        glue::frame(&mut self.world, time, systems);
+    }
+
+    fn outcome(&self) -> Outcome {
+        let physics = self.world.fetch::<Physics>();
+        let numbers = self.world.read_storage::<Number>();
+        let bodies = self.world.read_storage::<Body>();
+        let poses = self.world.read_storage::<RenderPose>();
+        let entities = (&numbers, bodies.maybe(), poses.maybe()).join();
+        Outcome::of(
+            &physics.simulation,
+            entities.map(|(number, body, pose)| {
+                (number.0, body.map(|body| body.0), pose.map(|pose| pose.0))
+            }),
+        )
+    }
+}

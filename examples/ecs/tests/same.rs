@@ -1,0 +1,95 @@
+//! The same game in five ECSs, at several frame patterns: the same end, to the bit.
+
+use std::time::Duration;
+
+use evenstep_ecs::game::Game;
+use evenstep_ecs::host::{ALL, Outcome, frames};
+
+/// Six hundred steps, and half of one.
+const LENGTH: Duration = Duration::from_millis(10_008);
+
+/// What is the same whatever the ECS and the frames.
+type End = (u64, u64, Vec<(u32, Option<evenstep::BodyKey>)>);
+
+fn end(outcome: &Outcome) -> End {
+    (outcome.frame.tick, outcome.hash, outcome.entities.clone())
+}
+
+#[test]
+fn all_runs_end_the_same() {
+    let expected = end(&ALL[0].play(&frames(60, LENGTH)));
+    assert_eq!(expected.0, 600);
+    for ecs in ALL {
+        for fps in [60, 144] {
+            let outcome = ecs.play(&frames(fps, LENGTH));
+            assert!(end(&outcome) == expected, "{} at {fps}", ecs.name);
+        }
+    }
+}
+
+/// In every frame, so also in those with several steps and without any.
+#[test]
+fn every_entity_is_shown_where_its_body_is() {
+    for ecs in ALL {
+        for fps in [60, 144] {
+            let mut host = (ecs.start)(Game::new(None));
+            let mut steps = Vec::new();
+            for time in frames(fps, Duration::from_secs(4)) {
+                host.frame(time);
+                let outcome = host.outcome();
+                assert_eq!(outcome.render_poses, outcome.shown, "{}", ecs.name);
+                steps.push(outcome.frame.steps);
+            }
+            assert!(fps == 60 || steps.contains(&0), "{}", ecs.name);
+            assert!(steps.iter().any(|steps| *steps > 4), "{}", ecs.name);
+        }
+    }
+}
+
+/// The entities that the level begins with.
+const LEVEL: u32 = 3 + CRATES + PICKUPS;
+const CRATES: u32 = 24;
+const PICKUPS: u32 = 4;
+
+/// The scene has in it what it is there for.
+#[test]
+fn entities_come_and_go() {
+    let outcome = ALL[0].play(&frames(60, LENGTH));
+    let (with_body, without): (Vec<_>, Vec<_>) = (outcome.entities.iter())
+        .map(|(number, body)| (*number, *body))
+        .partition(|(_, body)| body.is_some());
+    let [(blasted, None)] = without[..] else {
+        panic!("one crate has lost its body: {without:?}");
+    };
+    assert!((3..3 + CRATES).contains(&blasted));
+    let level = with_body.iter().filter(|(number, _)| *number < LEVEL);
+    let left = LEVEL - PICKUPS - 1;
+    assert_eq!(level.count(), left as usize, "all pickups are collected");
+    // In every twelfth of 600 steps come two balls; those of the last ninety live.
+    let balls = with_body.iter().map(|(number, _)| *number);
+    let balls = balls.filter(|number| *number >= LEVEL);
+    assert!(balls.eq(LEVEL + 2 * 43..LEVEL + 2 * 50));
+}
+
+/// The loops in the README are those of the glue.
+#[test]
+fn the_readme_quotes_the_glue() {
+    let trim = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let readme = include_str!("../README.md");
+    let quotes: Vec<_> = readme.split("```rust,ignore").skip(1).collect();
+    assert_eq!(quotes.len(), 4);
+    for quote in quotes {
+        let (quote, _) = quote.split_once("```").expect("it ends");
+        let is_in = |glue| trim(glue).contains(trim(quote).trim());
+        assert!(ALL.iter().any(|ecs| is_in(ecs.glue)), "{quote}");
+    }
+}
+
+/// Of each ECS, what joins it to evenstep.
+#[test]
+fn glue_is_sixty_lines_at_most() {
+    for ecs in ALL {
+        let lines = ecs.glue_lines();
+        assert!((20..=60).contains(&lines), "{}: {lines}", ecs.name);
+    }
+}

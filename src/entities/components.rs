@@ -1,0 +1,126 @@
+//! The components of an entity that has a body.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::key::BodyKey;
+use crate::rapier::math::Pose;
+
+/// Component: the entity has a body.
+///
+/// Made by [`Entities`](super::Entities) alone, it owns the body: once it is dropped, in whatever way and on
+/// whatever thread, the next [`Entities::sync`](super::Entities::sync) removes the body. It may be moved to
+/// another entity of its world, and the body goes on there. While it is outside of the world, the body lives
+/// and is not shown.
+pub struct Body(Link);
+
+impl Body {
+    pub(super) fn new(link: Link) -> Self {
+        Self(link)
+    }
+
+    /// The key of the body.
+    #[must_use]
+    pub fn key(&self) -> BodyKey {
+        self.0.key
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        &self.0
+    }
+
+    /// Lets go of the body: dropping the component no longer removes it.
+    pub(super) fn release(&mut self) -> BodyKey {
+        self.0.release()
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.0.report(|dropped| &mut dropped.bodies);
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Body").field(&self.key()).finish()
+    }
+}
+
+/// Component: where to draw the entity in this frame, in world space.
+///
+/// Written by [`Entities::sync`](super::Entities::sync) when it changes; what a game writes here is for its
+/// renderer only. A game may also give it to entities without a body: nothing here touches those.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RenderPose(pub Pose);
+
+/// Component: this body was noted as the entity's.
+///
+/// Only this module can name it, so it stays where it is when a game moves the other two. An entity with one
+/// of [`Body`] and this, but not both, is one to look at, and hecs finds such by their archetype.
+pub(super) struct Noted(pub Link);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.0.report(|dropped| &mut dropped.noted);
+    }
+}
+
+/// A body of one [`Entities`](super::Entities): keys of two simulations may be equal.
+#[derive(Clone)]
+pub(super) struct Link {
+    pub key: BodyKey,
+    owner: Weak<Owner>,
+}
+
+impl Link {
+    pub fn new(key: BodyKey, owner: &Arc<Owner>) -> Self {
+        Self {
+            key,
+            owner: Arc::downgrade(owner),
+        }
+    }
+
+    pub fn is_of(&self, owner: &Arc<Owner>) -> bool {
+        std::ptr::eq(self.owner.as_ptr(), Arc::as_ptr(owner))
+    }
+
+    /// A drop is not reported from now on.
+    pub fn release(&mut self) -> BodyKey {
+        std::mem::take(&mut self.key)
+    }
+
+    fn report(&self, list: fn(&mut Dropped) -> &mut Vec<BodyKey>) {
+        // A null key is one that was released.
+        if self.key != BodyKey::default()
+            && let Some(owner) = self.owner.upgrade()
+        {
+            list(&mut owner.dropped()).push(self.key);
+        }
+    }
+}
+
+/// What an [`Entities`](super::Entities) shares with its components.
+#[derive(Default)]
+pub(super) struct Owner(Mutex<Dropped>);
+
+/// Components that were dropped since the last sync.
+#[derive(Default)]
+pub(super) struct Dropped {
+    pub bodies: Vec<BodyKey>,
+    pub noted: Vec<BodyKey>,
+}
+
+impl Owner {
+    /// In an order that does not depend on that in which they were dropped, perhaps by several threads.
+    pub fn take_dropped(&self) -> Dropped {
+        let mut dropped = std::mem::take(&mut *self.dropped());
+        dropped.bodies.sort_unstable();
+        dropped
+    }
+
+    /// Lists of keys are whole whatever panicked beside them.
+    fn dropped(&self) -> MutexGuard<'_, Dropped> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,321 @@
+//! Bodies as entities of a [`hecs::World`].
+//!
+//! [`Entities`] keeps a hecs world and a [`Simulation`] in step: an entity with a [`Body`] has its
+//! body, a body that was spawned here has its entity, and after each frame the entities' [`RenderPose`]s
+//! are those to show.
+//!
+//! ```
+//! use evenstep::entities::{Entities, RenderPose};
+//! use evenstep::rapier3d::prelude::*;
+//! use evenstep::{Rate, Simulation};
+//! use std::time::Duration;
+//!
+//! struct Crate;
+//!
+//! let mut world = hecs::World::new();
+//! let mut simulation = Simulation::new(Rate::hz(60)?);
+//! let mut entities = Entities::default();
+//! let (entity, _) = entities.spawn(
+//!     &mut world,
+//!     &mut simulation,
+//!     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
+//!     ColliderBuilder::cuboid(0.5, 0.5, 0.5),
+//!     (Crate,),
+//! );
+//! for _ in 0..60 {
+//!     simulation.advance(Duration::from_millis(16), |_, _| ());
+//!     entities.sync(&mut world, &mut simulation);
+//! }
+//! assert!(world.get::<&RenderPose>(entity)?.0.translation.y < 6.0);
+//! entities.despawn(&mut world, &mut simulation, entity)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Case by case
+//! A [`Body`] owns its body, as a `Box` does what is in it. What happens by hand, past [`Entities`], is noticed
+//! in the next [`sync`](Entities::sync):
+//!
+//! | what happens | what the sync does |
+//! | --- | --- |
+//! | The entity is despawned by hand, the world cleared, the [`Body`] dropped, on any thread | The body is removed. Several are in the order of their keys. |
+//! | The [`Body`] is taken off and kept | The [`RenderPose`] goes. The body lives on, unseen. |
+//! | It is put back, or onto another entity | The body goes on there, with a [`RenderPose`]. One that the entity had is removed. |
+//! | It is put into another world | It is not shown there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
+//! | It is given to `mem::forget` | As if it were kept for ever. |
+//! | The [`RenderPose`] is taken off alone | It is put back. |
+//! | The body is removed, by its key or through Rapier | The entity loses both components and lives on. |
+//! | Frames without a sync | What moved and went in them is made up for. |
+//! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves. |
+//! | Two [`Body`]s change places between two syncs | **This is not noticed**, as it leaves no trace but in the components, and to read those of all that move would take a quarter longer. Use [`attach`](Entities::attach). |
+//!
+//! A removal in `sync` falls on whatever frame that is. For runs that are the same at every frame rate, use
+//! [`despawn`](Entities::despawn) in the hook of a step.
+//!
+//! # After a restore
+//! A simulation that was set back to a saved state may have bodies whose entity was despawned since, and lack
+//! those of entities that were spawned since: [`Entities::unmatched`] names both.
+//!
+//! # Several worlds and simulations
+//! There is one [`Entities`] for each pair of a world and a simulation. It touches its own [`Body`]s alone, so
+//! several simulations may share a world, though their keys are equal. Several worlds may share a simulation, and
+//! show the same body: once its entity is despawned in one of them, the others lose it in the frame after. Worlds
+//! that are synced by turns on one thread cost a few small allocations in each sync.
+//!
+//! A new [`Simulation`] in place of an old one has equal keys for other bodies, and its frames are numbered
+//! anew. Clear the world and make a new [`Entities`] with it: those components that are still about then belong to
+//! none, and removing them removes nothing. To go on with such an entity, [`attach`](Entities::attach) it.
+//!
+//! # By hand
+//! Nothing here needs more than the public API: store a [`BodyKey`] in a component, write
+//! [`Simulation::moved`] to entities by a table of your own, and clear the entries of
+//! [`Simulation::removed`]. The example `custom_ecs` does so for an ECS of fifty lines; in hecs:
+//!
+//! ```
+//! use evenstep::rapier3d::{math::Pose, prelude::*};
+//! use evenstep::{Rate, Simulation};
+//! use std::{collections::BTreeMap, time::Duration};
+//!
+//! # let mut world = hecs::World::new();
+//! # let mut simulation = Simulation::new(Rate::hz(60)?);
+//! let body = RigidBodyBuilder::dynamic();
+//! let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+//! let entity = world.spawn((key, Pose::IDENTITY));
+//! let mut entity_of = BTreeMap::new();
+//! entity_of.insert(key, entity);
+//!
+//! simulation.advance(Duration::from_millis(40), |_, _| ());
+//! for key in simulation.removed() {
+//!     entity_of.remove(key);
+//! }
+//! for (key, pose) in simulation.moved() {
+//!     if let Some(entity) = entity_of.get(key) {
+//!         *world.get::<&mut Pose>(*entity)? = *pose;
+//!     }
+//! }
+//! # assert_eq!(*world.get::<&Pose>(entity)?, simulation.pose(key).unwrap());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// `Body`, `RenderPose`, and how a drop is noticed.
+mod components;
+// What is done once a frame.
+mod sync;
+
+use std::fmt;
+use std::sync::Arc;
+
+use hecs::{DynamicBundle, Entity, EntityBuilder, World};
+use slotmap::SecondaryMap;
+
+use crate::key::BodyKey;
+use crate::owners::Unmatched;
+use crate::rapier::dynamics::RigidBody;
+use crate::rapier::geometry::Collider;
+use crate::rapier::math::Pose;
+use crate::simulation::Simulation;
+
+pub use components::{Body, RenderPose};
+use components::{Link, Noted, Owner};
+
+/// Which entity has which body: one for each pair of a hecs world and a [`Simulation`].
+#[derive(Default)]
+pub struct Entities {
+    /// What [`Noted`] says, by body.
+    by_body: SecondaryMap<BodyKey, Entity>,
+    /// Whether an entity with a body may be missing there.
+    is_in_doubt: bool,
+    /// Also says whose components are whose.
+    shared: Arc<Owner>,
+    /// The number of the frame of the last sync.
+    synced: u64,
+    /// Kept for its memory.
+    builder: EntityBuilder,
+}
+
+/// Why an entity and a body were left as they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntityError {
+    /// There is no such entity in this world: it was despawned.
+    #[error("there is no such entity")]
+    NoSuchEntity,
+    /// The key names no body: it was removed, or is of another simulation.
+    #[error("the body is gone")]
+    BodyGone,
+}
+
+impl Entities {
+    /// Spawns an entity with a body, and with `components` of the game's own.
+    #[expect(clippy::missing_panics_doc, reason = "the body was just inserted")]
+    pub fn spawn(
+        &mut self,
+        world: &mut World,
+        simulation: &mut Simulation,
+        body: impl Into<RigidBody>,
+        collider: impl Into<Collider>,
+        components: impl DynamicBundle,
+    ) -> (Entity, BodyKey) {
+        let key = simulation.insert(body, collider);
+        let pose = simulation.pose(key).expect("just inserted");
+        self.builder.add_bundle(components);
+        self.builder.add_bundle(self.components(key, pose));
+        let entity = world.spawn(self.builder.build());
+        self.note(key, entity);
+        (entity, key)
+    }
+
+    /// Despawns an entity and removes its body, if it has one, at once.
+    ///
+    /// # Errors
+    /// [`EntityError::NoSuchEntity`]; if it was despawned by hand, the next [`sync`](Self::sync) removes its
+    /// body.
+    pub fn despawn(
+        &mut self,
+        world: &mut World,
+        simulation: &mut Simulation,
+        entity: Entity,
+    ) -> Result<(), EntityError> {
+        let key = self.release(world, entity);
+        (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity)?;
+        if let Some(key) = key {
+            simulation.remove(key);
+        }
+        Ok(())
+    }
+
+    /// Gives a body that is there to an entity that is there. A body that the entity had before is removed, and
+    /// an entity that had this body before is [detached](Self::detach) from it.
+    ///
+    /// # Errors
+    /// [`EntityError::NoSuchEntity`], [`EntityError::BodyGone`].
+    #[expect(clippy::missing_panics_doc, reason = "the entity is known to be there")]
+    pub fn attach(
+        &mut self,
+        world: &mut World,
+        simulation: &mut Simulation,
+        entity: Entity,
+        key: BodyKey,
+    ) -> Result<(), EntityError> {
+        let pose = simulation.pose(key).ok_or(EntityError::BodyGone)?;
+        if !world.contains(entity) {
+            return Err(EntityError::NoSuchEntity);
+        }
+        if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
+            self.detach(world, owner);
+        }
+        if let Some(before) = self.release(world, entity).filter(|before| *before != key) {
+            simulation.remove(before);
+        }
+        let components = self.components(key, pose);
+        world.insert(entity, components).expect("it is there");
+        self.note(key, entity);
+        Ok(())
+    }
+
+    /// Takes the body off an entity, and leaves it in the simulation: to hand it to another world, or to show it
+    /// no longer. Gives its key; `None` if the entity has no body of ours, or is gone.
+    pub fn detach(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
+        let key = self.release(world, entity)?;
+        // Each by itself, as the game may have taken off the others.
+        let _ = world.remove_one::<Body>(entity);
+        let _ = world.remove_one::<RenderPose>(entity);
+        let _ = world.remove_one::<Noted>(entity);
+        Some(key)
+    }
+
+    /// The entity of a body: for a collision event or, by
+    /// [`key_of_collider`](Simulation::key_of_collider), for a ray cast.
+    ///
+    /// What was changed by hand counts from the next [`sync`](Self::sync) on.
+    #[must_use]
+    pub fn entity(&self, key: BodyKey) -> Option<Entity> {
+        self.by_body.get(key).copied()
+    }
+
+    /// After a saved state was put back, or another one: which entities have a body that is gone, and which
+    /// bodies have no entity. For the game to despawn and spawn, or for a check that there is nothing.
+    ///
+    /// Changes nothing but that the next [`sync`](Self::sync) writes every pose; that also takes
+    /// the components off entities whose body is still gone. Call it before the next frame, which may give out
+    /// keys that the old entities still hold.
+    pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<Entity> {
+        // Later than any frame, and so not one of this simulation's.
+        self.synced = u64::MAX;
+        let owned = self.by_body.iter().map(|(key, entity)| (key, *entity));
+        Unmatched::new(simulation, owned, |key| self.entity(key))
+    }
+
+    fn components(&self, key: BodyKey, pose: Pose) -> (Body, RenderPose, Noted) {
+        let link = Link::new(key, &self.shared);
+        (Body::new(link.clone()), RenderPose(pose), Noted(link))
+    }
+
+    fn note(&mut self, key: BodyKey, entity: Entity) {
+        let is_new = !self.by_body.contains_key(key);
+        let len = self.by_body.len();
+        self.by_body.insert(key, entity);
+        // slotmap drops the entry of an earlier key in the same place without a word.
+        self.is_in_doubt |= is_new && self.by_body.len() == len;
+    }
+
+    fn forget(&mut self, key: BodyKey, entity: Entity) {
+        if self.entity(key) == Some(entity) {
+            self.by_body.remove(key);
+        }
+    }
+
+    /// Makes an entity's body outlive its component.
+    fn release(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
+        self.release_noted(world, entity);
+        let mut body = world.get::<&mut Body>(entity).ok()?;
+        if !body.link().is_of(&self.shared) {
+            return None;
+        }
+        let key = body.release();
+        self.forget(key, entity);
+        Some(key)
+    }
+
+    /// Forgets what was noted of an entity.
+    fn release_noted(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
+        let mut noted = world.get::<&mut Noted>(entity).ok()?;
+        if !noted.0.is_of(&self.shared) {
+            return None;
+        }
+        let key = noted.0.release();
+        self.forget(key, entity);
+        Some(key)
+    }
+
+    /// The body that an entity has, if it is one of ours.
+    fn key_on(&self, world: &World, entity: Entity) -> Option<BodyKey> {
+        let body = world.get::<&Body>(entity).ok()?;
+        body.link().is_of(&self.shared).then(|| body.key())
+    }
+
+    /// The entity that was noted to have a body, if it does.
+    fn owner(&self, world: &World, key: BodyKey) -> Option<Entity> {
+        let entity = self.entity(key)?;
+        (self.key_on(world, entity) == Some(key)).then_some(entity)
+    }
+}
+
+impl fmt::Debug for Entities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entities")
+            .field("bodies", &self.by_body.len())
+            .field("synced", &self.synced)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It goes to a thread with its world.
+    const _: fn() = || {
+        fn send_and_sync<T: Send + Sync>() {}
+        send_and_sync::<Entities>();
+    };
+}

@@ -1,0 +1,15 @@
+//! What a frame shows: the last two states of every body that moves, and what is between them. It does not
+//! step, and does not know why a pose changed.
+
+// The trajectory of a body from one state to the next.
+mod motion;
+// The lists of bodies that move.
+mod moving;
+// The motion in earlier steps.
+mod history;
+// All of it by key.
+mod poses;
+
+pub use motion::Smoothing;
+pub use poses::PoseCounts;
+pub(crate) use poses::Poses;

@@ -1,0 +1,260 @@
+//! The bodies that move, or may have moved: what is done with all of them at once.
+
+use crate::key::BodyKey;
+use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
+use crate::rapier::math::Pose;
+use crate::step::World;
+
+use super::motion::{Pair, Trajectory};
+use crate::slerp::interpolate_all;
+
+/// Lists with one entry a body, all in the same order.
+///
+/// First those that were awake after the last step, in the order in which Rapier lists them: to go
+/// through both at once takes no look-up.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Moving {
+    pub handles: Vec<RigidBodyHandle>,
+    pub keys: Vec<BodyKey>,
+    pub previous: Vec<Pose>,
+    pub current: Vec<Pose>,
+    /// What this frame shows.
+    pub shown: Vec<Pose>,
+    pub marks: Vec<Marks>,
+    /// Used where `marks` says so.
+    pub trajectories: Vec<Trajectory>,
+    /// What the next frame shows, while it is made.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    next_shown: Vec<Pose>,
+    /// How many were awake.
+    pub awake: usize,
+    /// What this frame shows otherwise than the frame before, and what was put elsewhere since.
+    pub moved: Vec<(BodyKey, Pose)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Marks {
+    /// `shown` is to be reported by the next frame, whatever that shows.
+    is_unreported: bool,
+    /// It takes more than the two poses to say what is shown between; or it may: what Rapier makes of a
+    /// body's mass, and whether that is about its origin, is only known after the next step.
+    pub has_trajectory: bool,
+    /// Where `moved` has it, if it does.
+    pub moved_at: u32,
+}
+
+impl Moving {
+    /// Appends a body that has been at `pose`, and gives its place. `moved_at` is that of when it was listed
+    /// before.
+    pub fn push(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        pose: Pose,
+        moved_at: u32,
+    ) -> usize {
+        self.handles.push(handle);
+        self.keys.push(key);
+        self.previous.push(pose);
+        self.current.push(pose);
+        self.shown.push(pose);
+        self.marks.push(Marks {
+            is_unreported: false,
+            has_trajectory: true,
+            moved_at,
+        });
+        self.trajectories.push(Trajectory::default());
+        self.keys.len() - 1
+    }
+
+    pub fn swap(&mut self, one: usize, other: usize) {
+        self.handles.swap(one, other);
+        self.keys.swap(one, other);
+        self.previous.swap(one, other);
+        self.current.swap(one, other);
+        self.shown.swap(one, other);
+        self.marks.swap(one, other);
+        self.trajectories.swap(one, other);
+    }
+
+    pub fn swap_remove(&mut self, place: usize) {
+        self.handles.swap_remove(place);
+        self.keys.swap_remove(place);
+        self.previous.swap_remove(place);
+        self.current.swap_remove(place);
+        self.shown.swap_remove(place);
+        self.marks.swap_remove(place);
+        self.trajectories.swap_remove(place);
+    }
+
+    /// Right before a step: the state that was current is the previous one. `known` of the bodies, from the
+    /// first on, are known to be where the last step left them. `tick` steps have been made.
+    pub fn begin_step(&mut self, world: &World, known: usize, dt: f32, tick: u64) {
+        std::mem::swap(&mut self.previous, &mut self.current);
+        for place in known..self.keys.len() {
+            let position = self.position(place, world, self.previous[place]);
+            self.previous[place] = position;
+            self.current[place] = position;
+        }
+        for (place, marks) in self.marks.iter().enumerate() {
+            if marks.has_trajectory
+                && let Some(body) = world.physics.bodies.get(self.handles[place])
+            {
+                let parameters = &world.physics.integration_parameters;
+                let max_linear_velocity = parameters.max_linear_velocity();
+                self.trajectories[place].begin(body, max_linear_velocity, dt, tick);
+            }
+        }
+    }
+
+    /// Right after a step, with the awake bodies in front: where has it led?
+    pub fn end_step(&mut self, world: &World) {
+        let awake = self.handles[..self.awake].iter();
+        for (handle, current) in awake.zip(&mut self.current) {
+            // Rapier has just seen to it that this is finite.
+            *current = *world.physics.bodies[*handle].position();
+        }
+        // Also those that fell asleep in this very step, which may still have moved them.
+        for place in self.awake..self.keys.len() {
+            self.current[place] = self.position(place, world, self.previous[place]);
+        }
+    }
+
+    /// Where Rapier has the body, if that is finite; `last` if not.
+    fn position(&self, place: usize, world: &World, last: Pose) -> Pose {
+        let position = world.position(self.handles[place]);
+        position.filter(Pose::is_finite).unwrap_or(last)
+    }
+
+    /// The body has been put to `position` after `tick` steps: what changed is not blended with where it was.
+    pub fn put(&mut self, place: usize, position: Pose, tick: u64) {
+        let (previous, current) = (&mut self.previous[place], &mut self.current[place]);
+        let trajectory = &mut self.trajectories[place];
+        trajectory.put(tick);
+        if position.rotation != current.rotation {
+            previous.rotation = position.rotation;
+            trajectory.stop_turning();
+        }
+        if position.translation != current.translation {
+            // The centre of mass stands, and the body goes on turning about it.
+            let center = trajectory.center();
+            let swing = position.rotation * center - previous.rotation * center;
+            previous.translation = position.translation + swing;
+            trajectory.stop_moving();
+        }
+        *current = position;
+    }
+
+    /// [`put`](Self::put), the whole pose, and shown there at once.
+    pub fn teleport(&mut self, place: usize, position: Pose, tick: u64) {
+        self.previous[place] = position;
+        self.current[place] = position;
+        self.stand(place);
+        self.trajectories[place].put(tick);
+        self.show_at(place, position);
+    }
+
+    pub fn stand(&mut self, place: usize) {
+        self.trajectories[place].stop_moving();
+        self.trajectories[place].stop_turning();
+    }
+
+    /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
+    /// hosts that have read that already.
+    pub fn show_at(&mut self, place: usize, pose: Pose) {
+        if self.shown[place] != pose {
+            self.shown[place] = pose;
+            self.report(place);
+            self.marks[place].is_unreported = true;
+        }
+    }
+
+    /// Reports what is shown in the next frame, whatever that is.
+    pub fn report_next(&mut self, place: usize) {
+        self.marks[place].is_unreported = true;
+    }
+
+    fn report(&mut self, place: usize) {
+        let entry = (self.keys[place], self.shown[place]);
+        let moved_at = &mut self.marks[place].moved_at;
+        match self.moved.get_mut(*moved_at as usize) {
+            Some(reported) if reported.0 == entry.0 => *reported = entry,
+            _ => {
+                *moved_at = index(self.moved.len());
+                self.moved.push(entry);
+            }
+        }
+    }
+
+    /// Makes the poses that this frame shows, and the list of those that differ from the last
+    /// frame's. Gives the number of bodies that are shown beyond their last state.
+    pub fn show(&mut self, alpha: f32) -> usize {
+        let mut extrapolated = 0;
+        self.moved.clear();
+        self.next_shown.resize(self.keys.len(), Pose::IDENTITY);
+        interpolate_all(&self.previous, &self.current, alpha, &mut self.next_shown);
+        for place in 0..self.keys.len() {
+            let marks = &mut self.marks[place];
+            if marks.has_trajectory {
+                let trajectory = &self.trajectories[place];
+                let (previous, current) = (&self.previous[place], &self.current[place]);
+                let plain = self.next_shown[place];
+                self.next_shown[place] = trajectory.at(previous, current, alpha, || plain);
+                extrapolated += usize::from(trajectory.goes_beyond(alpha));
+            }
+            let pose = self.next_shown[place];
+            if pose != self.shown[place] || marks.is_unreported {
+                marks.moved_at = index(self.moved.len());
+                self.moved.push((self.keys[place], pose));
+                marks.is_unreported = false;
+            }
+        }
+        std::mem::swap(&mut self.shown, &mut self.next_shown);
+        extrapolated
+    }
+
+    /// Whether nothing will change of what is shown of a body that is not awake, until it is seen awake or
+    /// put elsewhere.
+    pub fn is_settled(&self, place: usize, world: &World) -> bool {
+        let current = self.current[place];
+        self.previous[place] == current
+            && self.shown[place] == current
+            && !(world.physics.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
+    }
+
+    /// Whether all lists have `len` entries, with finite poses.
+    #[cfg(feature = "serde")]
+    pub fn is_consistent(&self, len: usize) -> bool {
+        let poses = [&self.previous, &self.current, &self.shown];
+        poses.iter().all(|list| list.len() == len)
+            && poses.into_iter().flatten().all(Pose::is_finite)
+            && self.handles.len() == len
+            && self.keys.len() == len
+            && self.marks.len() == len
+            && self.trajectories.len() == len
+            && self.awake <= len
+    }
+
+    pub fn pair(&self, place: usize) -> Pair {
+        Pair {
+            previous: self.previous[place],
+            current: self.current[place],
+            trajectory: self.marks[place]
+                .has_trajectory
+                .then(|| self.trajectories[place]),
+        }
+    }
+}
+
+/// Keys are 32 bits wide, so there are never more bodies than that.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+fn index(len: usize) -> u32 {
+    len as u32
+}
+
+/// Whether Rapier will have the body among those that are awake after the next step.
+fn is_about_to_move(body: &RigidBody) -> bool {
+    !body.is_fixed() && body.is_enabled() && !body.is_sleeping()
+}

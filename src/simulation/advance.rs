@@ -1,0 +1,130 @@
+//! The loop as one call, for a simulation that lives beside the game.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use crate::rapier::pipeline::PhysicsHooks;
+use crate::time::Step;
+
+use super::{Frame, Simulation};
+
+/// A game's part in every step, for [`Simulation::advance_with`].
+///
+/// Where only [`before_step`](Self::before_step) is needed and cannot fail, a closure given to
+/// [`Simulation::advance`] is enough. Implement this for a struct that borrows the game, or for
+/// the game itself.
+///
+/// ```
+/// use evenstep::{Hooks, Simulation, Step};
+///
+/// struct Game { hits: usize }
+///
+/// impl Hooks for Game {
+///     type Error = std::convert::Infallible;
+///
+///     fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+///         self.hits += simulation.events().collisions_in(step.tick).len();
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait Hooks {
+    /// What makes a hook fail; [`Infallible`] if none does.
+    type Error;
+
+    /// Called before each step: forces, input, spawn and despawn.
+    ///
+    /// # Errors
+    /// An error ends the frame before this step: see [`Simulation::advance_with`].
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        let _ = (simulation, step);
+        Ok(())
+    }
+
+    /// Called after each step: its events, and reactions to them.
+    ///
+    /// # Errors
+    /// An error ends the frame after this step: see [`Simulation::advance_with`].
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        let _ = (simulation, step);
+        Ok(())
+    }
+
+    /// Rapier's own hooks, as in [`Simulation::make_step_with`].
+    fn physics_hooks(&self) -> &dyn PhysicsHooks {
+        &()
+    }
+}
+
+/// A closure as [`Hooks`].
+struct BeforeStep<F>(F);
+
+impl<F: FnMut(&mut Simulation, Step)> Hooks for BeforeStep<F> {
+    type Error = Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        (self.0)(simulation, step);
+        Ok(())
+    }
+}
+
+/// # Advancing
+///
+/// The loop of [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step),
+/// [`make_step`](Self::make_step) and [`end_frame`](Self::end_frame) in one call.
+impl Simulation {
+    /// Advances by the time that a frame took: makes the steps that are due, none or several,
+    /// and the poses for this frame.
+    ///
+    /// `before_step` is called before each step, with the simulation and the step: add forces,
+    /// take input, spawn and despawn there, and they are the same at every frame rate. It may
+    /// borrow the game's own world. For a hook after the step, for errors and for Rapier's own
+    /// hooks see [`advance_with`](Self::advance_with).
+    ///
+    /// # Panics
+    /// If Rapier panicked in an earlier step: its world is then in an unknown state, and the simulation can
+    /// only be dropped.
+    ///
+    /// A panic in `before_step` goes through, and leaves the frame open: the next one goes on from there.
+    pub fn advance(
+        &mut self,
+        frame_time: Duration,
+        before_step: impl FnMut(&mut Simulation, Step),
+    ) -> Frame {
+        let Ok(frame) = self.advance_with(frame_time, &mut BeforeStep(before_step));
+        frame
+    }
+
+    /// [`advance`](Self::advance) with hooks before and after each step, which can fail.
+    ///
+    /// # Errors
+    /// The first error of a hook. It ends the frame: steps that were made stay made, those that
+    /// were still due are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), forces for
+    /// the step that was not made are forgotten. If steps were dropped the frame shows the latest state, else
+    /// what it would have shown without the error. [`frame`](Self::frame) says what was done. The next
+    /// frame goes on as usual.
+    ///
+    /// # Panics
+    /// As [`advance`](Self::advance).
+    pub fn advance_with<H: Hooks>(
+        &mut self,
+        frame_time: Duration,
+        hooks: &mut H,
+    ) -> Result<Frame, H::Error> {
+        self.begin_frame(frame_time);
+        let result = self.make_steps(hooks);
+        let frame = self.end_frame();
+        result.map(|()| frame)
+    }
+
+    fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        while let Some(step) = self.next_step() {
+            hooks.before_step(self, step)?;
+            // Not if the hook has replaced the simulation.
+            if self.make_step_with(hooks.physics_hooks()) {
+                hooks.after_step(self, step)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! Bodies and their keys, and Rapier's world that they are in.
+
+use crate::key::BodyKey;
+use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
+use crate::rapier::geometry::{Collider, ColliderHandle};
+use crate::rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
+use crate::step::BodyError;
+
+use super::{Phase, Simulation};
+
+/// # Bodies
+impl Simulation {
+    /// Inserts a body and its collider.
+    ///
+    /// Its pose can be asked for at once. Its first motion starts from there, in the next step.
+    pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
+        let (handle, _) = self.world.physics.insert(body, collider);
+        self.key_for(handle)
+    }
+
+    /// Inserts a body without a collider: an anchor for joints, or one that gets several colliders.
+    pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
+        let handle = self.world.physics.insert_body(body);
+        self.key_for(handle)
+    }
+
+    /// Attaches another collider to a body.
+    ///
+    /// A collider without a body is for Rapier alone: insert it through
+    /// [`physics_mut_for(&[])`](Self::physics_mut_for).
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn insert_collider(
+        &mut self,
+        key: BodyKey,
+        collider: impl Into<Collider>,
+    ) -> Result<ColliderHandle, BodyError> {
+        let parent = self.living(key, true)?;
+        // Its centre of mass may be elsewhere from now on.
+        self.edits.bodies.push(key);
+        Ok(self.world.physics.insert_collider(collider, Some(parent)))
+    }
+
+    /// Removes a collider, of a body or without one, and gives it back; `None` if it is gone already.
+    ///
+    /// What it touched gets its `Stopped` events in the next step.
+    pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
+        let body = self.key_of_collider(handle);
+        self.edits.bodies.extend(body);
+        self.world.physics.remove_collider(handle)
+    }
+
+    /// Gives a key to a body that was made through Rapier's own API; its own key if it has one,
+    /// `None` if there is no such body.
+    pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
+        if !self.world.physics.bodies.contains(handle) {
+            return None;
+        }
+        if let Some(key) = self.world.key(handle) {
+            return Some(key);
+        }
+        let key = self.key_for(handle);
+        for collider in self.world.physics.bodies[handle].colliders() {
+            self.log.name_owner(*collider, key);
+        }
+        Some(key)
+    }
+
+    /// [`track`](Self::track)s every body that has no key yet, in Rapier's order: after
+    /// [`with_physics`](Self::with_physics).
+    pub fn track_all(&mut self) {
+        let handles: Vec<_> = (self.world.physics.bodies.iter())
+            .map(|(handle, _)| handle)
+            .collect();
+        for handle in handles {
+            self.track(handle);
+        }
+    }
+
+    /// All bodies that have a key, and their keys. The order has no meaning.
+    pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
+        let bodies = &self.world.physics.bodies;
+        let keys = self.world.keys.iter();
+        keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
+    }
+
+    fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
+        let (key, dead) = self.world.keys.insert(handle);
+        if let Some(dead) = dead {
+            self.died(dead);
+        }
+        let position = *self.world.physics.bodies[handle].position();
+        let is_in_frame = self.phase != Phase::Idle && self.clock.due() > 0;
+        let since = self.clock.tick() + u64::from(is_in_frame);
+        self.poses.insert(key, handle, position, since);
+        self.removals.grow(self.world.physics.bodies.len());
+        key
+    }
+
+    /// Removes a body with its colliders, joints and generators, and gives it back; `None` if it
+    /// is gone already. Its key is dead from now on.
+    ///
+    /// The bodies that it touches get their `Stopped` events in the next step.
+    pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
+        let handle = self.world.keys.remove(key)?;
+        self.died(key);
+        self.world.has_unwritten_changes |= self.world.has_joints(handle);
+        self.world.physics.remove_body(handle)
+    }
+
+    /// The body of this key; `None` if it is gone.
+    #[must_use]
+    pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
+        self.world.get(key)
+    }
+
+    /// The body of this key, to change anything about it; `None` if it is gone.
+    ///
+    /// A position that is set here shows in the next frame, not blended with the old one; a rotation or a
+    /// translation that is set alone leaves the other as smooth as it was. Set between two steps of one frame, it
+    /// is seen before the frame's last step only, so that a curve ([`Smoothing::Hermite`](crate::Smoothing::Hermite))
+    /// of a body that is kinematic by position may begin with its old velocity:
+    /// [`teleport`](Self::teleport) is noticed at once.
+    pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
+        let body = self.world.get_mut(key)?;
+        self.edits.bodies.push(key);
+        Some(body)
+    }
+
+    /// Rapier's handle of a body, for joints, ray casts and its own API; `None` if it is gone.
+    #[must_use]
+    pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
+        self.world.handle(key)
+    }
+
+    /// The key of a body that Rapier names; `None` if the body is gone or has no key: see
+    /// [`track`](Self::track).
+    #[must_use]
+    pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
+        self.world.key(handle)
+    }
+
+    /// The key of the body that a collider is attached to: for ray casts and other queries.
+    #[must_use]
+    pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
+        self.key(self.world.physics.colliders.get(handle)?.parent()?)
+    }
+
+    /// Rapier's world: all its sets, queries and parameters.
+    #[must_use]
+    pub fn physics(&self) -> &PhysicsWorld {
+        &self.world.physics
+    }
+
+    /// Rapier's world, to change anything.
+    ///
+    /// Rapier does not tell which bodies were changed, so the next frame looks at every body with
+    /// a key once, a few nanoseconds each: where you know better, use [`body_mut`](Self::body_mut) or
+    /// [`physics_mut_for`](Self::physics_mut_for). A body that is removed here is noticed: its key is dead at
+    /// once. Stepping the world here makes a step that the clock knows nothing of; the length of a step
+    /// that is set here is not used.
+    pub fn physics_mut(&mut self) -> &mut PhysicsWorld {
+        self.edits.all = true;
+        self.world.has_unwritten_changes = true;
+        &mut self.world.physics
+    }
+
+    /// Rapier's world, to change what moves no body but those of `keys`: nothing else is looked at.
+    ///
+    /// For what needs `&mut` sets and moves nothing itself, such as joints, gravity and parameters: with no
+    /// keys, at no cost. (For character controllers and vehicles there is
+    /// [`query_pipeline_mut`](Self::query_pipeline_mut).) Name the bodies whose pose, type, mass or colliders may be
+    /// changed. Of one that is not named a change is shown once the body moves, and a removal is in
+    /// [`removed`](Self::removed) once [`physics_mut`](Self::physics_mut) was used; the key is dead at once
+    /// all the same. Keys of bodies that are gone are left out.
+    pub fn physics_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
+        self.edits.bodies.extend_from_slice(keys);
+        self.world.has_unwritten_changes = true;
+        &mut self.world.physics
+    }
+
+    /// Rapier's queries with access for changes, as character controllers
+    /// (`solve_character_collision_impulses`) and vehicles (`update_vehicle`) want it in every step.
+    ///
+    /// They move nothing themselves, so no body is looked at.
+    pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
+        let PhysicsWorld {
+            broad_phase,
+            narrow_phase,
+            bodies,
+            colliders,
+            ..
+        } = &mut self.world.physics;
+        let dispatcher = narrow_phase.query_dispatcher();
+        broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
+    }
+
+    /// The keys that died between the last frame and the one before it, in whatever way their
+    /// bodies were removed: for a host that keeps a table by key.
+    ///
+    /// A slotmap's `SecondaryMap` drops the entry of a dead key in silence when a later key takes
+    /// its place: a table that has more to do for such an entry is better a `BTreeMap`.
+    ///
+    /// A body that was removed through Rapier's own API is listed in the frame after
+    /// [`physics_mut`](Self::physics_mut) was used for it.
+    #[must_use]
+    pub fn removed(&self) -> &[BodyKey] {
+        &self.removed
+    }
+
+    /// The keys that died after the frame of this [`number`](crate::Frame::number), for a host that missed the
+    /// frames since: see [`moved_since`](Self::moved_since).
+    #[must_use]
+    pub fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
+        if frame > self.frame.number {
+            return None;
+        }
+        self.removals.since(frame)
+    }
+}

@@ -1,0 +1,103 @@
+//! Forces for a step, and lasting ones.
+
+use crate::key::{BodyKey, ForceGeneratorKey};
+use crate::rapier::math::{AngVector, Vector};
+use crate::step::{BodyError, ForceGenerator, Push};
+
+use super::Simulation;
+
+/// # Forces
+///
+/// All of these act in the next step, in that step alone, and wake the body. They do nothing to bodies
+/// that are not dynamic. Forces set through Rapier's own API are left as they are.
+///
+/// | added | act in |
+/// | --- | --- |
+/// | in the hook before a step | that step; if it is not made they are forgotten |
+/// | in the hook after a step, or between frames | the next step, in this frame or a later one |
+/// | in a pause, or at speed 0 | a step of the next frame: a [single one](Self::step_once), or one after time goes on. If that has none, because time still stands, they are forgotten and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+///
+/// What waits adds up: a game that adds a force in every frame, not in every step, pushes by the number of
+/// frames that the step took. In a pause that would be without bound, so it ends with the frame.
+///
+/// A force changes the velocity over the step, an impulse before it: for the same momentum an
+/// impulse moves a body further in that step.
+///
+/// Each gives [`BodyError::Gone`] if there is no such body, and [`BodyError::NotFinite`] if a value is
+/// NaN or infinite.
+#[expect(clippy::missing_errors_doc, reason = "above, once for all")]
+impl Simulation {
+    /// A force at the centre of mass: newtons, in world axes.
+    pub fn add_force(&mut self, key: BodyKey, force: Vector) -> Result<(), BodyError> {
+        self.push(key, Push::Force(force))
+    }
+
+    /// A force at a point: newtons and metres, in world space.
+    pub fn add_force_at_point(
+        &mut self,
+        key: BodyKey,
+        force: Vector,
+        point: Vector,
+    ) -> Result<(), BodyError> {
+        self.push(key, Push::ForceAtPoint { force, point })
+    }
+
+    /// A torque about the centre of mass: newton metres, in world axes.
+    pub fn add_torque(&mut self, key: BodyKey, torque: AngVector) -> Result<(), BodyError> {
+        self.push(key, Push::Torque(torque))
+    }
+
+    /// An impulse at the centre of mass: newton seconds, in world axes.
+    pub fn apply_impulse(&mut self, key: BodyKey, impulse: Vector) -> Result<(), BodyError> {
+        self.push(key, Push::Impulse(impulse))
+    }
+
+    /// An impulse at a point: newton seconds and metres, in world space.
+    pub fn apply_impulse_at_point(
+        &mut self,
+        key: BodyKey,
+        impulse: Vector,
+        point: Vector,
+    ) -> Result<(), BodyError> {
+        self.push(key, Push::ImpulseAtPoint { impulse, point })
+    }
+
+    /// An angular impulse: newton metre seconds, in world axes.
+    pub fn apply_torque_impulse(
+        &mut self,
+        key: BodyKey,
+        impulse: AngVector,
+    ) -> Result<(), BodyError> {
+        self.push(key, Push::TorqueImpulse(impulse))
+    }
+
+    fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
+        self.living(key, push.is_finite())?;
+        self.forces.push(key, push);
+        Ok(())
+    }
+
+    /// Lets a lasting force act on a body, from the next step on, until it is
+    /// [removed](Self::remove_force_generator) or the body is.
+    pub fn insert_force_generator(
+        &mut self,
+        key: BodyKey,
+        generator: ForceGenerator,
+    ) -> Result<ForceGeneratorKey, BodyError> {
+        self.world.handle(key).ok_or(BodyError::Gone)?;
+        Ok(self.forces.insert_generator(key, generator))
+    }
+
+    /// Ends a lasting force and gives it back; `None` if it or its body is gone.
+    pub fn remove_force_generator(&mut self, key: ForceGeneratorKey) -> Option<ForceGenerator> {
+        let (body, generator) = self.forces.remove_generator(key)?;
+        self.world.handle(body).map(|_| generator)
+    }
+
+    /// A lasting force and the body that it acts on; `None` if one of them is gone.
+    #[must_use]
+    pub fn force_generator(&self, key: ForceGeneratorKey) -> Option<(BodyKey, &ForceGenerator)> {
+        let (body, generator) = self.forces.generator(key)?;
+        self.world.handle(*body).map(|_| (*body, generator))
+    }
+}

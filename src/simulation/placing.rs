@@ -1,0 +1,227 @@
+//! Putting bodies elsewhere, and moving them by targets.
+
+use std::time::Duration;
+
+use crate::key::BodyKey;
+use crate::rapier::dynamics::{RigidBodyHandle, RigidBodyType};
+use crate::rapier::math::{Pose, Vector};
+use crate::rapier::pipeline::PhysicsWorld;
+use crate::slerp::normalized;
+use crate::step::BodyError;
+
+use super::{Phase, Simulation};
+
+/// # Placing
+///
+/// What is not moved by forces.
+impl Simulation {
+    /// Puts a body elsewhere at once and wakes it: it is shown there from now on, never in
+    /// between, and if it is [extrapolated](crate::Smoothing::Extrapolate) beyond it only after the next
+    /// step. Its velocity stays, a [target](Self::set_kinematic_target) is forgotten. `pose` is in world space;
+    /// its rotation is normalised. The links of a multibody go with its root.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and
+    /// [`BodyError::NotARotation`] for a `pose` that is none; [`BodyError::Dependent`] for a body whose
+    /// pose follows from that of others.
+    pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
+        let handle = self.living(key, true)?;
+        let pose = self.placeable(handle, pose)?;
+        self.world.physics.bodies[handle].set_position(pose, true);
+        self.targets.remove(key);
+        self.poses.teleport(key, handle, pose, self.clock.tick());
+        self.place_links(handle);
+        Ok(())
+    }
+
+    /// The pose that a body can be put to: one that is a pose, of a body that Rapier lets be put there.
+    fn placeable(&self, handle: RigidBodyHandle, pose: Pose) -> Result<Pose, BodyError> {
+        if self.world.is_dependent(handle) {
+            return Err(BodyError::Dependent);
+        }
+        checked(pose)
+    }
+
+    /// The links of a multibody are where its root has been put at once, and not only in the next step.
+    pub(super) fn place_links(&mut self, root: RigidBodyHandle) {
+        for link in self.world.place_links(root) {
+            if let Some(key) = self.world.keys.key(link)
+                && let Some(position) = self.world.position(link)
+            {
+                self.poses.teleport(key, link, position, self.clock.tick());
+            }
+        }
+    }
+
+    /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the
+    /// edge of a world that wraps around.
+    ///
+    /// Its pose, its velocities, both states that are shown, its [target](Self::set_kinematic_target) and its
+    /// [history](Self::set_history) are moved alike, so seen from the other side of the portal it
+    /// goes on without a jump. `by` maps the entry to the exit: the pose becomes `by * pose`. Its
+    /// rotation is normalised. The links of a multibody go with its root.
+    ///
+    /// # Errors
+    /// As [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the
+    /// result is not finite.
+    pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
+        let handle = self.living(key, true)?;
+        let by = self.placeable(handle, by)?;
+        let moved = self
+            .world
+            .transform(handle, &by)
+            .ok_or(BodyError::NotFinite)?;
+        self.targets.transform(key, &by);
+        self.poses.teleport_by(key, handle, &by);
+        for link in moved {
+            if let Some(key) = self.world.keys.key(link) {
+                self.poses.teleport_by(key, link, &by);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes `origin`, a point in world space, the new origin of the world: for worlds so large
+    /// that f32 runs out of digits far from their origin.
+    ///
+    /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of this frame,
+    /// [targets](Self::set_kinematic_target), [history](Self::set_history), forces that wait for the next step
+    /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`; joints go with their bodies,
+    /// the colliders of soft bodies follow in the next step. No velocity changes, and what sleeps goes
+    /// on sleeping. What the game holds in world space it has to move itself, such as its camera, and
+    /// what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
+    ///
+    /// # Cost and precision
+    /// [`moved`](Self::moved) lists every body once, and the next step is one in which all are awake
+    /// and all contacts are found anew: shift rarely, by large steps. From far out to near the
+    /// origin positions are moved without rounding, and the contacts of the next step are the same to
+    /// the bit; other ways round by the spacing of f32 at the larger distance, 0.03 mm at 500 m. A
+    /// body that was about to fall asleep waits anew: Rapier takes the shift for motion.
+    ///
+    /// # Errors
+    /// [`BodyError::NotFinite`] if `origin` is not finite; nothing is moved then.
+    pub fn shift_origin(&mut self, origin: Vector) -> Result<(), BodyError> {
+        if !origin.is_finite() {
+            return Err(BodyError::NotFinite);
+        }
+        self.notice_edits();
+        let by = Pose::from_translation(-origin);
+        self.world.translate(by.translation);
+        self.targets.transform_all(&by);
+        self.forces.translate(by.translation);
+        self.poses.transform_all(&self.world, &by);
+        Ok(())
+    }
+
+    /// Moves a body that is kinematic by position to `pose`, to be there at `time`.
+    ///
+    /// The motion is spread evenly over the steps until then, so that in each of them what rides on the
+    /// body or is pushed by it feels the velocity that is seen: a target that was handed to Rapier once
+    /// a frame would be reached in the first of its steps, and the body would stand in the others. Set it
+    /// once a frame, or once for a motion of hours: each step's pose is computed from where the motion began,
+    /// so no rounding adds up. A later target replaces an earlier one and begins where the body is, as does the
+    /// rest of the motion of a body that was put elsewhere; the same target again changes nothing. One
+    /// that no step was made for is kept. When it is reached the body stands.
+    ///
+    /// `time` is simulated time, which stands still in a pause and goes slower in slow motion: that
+    /// of [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time). For the end of
+    /// the frame that is about to be advanced take
+    /// [`Clock::time_after`](crate::Clock::time_after). A time that is past means the next step.
+    /// `pose` is in world space, its rotation is normalised; the body turns along the shorter arc.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Rate, Simulation};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::new(Rate::hz(60)?);
+    /// let lift = simulation.insert(
+    ///     RigidBodyBuilder::kinematic_position_based(),
+    ///     ColliderBuilder::cuboid(2.0, 0.1, 2.0),
+    /// );
+    /// for _ in 0..15 {
+    ///     let frame_time = Duration::from_millis(66); // four steps
+    ///     let time = simulation.clock().time_after(frame_time);
+    ///     let height = 2.0 * time.as_secs_f32();
+    ///     simulation.set_kinematic_target(lift, Pose::translation(0.0, height, 0.0), time)?;
+    ///     simulation.advance(frame_time, |simulation, _| {
+    ///         let speed = simulation.body(lift).unwrap().linvel().y; // in the step before
+    ///         assert!(simulation.tick() == 0 || (speed - 2.0).abs() < 0.01);
+    ///     });
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`] as
+    /// [`teleport`](Self::teleport); [`BodyError::NotKinematic`] if the body is of another type.
+    pub fn set_kinematic_target(
+        &mut self,
+        key: BodyKey,
+        pose: Pose,
+        time: Duration,
+    ) -> Result<(), BodyError> {
+        let handle = self.living(key, true)?;
+        let pose = checked(pose)?;
+        if self.world.physics.bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
+            return Err(BodyError::NotKinematic);
+        }
+        self.targets.set(key, pose, time);
+        if self.phase == Phase::StepTaken
+            && let Some(step) = self.clock.peek()
+        {
+            self.targets.apply_one(&mut self.world, key, step);
+        }
+        Ok(())
+    }
+
+    /// Gives a body that was just inserted or teleported the previous pose that it would have had a step
+    /// before, by its velocity, so that it is shown in motion from its first frame on.
+    ///
+    /// Without it a body that is inserted between two steps stands still until the next one. With
+    /// it a bullet comes out of the muzzle in its first frame; until the next step it is shown up
+    /// to a step's motion behind where it was put, as everything else in the frame is. In the hook before
+    /// a step it is not needed: the body moves in that step.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
+        let handle = self.living(key, true)?;
+        let PhysicsWorld {
+            bodies,
+            colliders,
+            integration_parameters,
+            ..
+        } = &mut self.world.physics;
+        let body = &mut bodies[handle];
+        // Rapier would do so in the next step only.
+        body.recompute_mass_properties_from_colliders(colliders);
+        self.poses.set_previous_from_velocity(
+            key,
+            handle,
+            body,
+            integration_parameters.max_linear_velocity(),
+            self.clock.rate().dt(),
+        );
+        Ok(())
+    }
+
+    /// The handle of a body that a game wants to change.
+    pub(super) fn living(
+        &self,
+        key: BodyKey,
+        is_finite: bool,
+    ) -> Result<RigidBodyHandle, BodyError> {
+        if !is_finite {
+            return Err(BodyError::NotFinite);
+        }
+        self.handle(key).ok_or(BodyError::Gone)
+    }
+}
+
+/// A finite pose with a rotation of unit length.
+fn checked(pose: Pose) -> Result<Pose, BodyError> {
+    if !pose.is_finite() {
+        return Err(BodyError::NotFinite);
+    }
+    normalized(pose).ok_or(BodyError::NotARotation)
+}

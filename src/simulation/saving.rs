@@ -1,0 +1,60 @@
+//! The simulation in serde's terms: what can be written, and what may be given out once it is read.
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::state::SaveError;
+use crate::step::ForceGenerator;
+
+use super::{Phase, Simulation};
+
+/// With the feature `serde`. Fails with a [`SaveError`]'s text where [`Simulation::save`] fails with that error.
+impl Serialize for Simulation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.check_savable().map_err(S::Error::custom)?;
+        // The derived one.
+        Self::serialize(self, serializer)
+    }
+}
+
+/// With the feature `serde`. Fails for contents that contradict each other.
+impl<'de> Deserialize<'de> for Simulation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // The derived one.
+        let simulation = Self::deserialize(deserializer)?;
+        if !simulation.is_consistent() {
+            return Err(D::Error::custom(
+                "the parts of the state contradict each other",
+            ));
+        }
+        Ok(simulation)
+    }
+}
+
+impl Simulation {
+    pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
+        if self.phase != Phase::Idle {
+            return Err(SaveError::WithinFrame);
+        }
+        if self.world.has_unwritten_changes {
+            return Err(SaveError::ChangedSinceStep);
+        }
+        let mut custom = self.forces.custom_forces();
+        match custom.find(|(_, force)| force.name().is_none()) {
+            Some((key, _)) => Err(SaveError::UnnamedForce(key)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether nothing here panics for what was read. Rapier's own sets are Rapier's to check.
+    fn is_consistent(&self) -> bool {
+        let keys = &self.world.keys;
+        let has_pose = |(key, handle)| self.poses.has(key, handle);
+        keys.iter().all(has_pose) && self.poses.is_consistent(keys)
+    }
+
+    pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
+        self.forces.bind(force);
+    }
+}

@@ -1,0 +1,165 @@
+//! What a frame shows, and what earlier ones did.
+
+use nalgebra::Isometry3;
+
+use crate::key::BodyKey;
+use crate::pose::Smoothing;
+use crate::rapier::geometry::ColliderHandle;
+use crate::rapier::math::{Pose, Real};
+use crate::step::BodyError;
+
+use super::Simulation;
+
+/// # Poses
+///
+/// A body's pose is that of its origin, in world space. It is for showing, never for physics: the
+/// true state is [`body`](Self::body)'s. In a hook it is still that of the frame before. `None` means
+/// that the body is gone.
+impl Simulation {
+    /// The pose of a body in this frame: between its last two states, by the frame's
+    /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
+    ///
+    /// A point of the body, in its own frame, is in world space at `pose * point`: a muzzle, a seat, what a
+    /// camera follows.
+    #[must_use]
+    pub fn pose(&self, key: BodyKey) -> Option<Pose> {
+        self.world.handle(key)?;
+        self.poses.shown(key)
+    }
+
+    /// [`pose`](Self::pose) as nalgebra's type, to the bit.
+    ///
+    /// Everywhere else `Pose::from(isometry)` and `Isometry3::from(pose)` convert.
+    #[must_use]
+    pub fn isometry(&self, key: BodyKey) -> Option<Isometry3<Real>> {
+        self.pose(key).map(Isometry3::from)
+    }
+
+    /// The pose of a collider in this frame: that of its body, and its place on it. Of one
+    /// without a body, where it is.
+    ///
+    /// `None` if the collider is gone, or its body has no key.
+    #[must_use]
+    pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
+        let collider = self.world.physics.colliders.get(handle)?;
+        let Some(parent) = collider.parent() else {
+            return Some(*collider.position());
+        };
+        let pose = self.pose(self.key(parent)?)?;
+        Some(pose * collider.position_wrt_parent()?)
+    }
+
+    /// The pose of a body right before the last step of the last frame that had one.
+    #[must_use]
+    pub fn previous_pose(&self, key: BodyKey) -> Option<Pose> {
+        self.world.handle(key)?;
+        Some(self.poses.pair(key)?.previous)
+    }
+
+    /// The pose of a body right after the last step of the last frame that had one.
+    #[must_use]
+    pub fn current_pose(&self, key: BodyKey) -> Option<Pose> {
+        self.world.handle(key)?;
+        Some(self.poses.pair(key)?.current)
+    }
+
+    /// The pose of a body at an earlier time: what a frame with this [`tick`](crate::Frame::tick) and
+    /// [`alpha`](crate::Frame::alpha) showed of it, to the bit.
+    ///
+    /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
+    /// the screen and ask for the poses in it. Any other time will do as well: it is at `alpha` between the state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to
+    /// [0, 1]; NaN is 0. Of a body that was put elsewhere after the step it is the motion in that step, wherever
+    /// it is now.
+    ///
+    /// `None` if the body is gone or was not there yet, or the time is not one of those kept: only
+    /// the last tick is, until [`set_history`](Self::set_history) asks for more.
+    #[must_use]
+    pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
+        self.world.handle(key)?;
+        let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
+        Some(self.poses.pair_at(key, tick)?.at(alpha))
+    }
+
+    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two at first, and at
+    /// least. What came before this call is not known.
+    ///
+    /// More than two cost 180 bytes for each state of a body that moves, and a look at each such
+    /// body in every step, not just in the last one of a frame.
+    pub fn set_history(&mut self, states: usize) {
+        self.poses.set_history(states, self.tick());
+    }
+
+    /// How many states are kept of each body.
+    #[must_use]
+    pub fn history(&self) -> usize {
+        self.poses.history_len()
+    }
+
+    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
+    #[must_use]
+    pub fn smoothing(&self) -> Smoothing {
+        self.poses.smoothing()
+    }
+
+    /// The smoothing that a body has of its own; `None` if it has none, or is gone.
+    #[must_use]
+    pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
+        self.world.handle(key)?;
+        self.poses.body_smoothing(key)
+    }
+
+    /// Changes how a frame between two steps is shown, of all bodies but those with a
+    /// [smoothing of their own](Self::set_body_smoothing).
+    ///
+    /// It holds from the next step on: the motion on the screen ends as it began. Where the new
+    /// smoothing has the same latency nothing jumps then either; to and from
+    /// [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which show another time, a body skips
+    /// or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but `Fixed` the last state
+    /// is shown whatever the smoothing, as there is nothing between.
+    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
+        self.poses.set_smoothing(smoothing);
+    }
+
+    /// [`set_smoothing`](Self::set_smoothing) for one body; `None` is as the others.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_smoothing(
+        &mut self,
+        key: BodyKey,
+        smoothing: Option<Smoothing>,
+    ) -> Result<(), BodyError> {
+        self.living(key, true)?;
+        self.poses.set_body_smoothing(key, smoothing);
+        Ok(())
+    }
+
+    /// The bodies whose pose in this frame differs from that in the frame before, and these poses.
+    ///
+    /// A new body is here in its first frame, a body that settles once more with its final pose,
+    /// and a scene at rest gives nothing. The order has no meaning.
+    #[must_use]
+    pub fn moved(&self) -> &[(BodyKey, Pose)] {
+        self.poses.moved()
+    }
+
+    /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
+    /// this number: it is the last one, or the one before.
+    pub(crate) fn lists_all_since(&self, frame: u64) -> bool {
+        let frames = self.frame.number.checked_sub(frame);
+        frames.is_some_and(|frames| frames <= 1)
+    }
+
+    /// The bodies whose pose may differ from that in the frame of this [`number`](crate::Frame::number), and
+    /// their poses now: for a host that missed the frames since. All that moved are here, and some that did not.
+    ///
+    /// `None` if that is too long ago, or a frame of another simulation: then ask for the
+    /// [`pose`](Self::pose) of every body that the host knows; those that have none are gone.
+    #[must_use]
+    pub fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
+        if frame > self.frame.number {
+            return None;
+        }
+        self.poses.moved_since(frame)
+    }
+}

@@ -1,0 +1,212 @@
+//! A slotmap as plain data, so that one that is read goes on like the one that was written: with the same keys
+//! for later values. slotmap's own format does not keep the order in which vacant slots are used again.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use slotmap::{DenseSlotMap, Key, KeyData, SlotMap};
+
+/// What a slotmap holds.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Slots<V> {
+    /// The version of each slot, from that of index 1 on: odd if it is occupied.
+    versions: Vec<u32>,
+    /// The indices of vacant slots, in the order in which they will be used again.
+    vacant: Vec<u32>,
+    /// The indices and the values of the others, in the map's order.
+    occupied: Vec<(u32, V)>,
+}
+
+/// What the two kinds of slotmap have in common.
+pub(crate) trait Map<V>: Clone + DeserializeOwned {
+    type Key: Key;
+
+    fn insert(&mut self, value: V) -> Self::Key;
+    fn remove(&mut self, key: Self::Key) -> Option<V>;
+    fn entries<'a>(&'a self) -> impl Iterator<Item = (Self::Key, &'a V)>
+    where
+        V: 'a;
+}
+
+impl<K: Key, V: Clone + DeserializeOwned> Map<V> for SlotMap<K, V> {
+    type Key = K;
+
+    fn insert(&mut self, value: V) -> K {
+        self.insert(value)
+    }
+
+    fn remove(&mut self, key: K) -> Option<V> {
+        self.remove(key)
+    }
+
+    fn entries<'a>(&'a self) -> impl Iterator<Item = (K, &'a V)>
+    where
+        V: 'a,
+    {
+        self.iter()
+    }
+}
+
+impl<K: Key, V: Clone + DeserializeOwned> Map<V> for DenseSlotMap<K, V> {
+    type Key = K;
+
+    fn insert(&mut self, value: V) -> K {
+        self.insert(value)
+    }
+
+    fn remove(&mut self, key: K) -> Option<V> {
+        self.remove(key)
+    }
+
+    fn entries<'a>(&'a self) -> impl Iterator<Item = (K, &'a V)>
+    where
+        V: 'a,
+    {
+        self.iter()
+    }
+}
+
+impl<V: Clone + Serialize> Slots<V> {
+    /// `any` is a value to try slots with.
+    pub fn of<M: Map<V>>(map: &M, any: &V) -> Self {
+        let mut versions = Vec::new();
+        let mut note = |index: u32, version: u32| {
+            let place = index as usize - 1;
+            versions.resize(versions.len().max(place + 1), 0);
+            versions[place] = version;
+        };
+        let mut occupied = Vec::new();
+        for (key, value) in map.entries() {
+            let (index, version) = parts(key);
+            note(index, version);
+            occupied.push((index, value.clone()));
+        }
+        // Which slots are vacant only inserting says: first those that were used before.
+        let mut vacant = Vec::new();
+        let mut copy = map.clone();
+        loop {
+            let (index, version) = parts(copy.insert(any.clone()));
+            if version == 1 {
+                break;
+            }
+            note(index, version - 1);
+            vacant.push(index);
+        }
+        Self {
+            versions,
+            vacant,
+            occupied,
+        }
+    }
+
+    /// `None` if the data contradict each other.
+    pub fn into_map<M: Map<V>>(self, any: &V) -> Option<M> {
+        if !self.is_consistent() {
+            return None;
+        }
+        // All slots as occupied as they were two changes ago; then those changes, in the order that leaves
+        // each where it was in the list of vacant slots, and in the map.
+        let before = self.versions.iter().map(|version| match version % 2 {
+            0 => version - 1,
+            _ => version.wrapping_sub(2),
+        });
+        let sentinel = std::iter::once((None, 0));
+        let slots: Vec<(Option<&V>, u32)> = sentinel
+            .chain(before.map(|version| (Some(any), version)))
+            .collect();
+        // As bytes of a format in which a pair is what slotmap's own type is.
+        let mut map: M = postcard::from_bytes(&postcard::to_stdvec(&slots).ok()?).ok()?;
+        let occupied = self.occupied.iter().map(|(index, _)| index);
+        for index in self.vacant.iter().rev().chain(occupied.rev()) {
+            let (_, version) = slots[*index as usize];
+            map.remove(KeyData::from_ffi(u64::from(version) << 32 | u64::from(*index)).into())?;
+        }
+        for (index, value) in self.occupied {
+            let key = map.insert(value);
+            if parts(key) != (index, self.versions[index as usize - 1]) {
+                return None;
+            }
+        }
+        Some(map)
+    }
+
+    /// Each slot is in one of the lists, once.
+    fn is_consistent(&self) -> bool {
+        let mut seen = vec![false; self.versions.len()];
+        let vacant = self.vacant.iter().map(|index| (index, 0));
+        let occupied = self.occupied.iter().map(|(index, _)| (index, 1));
+        let mut is_new = |index: u32, parity: u32| {
+            let place = (index as usize).wrapping_sub(1);
+            let version = self.versions.get(place);
+            version.is_some_and(|version| *version > 0 && version % 2 == parity)
+                && !std::mem::replace(&mut seen[place], true)
+        };
+        vacant
+            .chain(occupied)
+            .all(|(index, parity)| is_new(*index, parity))
+            && seen.into_iter().all(|seen| seen)
+    }
+}
+
+/// The index and the version.
+#[expect(clippy::cast_possible_truncation, reason = "half of the number each")]
+fn parts(key: impl Key) -> (u32, u32) {
+    let number = key.data().as_ffi();
+    (number as u32, (number >> 32) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::BodyKey;
+    use proptest::prelude::*;
+
+    fn check<M: Map<u8, Key = BodyKey>>(mut map: M, actions: &[Option<usize>]) {
+        let mut keys = Vec::new();
+        for action in actions {
+            match action {
+                Some(i) if !keys.is_empty() => {
+                    map.remove(keys.swap_remove(i % keys.len()));
+                }
+                _ => keys.push(map.insert(7)),
+            }
+        }
+        let slots = Slots::of(&map, &0);
+        let bytes = postcard::to_stdvec(&slots).unwrap();
+        let read: Slots<u8> = postcard::from_bytes(&bytes).unwrap();
+        let mut copy: M = read.into_map(&0).unwrap();
+        // The same entries in the same order, and the same keys from then on.
+        assert!(copy.entries().eq(map.entries()));
+        for i in 0..actions.len() {
+            assert_eq!(copy.insert(1), map.insert(1));
+            if i % 3 == 0
+                && let Some(key) = keys.pop()
+            {
+                assert_eq!(copy.remove(key), map.remove(key));
+            }
+        }
+        assert!(copy.entries().eq(map.entries()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_map_that_is_read_goes_on_like_the_one_that_was_written(
+            actions in prop::collection::vec(prop::option::of(0..50usize), 0..100),
+        ) {
+            check(SlotMap::<BodyKey, u8>::with_key(), &actions);
+            check(DenseSlotMap::<BodyKey, u8>::with_key(), &actions);
+        }
+
+        #[test]
+        fn whatever_is_read_is_a_map_or_refused(
+            versions in prop::collection::vec(0..6u32, 0..6),
+            vacant in prop::collection::vec(0..8u32, 0..4),
+            occupied in prop::collection::vec((0..8u32, 0..9u8), 0..4),
+        ) {
+            let slots = Slots { versions, vacant, occupied };
+            let len = slots.occupied.len();
+            if let Some(map) = slots.into_map::<SlotMap<BodyKey, u8>>(&0) {
+                prop_assert_eq!(map.len(), len);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A number that is equal wherever the bits of two runs are.
+
+use std::hash::Hasher;
+
+use twox_hash::XxHash3_64;
+
+use crate::key::BodyKey;
+use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
+use crate::rapier::math::Real;
+use crate::simulation::Simulation;
+
+/// # Checksums
+///
+/// For machines that run the same steps, and for replays: exchange one number every so many ticks, and where it
+/// differs, compare those of the bodies to name what parted. With the feature `checksum`.
+///
+/// It is XXH3 with 64 bits, the same on every platform: equal bits give equal numbers, and unequal ones
+/// practically never do. It is no protection against a machine that lies.
+///
+/// ```
+/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// # let mut here = Simulation::default();
+/// # let ball = here.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// # let mut there = here.clone();
+/// there.body_mut(ball).unwrap().set_linvel(Vector::X, true);
+/// for simulation in [&mut here, &mut there] {
+///     simulation.advance(Duration::from_millis(17), |_, _| ());
+/// }
+/// assert_ne!(here.checksum(), there.checksum());
+/// let parted = here.bodies().find(|(key, _)| here.body_checksum(*key) != there.body_checksum(*key));
+/// assert_eq!(parted.unwrap().0, ball);
+/// ```
+impl Simulation {
+    /// A hash of the clock and of all bodies, also of those without a key, in Rapier's order: their handles,
+    /// poses, velocities, forces, whether they are enabled and asleep.
+    ///
+    /// Not in it: colliders, joints, contacts, what the game set of damping or mass. A difference in these
+    /// shows once it changes a motion. Costs about 15 ns a body, sleeping or not.
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        let mut hasher = XxHash3_64::with_seed(0);
+        let clock = self.clock();
+        hasher.write(&clock.tick().to_le_bytes());
+        for units in clock.exact_times() {
+            hasher.write(&units.to_le_bytes());
+        }
+        for (handle, body) in self.physics().bodies.iter() {
+            write_body(&mut hasher, handle, body);
+        }
+        hasher.finish()
+    }
+
+    /// A hash of one body, as in [`checksum`](Self::checksum); `None` if it is gone.
+    #[must_use]
+    pub fn body_checksum(&self, key: BodyKey) -> Option<u64> {
+        let mut hasher = XxHash3_64::with_seed(0);
+        write_body(&mut hasher, self.handle(key)?, self.body(key)?);
+        Some(hasher.finish())
+    }
+}
+
+fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody) {
+    let (index, generation) = handle.into_raw_parts();
+    hasher.write(&index.to_le_bytes());
+    hasher.write(&generation.to_le_bytes());
+    let kind = body.body_type() as u8;
+    hasher.write(&[kind, body.is_enabled().into(), body.is_sleeping().into()]);
+    for pose in [body.position(), body.next_position()] {
+        write_reals(hasher, &pose.translation.to_array());
+        write_reals(hasher, &pose.rotation.to_array());
+    }
+    for vector in [body.linvel(), body.user_force()] {
+        write_reals(hasher, &vector.to_array());
+    }
+    for vector in [body.angvel(), body.user_torque()] {
+        write_reals(hasher, &vector.to_array());
+    }
+    // How long it has been slow: when it will fall asleep.
+    write_reals(hasher, &[body.activation().time_since_can_sleep]);
+}
+
+fn write_reals(hasher: &mut XxHash3_64, reals: &[Real]) {
+    for real in reals {
+        hasher.write(&real.to_bits().to_le_bytes());
+    }
+}

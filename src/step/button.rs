@@ -1,0 +1,69 @@
+//! A button's edges, counted by step.
+
+/// A button over one step: whether it is down, and how often it went down and up.
+///
+/// Two presses between two steps are two presses, and a press and its release within one step
+/// are both seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Button {
+    down: bool,
+    presses: u32,
+    releases: u32,
+}
+
+impl Button {
+    /// Forgets the counts of the step before; whether it is down stays.
+    pub fn start_step(&mut self) {
+        self.presses = 0;
+        self.releases = 0;
+    }
+
+    /// The button's state as a device reports it. Only changes count, so key repeat does not.
+    pub fn set(&mut self, down: bool) {
+        if down && !self.down {
+            self.presses += 1;
+        } else if !down && self.down {
+            self.releases += 1;
+        }
+        self.down = down;
+    }
+
+    /// Whether it is down at the end of the step.
+    #[must_use]
+    pub fn is_down(self) -> bool {
+        self.down
+    }
+
+    /// How often it went down in this step.
+    #[must_use]
+    pub fn presses(self) -> u32 {
+        self.presses
+    }
+
+    /// How often it went up in this step.
+    #[must_use]
+    pub fn releases(self) -> u32 {
+        self.releases
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_button_counts_edges_and_ignores_repeats() {
+        let mut button = Button::default();
+        for down in [true, true, false, true] {
+            button.set(down);
+        }
+        assert_eq!((button.presses(), button.releases()), (2, 1));
+        button.start_step();
+        button.set(true);
+        assert_eq!(
+            (button.presses(), button.releases(), button.is_down()),
+            (0, 0, true)
+        );
+    }
+}

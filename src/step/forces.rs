@@ -1,0 +1,368 @@
+//! What acts on bodies in a step: forces for that step alone, and force generators.
+
+use slotmap::DenseSlotMap;
+
+use crate::key::{BodyKey, ForceGeneratorKey, Keys};
+use crate::rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use crate::rapier::math::{AngVector, Vector};
+use crate::rapier::pipeline::PhysicsWorld;
+#[cfg(feature = "serde")]
+use crate::slots::Slots;
+use crate::time::Step;
+
+#[cfg(feature = "serde")]
+use super::generators::CustomForce;
+use super::generators::{ForceGenerator, Wrench};
+
+/// Why something could not be done to a body. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// The key names no body: it was removed, or is of another simulation.
+    #[error("the body is gone")]
+    Gone,
+    /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.
+    #[error("a value is not finite")]
+    NotFinite,
+    /// A rotation whose length is zero, or too large for a number: it has no direction.
+    #[error("a rotation cannot be normalised")]
+    NotARotation,
+    /// Only a body that is kinematic by position moves to a target.
+    #[error("the body is not kinematic by position")]
+    NotKinematic,
+    /// The link of a multibody that is not its root, or the frame of a soft body. Its pose follows from the
+    /// rest of it: Rapier would undo the change in the next step.
+    #[error("the pose of a multibody's link or a soft body's frame follows from the rest of it")]
+    Dependent,
+}
+
+/// What acts on a body in one step. Points are in world space.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Push {
+    Force(Vector),
+    ForceAtPoint { force: Vector, point: Vector },
+    Torque(AngVector),
+    Impulse(Vector),
+    ImpulseAtPoint { impulse: Vector, point: Vector },
+    TorqueImpulse(AngVector),
+}
+
+impl Push {
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Force(v) | Self::Torque(v) | Self::Impulse(v) | Self::TorqueImpulse(v) => {
+                v.is_finite()
+            }
+            Self::ForceAtPoint { force: v, point } | Self::ImpulseAtPoint { impulse: v, point } => {
+                v.is_finite() && point.is_finite()
+            }
+        }
+    }
+
+    fn translate(&mut self, by: Vector) {
+        if let Self::ForceAtPoint { point, .. } | Self::ImpulseAtPoint { point, .. } = self {
+            *point += by;
+        }
+    }
+
+    /// Whether Rapier keeps it on the body after the step.
+    fn is_lasting(&self) -> bool {
+        match self {
+            Self::Force(_) | Self::ForceAtPoint { .. } | Self::Torque(_) => true,
+            Self::Impulse(_) | Self::ImpulseAtPoint { .. } | Self::TorqueImpulse(_) => false,
+        }
+    }
+
+    fn apply(self, body: &mut RigidBody) {
+        match self {
+            Self::Force(force) => body.add_force(force, true),
+            Self::ForceAtPoint { force, point } => body.add_force_at_point(force, point, true),
+            Self::Torque(torque) => body.add_torque(torque, true),
+            Self::Impulse(impulse) => body.apply_impulse(impulse, true),
+            Self::ImpulseAtPoint { impulse, point } => {
+                body.apply_impulse_at_point(impulse, point, true);
+            }
+            Self::TorqueImpulse(impulse) => body.apply_torque_impulse(impulse, true),
+        }
+    }
+}
+
+/// The forces of a simulation: those of the next step, and the lasting ones.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Written", try_from = "Written")
+)]
+pub(crate) struct Forces {
+    pushes: Vec<(BodyKey, Push)>,
+    /// How many of them were there when the step at hand was taken.
+    waiting: usize,
+    /// Dense: however many there once were, a step looks at those that are there.
+    generators: DenseSlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
+    /// The user forces that were there before ours, to be put back after the step: Rapier's own
+    /// last until they are reset, and it adds ours to them.
+    replaced: Vec<(RigidBodyHandle, Wrench)>,
+}
+
+/// [`Forces`] between two steps as plain data.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Written {
+    pushes: Vec<(BodyKey, Push)>,
+    generators: Slots<(BodyKey, ForceGenerator)>,
+}
+
+/// A force on no body.
+#[cfg(feature = "serde")]
+fn any_generator() -> (BodyKey, ForceGenerator) {
+    let none = ForceGenerator::Drag {
+        linear: 0.0,
+        angular: 0.0,
+    };
+    (BodyKey::default(), none)
+}
+
+#[cfg(feature = "serde")]
+impl From<Forces> for Written {
+    fn from(forces: Forces) -> Self {
+        Self {
+            generators: Slots::of(&forces.generators, &any_generator()),
+            pushes: forces.pushes,
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Written> for Forces {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let generators = written.generators.into_map(&any_generator());
+        Ok(Self {
+            pushes: written.pushes,
+            generators: generators.ok_or("force generators in impossible slots")?,
+            ..Self::default()
+        })
+    }
+}
+
+impl Forces {
+    /// The custom forces, by generator.
+    #[cfg(feature = "serde")]
+    pub fn custom_forces(&self) -> impl Iterator<Item = (ForceGeneratorKey, &CustomForce)> {
+        let generators = self.generators.iter();
+        generators.filter_map(|(key, (_, generator))| match generator {
+            ForceGenerator::Custom(custom) => Some((key, custom)),
+            _ => None,
+        })
+    }
+
+    /// Gives each named force what `force` has for its name.
+    #[cfg(feature = "serde")]
+    pub fn bind(&mut self, mut force: impl FnMut(&str) -> Option<ForceGenerator>) {
+        for (_, generator) in self.generators.values_mut() {
+            if let ForceGenerator::Custom(custom) = generator
+                && let Some(bound) = custom.name().and_then(&mut force)
+            {
+                *generator = bound;
+            }
+        }
+    }
+
+    pub fn push(&mut self, key: BodyKey, push: Push) {
+        self.pushes.push((key, push));
+    }
+
+    /// Moves the points in the world at which forces act.
+    pub fn translate(&mut self, by: Vector) {
+        for (_, push) in &mut self.pushes {
+            push.translate(by);
+        }
+        for (_, generator) in self.generators.values_mut() {
+            if let ForceGenerator::Spring { anchor, .. } = generator {
+                *anchor += by;
+            }
+        }
+    }
+
+    /// A step is taken: what is pushed from now on is for that step.
+    pub fn begin_step(&mut self) {
+        self.waiting = self.pushes.len();
+    }
+
+    /// The step that was taken is not made: what was pushed for it is forgotten, as the game will be asked
+    /// for that step again. What waited for the next step waits on.
+    pub fn abort_step(&mut self, bodies: &mut RigidBodySet) {
+        self.pushes.truncate(self.waiting);
+        self.restore(bodies);
+    }
+
+    /// Forgets what waits for the next step, and gives how much that was.
+    pub fn forget(&mut self) -> u64 {
+        self.pushes.drain(..).len() as u64
+    }
+
+    pub fn insert_generator(
+        &mut self,
+        key: BodyKey,
+        generator: ForceGenerator,
+    ) -> ForceGeneratorKey {
+        self.generators.insert((key, generator))
+    }
+
+    pub fn remove_generator(
+        &mut self,
+        key: ForceGeneratorKey,
+    ) -> Option<(BodyKey, ForceGenerator)> {
+        self.generators.remove(key)
+    }
+
+    pub fn generator(&self, key: ForceGeneratorKey) -> Option<&(BodyKey, ForceGenerator)> {
+        self.generators.get(key)
+    }
+
+    /// Adds all forces of `step` to the bodies, and drops the generators of bodies that are gone.
+    /// Gives the number of values left out because they are not finite.
+    pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys, step: Step) -> u64 {
+        let Self {
+            pushes,
+            generators,
+            replaced,
+            waiting: _,
+        } = self;
+        replaced.clear();
+        let mut rejected = 0;
+        generators.retain(|_, (key, generator)| {
+            let Some((handle, body)) = living(bodies, keys, *key) else {
+                return false;
+            };
+            let wrench = generator.wrench(body, step);
+            if !wrench.is_finite() {
+                rejected += 1;
+            } else if wrench != Wrench::default()
+                && let Some(body) = dynamic(bodies, handle)
+            {
+                replaced.push((handle, user_force(body)));
+                Push::Force(wrench.force).apply(body);
+                Push::Torque(wrench.torque).apply(body);
+            }
+            true
+        });
+        for (key, push) in pushes.drain(..) {
+            if let Some(handle) = keys.handle(key)
+                && let Some(body) = dynamic(bodies, handle)
+            {
+                if push.is_lasting() {
+                    replaced.push((handle, user_force(body)));
+                }
+                push.apply(body);
+            }
+        }
+        rejected
+    }
+
+    /// After the step: puts back the user forces as they were before [`apply`](Self::apply), but for bodies
+    /// that Rapier has just quarantined: it zeroed theirs for a reason.
+    pub fn end_step(&mut self, world: &mut PhysicsWorld) {
+        let PhysicsWorld {
+            bodies,
+            physics_pipeline,
+            ..
+        } = world;
+        self.restore(bodies);
+        for handle in physics_pipeline.quarantine().bodies() {
+            if let Some(body) = bodies.get_mut(*handle) {
+                reset(body);
+            }
+        }
+    }
+
+    fn restore(&mut self, bodies: &mut RigidBodySet) {
+        // Newest to oldest: the first entry of a body holds what was there before all of ours.
+        for (handle, user) in self.replaced.drain(..).rev() {
+            if let Some(body) = bodies.get_mut(handle) {
+                reset(body);
+                body.add_force(user.force, false);
+                body.add_torque(user.torque, false);
+            }
+        }
+    }
+}
+
+fn living<'a>(
+    bodies: &'a RigidBodySet,
+    keys: &Keys,
+    key: BodyKey,
+) -> Option<(RigidBodyHandle, &'a RigidBody)> {
+    let handle = keys.handle(key)?;
+    Some((handle, bodies.get(handle)?))
+}
+
+/// A body that a force acts on. Of another type Rapier keeps the user forces for the time when it is dynamic
+/// again, and neither tells them nor lets them be added to.
+fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
+    if !bodies.get(handle)?.is_dynamic() {
+        return None;
+    }
+    bodies.get_mut(handle)
+}
+
+fn reset(body: &mut RigidBody) {
+    body.reset_forces(false);
+    body.reset_torques(false);
+}
+
+fn user_force(body: &RigidBody) -> Wrench {
+    Wrench {
+        force: body.user_force(),
+        torque: body.user_torque(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapier::dynamics::RigidBodyBuilder;
+    use crate::time::{Clock, Rate};
+    use std::time::Duration;
+
+    /// A body with user forces of 1 and 2, and the forces of a step.
+    fn at_step() -> (RigidBodySet, Keys, BodyKey, Step) {
+        let mut bodies = RigidBodySet::new();
+        let handle = bodies.insert(RigidBodyBuilder::dynamic().additional_mass(1.0));
+        let body = &mut bodies[handle];
+        body.add_force(Vector::X, true);
+        body.add_torque(Vector::Y * 2.0, true);
+        let mut keys = Keys::default();
+        let key = keys.insert(handle).0;
+        let mut clock = Clock::new(Rate::default());
+        clock.begin_frame(Duration::from_millis(20));
+        (bodies, keys, key, clock.next_step().unwrap())
+    }
+
+    #[test]
+    fn user_forces_are_kept_aside_for_what_adds_to_them_alone() {
+        let (mut bodies, keys, key, step) = at_step();
+        let (v, point) = (Vector::Z, Vector::X);
+        let pushes = [
+            (Push::Impulse(v), 0),
+            (Push::ImpulseAtPoint { impulse: v, point }, 0),
+            (Push::TorqueImpulse(v), 0),
+            (Push::Force(v), 1),
+            (Push::ForceAtPoint { force: v, point }, 1),
+            (Push::Torque(v), 1),
+        ];
+        for (push, kept) in pushes {
+            let mut forces = Forces::default();
+            forces.push(key, push);
+            forces.apply(&mut bodies, &keys, step);
+            assert_eq!(forces.replaced.len(), kept, "{push:?}");
+            forces.restore(&mut bodies);
+            let (_, body) = living(&bodies, &keys, key).unwrap();
+            let user = user_force(body);
+            assert_eq!((user.force, user.torque), (Vector::X, Vector::Y * 2.0));
+        }
+    }
+}

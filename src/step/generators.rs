@@ -1,0 +1,257 @@
+//! Forces that act in every step until they are removed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::rapier::dynamics::RigidBody;
+use crate::rapier::math::{AngVector, Real, Vector};
+use crate::time::Step;
+
+/// A force that acts at the centre of mass of a body, and a torque beside it, both in world axes: what a
+/// [`ForceGenerator`] gives.
+///
+/// A force at another point is one at the centre of mass and the torque that it has about that:
+/// [`at_point`](Self::at_point).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Wrench {
+    /// Newtons. By itself it does not turn the body.
+    pub force: Vector,
+    /// Newton metres, about the centre of mass. By itself it does not move the centre of mass.
+    pub torque: AngVector,
+}
+
+impl Wrench {
+    /// `force` at `point`, both in world space: the force, and its torque about the body's centre
+    /// of mass.
+    #[must_use]
+    pub fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
+        Self {
+            force,
+            torque: (point - body.center_of_mass()).cross(force),
+        }
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.force.is_finite() && self.torque.is_finite()
+    }
+}
+
+/// A lasting force on one body, asked for its value before every step until it is removed.
+///
+/// Give it to [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator). It sees the body as
+/// the step will start with it, so the force is the same at every frame rate. A body that is
+/// pushed does not fall asleep: a generator whose value is exactly zero lets it.
+///
+/// ```
+/// use evenstep::{ForceGenerator, Wrench};
+/// use evenstep::rapier3d::math::Vector;
+///
+/// // Anything else is a function of the body and the step.
+/// let buoyancy = ForceGenerator::custom(|body, _step| Wrench {
+///     force: Vector::Y * 30.0 * (-body.translation().y).clamp(0.0, 1.0),
+///     ..Wrench::default()
+/// });
+/// ```
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum ForceGenerator {
+    /// Moving air: pulls the body's velocity toward the air's.
+    Wind {
+        /// The air's velocity, metres a second, in world axes.
+        velocity: Vector,
+        /// Newtons for each metre a second of difference.
+        drag: Real,
+    },
+    /// An engine fixed to the body.
+    Thrust {
+        /// Newtons, in the body's own axes.
+        force: Vector,
+        /// Where it acts, in the body's own frame, metres from its origin.
+        point: Vector,
+    },
+    /// A damped spring from a point of the body to a point of the world.
+    Spring {
+        /// The end in the world, metres.
+        anchor: Vector,
+        /// The end on the body, in the body's own frame, metres from its origin.
+        point: Vector,
+        /// The length at which it neither pulls nor pushes, metres.
+        rest_length: Real,
+        /// Newtons for each metre of difference from the rest length.
+        stiffness: Real,
+        /// Newtons for each metre a second at which the length changes.
+        damping: Real,
+    },
+    /// Resistance of still air or water to motion and to turning.
+    Drag {
+        /// Newtons for each metre a second.
+        linear: Real,
+        /// Newton metres for each radian a second.
+        angular: Real,
+    },
+    /// Any function of the body and the step: see [`ForceGenerator::custom`].
+    Custom(CustomForce),
+}
+
+/// A function that gives a force: for [`ForceGenerator::Custom`].
+#[derive(Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CustomForce {
+    name: Option<Arc<str>>,
+    /// `None` of one that was read and whose name names nothing: no force.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    wrench: Option<Arc<WrenchFn>>,
+}
+
+type WrenchFn = dyn Fn(&RigidBody, Step) -> Wrench + Send + Sync;
+
+impl CustomForce {
+    /// The name that it was [given](ForceGenerator::named).
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl fmt::Debug for CustomForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomForce")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ForceGenerator {
+    /// A force that is computed by `wrench`, once before each step.
+    ///
+    /// It is a pure function, so that a run can be repeated: what changes over time comes from
+    /// the step's tick, what the game decides by removing one generator and adding another. A
+    /// value that is not finite is left out and counted in
+    /// [`Frame::rejected_forces`](crate::Frame::rejected_forces).
+    #[must_use]
+    pub fn custom(wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static) -> Self {
+        Self::Custom(CustomForce {
+            name: None,
+            wrench: Some(Arc::new(wrench)),
+        })
+    }
+
+    /// [`custom`](Self::custom) with a name, by which a state that is saved as bytes finds the function again
+    /// when it is loaded.
+    #[must_use]
+    pub fn named(
+        name: &str,
+        wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static,
+    ) -> Self {
+        Self::Custom(CustomForce {
+            name: Some(name.into()),
+            wrench: Some(Arc::new(wrench)),
+        })
+    }
+
+    pub(super) fn wrench(&self, body: &RigidBody, step: Step) -> Wrench {
+        match *self {
+            Self::Wind { velocity, drag } => Wrench {
+                force: (velocity - body.linvel()) * drag,
+                torque: AngVector::default(),
+            },
+            Self::Thrust { force, point } => {
+                let pose = body.position();
+                let force = pose.transform_vector(force);
+                Wrench::at_point(body, force, pose.transform_point(point))
+            }
+            Self::Spring {
+                anchor,
+                point,
+                rest_length,
+                stiffness,
+                damping,
+            } => {
+                let end = body.position().transform_point(point);
+                let span = anchor - end;
+                let direction = span.normalize_or_zero();
+                let closing = body.velocity_at_point(end).dot(direction);
+                let pull = stiffness * (span.length() - rest_length) - damping * closing;
+                Wrench::at_point(body, direction * pull, end)
+            }
+            Self::Drag { linear, angular } => Wrench {
+                force: body.linvel() * -linear,
+                torque: body.angvel() * -angular,
+            },
+            Self::Custom(ref custom) => {
+                let wrench = custom.wrench.as_ref();
+                wrench.map_or_else(Wrench::default, |wrench| wrench(body, step))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapier::dynamics::RigidBodyBuilder;
+    use crate::time::{Clock, Rate};
+    use std::time::Duration;
+
+    fn wrench(generator: &ForceGenerator, body: RigidBodyBuilder) -> Wrench {
+        let mut clock = Clock::new(Rate::default());
+        clock.begin_frame(Duration::from_millis(20));
+        let step = clock.next_step().unwrap();
+        generator.wrench(&body.additional_mass(1.0).build(), step)
+    }
+
+    #[test]
+    fn wind_pulls_toward_its_velocity_and_drag_toward_rest() {
+        let body = || {
+            RigidBodyBuilder::dynamic()
+                .linvel(Vector::X)
+                .angvel(Vector::Y)
+        };
+        let wind = ForceGenerator::Wind {
+            velocity: Vector::X * 3.0,
+            drag: 2.0,
+        };
+        assert_eq!(wrench(&wind, body()).force, Vector::X * 4.0);
+        let drag = ForceGenerator::Drag {
+            linear: 2.0,
+            angular: 3.0,
+        };
+        let drag = wrench(&drag, body());
+        assert_eq!(
+            (drag.force, drag.torque),
+            (Vector::X * -2.0, Vector::Y * -3.0)
+        );
+    }
+
+    #[test]
+    fn thrust_turns_with_the_body() {
+        let quarter = Vector::Z * std::f32::consts::FRAC_PI_2;
+        let body = RigidBodyBuilder::dynamic().rotation(quarter);
+        let thrust = ForceGenerator::Thrust {
+            force: Vector::X,
+            point: Vector::X,
+        };
+        let thrust = wrench(&thrust, body);
+        assert!((thrust.force - Vector::Y).length() < 1e-6);
+        assert!(thrust.torque.length() < 1e-6);
+    }
+
+    #[test]
+    fn a_spring_pulls_when_long_and_is_damped() {
+        let spring = |damping| ForceGenerator::Spring {
+            anchor: Vector::Y * 5.0,
+            point: Vector::ZERO,
+            rest_length: 2.0,
+            stiffness: 10.0,
+            damping,
+        };
+        let still = RigidBodyBuilder::dynamic();
+        assert_eq!(wrench(&spring(0.0), still).force, Vector::Y * 30.0);
+        let rising = RigidBodyBuilder::dynamic().linvel(Vector::Y);
+        assert_eq!(wrench(&spring(4.0), rising).force, Vector::Y * 26.0);
+        let at_anchor = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
+        assert_eq!(wrench(&spring(4.0), at_anchor), Wrench::default());
+    }
+}

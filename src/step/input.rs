@@ -1,0 +1,513 @@
+//! Time-stamped input, each sample delivered to exactly one step.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::time::Step;
+
+/// The largest f32 below one: a fraction is never rounded up to a whole step.
+const LARGEST_FRACTION: f32 = 1.0 - f32::EPSILON / 2.0;
+
+/// Samples of a game's own input, each with the time at which it happened, waiting for their step.
+///
+/// Times are [real time](crate::Clock::real_time), which [`FrameTimer::stamp`](crate::FrameTimer::stamp) makes
+/// from a host's own time stamps. In the hook before each step, [`drain`](Self::drain) gives what that step
+/// gets. Every sample is delivered once: an edge is neither lost in a frame without a step nor seen twice
+/// in a frame with several.
+///
+/// ```
+/// use evenstep::{Button, Delivery, InputQueue, Rate, Simulation};
+/// use std::time::Duration;
+///
+/// enum Input { Jump(bool), Look(f32), Throttle(f32) }
+///
+/// let mut queue = InputQueue::new(Delivery::Covering);
+/// queue.push(Duration::from_millis(3), Input::Jump(true));
+/// queue.push(Duration::from_millis(5), Input::Jump(false));
+/// queue.push(Duration::from_millis(7), Input::Look(0.5));
+/// queue.push(Duration::from_millis(11), Input::Jump(true));
+/// queue.push(Duration::from_millis(14), Input::Throttle(0.8));
+/// queue.push(Duration::from_millis(15), Input::Look(0.25));
+///
+/// let (mut jump, mut throttle) = (Button::default(), 0.0);
+/// let mut simulation = Simulation::new(Rate::hz(60)?);
+/// simulation.advance(Duration::from_millis(20), |_, step| {
+///     let mut look = 0.0;
+///     jump.start_step();
+///     for sample in queue.drain(step) {
+///         match sample.input {
+///             Input::Jump(down) => jump.set(down),  // presses are counted
+///             Input::Look(by) => look += by,        // motion is summed
+///             Input::Throttle(to) => throttle = to, // an axis has its newest value
+///         }
+///     }
+///     assert_eq!((jump.presses(), jump.releases(), jump.is_down()), (2, 1, true));
+///     assert_eq!((look, throttle), (0.75, 0.8));
+/// });
+/// # Ok::<(), evenstep::RateError>(())
+/// ```
+///
+/// # Choosing
+/// | input | use |
+/// | --- | --- |
+/// | events with the time at which they happened | `InputQueue` with [`Delivery::Covering`] |
+/// | events without a time: devices polled once a frame | `InputQueue` with [`Delivery::Earliest`] |
+/// | commands for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`](crate::TickQueue) |
+///
+/// A time leads to the same step in every run only while nothing is cut: after a pause, a clamp or a dropped
+/// step another step covers that time. A tick always leads to its own step.
+///
+/// # Pause
+/// While no step is made samples wait, and the first step after a pause gets all of them at once.
+/// Where a menu's key presses are not the game's, take them out in each frame with
+/// [`drain_all`](Self::drain_all) and let [`Button`](crate::Button)s follow them: a key that is let go in the
+/// menu is then up when the game goes on. [`clear`](Self::clear) would lose that release.
+///
+/// ```
+/// use evenstep::{Button, Delivery, InputQueue, Simulation};
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis;
+/// let mut simulation = Simulation::default();
+/// let (mut queue, mut jump) = (InputQueue::new(Delivery::Covering), Button::default());
+///
+/// queue.push(ms(5), true);
+/// simulation.advance(ms(20), |_, step| {
+///     jump.start_step();
+///     queue.drain(step).for_each(|sample| jump.set(sample.input));
+/// });
+/// assert!(jump.is_down());
+///
+/// // In the menu: jump is let go, pressed and let go again.
+/// for (time, down) in [(120, false), (150, true), (180, false)] {
+///     queue.push(ms(time), down);
+///     queue.drain_all().for_each(|down| jump.set(down));
+/// }
+///
+/// // The next step of the game: it is up, and nothing was pressed for the game.
+/// simulation.advance(ms(20), |_, step| {
+///     jump.start_step();
+///     queue.drain(step).for_each(|sample| jump.set(sample.input));
+///     assert_eq!((jump.is_down(), jump.presses(), jump.releases()), (false, 0, 0));
+/// });
+/// ```
+///
+/// # Level restarts
+/// The clock of a new [`Simulation`](crate::Simulation) begins at zero. The queue notices it at the next step,
+/// counts it in [`Corrected::restarts`], and goes on by the new clock. What still waits then is delivered to
+/// the first step; [`clear`](Self::clear) the queue to forget it. Make a new
+/// [`FrameTimer`](crate::FrameTimer) too, or its stamps go on by the old clock.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct InputQueue<T> {
+    delivery: Delivery,
+    waiting: VecDeque<(Duration, T)>,
+    /// The first so many of `waiting` have had their stamps checked.
+    checked: usize,
+    /// The newest stamp that was checked.
+    newest: Duration,
+    /// The end of the last frame with a step that took its samples.
+    frame_end: Duration,
+    corrected: Corrected,
+}
+
+/// Which step a sample is for.
+///
+/// # Choosing
+/// `Covering` needs time stamps from within the frame. An event that only has the time at which it was polled
+/// is stamped with the end of the frame, and the step that covers that is made in the next one: it waits
+/// a frame longer than it has to, 33 ms at 30 frames a second. By `Earliest` it waits for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Delivery {
+    /// The step whose interval holds the sample's time stamp.
+    ///
+    /// The same input gives the same steps whatever the frame rate, and a press late in a step can be told
+    /// from an early one. A sample waits until its step is made: up to a step, or up to a frame if that is
+    /// longer.
+    #[default]
+    Covering,
+    /// The first step that is made after the sample was pushed.
+    ///
+    /// The least latency: none in a frame that makes a step. Which step that is depends on the frame rate.
+    Earliest,
+}
+
+/// A sample as a step gets it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Sample<T> {
+    /// What was pushed.
+    pub input: T,
+    /// When it happened: its time stamp, made monotone and credible.
+    pub time: Duration,
+    /// How far into the step it happened, as a fraction of the step, in [0, 1). 0 for a late
+    /// sample.
+    pub fraction: f32,
+}
+
+/// What was wrong with time stamps and the clock. The samples were delivered all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Corrected {
+    /// Samples that came after the step that covers them was made; they went to the next one.
+    pub late: u64,
+    /// Stamps before the one pushed before them; taken as that one.
+    pub reordered: u64,
+    /// Stamps more than a step past the end of the frame; taken as the start of the next step.
+    pub future: u64,
+    /// Clocks that started anew: frames that ended before the one before them.
+    pub restarts: u64,
+}
+
+impl<T> InputQueue<T> {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(delivery: Delivery) -> Self {
+        Self {
+            delivery,
+            waiting: VecDeque::new(),
+            checked: 0,
+            newest: Duration::ZERO,
+            frame_end: Duration::ZERO,
+            corrected: Corrected::default(),
+        }
+    }
+
+    /// Adds a sample that happened at `time`, on [real time](crate::Clock::real_time).
+    ///
+    /// Stamps are checked when the next step takes its samples: one that runs backwards is taken as the one
+    /// before it, one that lies more than a step past the end of the frame as the start of that step. Both
+    /// are counted in [`corrected`](Self::corrected), and neither holds back what is pushed after it for
+    /// longer than two steps.
+    pub fn push(&mut self, time: Duration, input: T) {
+        self.waiting.push_back((time, input));
+    }
+
+    /// The samples for `step`, in the order in which they were pushed. Those that are not consumed are gone
+    /// too.
+    ///
+    /// Call it once in the hook before each step. A step that takes no samples leaves them to the next one,
+    /// as late ones.
+    pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
+        self.notice_restart(step);
+        self.check(step);
+        let due = match self.delivery {
+            Delivery::Covering => self
+                .waiting
+                .partition_point(|(time, _)| *time < step.real_end),
+            Delivery::Earliest => self.waiting.len(),
+        };
+        self.checked -= due;
+        let late = self
+            .waiting
+            .range(..due)
+            .filter(|(time, _)| *time < step.real_start);
+        self.corrected.late += late.count() as u64;
+
+        self.waiting.drain(..due).map(move |(time, input)| Sample {
+            input,
+            time,
+            fraction: fraction(time, step),
+        })
+    }
+
+    /// All inputs that wait, for no step, in the order in which they were pushed: while a menu is open, to
+    /// keep what is held down up to date. The newest stamp is forgotten.
+    pub fn drain_all(&mut self) -> impl Iterator<Item = T> {
+        self.checked = 0;
+        self.newest = Duration::ZERO;
+        self.waiting.drain(..).map(|(_, input)| input)
+    }
+
+    /// Forgets all samples that wait, and the newest stamp: for a level restart, with the buttons made
+    /// anew too. In a pause use [`drain_all`](Self::drain_all), or keys that are let go stay down.
+    pub fn clear(&mut self) {
+        drop(self.drain_all());
+    }
+
+    /// A frame never ends before the one before it, unless the clock is another one. Stamps by the old clock
+    /// then say nothing.
+    fn notice_restart(&mut self, step: Step) {
+        if step.real_frame_end < self.frame_end {
+            self.corrected.restarts += 1;
+            self.checked = 0;
+            self.newest = Duration::ZERO;
+        }
+        self.frame_end = step.real_frame_end;
+    }
+
+    /// Makes the stamps of new samples credible and monotone.
+    fn check(&mut self, step: Step) {
+        let latest = step.real_frame_end.saturating_add(lead(step));
+        for (time, _) in self.waiting.range_mut(self.checked..) {
+            if *time > latest {
+                self.corrected.future += 1;
+                *time = step.real_start.max(self.newest);
+            }
+            if *time < self.newest {
+                self.corrected.reordered += 1;
+                *time = self.newest;
+            }
+            self.newest = *time;
+        }
+        self.checked = self.waiting.len();
+    }
+
+    /// The number of samples that wait for a step.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether no sample waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// What was late, out of order or too far ahead so far, and how often the clock started anew.
+    #[must_use]
+    pub fn corrected(&self) -> Corrected {
+        self.corrected
+    }
+}
+
+/// How far past the end of the frame a stamp is believed: one step.
+///
+/// Stamps a little ahead are good: the device was read after the frame's end. A longer lead would hold back
+/// all input behind a bad stamp for that much longer.
+///
+/// In real time a step lasts longer than its length in slow motion and after a pause, and less at a high speed:
+/// the shorter of the two bounds both the wait and the steps made meanwhile.
+fn lead(step: Step) -> Duration {
+    let simulated = step.end_time.saturating_sub(step.time);
+    let real = step.real_end.saturating_sub(step.real_start);
+    simulated.min(real)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding to f32 is the point"
+)]
+fn fraction(time: Duration, step: Step) -> f32 {
+    let into = time.saturating_sub(step.real_start).as_secs_f64();
+    let length = step.real_end.saturating_sub(step.real_start).as_secs_f64();
+    if length == 0.0 {
+        // One of several single steps in a frame covers no real time.
+        return 0.0;
+    }
+    // What happened after the step's end is delivered to it by `Earliest` only.
+    ((into / length) as f32).min(LARGEST_FRACTION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Clock, Rate};
+    use proptest::prelude::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn clock() -> Clock {
+        Clock::new(Rate::hz(100).unwrap())
+    }
+
+    /// The inputs that each step of a frame gets, by tick.
+    fn frame(clock: &mut Clock, ms: u64, queue: &mut InputQueue<u32>) -> Vec<(u64, Vec<u32>)> {
+        let mut steps = Vec::new();
+        clock.begin_frame(MS(ms));
+        while let Some(step) = clock.next_step() {
+            let inputs = queue.drain(step).map(|sample| sample.input).collect();
+            steps.push((step.tick, inputs));
+        }
+        steps
+    }
+
+    proptest! {
+        #[test]
+        fn every_sample_goes_to_the_step_that_covers_it_once(
+            frames in prop::collection::vec(0..60_000_000u64, 1..60),
+            gaps in prop::collection::vec(0..20_000_000u64, 0..200),
+        ) {
+            let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+            let mut stamps = Vec::new();
+            let mut at = 0;
+            for gap in gaps {
+                at += gap;
+                stamps.push(at);
+            }
+            let mut pushed = 0;
+            let mut taken = Vec::new();
+            for nanos in frames {
+                // A frame's input is there before the frame is run, as in a real loop.
+                let end = clock.real_time() + Duration::from_nanos(nanos);
+                while pushed < stamps.len() && Duration::from_nanos(stamps[pushed]) < end {
+                    queue.push(Duration::from_nanos(stamps[pushed]), stamps[pushed]);
+                    pushed += 1;
+                }
+                clock.begin_frame(Duration::from_nanos(nanos));
+                while let Some(step) = clock.next_step() {
+                    for sample in queue.drain(step) {
+                        prop_assert_eq!(sample.input / 10_000_000, step.tick);
+                        #[expect(clippy::cast_precision_loss)]
+                        let expected = (sample.input % 10_000_000) as f32 / 1e7;
+                        prop_assert!((sample.fraction - expected).abs() < 1e-6);
+                        prop_assert!(sample.fraction < 1.0);
+                        taken.push(sample.input);
+                    }
+                }
+            }
+            let made = clock.tick() * 10_000_000;
+            let due: Vec<u64> = stamps.into_iter().filter(|stamp| *stamp < made).collect();
+            prop_assert_eq!(taken, due);
+            prop_assert_eq!(queue.corrected(), Corrected::default());
+        }
+
+        #[test]
+        fn nothing_is_lost_or_doubled_whatever_the_clock_and_the_stamps_do(
+            frames in prop::collection::vec(
+                (0..400_000_000u64, 0..5u32, any::<bool>(), prop::bool::weighted(0.1)),
+                1..60,
+            ),
+            stamps in prop::collection::vec((0..60usize, 0..9_000_000_000u64), 0..200),
+            earliest: bool,
+        ) {
+            let delivery = if earliest { Delivery::Earliest } else { Delivery::Covering };
+            let (mut clock, mut queue) = (clock(), InputQueue::new(delivery));
+            clock.set_max_steps_per_frame(Some(10));
+            let mut pushed = Vec::new();
+            let mut taken = Vec::new();
+            for (i, (nanos, speed, pause, restart)) in frames.into_iter().enumerate() {
+                if restart {
+                    clock = Clock::new(Rate::hz(100).unwrap());
+                    clock.set_max_steps_per_frame(Some(10));
+                }
+                for (id, (_, stamp)) in stamps.iter().enumerate().filter(|(_, (f, _))| *f == i) {
+                    queue.push(Duration::from_nanos(*stamp), id);
+                    pushed.push(id);
+                }
+                clock.set_speed(f64::from(speed) / 2.0).unwrap();
+                if pause { clock.pause(); clock.step_once() } else { clock.resume() }
+                clock.begin_frame(Duration::from_nanos(nanos));
+                while let Some(step) = clock.next_step() {
+                    for sample in queue.drain(step) {
+                        prop_assert!((0.0..1.0).contains(&sample.fraction));
+                        taken.push(sample.input);
+                    }
+                }
+            }
+            taken.extend(queue.waiting.iter().map(|(_, id)| *id));
+            prop_assert_eq!(taken, pushed);
+        }
+    }
+
+    #[test]
+    fn a_frame_without_a_step_loses_nothing_and_one_with_several_doubles_nothing() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        queue.push(MS(2), 1);
+        assert!(frame(&mut clock, 4, &mut queue).is_empty());
+        queue.push(MS(5), 2);
+        queue.push(MS(25), 3);
+        let steps = frame(&mut clock, 30, &mut queue);
+        assert_eq!(steps, [(0, vec![1, 2]), (1, vec![]), (2, vec![3])]);
+    }
+
+    #[test]
+    fn earliest_delivers_to_the_first_step_whatever_the_stamp() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Earliest));
+        queue.push(MS(5), 1);
+        queue.push(MS(25), 2);
+        assert_eq!(
+            frame(&mut clock, 30, &mut queue),
+            [(0, vec![1, 2]), (1, vec![]), (2, vec![])]
+        );
+        assert_eq!(queue.corrected(), Corrected::default());
+    }
+
+    #[test]
+    fn late_samples_go_to_the_next_step_and_are_counted() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        frame(&mut clock, 20, &mut queue);
+        queue.push(MS(15), 1);
+        queue.push(MS(24), 2);
+        clock.begin_frame(MS(10));
+        let step = clock.next_step().unwrap();
+        let taken: Vec<_> = queue.drain(step).map(|s| (s.input, s.fraction)).collect();
+        assert_eq!(taken, [(1, 0.0), (2, 0.4)]);
+        assert_eq!(queue.corrected().late, 1);
+    }
+
+    #[test]
+    fn stamps_are_made_monotone_and_future_ones_are_taken_as_now() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        queue.push(MS(8), 1);
+        queue.push(MS(3), 2); // backwards: taken as 8 ms
+        queue.push(Duration::MAX, 3); // future: taken as the step's start, and so as 8 ms
+        queue.push(MS(9), 4); // not held back by it
+        queue.push(MS(18), 5); // a step ahead at most: believed
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1, 2, 3, 4])]);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![5])]);
+        let expected = Corrected {
+            reordered: 1,
+            future: 1,
+            ..Corrected::default()
+        };
+        assert_eq!(queue.corrected(), expected);
+    }
+
+    #[test]
+    fn what_is_polled_at_the_end_of_a_frame_waits_a_frame_by_covering_and_not_by_earliest() {
+        for (delivery, expected) in [
+            (Delivery::Covering, [vec![], vec![1], vec![2]]),
+            (Delivery::Earliest, [vec![1], vec![2], vec![3]]),
+        ] {
+            // 30 frames a second, 60 steps a second: each input goes to the first of two steps.
+            let mut clock = Clock::new(Rate::hz(60).unwrap());
+            let mut queue = InputQueue::new(delivery);
+            let second = Duration::from_secs(1);
+            for (input, expected) in (1..).zip(expected) {
+                let frame_time = second / 30 + Duration::from_nanos(1);
+                queue.push(clock.real_time() + frame_time, input);
+                clock.begin_frame(frame_time);
+                let mut got = Vec::new();
+                while let Some(step) = clock.next_step() {
+                    got.push(queue.drain(step).map(|s| s.input).collect::<Vec<_>>());
+                }
+                assert_eq!(got, [expected, vec![]]);
+            }
+        }
+    }
+
+    #[test]
+    fn drain_all_gives_what_waits_once_and_forgets_the_newest_stamp() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        queue.push(MS(2), 1);
+        queue.push(MS(19), 2);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1])]);
+        queue.push(MS(12), 3);
+        assert_eq!(queue.drain_all().collect::<Vec<_>>(), [2, 3]);
+        assert!(queue.is_empty());
+        queue.push(MS(11), 4);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4])]);
+        assert_eq!(queue.corrected(), Corrected::default());
+    }
+
+    #[test]
+    fn input_of_a_pause_goes_to_the_single_step_or_the_first_step_after_it() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        clock.pause();
+        queue.push(MS(100), 1);
+        assert!(frame(&mut clock, 200, &mut queue).is_empty());
+        clock.step_once();
+        assert_eq!(frame(&mut clock, 200, &mut queue), [(0, vec![1])]);
+        queue.push(MS(500), 2);
+        frame(&mut clock, 3_000, &mut queue);
+        clock.resume();
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![2])]);
+        assert_eq!(queue.corrected(), Corrected::default());
+    }
+}

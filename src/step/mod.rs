@@ -1,0 +1,26 @@
+//! What goes into a step, what is stepped, and what comes out. It knows nothing of poses that are shown.
+
+// What goes in: by time, by tick, and a button's edges.
+mod button;
+mod input;
+mod tick_input;
+// Rapier's sets and their keys.
+mod world;
+// What acts on bodies.
+mod forces;
+mod generators;
+// Where kinematic bodies move to.
+mod targets;
+// What comes out.
+mod events;
+
+pub use button::Button;
+pub(crate) use events::EventLog;
+pub use events::{Collision, ContactForce, Events, Quarantined, SoftBodyTear};
+pub use forces::BodyError;
+pub(crate) use forces::{Forces, Push};
+pub use generators::{CustomForce, ForceGenerator, Wrench};
+pub use input::{Corrected, Delivery, InputQueue, Sample};
+pub(crate) use targets::Targets;
+pub use tick_input::{TickCounts, TickError, TickQueue};
+pub(crate) use world::World;

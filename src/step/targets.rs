@@ -1,0 +1,310 @@
+//! Where kinematic bodies shall be at a moment in time, and their motion until then.
+
+use std::time::Duration;
+
+use slotmap::SecondaryMap;
+
+use crate::key::BodyKey;
+use crate::rapier::dynamics::RigidBodyType;
+use crate::rapier::math::{Pose, Rotation};
+use crate::slerp::interpolate;
+use crate::time::Step;
+
+use super::world::World;
+
+/// One target a body: a later one takes the place of an earlier.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Vec<Target>", from = "Vec<Target>")
+)]
+pub(crate) struct Targets {
+    /// By key when a step begins, so that Rapier's list of changed bodies does not depend on the order
+    /// in which targets were set.
+    list: Vec<Target>,
+    /// Where in the list the target of a body is.
+    places: SecondaryMap<BodyKey, usize>,
+    is_unsorted: bool,
+}
+
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Target {
+    key: BodyKey,
+    pose: Pose,
+    /// Simulated time.
+    time: Duration,
+    /// `None` before its first step.
+    start: Option<Start>,
+}
+
+/// Where and when a motion began. Every step's pose is computed from here: from the pose of the step
+/// before, each would add its rounding, and a motion slower than half of the spacing of f32 in a step would
+/// stand still.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Start {
+    pose: Pose,
+    /// Simulated time.
+    time: Duration,
+}
+
+#[cfg(feature = "serde")]
+impl From<Targets> for Vec<Target> {
+    fn from(targets: Targets) -> Self {
+        targets.list
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Vec<Target>> for Targets {
+    fn from(list: Vec<Target>) -> Self {
+        let places = list.iter().enumerate();
+        Self {
+            places: places.map(|(place, target)| (target.key, place)).collect(),
+            // In whatever order they were: the next step sorts them.
+            is_unsorted: true,
+            list,
+        }
+    }
+}
+
+impl Targets {
+    /// The same target again changes nothing: the motion goes on as it began.
+    pub fn set(&mut self, key: BodyKey, pose: Pose, time: Duration) {
+        let target = Target {
+            key,
+            pose,
+            time,
+            start: None,
+        };
+        if let Some(place) = self.places.get(key) {
+            let old = &mut self.list[*place];
+            if (old.pose, old.time) != (pose, time) {
+                *old = target;
+            }
+            return;
+        }
+        self.is_unsorted |= self.list.last().is_some_and(|last| last.key > key);
+        self.places.insert(key, self.list.len());
+        self.list.push(target);
+    }
+
+    pub fn remove(&mut self, key: BodyKey) {
+        if let Some(place) = self.places.remove(key) {
+            self.list.swap_remove(place);
+            if let Some(moved) = self.list.get(place) {
+                self.places.insert(moved.key, place);
+                self.is_unsorted = true;
+            }
+        }
+    }
+
+    /// The body is moved as well, so its motion starts anew from there.
+    pub fn transform(&mut self, key: BodyKey, by: &Pose) {
+        if let Some(place) = self.places.get(key) {
+            let target = &mut self.list[*place];
+            target.pose = by * target.pose;
+        }
+    }
+
+    pub fn transform_all(&mut self, by: &Pose) {
+        for target in &mut self.list {
+            target.pose = by * target.pose;
+        }
+    }
+
+    /// Lets Rapier know where the bodies are to be after this step. The target of a body that is no longer
+    /// kinematic by position is dropped.
+    pub fn apply(&mut self, world: &mut World, step: Step) {
+        if std::mem::take(&mut self.is_unsorted) {
+            self.list.sort_unstable_by_key(|target| target.key);
+        }
+        self.retain(|target| target.apply(world, step));
+    }
+
+    /// [`apply`](Self::apply) for a body whose target was set since.
+    pub fn apply_one(&mut self, world: &mut World, key: BodyKey, step: Step) {
+        if let Some(place) = self.places.get(key) {
+            self.list[*place].apply(world, step);
+        }
+    }
+
+    /// After the step: drops the targets that are reached.
+    pub fn end_step(&mut self, step: Step) {
+        self.retain(|target| !target.is_reached_in(step));
+    }
+
+    /// Also writes the place of each target that stays.
+    fn retain(&mut self, mut keep: impl FnMut(&mut Target) -> bool) {
+        let (places, mut place) = (&mut self.places, 0);
+        self.list.retain_mut(|target| {
+            let is_kept = keep(target);
+            if is_kept {
+                places.insert(target.key, place);
+                place += 1;
+            } else {
+                places.remove(target.key);
+            }
+            is_kept
+        });
+    }
+}
+
+impl Target {
+    /// Gives whether the body is still there to be moved.
+    fn apply(&mut self, world: &mut World, step: Step) -> bool {
+        let Some(body) = world.get_mut(self.key) else {
+            return false;
+        };
+        if body.body_type() != RigidBodyType::KinematicPositionBased {
+            return false;
+        }
+        let next = self.next_pose(*body.position(), step);
+        body.set_next_kinematic_position(next);
+        true
+    }
+
+    /// Where a body that is at `pose` now is to be after this step.
+    fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
+        let start = match self.start {
+            Some(start) if self.pose_at(step.time, start) == pose => start,
+            // Its first step, or the game has put it elsewhere or moved the world.
+            _ => Start {
+                pose,
+                time: step.time,
+            },
+        };
+        self.start = Some(start);
+        if self.is_reached_in(step) {
+            return self.pose;
+        }
+        self.pose_at(step.end_time, start)
+    }
+
+    /// A time at the end of the step by any way to compute it: whole nanoseconds, or the sum of its beginning
+    /// and its length, which is rounded to f32.
+    fn is_reached_in(&self, step: Step) -> bool {
+        let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
+        self.time <= step.end_time + rounding
+    }
+
+    /// The pose on the even way at an earlier time than the target's.
+    fn pose_at(&self, time: Duration, start: Start) -> Pose {
+        let whole = self.time.saturating_sub(start.time).as_secs_f64();
+        let gone = time.saturating_sub(start.time).as_secs_f64();
+        let fraction = gone / whole;
+        // In f64 as it is added to a position, which may have few digits left for it.
+        let (from, to) = (start.pose.translation, self.pose.translation);
+        let translation = from.as_dvec3().lerp(to.as_dvec3(), fraction).as_vec3();
+        Pose::from_parts(translation, self.rotation_at(fraction, start))
+    }
+
+    /// Of unit length, also if targets far ahead are set anew for ever.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "finer than any rotation in f32"
+    )]
+    fn rotation_at(&self, fraction: f64, start: Start) -> Rotation {
+        if start.pose.rotation == self.pose.rotation {
+            return self.pose.rotation;
+        }
+        interpolate(&start.pose, &self.pose, fraction as f32)
+            .rotation
+            .normalize()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapier::dynamics::RigidBodyBuilder;
+    use crate::rapier::math::Vector;
+    use crate::rapier::pipeline::PhysicsWorld;
+    use crate::time::{Clock, Rate};
+    use std::collections::BTreeMap;
+
+    fn world(bodies: usize) -> (World, Vec<BodyKey>) {
+        let mut world = World::new(PhysicsWorld::new());
+        let keys = (0..bodies)
+            .map(|_| {
+                let body = RigidBodyBuilder::kinematic_position_based();
+                let handle = world.physics.insert_body(body);
+                world.keys.insert(handle).0
+            })
+            .collect();
+        (world, keys)
+    }
+
+    fn step() -> Step {
+        let mut clock = Clock::new(Rate::hz(100).unwrap());
+        clock.begin_frame(Duration::from_millis(10));
+        clock.next_step().unwrap()
+    }
+
+    /// What is there by key, by looking into the list through the places.
+    fn contents(targets: &Targets) -> BTreeMap<BodyKey, f32> {
+        assert_eq!(targets.places.len(), targets.list.len());
+        let by_place = targets.places.iter().map(|(key, place)| {
+            let target = &targets.list[*place];
+            assert_eq!(target.key, key);
+            (key, target.pose.translation.x)
+        });
+        by_place.collect()
+    }
+
+    #[test]
+    fn the_list_is_a_map_in_the_order_of_its_keys_when_a_step_begins() {
+        let (mut world, keys) = world(20);
+        let (mut targets, mut model) = (Targets::default(), BTreeMap::new());
+        let mut random = 1_u64;
+        for round in 0..2_000u16 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let key = keys[(random >> 33) as usize % keys.len()];
+            match (random >> 60) % 8 {
+                0 => {
+                    targets.apply(&mut world, step());
+                    assert!(targets.list.is_sorted_by_key(|target| target.key));
+                }
+                1 => {
+                    targets.transform(key, &Pose::from_translation(Vector::X));
+                    model.entry(key).and_modify(|x| *x += 1.0);
+                }
+                2 | 3 => {
+                    targets.remove(key);
+                    model.remove(&key);
+                }
+                _ => {
+                    let x = f32::from(round);
+                    let time = Duration::from_secs(9);
+                    targets.set(key, Pose::translation(x, 0.0, 0.0), time);
+                    model.insert(key, x);
+                }
+            }
+            assert_eq!(contents(&targets), model);
+        }
+    }
+
+    #[test]
+    fn reached_targets_are_dropped_and_the_others_are_still_found() {
+        let (mut world, keys) = world(9);
+        let mut targets = Targets::default();
+        for (i, key) in keys.iter().enumerate() {
+            let time = if i % 3 == 0 { 10 } else { 11 };
+            targets.set(*key, Pose::IDENTITY, Duration::from_millis(time));
+        }
+        // And those of bodies that are gone or of another type.
+        let (gone, other) = (keys[4], keys[8]);
+        let handle = world.handle(gone).unwrap();
+        world.physics.remove_body(handle);
+        let body = world.get_mut(other).unwrap();
+        body.set_body_type(RigidBodyType::Dynamic, true);
+        targets.apply(&mut world, step());
+        targets.end_step(step());
+        let left: Vec<BodyKey> = contents(&targets).into_keys().collect();
+        assert_eq!(left, [keys[1], keys[2], keys[5], keys[7]]);
+    }
+}

@@ -1,0 +1,300 @@
+//! Input addressed by tick, each sample delivered to exactly that step.
+
+use std::collections::VecDeque;
+
+use crate::time::Step;
+
+/// Samples of a game's input, each for one tick, waiting for the step of that tick.
+///
+/// For commands that name their tick: on a server, in lockstep, in a replay, after a rollback. A sample
+/// is delivered to the step of its tick and to no other, whatever was clamped, dropped or paused in
+/// between; [`InputQueue`](crate::InputQueue#choosing) is for input that has a time instead.
+///
+/// ```
+/// use evenstep::{Simulation, TickError, TickQueue};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// // A server takes commands for the next 120 ticks: two seconds.
+/// let mut queue = TickQueue::new(simulation.tick(), 119);
+/// queue.push(1, "jump")?;
+/// queue.push(0, "walk")?;
+///
+/// let mut played = Vec::new();
+/// simulation.advance(Duration::from_millis(40), |_, step| {
+///     played.extend(queue.drain(step).map(|input| (step.tick, input)));
+/// });
+/// assert_eq!(played, [(0, "walk"), (1, "jump")]);
+///
+/// // Tick 2 is next: what comes for tick 1 now is handed back. The sender has to be a tick earlier.
+/// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 }));
+/// # Ok::<(), TickError<&str>>(())
+/// ```
+///
+/// # Order
+/// Within a tick samples come in the order in which they were pushed. Where several players' input arrives over
+/// a network that order differs from machine to machine: have a queue for each player, or sort
+/// what a tick gets, before it reaches a simulation that must be equal everywhere.
+///
+/// # Rollback
+/// When a simulation is set back to an earlier tick, call [`set_tick`](Self::set_tick) and push again what was
+/// played from that tick on: the queue keeps only what waits. Without `set_tick` it goes on from the first
+/// earlier step that takes its samples, and takes pushes for the ticks after that one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TickQueue<T> {
+    /// By tick, and within a tick in the order pushed.
+    waiting: VecDeque<(u64, T)>,
+    /// The first tick that samples are taken for.
+    tick: u64,
+    max_lead: u64,
+    counts: TickCounts,
+}
+
+/// Why a sample is refused, with the sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TickError<T> {
+    /// The step of its tick has taken its samples already.
+    #[error("the input is {by} ticks late")]
+    Late {
+        /// What was pushed.
+        input: T,
+        /// How many ticks later it could have been for: 1 if its step was the last one.
+        by: u64,
+    },
+    /// Its tick is beyond the largest lead.
+    #[error("the input is {by} ticks too far ahead")]
+    TooFarAhead {
+        /// What was pushed.
+        input: T,
+        /// How many ticks beyond.
+        by: u64,
+    },
+}
+
+/// What did not reach its step, so far: from [`TickQueue::counts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct TickCounts {
+    /// Samples refused with [`TickError::Late`].
+    pub late: u64,
+    /// Samples refused with [`TickError::TooFarAhead`].
+    pub too_far_ahead: u64,
+    /// Samples that waited for a tick whose step did not take them: a later one came first.
+    pub missed: u64,
+}
+
+impl<T> TickError<T> {
+    /// What was pushed.
+    #[must_use]
+    pub fn into_input(self) -> T {
+        match self {
+            Self::Late { input, .. } | Self::TooFarAhead { input, .. } => input,
+        }
+    }
+}
+
+impl<T> TickQueue<T> {
+    /// An empty queue for a simulation whose next step is `tick`. It takes samples for that tick and
+    /// the `max_lead` ticks after it.
+    ///
+    /// `max_lead` bounds how long a sample may wait, not how many may: who takes them from a network limits
+    /// how many a sender may push for a tick.
+    #[must_use]
+    pub fn new(tick: u64, max_lead: u64) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            tick,
+            max_lead,
+            counts: TickCounts::default(),
+        }
+    }
+
+    /// Adds a sample for the step of `tick`. Cheapest in the order of ticks: a sample for an earlier tick is
+    /// put in before those for later ones.
+    ///
+    /// # Errors
+    /// A [`TickError`], with the sample, if that step has taken its samples already, or if `tick` is
+    /// more than the largest lead after the next step's. Both are [counted](Self::counts).
+    pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
+        let Some(lead) = tick.checked_sub(self.tick) else {
+            self.counts.late += 1;
+            let by = self.tick - tick;
+            return Err(TickError::Late { input, by });
+        };
+        if lead > self.max_lead {
+            self.counts.too_far_ahead += 1;
+            let by = lead - self.max_lead;
+            return Err(TickError::TooFarAhead { input, by });
+        }
+        let at = self.waiting.partition_point(|(other, _)| *other <= tick);
+        self.waiting.insert(at, (tick, input));
+        Ok(())
+    }
+
+    /// The samples for `step`, in the order in which they were pushed. Those that are not consumed are gone too.
+    ///
+    /// Call it once in the hook before each step. What waits for an earlier tick is forgotten, and
+    /// counted as missed.
+    pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
+        let missed = self.len_before(step.tick);
+        self.waiting.drain(..missed);
+        self.counts.missed += missed as u64;
+        self.tick = step.tick.saturating_add(1);
+        let due = self.len_before(self.tick);
+        self.waiting.drain(..due).map(|(_, input)| input)
+    }
+
+    fn len_before(&self, tick: u64) -> usize {
+        self.waiting.partition_point(|(other, _)| *other < tick)
+    }
+
+    /// The first tick that samples are taken for: the one after the last step that took its own.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Goes on at `tick`, with [`Simulation::set_tick`](crate::Simulation::set_tick): after a
+    /// rollback, or to join a match. What waits for `tick` and later stays.
+    pub fn set_tick(&mut self, tick: u64) {
+        self.tick = tick;
+    }
+
+    /// The number of samples that wait for their step.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether no sample waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Forgets all samples that wait, uncounted.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// What was late, too far ahead or missed so far.
+    #[must_use]
+    pub fn counts(&self) -> TickCounts {
+        self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Clock, Rate};
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    /// Makes the next step, and gives it.
+    fn step(clock: &mut Clock) -> Step {
+        clock.begin_frame(Duration::from_millis(10));
+        clock.next_step().unwrap()
+    }
+
+    fn clock() -> Clock {
+        Clock::new(Rate::hz(100).unwrap())
+    }
+
+    fn drained(queue: &mut TickQueue<u64>, step: Step) -> Vec<u64> {
+        queue.drain(step).collect()
+    }
+
+    proptest! {
+        /// Against a plain list: every sample is delivered to its tick in the order pushed, or counted.
+        #[test]
+        fn every_sample_is_delivered_to_its_tick_or_counted(
+            actions in prop::collection::vec((0..40u64, 0..4u32, 0..20u32), 1..200),
+            max_lead in 0..10u64,
+        ) {
+            let (mut clock, mut queue) = (clock(), TickQueue::new(0, max_lead));
+            let mut waiting: Vec<(u64, u64)> = Vec::new();
+            let (mut next, mut counts) = (0, TickCounts::default());
+            for (id, (tick, skipped, action)) in (0..).zip(actions) {
+                match action {
+                    0 => {
+                        clock.set_tick(tick);
+                        queue.set_tick(tick);
+                        next = tick;
+                    }
+                    1..5 => {
+                        let step = (0..=skipped).map(|_| step(&mut clock)).last().unwrap();
+                        let got = drained(&mut queue, step);
+                        let due = waiting.extract_if(.., |(tick, _)| *tick == step.tick);
+                        prop_assert_eq!(got, due.map(|(_, id)| id).collect::<Vec<_>>());
+                        let missed = waiting.extract_if(.., |(tick, _)| *tick < step.tick);
+                        counts.missed += missed.count() as u64;
+                        next = step.tick + 1;
+                    }
+                    _ => {
+                        let expected = if tick < next {
+                            counts.late += 1;
+                            Err(TickError::Late { input: id, by: next - tick })
+                        } else if tick > next + max_lead {
+                            counts.too_far_ahead += 1;
+                            Err(TickError::TooFarAhead { input: id, by: tick - next - max_lead })
+                        } else {
+                            waiting.push((tick, id));
+                            Ok(())
+                        };
+                        prop_assert_eq!(queue.push(tick, id), expected);
+                    }
+                }
+                prop_assert_eq!(queue.len(), waiting.len());
+                prop_assert_eq!((queue.tick(), queue.counts()), (next, counts));
+            }
+        }
+    }
+
+    #[test]
+    fn a_rollback_takes_input_for_its_ticks_again_and_keeps_what_waits() {
+        let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
+        queue.push(5, 50).unwrap();
+        for _ in 0..4 {
+            drained(&mut queue, step(&mut clock));
+        }
+        assert_eq!(queue.push(2, 20).unwrap_err().into_input(), 20);
+        clock.set_tick(2);
+        queue.set_tick(2);
+        queue.push(2, 20).unwrap();
+        queue.push(4, 40).unwrap();
+        let played: Vec<_> = (0..4)
+            .map(|_| drained(&mut queue, step(&mut clock)))
+            .collect();
+        assert_eq!(played, [vec![20], vec![], vec![40], vec![50]]);
+        assert_eq!(queue.counts().missed, 0);
+    }
+
+    #[test]
+    fn a_simulation_that_is_set_back_is_followed_without_set_tick() {
+        let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
+        for _ in 0..6 {
+            drained(&mut queue, step(&mut clock));
+        }
+        clock.set_tick(2);
+        assert_eq!(drained(&mut queue, step(&mut clock)), []);
+        assert_eq!(queue.tick(), 3);
+        queue.push(3, 30).unwrap();
+        assert_eq!(drained(&mut queue, step(&mut clock)), [30]);
+    }
+
+    #[test]
+    fn the_largest_ticks_are_in_range() {
+        let mut queue = TickQueue::new(u64::MAX - 1, u64::MAX);
+        queue.push(u64::MAX, 1).unwrap();
+        let mut clock = clock();
+        clock.set_tick(u64::MAX - 1);
+        assert_eq!(drained(&mut queue, step(&mut clock)), []);
+        assert_eq!((queue.tick(), queue.len()), (u64::MAX, 1));
+        let by = u64::MAX;
+        assert_eq!(queue.push(0, 2), Err(TickError::Late { input: 2, by }));
+    }
+}

@@ -1,0 +1,299 @@
+//! Rapier's sets, the keys of the bodies in them, and the only call of Rapier's step.
+
+use crate::key::{BodyKey, Keys};
+use crate::rapier::dynamics::{
+    Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle, RigidBodyType,
+};
+use crate::rapier::math::{Pose, Rotation, Vector};
+use crate::rapier::pipeline::{
+    CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
+};
+use crate::time::Step;
+
+use super::events::EventLog;
+
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct World {
+    pub physics: PhysicsWorld,
+    pub keys: Keys,
+    /// Whether all has been translated since the last step.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    is_translated: bool,
+    /// Whether joints or soft bodies may have been changed since the last step: Rapier does not write what no
+    /// step has seen of that.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub has_unwritten_changes: bool,
+}
+
+impl Clone for World {
+    fn clone(&self) -> Self {
+        Self {
+            physics: copy(&self.physics),
+            keys: self.keys.clone(),
+            is_translated: self.is_translated,
+            has_unwritten_changes: self.has_unwritten_changes,
+        }
+    }
+}
+
+impl World {
+    pub fn new(physics: PhysicsWorld) -> Self {
+        let has_unwritten_changes = !physics.bodies.is_empty();
+        Self {
+            physics,
+            keys: Keys::default(),
+            is_translated: false,
+            has_unwritten_changes,
+        }
+    }
+
+    /// Makes one step, and logs its events.
+    pub fn step(&mut self, step: Step, hooks: &dyn PhysicsHooks, log: &mut EventLog) {
+        self.physics.integration_parameters.dt = step.dt;
+        self.has_unwritten_changes = false;
+        let events = log.handler(step.tick, &self.keys);
+        if std::mem::take(&mut self.is_translated) {
+            step_translated(&mut self.physics, hooks, &events);
+        } else {
+            self.physics.step_with_events(hooks, &events);
+        }
+        drop(events);
+        log.end_step();
+    }
+
+    /// The handle of a body that lives.
+    pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
+        let handle = self.keys.handle(key)?;
+        self.physics.bodies.contains(handle).then_some(handle)
+    }
+
+    /// The key of a body that lives and has one.
+    pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
+        let key = self.keys.key(handle)?;
+        self.physics.bodies.contains(handle).then_some(key)
+    }
+
+    pub fn get(&self, key: BodyKey) -> Option<&RigidBody> {
+        self.physics.bodies.get(self.keys.handle(key)?)
+    }
+
+    pub fn get_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
+        self.physics.bodies.get_mut(self.keys.handle(key)?)
+    }
+
+    pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
+        self.physics.bodies.get(handle).map(|body| *body.position())
+    }
+
+    /// Whether joints or soft bodies go on without the body when it is removed.
+    pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
+        let PhysicsWorld {
+            impulse_joints,
+            multibody_joints,
+            soft_bodies,
+            ..
+        } = &self.physics;
+        impulse_joints.attached_joints(handle).next().is_some()
+            || multibody_joints.rigid_body_link(handle).is_some()
+            || soft_bodies.iter().next().is_some()
+    }
+
+    /// Whether the body's pose follows from that of others, so that Rapier would undo a change of it.
+    pub fn is_dependent(&self, handle: RigidBodyHandle) -> bool {
+        let link = self.physics.multibody_joints.rigid_body_link(handle);
+        let body = self.physics.bodies.get(handle);
+        link.is_some_and(|link| link.id != 0)
+            || body.is_some_and(|body| body.body_type() == RigidBodyType::SoftFrame)
+    }
+
+    /// Puts the links of a multibody to where its root has them, as Rapier would in the next step. Gives
+    /// those links; none if the body is no root.
+    pub fn place_links(&mut self, root: RigidBodyHandle) -> Vec<RigidBodyHandle> {
+        let PhysicsWorld {
+            bodies,
+            multibody_joints,
+            ..
+        } = &mut self.physics;
+        let Some(multibody) = root_of(multibody_joints, root) else {
+            return Vec::new();
+        };
+        multibody.forward_kinematics(bodies, true);
+        multibody.update_rigid_bodies(bodies, true);
+        let links = multibody.links().skip(1);
+        links.map(MultibodyLink::rigid_body_handle).collect()
+    }
+
+    /// Moves a body and its motion by an isometry of the world, and with the root of a multibody its links,
+    /// which are given. `None` if that leads where no number does; nothing is changed then.
+    pub fn transform(
+        &mut self,
+        handle: RigidBodyHandle,
+        by: &Pose,
+    ) -> Option<Vec<RigidBodyHandle>> {
+        let PhysicsWorld {
+            bodies,
+            multibody_joints,
+            ..
+        } = &mut self.physics;
+        let multibody = root_of(multibody_joints, handle);
+        let links = multibody.as_ref().map_or(Vec::new(), |multibody| {
+            let links = multibody.links().skip(1);
+            links.map(MultibodyLink::rigid_body_handle).collect()
+        });
+        let all = || links.iter().chain([&handle]);
+        let leads_somewhere = |handle: &RigidBodyHandle| {
+            let body = &bodies[*handle];
+            (by * body.position()).is_finite() && (by * body.next_position()).is_finite()
+        };
+        if !all().all(leads_somewhere) {
+            return None;
+        }
+        for handle in all() {
+            let body = &mut bodies[*handle];
+            let next = by * body.next_position();
+            body.set_position(by * body.position(), true);
+            body.set_next_kinematic_position(next);
+            body.set_linvel(by.rotation * body.linvel(), true);
+            body.set_angvel(by.rotation * body.angvel(), true);
+        }
+        if let Some(multibody) = multibody.filter(|_| bodies[handle].is_dynamic()) {
+            turn_root(multibody, by.rotation);
+        }
+        Some(links)
+    }
+
+    /// Moves everything by the same way: bodies, what their colliders and the queries know of it, and
+    /// what is there without a body.
+    ///
+    /// Joints are fixed to their bodies and go with them, multibodies with their root.
+    pub fn translate(&mut self, by: Vector) {
+        self.is_translated = true;
+        self.has_unwritten_changes = true;
+        let PhysicsWorld {
+            bodies,
+            colliders,
+            soft_bodies,
+            broad_phase,
+            integration_parameters,
+            ..
+        } = &mut self.physics;
+        for (_, body) in bodies.iter_mut() {
+            let next = body.next_position().append_translation(by);
+            body.set_position(body.position().append_translation(by), false);
+            // On its way to where it shall be after the next step, if it is kinematic.
+            if next != *body.position() {
+                body.set_next_kinematic_position(next);
+            }
+        }
+        for (_, soft_body) in soft_bodies.iter_mut() {
+            for i in 0..soft_body.num_particles() {
+                let position = soft_body.particle_position(i) + by;
+                soft_body.set_particle_position(i, position);
+            }
+        }
+        bodies.propagate_modified_body_positions_to_colliders(colliders);
+        for (handle, collider) in colliders.iter_mut() {
+            if collider.parent().is_none() {
+                collider.set_position(collider.position().append_translation(by));
+            }
+            // Queries before the next step find everything in its new place. What is disabled or not
+            // finite Rapier keeps out of the tree.
+            let aabb = collider.compute_aabb();
+            if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
+                broad_phase.set_aabb(integration_parameters, handle, aabb);
+            }
+        }
+    }
+}
+
+/// A world that goes on as this one does, to the bit.
+///
+/// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows; under one that has
+/// run on, a restored world can panic. Each field is named, so that one that comes with a later version of
+/// Rapier is not forgotten.
+fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
+    let PhysicsWorld {
+        gravity,
+        integration_parameters,
+        physics_pipeline: _,
+        collision_pipeline: _,
+        islands,
+        broad_phase,
+        narrow_phase,
+        bodies,
+        colliders,
+        impulse_joints,
+        multibody_joints,
+        soft_bodies,
+        ccd_solver,
+    } = physics;
+    PhysicsWorld {
+        gravity: *gravity,
+        integration_parameters: *integration_parameters,
+        physics_pipeline: PhysicsPipeline::new(),
+        collision_pipeline: CollisionPipeline::new(),
+        islands: islands.clone(),
+        broad_phase: broad_phase.clone(),
+        narrow_phase: narrow_phase.clone(),
+        bodies: bodies.clone(),
+        colliders: colliders.clone(),
+        impulse_joints: impulse_joints.clone(),
+        multibody_joints: multibody_joints.clone(),
+        soft_bodies: soft_bodies.clone(),
+        ccd_solver: ccd_solver.clone(),
+    }
+}
+
+/// The multibody of which a body is the root.
+fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&mut Multibody> {
+    let link = *joints.rigid_body_link(handle)?;
+    if link.id != 0 {
+        return None;
+    }
+    joints.get_multibody_mut(link.multibody)
+}
+
+/// A free root's velocity is the first of the multibody's own coordinates, in world axes; those of the
+/// joints do not depend on where the root is.
+fn turn_root(multibody: &mut Multibody, by: Rotation) {
+    let mut coordinates = multibody.generalized_velocity_mut();
+    for i in [0, 3] {
+        let turned = by * Vector::new(coordinates[i], coordinates[i + 1], coordinates[i + 2]);
+        for (j, coordinate) in turned.to_array().into_iter().enumerate() {
+            coordinates[i + j] = coordinate;
+        }
+    }
+}
+
+/// The first step after everything has been translated.
+///
+/// Rapier keeps the contact points of pairs whose bodies stay as they were to each other, those with
+/// a fixed body in world space: in this step it has to find all of them anew. And it wakes what
+/// touches a collider that was moved: what slept before sleeps again, unless something has happened
+/// to it.
+fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
+    let sleepers: Vec<RigidBodyHandle> = world
+        .bodies
+        .iter()
+        .filter(|(_, body)| body.is_sleeping())
+        .map(|(handle, _)| handle)
+        .collect();
+    let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
+    world.step_with_events(hooks, events);
+    world.integration_parameters.contact_recycling = recycling;
+    let length_unit = world.integration_parameters.length_unit;
+    for handle in sleepers {
+        if let Some(body) = world.bodies.get_mut(handle)
+            && is_slow(body, length_unit)
+        {
+            body.sleep();
+        }
+    }
+}
+
+/// As slow as Rapier lets a body fall asleep.
+fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
+    let activation = body.activation();
+    body.linvel().length() < activation.normalized_linear_threshold * length_unit
+        && body.angvel().length() < activation.angular_threshold
+}

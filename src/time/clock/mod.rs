@@ -1,0 +1,763 @@
+//! The accumulator: elapsed time in, steps due out, one at a time.
+
+// What can be set.
+mod settings;
+// What it gives.
+mod step;
+// Written and read.
+#[cfg(feature = "serde")]
+mod written;
+
+use std::time::Duration;
+
+use super::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
+use super::stepping::Stepping;
+
+pub use settings::{Budget, SpeedError};
+pub use step::{Dropped, Step};
+
+/// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
+///
+/// 2⁵·3²·5⁴·7: every speed of at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144.
+/// A larger number would make finer speeds, but a frame of a century at the largest rate and
+/// speed has to fit into 128 bits: 2⁶² ns · 2³² · 2³¹.
+const SPEED_UNITS: u32 = 1_260_000;
+
+/// The longest frame that the 128-bit accumulator is made for: 136 years.
+const LONGEST_FRAME: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// The largest f32 below one: an alpha is never rounded up to a whole step.
+const LARGEST_ALPHA: f32 = 1.0 - f32::EPSILON / 2.0;
+
+/// Turns the elapsed time of frames into whole steps: the accumulator of
+/// [Fix Your Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
+///
+/// A [`Simulation`](crate::Simulation) has one; use it alone to step something else. Time goes
+/// in as `Duration`s and is counted in exact units, so that no split of the same time and no
+/// length of a session changes the number of steps: after durations that sum to T, exactly
+/// floor(T · rate) steps were due.
+///
+/// ```
+/// use evenstep::{Clock, Rate};
+/// use std::time::Duration;
+///
+/// let mut clock = Clock::new(Rate::hz(60)?);
+/// clock.begin_frame(Duration::from_millis(40));
+/// assert_eq!(clock.due(), 2);
+/// while let Some(step) = clock.next_step() {
+///     println!("{} s from {:?} on", step.dt, step.time);
+/// }
+/// clock.begin_frame(Duration::from_millis(10));
+/// assert_eq!(clock.due(), 1); // 50 ms are three steps, exactly
+/// assert_eq!(clock.alpha(), 0.0);
+///
+/// // A host that counts in floats checks them on the way in; the clock sees good values only.
+/// assert!(Duration::try_from_secs_f64(f64::NAN).is_err());
+/// assert!(Duration::try_from_secs_f32(-0.016).is_err());
+/// clock.begin_frame(Duration::try_from_secs_f32(0.016)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Real and simulated time
+/// [`real_time`](Self::real_time) is all the time that was handed in; input is stamped with it.
+/// [`time`](Self::time) is that of the simulation: it stands still in a pause, goes slower in slow motion,
+/// and does not have what was dropped.
+///
+/// # Settings
+/// Whatever is set while a frame's steps are being made holds from the next frame on: rate, stepping,
+/// speed, pause, clamps and tick are read in [`begin_frame`](Self::begin_frame) only.
+///
+/// # Long frames
+/// A step that costs more than it lasts would make each frame longer than the one before: the
+/// spiral of death. Two clamps end it, and both say what they cut:
+/// [`set_max_frame_time`](Self::set_max_frame_time) (0.25 s by default) cuts the time that goes
+/// in, [`set_max_steps_per_frame`](Self::set_max_steps_per_frame) (off by default) cuts whole
+/// steps and keeps the fraction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(remote = "Self")
+)]
+pub struct Clock {
+    /// What was set, for the next frame.
+    rate: Rate,
+    stepping: Stepping,
+    /// In [`SPEED_UNITS`].
+    speed: u32,
+    is_paused: bool,
+    /// Steps asked for with `step_once`.
+    single_steps: u32,
+    max_frame_time: Duration,
+    max_steps_per_frame: Option<u32>,
+    budget: Option<Budget>,
+    new_tick: Option<u64>,
+    discards_overstep: bool,
+
+    /// The rate of the frame at hand, which the units of time are made of.
+    unit_rate: Rate,
+    /// Time that has gone in and makes no step in this frame, in units of 1 ns / (rate · speed units).
+    overstep: u128,
+    /// The length of all steps so far, in the same units.
+    simulated: u128,
+    tick: u64,
+    /// All time handed in, cut or not.
+    real_time: Duration,
+    /// Where on `real_time` the step that is still to come begins.
+    step_start: Duration,
+    due: Due,
+    dropped: Dropped,
+}
+
+/// The steps of this frame that are still to be made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Due {
+    steps: u64,
+    /// The length of the last of them, if it differs from that of the rate; 0 if not.
+    last: u128,
+    /// Whether a step of this frame was made.
+    has_begun: bool,
+    /// How much a nanosecond of real time put in: 0 where that is not known.
+    units_per_nano: u128,
+}
+
+/// # Frames and steps
+impl Clock {
+    /// A clock at zero, at speed 1.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
+        Self {
+            rate,
+            stepping: Stepping::default(),
+            speed: SPEED_UNITS,
+            is_paused: false,
+            single_steps: 0,
+            max_frame_time: Duration::from_millis(250),
+            max_steps_per_frame: None,
+            budget: None,
+            new_tick: None,
+            discards_overstep: false,
+            unit_rate: rate,
+            overstep: 0,
+            simulated: 0,
+            tick: 0,
+            real_time: Duration::ZERO,
+            step_start: Duration::ZERO,
+            due: Due::default(),
+            dropped: Dropped::default(),
+        }
+    }
+
+    /// Takes the time that a frame took; [`next_step`](Self::next_step) then gives the steps that are due.
+    /// Gives what was dropped.
+    ///
+    /// Zero is a good value: a frame without a step. Steps of the frame before that were not taken are
+    /// dropped, as by [`abort_frame`](Self::abort_frame).
+    pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
+        let mut dropped = self.abort_frame();
+        self.apply_settings();
+        self.real_time = self.real_time.saturating_add(elapsed);
+        let (gained, units_per_nano) = self.gain(elapsed, &mut dropped);
+        // In a pause nothing is due, also if what waits would make a step by another rate or stepping.
+        let mut whole = 0;
+        self.due = Due::default();
+        if gained > 0 {
+            let length = units_per_step(self.rate);
+            let plan = self.stepping.plan(self.overstep + gained, length);
+            self.overstep = plan.left;
+            whole = self.limit(plan.whole, plan.last > 0, &mut dropped);
+            self.due.last = plan.last;
+        }
+        // Only a frame of decades at gigahertz rates holds more steps than a u64 counts.
+        let due = whole
+            .saturating_add(std::mem::take(&mut self.single_steps).into())
+            .saturating_add(u64::from(self.due.last > 0));
+        self.due.steps = due.min(u64::MAX - self.tick);
+        self.due.units_per_nano = units_per_nano;
+        // What was aborted was counted when it was.
+        self.dropped += Dropped {
+            aborted: 0,
+            ..dropped
+        };
+        dropped
+    }
+
+    /// The next step that is due in this frame, which is counted as made; `None` if none is.
+    pub fn next_step(&mut self) -> Option<Step> {
+        let step = self.peek()?;
+        self.simulated = self.simulated.saturating_add(self.length());
+        self.tick += 1;
+        self.step_start = step.real_end;
+        self.due.steps -= 1;
+        self.due.has_begun = true;
+        Some(step)
+    }
+
+    /// What [`next_step`](Self::next_step) will give.
+    #[must_use]
+    pub fn peek(&self) -> Option<Step> {
+        if self.due.steps == 0 {
+            return None;
+        }
+        let length = self.length();
+        Some(Step {
+            tick: self.tick,
+            dt: seconds(length, self.unit_rate),
+            time: self.duration(self.simulated),
+            end_time: self.duration(self.simulated.saturating_add(length)),
+            real_start: self.step_start,
+            real_end: self.real_end().max(self.step_start),
+            real_frame_end: self.real_time,
+            is_first: !self.due.has_begun,
+            is_last: self.due.steps == 1,
+        })
+    }
+
+    /// The number of steps that are still due in this frame.
+    #[must_use]
+    pub fn due(&self) -> u64 {
+        self.due.steps
+    }
+
+    /// Drops the steps that are still due in this frame, and gives how many.
+    pub fn abort_frame(&mut self) -> Dropped {
+        let dropped = Dropped {
+            aborted: std::mem::take(&mut self.due.steps),
+            ..Dropped::default()
+        };
+        self.dropped += dropped;
+        dropped
+    }
+
+    fn apply_settings(&mut self) {
+        if self.unit_rate != self.rate {
+            let new = u128::from(self.rate.steps());
+            let old = u128::from(self.unit_rate.steps());
+            // Rounded down to a unit of the new rate, which is less than a femtosecond.
+            let in_new_units =
+                |units: u128| (units / old).saturating_mul(new) + units % old * new / old;
+            self.overstep = in_new_units(self.overstep);
+            self.simulated = in_new_units(self.simulated);
+            self.unit_rate = self.rate;
+        }
+        if std::mem::take(&mut self.discards_overstep) {
+            self.overstep = 0;
+        }
+        if let Some(tick) = self.new_tick.take() {
+            self.tick = tick;
+        }
+    }
+
+    /// What a frame puts into the accumulator, and how much of it each nanosecond does.
+    fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (u128, u128) {
+        if self.is_paused {
+            return (0, 0);
+        }
+        if let Some(count) = self.stepping.count(elapsed.as_nanos(), self.rate) {
+            // At speed 1 so many whole steps, however long the frame took.
+            let seconds = u128::from(self.rate.seconds());
+            let gained = count * NANOS_PER_SECOND * seconds * u128::from(self.speed);
+            return (gained, gained.div_ceil(elapsed.as_nanos().max(1)));
+        }
+        let taken = elapsed.min(self.max_frame_time);
+        dropped.frame_time = elapsed.saturating_sub(taken);
+        let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
+        (taken.as_nanos() * units_per_nano, units_per_nano)
+    }
+
+    /// How many of `whole` steps may be made, beside a shorter one.
+    fn limit(&self, whole: u64, and_a_last: bool, dropped: &mut Dropped) -> u64 {
+        let at_most = |most: u64| whole.min(most.saturating_sub(and_a_last.into()));
+        let by_count = self
+            .max_steps_per_frame
+            .map_or(whole, |most| at_most(most.into()));
+        let by_budget = self.budget.map_or(whole, |budget| at_most(budget.steps()));
+        dropped.steps = whole - by_count;
+        dropped.over_budget = by_count.saturating_sub(by_budget);
+        by_count.min(by_budget)
+    }
+
+    /// The length of the next step.
+    fn length(&self) -> u128 {
+        if self.due.steps == 1 && self.due.last > 0 {
+            self.due.last
+        } else {
+            units_per_step(self.unit_rate)
+        }
+    }
+
+    /// The length of all steps that are due after the next one.
+    fn units_after_next(&self) -> u128 {
+        let Some(after) = self.due.steps.checked_sub(2) else {
+            return 0;
+        };
+        let length = units_per_step(self.unit_rate);
+        let last = if self.due.last > 0 {
+            self.due.last
+        } else {
+            length
+        };
+        u128::from(after)
+            .saturating_mul(length)
+            .saturating_add(last)
+    }
+
+    /// Where the next step ends in real time, measured back from the end of the frame: what was cut is then
+    /// the oldest time of the frame, and belongs to its first step.
+    ///
+    /// Rounded up: a whole nanosecond is before the true end exactly if it is before this one.
+    fn real_end(&self) -> Duration {
+        let after = self.overstep.saturating_add(self.units_after_next());
+        let age = after.checked_div(self.due.units_per_nano).unwrap_or(0);
+        self.real_time.saturating_sub(duration_from_nanos(age))
+    }
+
+    /// An amount of simulated time, rounded down to a nanosecond.
+    fn duration(&self, units: u128) -> Duration {
+        let units_per_nano = u128::from(self.unit_rate.steps()) * u128::from(SPEED_UNITS);
+        duration_from_nanos(units / units_per_nano)
+    }
+}
+
+/// # What it is at
+impl Clock {
+    /// The number of steps made so far; the tick of the next one.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Real time: all elapsed time that was handed in, dropped or not, paused or not.
+    /// [Input](crate::InputQueue) is stamped with it.
+    #[must_use]
+    pub fn real_time(&self) -> Duration {
+        self.real_time
+    }
+
+    /// Simulated time, rounded down to a nanosecond: that of all steps so far, of those that are due, and of
+    /// what waits for the next one. In a hook it is that of the end of the frame; a step's own is
+    /// [`Step::time`].
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        let due = match self.due.steps {
+            0 => 0,
+            _ => self.length().saturating_add(self.units_after_next()),
+        };
+        let units = self.simulated.saturating_add(due);
+        self.duration(units.saturating_add(self.overstep))
+    }
+
+    /// What [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now: the moment
+    /// for which a game animates what it moves itself, before it advances.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.set_speed(0.5)?;
+    /// let time = clock.time_after(Duration::from_millis(30));
+    /// assert_eq!(time, Duration::from_millis(15));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn time_after(&self, elapsed: Duration) -> Duration {
+        let mut clock = self.clone();
+        clock.begin_frame(elapsed);
+        clock.time()
+    }
+
+    /// Time that has gone in and makes no step yet, rounded down to a nanosecond of simulated
+    /// time. The clock itself keeps it exact.
+    #[must_use]
+    pub fn overstep(&self) -> Duration {
+        self.duration(self.overstep)
+    }
+
+    /// [`overstep`](Self::overstep) as a fraction of a step, in [0, 1): where between the last two
+    /// states a frame is shown.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to f32 is the point"
+    )]
+    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
+    pub fn alpha(&self) -> f32 {
+        let fraction = self.overstep as f64 / units_per_step(self.unit_rate) as f64;
+        (fraction as f32).min(LARGEST_ALPHA)
+    }
+
+    /// Simulated time and the overstep, in the clock's own units.
+    #[cfg(feature = "checksum")]
+    pub(crate) fn exact_times(&self) -> [u128; 2] {
+        [self.simulated, self.overstep]
+    }
+
+    /// All that was dropped since the clock was made.
+    #[must_use]
+    pub fn dropped(&self) -> Dropped {
+        self.dropped
+    }
+}
+
+fn units_per_step(rate: Rate) -> u128 {
+    NANOS_PER_SECOND * u128::from(rate.seconds()) * u128::from(SPEED_UNITS)
+}
+
+/// The length of a step in seconds, rounded to the nearest f32.
+fn seconds(units: u128, rate: Rate) -> f32 {
+    if units == units_per_step(rate) {
+        return rate.dt();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
+    let steps = units as f64 / units_per_step(rate) as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to f32 is the point"
+    )]
+    let seconds = (steps * rate.dt_f64()) as f32;
+    // A step of no length is never made: Rapier's queries would miss after it.
+    seconds.max(f32::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn clock(hz: u32) -> Clock {
+        Clock::new(Rate::hz(hz).unwrap())
+    }
+
+    /// The number of steps that are due in a frame, which are not taken.
+    fn due(clock: &mut Clock, elapsed: Duration) -> u64 {
+        clock.begin_frame(elapsed);
+        clock.due()
+    }
+
+    /// The steps of a frame.
+    fn steps(clock: &mut Clock, elapsed: Duration) -> Vec<Step> {
+        clock.begin_frame(elapsed);
+        std::iter::from_fn(|| clock.next_step()).collect()
+    }
+
+    fn rate() -> impl Strategy<Value = Rate> {
+        prop_oneof![
+            Just(Rate::fraction(60_000, 1_001).unwrap()),
+            (1..2_000u32).prop_map(|hz| Rate::hz(hz).unwrap()),
+            (1..u32::MAX, 1..u32::MAX).prop_map(|(n, d)| Rate::fraction(n, d).unwrap()),
+            (1..4_000_000_000u64).prop_map(|ns| Rate::from_step(Duration::from_nanos(ns)).unwrap()),
+        ]
+    }
+
+    /// floor(time · rate) and the rest, straight from the definition.
+    fn steps_in(time: Duration, rate: Rate) -> (u128, u128) {
+        let scaled = time.as_nanos() * u128::from(rate.steps());
+        let step = NANOS_PER_SECOND * u128::from(rate.seconds());
+        (scaled / step, scaled % step)
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_of_the_same_time_gives_the_same_steps_and_remainder(
+            rate in rate(),
+            frames in prop::collection::vec(0..250_000_000u64, 1..200),
+        ) {
+            let mut split = Clock::new(rate);
+            let mut whole = Clock::new(rate);
+            whole.set_max_frame_time(Duration::MAX);
+            let mut made = 0;
+            for &nanos in &frames {
+                let dropped = split.begin_frame(Duration::from_nanos(nanos));
+                prop_assert_eq!(Dropped { aborted: 0, ..dropped }, Dropped::default());
+                prop_assert!((0.0..1.0).contains(&split.alpha()));
+                made += split.due();
+            }
+            prop_assert_eq!(made, due(&mut whole, Duration::from_nanos(frames.iter().sum())));
+            prop_assert_eq!(split.overstep, whole.overstep);
+            let (steps, rest) = steps_in(split.real_time(), rate);
+            prop_assert_eq!(u128::from(made), steps);
+            prop_assert_eq!(split.overstep, rest * u128::from(SPEED_UNITS));
+        }
+
+        #[test]
+        fn the_steps_of_all_frames_cover_time_without_a_gap(
+            rate in (10..1_000u32).prop_map(|hz| Rate::hz(hz).unwrap()),
+            frames in prop::collection::vec((0..400_000_000u64, 0..5u32, any::<bool>()), 1..100),
+        ) {
+            let mut clock = Clock::new(rate);
+            clock.set_max_steps_per_frame(Some(20));
+            let mut covered = Duration::ZERO;
+            let mut tick = 0;
+            for (nanos, speed, pause) in frames {
+                clock.set_speed(f64::from(speed) / 2.0).unwrap();
+                if pause { clock.pause(); clock.step_once() } else { clock.resume() }
+                clock.begin_frame(Duration::from_nanos(nanos));
+                let (mut is_first, mut time) = (true, None);
+                while let Some(step) = clock.peek() {
+                    // Some frames are ended half way: that leaves no gap either.
+                    if nanos % 5 == 0 && clock.due() == 2 {
+                        prop_assert_eq!(clock.abort_frame().aborted, 2);
+                        break;
+                    }
+                    prop_assert_eq!(clock.next_step(), Some(step));
+                    prop_assert_eq!(step.tick, tick);
+                    prop_assert_eq!(step.real_start, covered);
+                    prop_assert!(step.real_start <= step.real_end);
+                    prop_assert!(step.real_end <= clock.real_time());
+                    prop_assert_eq!((step.is_first, step.is_last), (is_first, clock.due() == 0));
+                    prop_assert!(time.is_none_or(|end| end == step.time));
+                    prop_assert!(step.time < step.end_time);
+                    tick += 1;
+                    covered = step.real_end;
+                    (is_first, time) = (false, Some(step.end_time));
+                }
+                prop_assert_eq!(clock.tick(), tick);
+            }
+        }
+
+        #[test]
+        fn at_speed_1_a_step_covers_exactly_its_own_time(
+            hz in 10..1_000u32,
+            frames in prop::collection::vec(0..250_000_000u64, 1..100),
+        ) {
+            let rate = Rate::hz(hz).unwrap();
+            let mut clock = Clock::new(rate);
+            for nanos in frames {
+                for step in steps(&mut clock, Duration::from_nanos(nanos)) {
+                    // The first whole nanosecond that belongs to the step after it.
+                    let end = (u128::from(step.tick) + 1) * NANOS_PER_SECOND;
+                    prop_assert_eq!(step.real_end.as_nanos(), end.div_ceil(hz.into()));
+                }
+            }
+        }
+
+        #[test]
+        fn speed_scales_time_exactly(
+            frames in prop::collection::vec((0..250_000_000u64, 0..8u32, 1..8u32), 1..100),
+        ) {
+            let mut clock = clock(60);
+            let (mut units, mut made) = (0u128, 0);
+            for (nanos, n, d) in frames {
+                clock.set_speed(f64::from(n) / f64::from(d)).unwrap();
+                made += due(&mut clock, Duration::from_nanos(nanos));
+                // d divides 840, so this is exact.
+                units += u128::from(nanos) * u128::from(n * 840 / d) * 60;
+            }
+            let step = NANOS_PER_SECOND * 840;
+            prop_assert_eq!(u128::from(made), units / step);
+            let rest = units % step * u128::from(SPEED_UNITS) / 840;
+            prop_assert_eq!(clock.overstep, rest);
+        }
+    }
+
+    #[test]
+    fn ten_years_do_not_drift() {
+        let ten_years = Duration::from_secs(10 * 365 * 86_400);
+        for rate in [Rate::hz(60), Rate::fraction(60_000, 1_001), Rate::hz(144)] {
+            let rate = rate.unwrap();
+            let mut clock = Clock::new(rate);
+            clock.set_max_frame_time(Duration::MAX);
+            // 1,000,003 is prime: frames of an odd length, and the last one makes up the rest.
+            let frame = ten_years / 1_000_003;
+            let mut made: u64 = (0..1_000_003).map(|_| due(&mut clock, frame)).sum();
+            let rest = ten_years - clock.real_time();
+            made += due(&mut clock, rest);
+            let (steps, rest) = steps_in(ten_years, rate);
+            assert_eq!(u128::from(made), steps);
+            assert_eq!(clock.overstep, rest * u128::from(SPEED_UNITS));
+            assert_eq!(clock.real_time(), ten_years);
+        }
+    }
+
+    #[test]
+    fn a_third_of_the_speed_does_not_drift() {
+        let mut clock = clock(60);
+        clock.set_speed(1.0 / 3.0).unwrap();
+        let frame = Duration::from_nanos(16_666_667);
+        let made: u64 = (0..3_000_000).map(|_| due(&mut clock, frame)).sum();
+        let (steps, rest) = steps_in(frame * 1_000_000, clock.rate);
+        assert_eq!(u128::from(made), steps);
+        assert_eq!(clock.overstep, rest * u128::from(SPEED_UNITS));
+    }
+
+    #[test]
+    fn long_frames_are_cut_and_what_was_cut_is_said() {
+        let mut clock = clock(100);
+        let dropped = clock.begin_frame(MS(1_255));
+        assert_eq!((clock.due(), dropped.frame_time), (25, MS(1_005)));
+        assert_eq!(clock.real_time(), MS(1_255));
+        while clock.next_step().is_some() {}
+
+        clock.set_max_steps_per_frame(Some(2));
+        let dropped = clock.begin_frame(MS(57));
+        assert_eq!((clock.due(), dropped.steps), (2, 3));
+        assert_eq!(clock.overstep(), MS(7));
+        let total = Dropped {
+            frame_time: MS(1_005),
+            steps: 3,
+            ..Dropped::default()
+        };
+        assert_eq!(clock.dropped(), total);
+    }
+
+    #[test]
+    fn what_is_cut_is_the_oldest_time_of_the_frame() {
+        let mut clock = clock(100);
+        let steps = steps(&mut clock, MS(1_005));
+        assert_eq!(steps.len(), 25);
+        assert_eq!((steps[0].real_start, steps[0].real_end), (MS(0), MS(765)));
+        let last = steps[24];
+        assert_eq!((last.real_start, last.real_end), (MS(995), MS(1_005)));
+    }
+
+    #[test]
+    fn the_largest_values_neither_panic_nor_overflow() {
+        for rate in [Rate::hz(u32::MAX), Rate::fraction(1, u32::MAX)] {
+            let mut clock = Clock::new(rate.unwrap());
+            clock.set_max_frame_time(Duration::MAX);
+            clock.set_speed(1_000.0).unwrap();
+            for _ in 0..3 {
+                let dropped = clock.begin_frame(Duration::MAX);
+                assert_eq!(dropped.frame_time, Duration::MAX - LONGEST_FRAME);
+                assert!(clock.alpha() < 1.0);
+                assert!(clock.next_step().is_some());
+                clock.set_rate(Rate::hz(u32::MAX).unwrap());
+                clock.set_tick(u64::MAX - 1);
+            }
+            assert!(clock.time() >= clock.overstep());
+            assert_eq!(clock.real_time(), Duration::MAX);
+        }
+    }
+
+    #[test]
+    fn pause_keeps_alpha_and_single_steps_keep_it_too() {
+        let mut clock = clock(100);
+        steps(&mut clock, MS(13));
+        let alpha = clock.alpha();
+        clock.pause();
+        clock.step_once();
+        clock.step_once();
+        assert_eq!(steps(&mut clock, MS(400)).len(), 2);
+        assert_eq!(steps(&mut clock, MS(400)).len(), 0);
+        assert_eq!(clock.alpha().to_bits(), alpha.to_bits());
+        assert_eq!(clock.dropped(), Dropped::default());
+        clock.step_once();
+        clock.resume();
+        assert_eq!(steps(&mut clock, MS(7)).len(), 1);
+        assert_eq!(clock.tick(), 4);
+        clock.step_once();
+        assert_eq!(due(&mut clock, MS(9)), 0, "time runs: no single steps");
+    }
+
+    #[test]
+    fn bad_speeds_change_nothing() {
+        let mut clock = clock(60);
+        clock.set_speed(0.5).unwrap();
+        let before = clock.clone();
+        assert!(matches!(
+            clock.set_speed(f64::NAN),
+            Err(SpeedError::NotFinite(_))
+        ));
+        assert_eq!(
+            clock.set_speed(f64::INFINITY),
+            Err(SpeedError::NotFinite(f64::INFINITY))
+        );
+        assert_eq!(clock.set_speed(-0.1), Err(SpeedError::Negative(-0.1)));
+        assert_eq!(clock.set_speed(1e9), Err(SpeedError::TooLarge(1e9)));
+        assert_eq!(clock, before);
+        clock.set_speed(-0.0).unwrap();
+        assert_eq!(due(&mut clock, MS(250)), 0);
+    }
+
+    #[test]
+    fn alpha_is_never_rounded_up_to_one() {
+        let mut clock = clock(1);
+        clock.set_max_frame_time(Duration::MAX);
+        clock.begin_frame(Duration::from_nanos(999_999_999));
+        assert!(clock.alpha() < 1.0);
+        assert_eq!(clock.tick(), 0);
+    }
+
+    #[test]
+    fn a_frame_begun_twice_drops_what_was_due_and_says_so() {
+        let mut clock = clock(100);
+        clock.begin_frame(MS(35));
+        assert_eq!(clock.next_step().unwrap().tick, 0);
+        let dropped = clock.begin_frame(MS(10));
+        assert_eq!((dropped.aborted, clock.due()), (2, 1));
+        assert_eq!(clock.next_step().unwrap().tick, 1);
+        assert_eq!((clock.next_step(), clock.dropped().aborted), (None, 2));
+        // Their time is gone: two steps were simulated, and half a step waits.
+        assert_eq!((clock.time(), clock.overstep()), (MS(25), MS(5)));
+    }
+
+    #[test]
+    fn a_frame_without_elapsed_time_makes_no_step_whatever_is_set() {
+        for stepping in [Stepping::SemiFixed, Stepping::Variable, Stepping::Fixed] {
+            let mut clock = clock(100);
+            steps(&mut clock, MS(19));
+            clock.set_stepping(stepping);
+            clock.set_rate(Rate::hz(1_000).unwrap());
+            clock.pause();
+            assert_eq!(due(&mut clock, MS(50)), 0, "{stepping:?}");
+            clock.resume();
+            clock.set_speed(0.0).unwrap();
+            assert_eq!(due(&mut clock, MS(50)), 0, "{stepping:?}");
+            clock.set_speed(1.0).unwrap();
+            assert_eq!(due(&mut clock, Duration::ZERO), 0, "{stepping:?}");
+            assert_eq!(clock.time(), MS(19), "{stepping:?}: no time is lost");
+            let waited: f32 = steps(&mut clock, MS(1)).iter().map(|step| step.dt).sum();
+            assert!((waited - 0.01).abs() < 1e-6, "{stepping:?}: {waited}");
+        }
+    }
+
+    #[test]
+    fn settings_hold_from_the_next_frame_on() {
+        let mut clock = clock(100);
+        clock.begin_frame(MS(37));
+        let untouched = clock.clone();
+        clock.set_rate(Rate::hz(50).unwrap());
+        clock.set_stepping(Stepping::Variable);
+        clock.set_speed(0.5).unwrap();
+        clock.set_max_steps_per_frame(Some(0));
+        clock.set_tick(1_000);
+        clock.discard_overstep();
+        clock.pause();
+        assert_eq!(
+            clock.max_steps_per_frame(),
+            Some(1),
+            "time never stands still"
+        );
+        let (mut clock, mut untouched) = (clock, untouched);
+        assert_eq!(clock.alpha().to_bits(), untouched.alpha().to_bits());
+        for _ in 0..4 {
+            assert_eq!(clock.next_step(), untouched.next_step());
+        }
+        assert_eq!((clock.tick(), clock.time()), (3, untouched.time()));
+        clock.resume();
+        clock.begin_frame(MS(8));
+        let step = clock.next_step().unwrap();
+        assert_eq!(
+            (step.tick, step.time, step.end_time),
+            (1_000, MS(30), MS(34))
+        );
+    }
+
+    #[test]
+    fn a_change_of_rate_keeps_the_waiting_time() {
+        let mut clock = clock(60);
+        steps(&mut clock, MS(40));
+        let (time, overstep) = (clock.time(), clock.overstep());
+        for rate in [Rate::fraction(60_000, 1_001), Rate::hz(144), Rate::hz(7)] {
+            clock.set_rate(rate.unwrap());
+            clock.begin_frame(Duration::ZERO);
+            let off = time.abs_diff(clock.time());
+            assert!(off <= Duration::from_nanos(1), "{off:?}");
+            let off = overstep.abs_diff(clock.overstep());
+            assert!(off <= Duration::from_nanos(1), "{off:?}");
+        }
+    }
+}

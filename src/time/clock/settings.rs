@@ -1,0 +1,192 @@
+//! What can be set of a clock.
+
+use std::time::Duration;
+
+use crate::time::rate::Rate;
+use crate::time::stepping::Stepping;
+
+use super::{Clock, LONGEST_FRAME, SPEED_UNITS};
+
+/// The largest speed: see [`SPEED_UNITS`] for what bounds it.
+pub(super) const MAX_SPEED: f64 = 1_000.0;
+
+/// Why a speed is refused. The clock goes on as it was.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpeedError {
+    /// NaN or infinite.
+    #[error("the speed {0} is not finite")]
+    NotFinite(f64),
+    /// Below zero: time does not run backwards.
+    #[error("the speed {0} is negative; 0 stops time")]
+    Negative(f64),
+    /// Above 1000.
+    #[error("the speed {0} is above 1000")]
+    TooLarge(f64),
+}
+
+/// The wall time that physics may take of a frame: for [`Clock::set_budget`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Budget {
+    /// What all steps of a frame may take together.
+    pub frame: Duration,
+    /// What a step takes, as the host has measured it: an average over the last few is good.
+    pub step: Duration,
+}
+
+impl Budget {
+    /// How many steps fit. One always does: time must not stand still.
+    pub(super) fn steps(self) -> u64 {
+        let fit = self.frame.as_nanos().checked_div(self.step.as_nanos());
+        fit.map_or(u64::MAX, |fit| {
+            u64::try_from(fit).unwrap_or(u64::MAX).max(1)
+        })
+    }
+}
+
+/// # Settings
+///
+/// Each holds from the next frame on; its getter gives what was set.
+impl Clock {
+    /// The steps per second.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Changes the steps per second. Ticks go on, and time that waits for its step goes on waiting.
+    ///
+    /// A run in which the rate changes is another run: choose it once, and set
+    /// [`set_speed`](Self::set_speed) for slow motion.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    /// Numbers the steps from `tick` on: to join a match that runs elsewhere, or to go on with one.
+    pub fn set_tick(&mut self, tick: u64) {
+        self.new_tick = Some(tick);
+    }
+
+    /// Forgets the [overstep](Self::overstep), so that a frame of a whole step's length ends exactly at a
+    /// state: after a loading screen, or to start in step with another clock.
+    pub fn discard_overstep(&mut self) {
+        self.discards_overstep = true;
+    }
+
+    /// How elapsed time becomes steps: [`Stepping::Fixed`] at first.
+    #[must_use]
+    pub fn stepping(&self) -> Stepping {
+        self.stepping
+    }
+
+    /// Changes how elapsed time becomes steps. Time that waits in the accumulator is not lost.
+    pub fn set_stepping(&mut self, stepping: Stepping) {
+        self.stepping = stepping;
+    }
+
+    /// Stops time: nothing goes in until [`resume`](Self::resume). Alpha stays, so the picture
+    /// stands still where it is.
+    pub fn pause(&mut self) {
+        self.is_paused = true;
+    }
+
+    /// Lets time go on. Single steps that were asked for and not made are forgotten.
+    pub fn resume(&mut self) {
+        self.is_paused = false;
+        self.single_steps = 0;
+    }
+
+    /// Whether [`pause`](Self::pause) is in force.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Whether the next frame makes no step, however long it is.
+    pub(crate) fn is_stopped(&self) -> bool {
+        (self.is_paused || self.speed == 0) && self.single_steps == 0
+    }
+
+    /// While paused, asks for one step in the next frame; several calls add up. Does nothing while time
+    /// runs.
+    pub fn step_once(&mut self) {
+        if self.is_paused {
+            self.single_steps = self.single_steps.saturating_add(1);
+        }
+    }
+
+    /// The speed of simulated time: 1 at first.
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        f64::from(self.speed) / f64::from(SPEED_UNITS)
+    }
+
+    /// Scales the time that goes in, never the length of a step: 0 stops, 0.1 is slow motion, 4
+    /// is fast. The steps stay the same ones, so a run in slow motion is the same run.
+    ///
+    /// Speeds are multiples of 1/1,260,000, to which `speed` is rounded: thirds, sevenths and up
+    /// to four decimals are exact, and a clock at such a speed never drifts.
+    ///
+    /// # Errors
+    /// A [`SpeedError`] for a speed that is negative, above 1000 or not finite; the clock then
+    /// goes on as it was.
+    pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
+        if !speed.is_finite() {
+            return Err(SpeedError::NotFinite(speed));
+        }
+        if speed < 0.0 {
+            return Err(SpeedError::Negative(speed));
+        }
+        if speed > MAX_SPEED {
+            return Err(SpeedError::TooLarge(speed));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most 1000 · SPEED_UNITS"
+        )]
+        #[expect(clippy::cast_sign_loss, reason = "checked above")]
+        let units = (speed * f64::from(SPEED_UNITS)).round() as u32;
+        self.speed = units;
+        Ok(())
+    }
+
+    /// The most elapsed time that a frame may put in: 0.25 s at first.
+    #[must_use]
+    pub fn max_frame_time(&self) -> Duration {
+        self.max_frame_time
+    }
+
+    /// Sets the most elapsed time that a frame may put in, before it is scaled by the speed. What a frame
+    /// took longer than that is dropped, and the game runs slower than the wall clock for that frame.
+    /// Values above 136 years are taken as 136 years.
+    pub fn set_max_frame_time(&mut self, max: Duration) {
+        self.max_frame_time = max.min(LONGEST_FRAME);
+    }
+
+    /// The most steps that a frame may make: `None`, no limit, at first.
+    #[must_use]
+    pub fn max_steps_per_frame(&self) -> Option<u32> {
+        self.max_steps_per_frame
+    }
+
+    /// Sets the most steps that a frame may make. Whole steps over it are dropped and the fraction is kept.
+    /// 0 is taken as 1: to stop time, [`pause`](Self::pause).
+    pub fn set_max_steps_per_frame(&mut self, max: Option<u32>) {
+        self.max_steps_per_frame = max.map(|max| max.max(1));
+    }
+
+    /// The wall time that the steps of a frame may take: `None`, no limit, at first.
+    #[must_use]
+    pub fn budget(&self) -> Option<Budget> {
+        self.budget
+    }
+
+    /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped and the fraction
+    /// is kept, so that the spiral of death ends softly: the game runs slower, and still smoothly.
+    ///
+    /// The clock reads no clock: measure what a step costs and set it before each frame.
+    pub fn set_budget(&mut self, budget: Option<Budget>) {
+        self.budget = budget;
+    }
+}

@@ -1,0 +1,55 @@
+//! What a clock gives: one step, and what a frame dropped.
+
+use std::time::Duration;
+
+/// One step: which one it is, and the time that it covers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Step {
+    /// The number of steps before this one.
+    pub tick: u64,
+    /// Its length in seconds of simulated time: the same for every step, unless
+    /// [`Stepping`](crate::Stepping) is one that varies it.
+    pub dt: f32,
+    /// Simulated time at its start, rounded down to a nanosecond: the sum of all steps before.
+    pub time: Duration,
+    /// Simulated time at its end, rounded down to a nanosecond.
+    pub end_time: Duration,
+    /// [Real time](crate::Clock::real_time) at its start.
+    pub real_start: Duration,
+    /// [Real time](crate::Clock::real_time) at its end, not included. The intervals of the steps follow each
+    /// other without a gap, whatever was dropped, paused or scaled.
+    pub real_end: Duration,
+    /// [Real time](crate::Clock::real_time) at the end of the frame in which it is made.
+    pub real_frame_end: Duration,
+    /// Whether it is the first step of its frame.
+    pub is_first: bool,
+    /// Whether it is the last step that is due in its frame.
+    pub is_last: bool,
+}
+
+/// What was dropped in a frame, or in all of them, and why.
+///
+/// Counts end at their largest value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Dropped {
+    /// Elapsed time over [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time), before it is scaled by the speed.
+    pub frame_time: Duration,
+    /// Steps over [`Clock::set_max_steps_per_frame`](crate::Clock::set_max_steps_per_frame).
+    pub steps: u64,
+    /// Steps over [`Clock::set_budget`](crate::Clock::set_budget).
+    pub over_budget: u64,
+    /// Steps that were due when the frame was ended: by an error or a panic of the game, or by its choice.
+    pub aborted: u64,
+}
+
+impl std::ops::AddAssign for Dropped {
+    fn add_assign(&mut self, other: Self) {
+        self.frame_time = self.frame_time.saturating_add(other.frame_time);
+        self.steps = self.steps.saturating_add(other.steps);
+        self.over_budget = self.over_budget.saturating_add(other.over_budget);
+        self.aborted = self.aborted.saturating_add(other.aborted);
+    }
+}

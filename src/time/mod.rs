@@ -1,0 +1,20 @@
+//! Elapsed time in, steps due out. It reads no wall clock and knows no Rapier.
+
+// Steps per second.
+mod rate;
+// How time becomes steps.
+mod stepping;
+// The accumulator.
+mod clock;
+// Time stamps in, frame times out.
+mod frame_timer;
+// Frame times as whole periods of a display.
+mod snapping;
+// Noisy frame times in, even ones out.
+mod frame_filter;
+
+pub use clock::{Budget, Clock, Dropped, SpeedError, Step};
+pub use frame_filter::{FilterError, FrameFilter};
+pub use frame_timer::FrameTimer;
+pub use rate::{Rate, RateError};
+pub use stepping::Stepping;

@@ -1,0 +1,209 @@
+//! Steps per second, as an exact fraction.
+
+use std::fmt;
+use std::time::Duration;
+
+/// How many steps are made in a second: an exact fraction, so that 60 Hz and 60000/1001 Hz
+/// (NTSC's 59.94) are both free of drift.
+///
+/// Choosing: 60 Hz is Rapier's own default and right for most games; 120 or 240 Hz for fast or
+/// stiff scenes, in proportion to their cost; a whole multiple of the display's rate gives the
+/// most even motion.
+///
+/// ```
+/// # use evenstep::Rate;
+/// let ntsc = Rate::fraction(60_000, 1_001)?;
+/// assert_eq!(ntsc.dt_f64(), 1_001.0 / 60_000.0);
+/// assert!(Rate::hz(0).is_err());
+/// # Ok::<(), evenstep::RateError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "(u32, u32)", try_from = "(u32, u32)")
+)]
+pub struct Rate {
+    /// Steps in `seconds` seconds. The fraction is in lowest terms and neither part is zero.
+    steps: u32,
+    seconds: u32,
+}
+
+/// Why a [`Rate`] cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RateError {
+    /// No steps a second, or steps of no length.
+    #[error("a rate of zero, or a step of zero length")]
+    Zero,
+    /// In lowest terms, the fraction has a part that is larger than a `u32` holds.
+    #[error("the rate as a fraction in lowest terms does not fit into 32 bits a part")]
+    Overflow,
+}
+
+impl Rate {
+    /// A whole number of steps a second.
+    ///
+    /// # Errors
+    /// [`RateError::Zero`] if `hz` is zero.
+    pub fn hz(hz: u32) -> Result<Self, RateError> {
+        Self::fraction(hz, 1)
+    }
+
+    /// `steps` steps in `seconds` seconds.
+    ///
+    /// # Errors
+    /// [`RateError::Zero`] if either is zero.
+    pub fn fraction(steps: u32, seconds: u32) -> Result<Self, RateError> {
+        Self::reduced(steps.into(), seconds.into())
+    }
+
+    /// One step each `step`.
+    ///
+    /// # Errors
+    /// [`RateError::Zero`] if `step` is zero; [`RateError::Overflow`] if `step` is longer than
+    /// about four seconds and no round fraction.
+    pub fn from_step(step: Duration) -> Result<Self, RateError> {
+        Self::reduced(NANOS_PER_SECOND, step.as_nanos())
+    }
+
+    fn reduced(steps: u128, seconds: u128) -> Result<Self, RateError> {
+        if steps == 0 || seconds == 0 {
+            return Err(RateError::Zero);
+        }
+        let divisor = greatest_common_divisor(steps, seconds);
+        let part = |n: u128| u32::try_from(n / divisor).map_err(|_| RateError::Overflow);
+        Ok(Self {
+            steps: part(steps)?,
+            seconds: part(seconds)?,
+        })
+    }
+
+    /// The length of a step in seconds, rounded to the nearest f32: what Rapier gets.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to f32 is the point"
+    )]
+    pub fn dt(self) -> f32 {
+        self.dt_f64() as f32
+    }
+
+    /// The length of a step in seconds, rounded to the nearest f64.
+    #[must_use]
+    pub fn dt_f64(self) -> f64 {
+        f64::from(self.seconds) / f64::from(self.steps)
+    }
+
+    /// The length of a step, rounded down to a nanosecond.
+    ///
+    /// For timers and displays. A frame of this time makes no step at 60 Hz, whose step is two thirds of a
+    /// nanosecond longer; the clock itself counts exactly.
+    #[must_use]
+    pub fn period(self) -> Duration {
+        duration_from_nanos(NANOS_PER_SECOND * u128::from(self.seconds) / u128::from(self.steps))
+    }
+
+    /// The numerator of steps per second, in lowest terms.
+    #[must_use]
+    pub fn steps(self) -> u32 {
+        self.steps
+    }
+
+    /// The denominator of steps per second, in lowest terms.
+    #[must_use]
+    pub fn seconds(self) -> u32 {
+        self.seconds
+    }
+}
+
+/// `(steps, seconds)`
+impl TryFrom<(u32, u32)> for Rate {
+    type Error = RateError;
+
+    fn try_from((steps, seconds): (u32, u32)) -> Result<Self, RateError> {
+        Self::fraction(steps, seconds)
+    }
+}
+
+/// `(steps, seconds)`, in lowest terms.
+impl From<Rate> for (u32, u32) {
+    fn from(rate: Rate) -> Self {
+        (rate.steps, rate.seconds)
+    }
+}
+
+impl Default for Rate {
+    /// 60 Hz: Rapier's own default, for which its contacts and joints are tuned, the rate of most displays,
+    /// and what the figures in these docs are for.
+    fn default() -> Self {
+        Self {
+            steps: 60,
+            seconds: 1,
+        }
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.seconds {
+            1 => write!(f, "{} Hz", self.steps),
+            seconds => write!(f, "{}/{seconds} Hz", self.steps),
+        }
+    }
+}
+
+pub(super) const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+/// The duration of so many nanoseconds; `Duration::MAX` if it holds no more.
+pub(super) fn duration_from_nanos(nanos: u128) -> Duration {
+    match u64::try_from(nanos / NANOS_PER_SECOND) {
+        Ok(seconds) => Duration::new(seconds, (nanos % NANOS_PER_SECOND) as u32),
+        Err(_) => Duration::MAX,
+    }
+}
+
+fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_kept_in_lowest_terms() {
+        assert_eq!(Rate::fraction(120, 2), Rate::hz(60));
+        assert_eq!(Rate::from_step(Duration::from_millis(4)), Rate::hz(250));
+        assert_eq!(
+            Rate::from_step(Duration::from_secs(10)),
+            Rate::fraction(1, 10)
+        );
+        assert_eq!(Rate::default(), Rate::hz(60).unwrap());
+        assert_eq!(Rate::default().to_string(), "60 Hz");
+        let ntsc = Rate::fraction(60_000, 1_001).unwrap();
+        assert_eq!(ntsc.to_string(), "60000/1001 Hz");
+        assert_eq!(ntsc.period(), Duration::from_nanos(16_683_333));
+    }
+
+    #[test]
+    fn zero_and_overflow_are_errors() {
+        assert_eq!(Rate::hz(0), Err(RateError::Zero));
+        assert_eq!(Rate::fraction(1, 0), Err(RateError::Zero));
+        assert_eq!(Rate::from_step(Duration::ZERO), Err(RateError::Zero));
+        assert_eq!(Rate::from_step(Duration::MAX), Err(RateError::Overflow));
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "both sides are the nearest f32")]
+    fn dt_is_the_nearest_float() {
+        assert_eq!(Rate::hz(60).unwrap().dt(), 1.0 / 60.0);
+        assert_eq!(
+            Rate::fraction(60_000, 1_001).unwrap().dt(),
+            1_001.0 / 60_000.0
+        );
+    }
+}

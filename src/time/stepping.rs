@@ -1,0 +1,189 @@
+//! The strategies of the literature, as plans: how many steps of which length a frame makes.
+
+use super::rate::{NANOS_PER_SECOND, Rate};
+
+/// How elapsed time becomes steps: for [`Clock::set_stepping`](crate::Clock::set_stepping).
+///
+/// # Choosing
+/// | | steps in a frame | same run at every frame rate | keeps up with real time | choose it for |
+/// | --- | --- | --- | --- | --- |
+/// | [`Fixed`](Self::Fixed) | whole ones, by the accumulator | yes, to the bit | yes | games |
+/// | [`DisplayCounted`](Self::DisplayCounted) | whole ones, by the display's rate | no | nearly | the least latency without interpolation |
+/// | [`SemiFixed`](Self::SemiFixed) | whole ones and a shorter one | no | yes | a tool that must show exactly now |
+/// | [`FrameLocked`](Self::FrameLocked) | one | by frame: yes | no | recording video, tests, consoles at a locked rate |
+/// | [`Variable`](Self::Variable) | one as long as the frame | no | yes | comparison |
+///
+/// With those that make steps of varying length a run cannot be repeated, springs and stacks change
+/// their stiffness with the frame rate, and after a long frame a pile may fall: Rapier tunes contacts
+/// and joints by the length of the step. `cargo run --release --example stepping_report`
+/// measures it.
+///
+/// ```
+/// use evenstep::{Rate, Simulation, Smoothing, Stepping};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::new(Rate::hz(240)?);
+/// simulation.set_stepping(Stepping::DisplayCounted);
+/// let frame = simulation.advance(Duration::from_millis(17), |_, _| ());
+/// assert_eq!(frame.steps, 4); // a display at 60 Hz
+///
+/// // And back, between two frames.
+/// simulation.set_stepping(Stepping::Fixed);
+/// simulation.set_smoothing(Smoothing::Latest);
+/// # Ok::<(), evenstep::RateError>(())
+/// ```
+///
+/// None of them ever makes a step of no length. The manner of Box2D's users, whole steps by floor,
+/// at most so many in a frame, the rest dropped and the fraction kept, is `Fixed` with
+/// [`Clock::set_max_steps_per_frame`](crate::Clock::set_max_steps_per_frame).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Stepping {
+    /// Whole steps of the rate's length; what is left of the time waits for the next frame.
+    ///
+    /// The accumulator of *Fix Your Timestep!* The default, and the only one whose runs do not
+    /// depend on the frames. Costs a step of latency when interpolated:
+    /// [`Smoothing`](crate::Smoothing) says how a frame is shown between two steps.
+    #[default]
+    Fixed,
+    /// One step of the rate's length in each frame, however long the frame took.
+    ///
+    /// The game runs slower where frames are longer. [`Clock::set_speed`](crate::Clock::set_speed)
+    /// makes a step in every so many frames.
+    FrameLocked,
+    /// One step as long as the frame, capped by
+    /// [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time); none in a frame of no time.
+    ///
+    /// Nothing is left over and nothing is repeatable. The default cap of 0.25 s is long for a
+    /// step: 1/15 s or less keeps Rapier from losing contacts.
+    Variable,
+    /// Whole steps of the rate's length, and a shorter one for what is left of the frame.
+    ///
+    /// No step is too long, but the last one may be very short, which turns small errors of joints
+    /// into speed; and the run depends on every frame's time.
+    SemiFixed,
+    /// Whole steps, as many as the frame took periods of the rate, rounded; the difference is
+    /// discarded and nothing is interpolated.
+    ///
+    /// For high rates, 240 Hz (steps of 4 1/6 ms) or 480 Hz, which most displays' rates divide: a
+    /// frame at 60 Hz then makes four steps of 240 Hz whatever its timer says, and is as even as the
+    /// display. From 1 step for up to 1.5 periods to 8 for more than 7.5 at 240 Hz: the most
+    /// is what a display of 30 Hz takes. At 75 or 144 Hz the game's time runs a little off.
+    DisplayCounted,
+}
+
+/// The steps of one frame. Amounts of time are in the clock's units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// The number of steps of the rate's length.
+    pub whole: u64,
+    /// The length of a last step that differs from it; 0 for none.
+    pub last: u128,
+    /// What waits for the next frame.
+    pub left: u128,
+}
+
+impl Stepping {
+    /// Divides the time that was gathered into steps.
+    pub(crate) fn plan(self, gathered: u128, step: u128) -> Plan {
+        let whole = u64::try_from(gathered / step).unwrap_or(u64::MAX);
+        let rest = gathered % step;
+        match self {
+            Self::Fixed | Self::FrameLocked | Self::DisplayCounted => Plan {
+                whole,
+                last: 0,
+                left: rest,
+            },
+            Self::SemiFixed => Plan {
+                whole,
+                last: rest,
+                left: 0,
+            },
+            Self::Variable => Plan {
+                whole: 0,
+                last: gathered,
+                left: 0,
+            },
+        }
+    }
+
+    /// How many steps a frame of this many nanoseconds makes by count; `None` if time decides.
+    pub(crate) fn count(self, nanos: u128, rate: Rate) -> Option<u128> {
+        match self {
+            Self::FrameLocked => Some(1),
+            Self::DisplayCounted => Some(display_count(nanos, rate)),
+            Self::Fixed | Self::Variable | Self::SemiFixed => None,
+        }
+    }
+
+    /// Whether a part of a step may be left over at the end of a frame, to be interpolated.
+    pub(crate) fn leaves_a_fraction(self) -> bool {
+        self == Self::Fixed
+    }
+}
+
+/// The slowest display that is counted for, in Hz.
+const SLOWEST_DISPLAY: u128 = 30;
+
+/// The nearest whole number of periods, halves rounded down, from one to those of the slowest
+/// display.
+fn display_count(nanos: u128, rate: Rate) -> u128 {
+    let periods = nanos * u128::from(rate.steps());
+    let period = NANOS_PER_SECOND * u128::from(rate.seconds());
+    let nearest = (2 * periods).saturating_sub(period).div_ceil(2 * period);
+    let most = u128::from(rate.steps()).div_ceil(SLOWEST_DISPLAY * u128::from(rate.seconds()));
+    nearest.clamp(1, most.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_for_240_hz_holds() {
+        // Periods of 4 1/6 ms, in halves, and the steps that the table gives up to there.
+        let rate = Rate::hz(240).unwrap();
+        let period = 1e9 / 240.0;
+        for steps in 1..8u32 {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let up_to = ((f64::from(steps) + 0.5) * period) as u128;
+            assert_eq!(display_count(up_to, rate), steps.into());
+            assert_eq!(display_count(up_to + 1, rate), u128::from(steps) + 1);
+        }
+        assert_eq!(display_count(0, rate), 1);
+        assert_eq!(display_count(u128::from(u64::MAX), rate), 8);
+        // The displays that it is made for, with the jitter of a bad timer.
+        for (hz, steps) in [
+            (30, 8),
+            (40, 6),
+            (48, 5),
+            (60, 4),
+            (80, 3),
+            (120, 2),
+            (240, 1),
+        ] {
+            for jitter in [-1_500_000, 0, 1_500_000] {
+                let nanos = 1_000_000_000 / hz + jitter;
+                assert_eq!(
+                    display_count(nanos.try_into().unwrap(), rate),
+                    steps,
+                    "{hz}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn other_rates_follow_the_same_rule() {
+        let rate = Rate::hz(480).unwrap();
+        let periods = |tenths: u128| tenths * 1_000_000_000 / 4_800;
+        // A published table gives 2 from 2.5 to 3.5 periods; the rule gives 3.
+        assert_eq!(display_count(periods(30), rate), 3);
+        assert_eq!(display_count(periods(24), rate), 2);
+        assert_eq!(display_count(periods(1_000), rate), 16);
+        assert_eq!(display_count(periods(1_000), Rate::hz(10).unwrap()), 1);
+        let ntsc = Rate::fraction(60_000, 1_001).unwrap();
+        assert_eq!(display_count(33_366_667, ntsc), 2);
+    }
+}

@@ -1,0 +1,302 @@
+//! What a game changes between two steps, and what that does to what is shown.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation, Smoothing};
+use scenes::{MS, advance, ball, space};
+use std::time::Duration;
+
+fn x(simulation: &Simulation, key: BodyKey) -> f32 {
+    simulation.pose(key).unwrap().translation.x
+}
+
+fn at(x: f32) -> Pose {
+    Pose::translation(x, 0.0, 0.0)
+}
+
+// Parts of a pose.
+
+#[test]
+fn a_player_turned_by_the_mouse_in_every_frame_moves_as_evenly_as_before() {
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let key = simulation.insert(body, ball());
+    let mut last = 0.0;
+    for frame in 0..200u8 {
+        let rotation = Rotation::from_rotation_y(0.01 * f32::from(frame));
+        let body = simulation.body_mut(key).unwrap();
+        body.set_rotation(rotation, true);
+        simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
+        let now = x(&simulation, key);
+        if frame > 4 {
+            assert!((now - last - 0.0694).abs() < 1e-3, "{} m", now - last);
+        }
+        last = now;
+        // The mouse has no latency: what was set is shown, but for what the steps since turn.
+        let shown = simulation.pose(key).unwrap().rotation;
+        assert!(shown.abs_diff_eq(rotation, 1e-5), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_body_that_is_lifted_in_every_frame_turns_as_evenly_as_before() {
+    for smoothing in [Smoothing::Interpolate, Smoothing::Hermite] {
+        let mut simulation = space(60);
+        simulation.set_smoothing(smoothing);
+        let body = RigidBodyBuilder::dynamic().angvel(Vector::Y * 6.0);
+        let key = simulation.insert(body, ball());
+        let mut last = Rotation::IDENTITY;
+        for frame in 0..200u8 {
+            let height = Vector::Y * 0.01 * f32::from(frame);
+            let body = simulation.body_mut(key).unwrap();
+            body.set_translation(height, true);
+            simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
+            let shown = simulation.pose(key).unwrap();
+            let turn = last.angle_between(shown.rotation);
+            assert!(frame < 5 || (turn - 0.041_67).abs() < 1e-3, "{turn} rad");
+            assert!(shown.translation.distance(height) < 1e-5, "{shown:?}");
+            last = shown.rotation;
+        }
+    }
+}
+
+// What is reported.
+
+#[test]
+fn a_teleport_before_the_host_reads_what_moved_is_in_it() {
+    let mut simulation = space(100);
+    let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let keys = [
+        simulation.insert(flying, ball()),
+        simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball()),
+        simulation.insert(RigidBodyBuilder::fixed(), ball()),
+    ];
+    for frames in 0..3 {
+        for _ in 0..frames {
+            advance(&mut simulation, 15);
+        }
+        for (key, x) in keys.iter().zip([500.0, 600.0, 700.0]) {
+            let x = x + f32::from(frames as u8);
+            simulation.teleport(*key, at(x)).unwrap();
+            // A host that reads now has the newest, each body once, and so has one that reads later.
+            let of_key = simulation.moved().iter().filter(|(moved, _)| moved == key);
+            let poses: Vec<Pose> = of_key.map(|(_, pose)| *pose).collect();
+            assert_eq!(poses, [at(x)]);
+        }
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.moved().len(), 3);
+        for (key, pose) in simulation.moved() {
+            assert_eq!(simulation.pose(*key), Some(*pose));
+        }
+    }
+}
+
+#[test]
+fn fixed_bodies_inserted_in_a_pause_are_looked_at_once() {
+    let mut simulation = space(60);
+    advance(&mut simulation, 20);
+    simulation.pause();
+    for i in 0..100u8 {
+        let at = Vector::X * f32::from(i);
+        simulation.insert(RigidBodyBuilder::fixed().translation(at), ball());
+        let asleep = RigidBodyBuilder::dynamic().sleeping(true);
+        simulation.insert(asleep.translation(at + Vector::Y), ball());
+    }
+    let frame = advance(&mut simulation, 20);
+    assert_eq!((frame.poses.movers, simulation.moved().len()), (200, 200));
+    let frame = advance(&mut simulation, 20);
+    assert_eq!((frame.poses.movers, simulation.moved().len()), (0, 0));
+}
+
+// Access.
+
+#[test]
+fn only_what_is_named_is_looked_at() {
+    let mut simulation = space(100);
+    let asleep = || RigidBodyBuilder::dynamic().sleeping(true);
+    let keys: Vec<BodyKey> = (0..10u8)
+        .map(|i| {
+            let apart = asleep().translation(Vector::Z * f32::from(i));
+            simulation.insert(apart, ball())
+        })
+        .collect();
+    for _ in 0..2 {
+        advance(&mut simulation, 10);
+    }
+    let handles: Vec<RigidBodyHandle> = (keys.iter())
+        .map(|key| simulation.handle(*key).unwrap())
+        .collect();
+
+    // A controller's access in every step costs nothing.
+    let frame = simulation.advance(MS(50), |simulation, _| {
+        simulation.physics_mut_for(&[]).gravity = Vector::ZERO;
+    });
+    assert_eq!((frame.steps, frame.poses.movers), (5, 0));
+
+    // One body is named, twice, with one that is gone; another is put elsewhere in silence.
+    let gone = simulation.insert(asleep(), ball());
+    simulation.remove(gone);
+    let physics = simulation.physics_mut_for(&[keys[3], gone, keys[3]]);
+    for handle in &handles[3..5] {
+        physics.bodies[*handle].set_position(at(7.0), false);
+    }
+    let frame = advance(&mut simulation, 5);
+    assert_eq!((frame.poses.movers, frame.poses.teleported), (1, 1));
+    assert_eq!(simulation.moved(), [(keys[3], at(7.0))]);
+    assert_eq!(x(&simulation, keys[4]), 0.0);
+    // Once it moves, it is shown.
+    simulation.apply_impulse(keys[4], Vector::Y).unwrap();
+    advance(&mut simulation, 20);
+    assert_eq!(x(&simulation, keys[4]), 7.0);
+
+    // The whole world is looked at once a frame, and so are removals.
+    simulation.physics_mut_for(&[]).remove_body(handles[8]);
+    assert_eq!(simulation.pose(keys[8]), None);
+    advance(&mut simulation, 5);
+    assert!(!simulation.removed().contains(&keys[8]));
+    simulation.physics_mut();
+    advance(&mut simulation, 5);
+    assert_eq!(simulation.removed(), [keys[8]]);
+}
+
+#[test]
+fn a_collider_can_be_removed_and_its_body_turns_about_its_new_center() {
+    let mut simulation = space(100);
+    let body = RigidBodyBuilder::dynamic().angvel(Vector::Z * 3.0);
+    let key = simulation.insert(body, ball());
+    let off = ball().translation(Vector::X).mass(100.0);
+    let collider = simulation.insert_collider(key, off).unwrap();
+    advance(&mut simulation, 30);
+    assert!(simulation.remove_collider(collider).is_some());
+    assert!(simulation.remove_collider(collider).is_none());
+    simulation
+        .body_mut(key)
+        .unwrap()
+        .set_linvel(Vector::ZERO, true);
+    advance(&mut simulation, 25);
+    let origin = simulation.current_pose(key).unwrap().translation;
+    for _ in 0..20 {
+        advance(&mut simulation, 3);
+        let off = simulation.pose(key).unwrap().translation.distance(origin);
+        assert!(off < 1e-4, "its origin stands: {off} m off");
+    }
+}
+
+// Looking back.
+
+#[test]
+fn a_look_back_is_at_the_motion_before_a_teleport() {
+    for states in [2, 6] {
+        let mut simulation = space(100);
+        simulation.set_history(states);
+        let flying = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+        let key = simulation.insert(flying, ball());
+        let rock = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let frame = advance(&mut simulation, 55);
+        let shown = [key, rock].map(|key| simulation.pose(key));
+        for x in [500.0, 600.0] {
+            simulation.teleport(key, at(x)).unwrap();
+            simulation.body_mut(rock).unwrap().set_position(at(x), true);
+            advance(&mut simulation, 0);
+            let back = [key, rock].map(|key| simulation.pose_at(key, frame.tick, frame.alpha));
+            assert_eq!(back, shown);
+        }
+        assert_eq!(x(&simulation, rock), 600.0);
+        advance(&mut simulation, 10);
+        let back = [key, rock].map(|key| simulation.pose_at(key, frame.tick, frame.alpha));
+        assert_eq!(back, if states > 2 { shown } else { [None; 2] });
+    }
+}
+
+#[test]
+fn a_new_body_that_is_moved_before_its_first_step_was_nowhere_else() {
+    let mut simulation = space(100);
+    simulation.set_history(usize::MAX);
+    assert_eq!(simulation.history(), usize::MAX);
+    let frame = advance(&mut simulation, 35);
+    let between = simulation.insert(RigidBodyBuilder::dynamic(), ball());
+    advance(&mut simulation, 0);
+    simulation
+        .body_mut(between)
+        .unwrap()
+        .set_position(at(9.0), true);
+    let mut inside = None;
+    simulation.advance(MS(20), |simulation, step| {
+        if step.is_first {
+            let key = simulation.insert(RigidBodyBuilder::dynamic(), ball());
+            simulation
+                .body_mut(key)
+                .unwrap()
+                .set_position(at(5.0), true);
+            inside = Some(key);
+        }
+    });
+    // Shown at the origin in a frame of that tick, and in none before.
+    assert_eq!(simulation.pose_at(between, frame.tick, 0.7), Some(at(0.0)));
+    assert_eq!(simulation.pose_at(between, frame.tick - 1, 0.7), None);
+    assert_eq!(
+        simulation.pose_at(between, frame.tick + 1, 0.7),
+        Some(at(9.0))
+    );
+    // Never shown before its first step.
+    let inside = inside.unwrap();
+    assert_eq!(simulation.pose_at(inside, frame.tick, 0.7), None);
+    assert_eq!(
+        simulation.pose_at(inside, frame.tick + 1, 0.7),
+        Some(at(5.0))
+    );
+}
+
+// Curves.
+
+#[test]
+fn a_kinematic_body_that_is_teleported_goes_on_without_its_old_velocity() {
+    let mut simulation = space(100);
+    simulation.set_smoothing(Smoothing::Hermite);
+    let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let time = simulation.clock().time_after(MS(200));
+    simulation
+        .set_kinematic_target(key, at(20.0), time)
+        .unwrap();
+    advance(&mut simulation, 105);
+    simulation.teleport(key, at(500.0)).unwrap();
+    let time = simulation.clock().time_after(MS(205));
+    simulation
+        .set_kinematic_target(key, at(480.0), time)
+        .unwrap();
+    let mut last = 500.0;
+    for _ in 0..100 {
+        advance(&mut simulation, 1);
+        let now = x(&simulation, key);
+        assert!((-0.101..1e-4).contains(&(now - last)), "{} m", now - last);
+        last = now;
+    }
+    assert!(last < 495.0, "{last}");
+}
+
+#[test]
+fn spins_are_shown_as_slow_as_rapier_makes_them() {
+    for (fast, most) in [(false, 0.79), (true, 20.0)] {
+        let mut simulation = space(60);
+        simulation.set_smoothing(Smoothing::Hermite);
+        let body = RigidBodyBuilder::dynamic()
+            .angvel(Vector::Y * 900.0)
+            .linvel(Vector::X * 5_000.0)
+            .allow_fast_rotation(fast);
+        let key = simulation.insert(body, ball());
+        advance(&mut simulation, 17);
+        let mut turned = 0.0;
+        let mut last = simulation.pose(key).unwrap();
+        for _ in 0..160 {
+            simulation.advance(Duration::from_micros(100), |_, _| ());
+            let pose = simulation.pose(key).unwrap();
+            turned += last.rotation.angle_between(pose.rotation);
+            let moved = pose.translation.distance(last.translation);
+            assert!(moved < 0.06, "at most 400 m/s: {moved} m in 0.1 ms");
+            last = pose;
+        }
+        assert!(turned < most, "{turned} rad in a step");
+        assert!(turned > 0.5 * most, "{turned} rad in a step");
+    }
+}

@@ -1,0 +1,244 @@
+//! Input over what a session goes through: clamps, level restarts, bad stamps, pauses.
+
+use evenstep::{Button, Delivery, InputQueue, Rate, Simulation, TickCounts, TickQueue};
+use std::time::Duration;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+fn simulation() -> Simulation {
+    Simulation::new(Rate::hz(100).unwrap())
+}
+
+/// Advances frame by frame, and gives the inputs of each step that had some, by tick.
+fn play<T>(
+    simulation: &mut Simulation,
+    frames: &[u64],
+    queue: &mut InputQueue<T>,
+) -> Vec<(u64, T)> {
+    let mut played = Vec::new();
+    for &frame in frames {
+        simulation.advance(MS(frame), |_, step| {
+            played.extend(queue.drain(step).map(|sample| (step.tick, sample.input)));
+        });
+    }
+    played
+}
+
+#[test]
+fn after_a_restart_of_the_clock_input_comes_in_its_own_step_again() {
+    for clears in [false, true] {
+        let mut queue = InputQueue::new(Delivery::Covering);
+        let mut level = simulation();
+        queue.push(MS(95), 1);
+        queue.push(MS(105), 2); // still waits when the level ends
+        assert_eq!(play(&mut level, &[100], &mut queue), [(9, 1)]);
+
+        let mut level = simulation();
+        if clears {
+            queue.clear();
+        }
+        queue.push(MS(5), 3);
+        queue.push(MS(25), 4);
+        let mut played = play(&mut level, &[30], &mut queue);
+        queue.push(MS(31), 5);
+        played.extend(play(&mut level, &[10], &mut queue));
+        // What waited belongs to no step of the new clock: the first one gets it.
+        let old: &[_] = if clears { &[] } else { &[(0, 2)] };
+        assert_eq!(played, [old, &[(0, 3), (2, 4), (3, 5)]].concat());
+        assert_eq!(queue.corrected().reordered, 0);
+        assert_eq!(queue.corrected().restarts, 1);
+    }
+}
+
+#[test]
+fn a_stamp_far_ahead_holds_back_nothing() {
+    for lead in [MS(50), MS(1_900), Duration::MAX] {
+        let mut queue = InputQueue::new(Delivery::Covering);
+        queue.push(MS(3), 1);
+        queue.push(lead, 2);
+        queue.push(MS(5), 3);
+        queue.push(MS(15), 4);
+        let played = play(&mut simulation(), &[20], &mut queue);
+        assert_eq!(played, [(0, 1), (0, 2), (0, 3), (1, 4)], "{lead:?}");
+        assert_eq!(queue.corrected().future, 1);
+        assert_eq!(queue.corrected().reordered, 0);
+    }
+}
+
+#[test]
+fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
+    for speed in [0.1, 1.0, 5.0] {
+        for lead in 0..300 {
+            let mut queue = InputQueue::new(Delivery::Covering);
+            let mut simulation = simulation();
+            simulation.set_speed(speed).unwrap();
+            play(&mut simulation, &[200], &mut queue);
+            queue.push(MS(200 + lead), 1);
+            queue.push(MS(201), 2);
+            let first = simulation.tick();
+            let mut played = Vec::new();
+            while played.len() < 2 {
+                played.extend(play(&mut simulation, &[1], &mut queue));
+            }
+            assert!(
+                played[1].0 <= first + 2,
+                "{speed} {lead} {played:?} {first}"
+            );
+        }
+    }
+}
+
+#[test]
+fn clear_forgets_the_newest_stamp() {
+    let mut queue = InputQueue::new(Delivery::Covering);
+    let mut simulation = simulation();
+    queue.push(MS(18), 1); // believed: less than a step ahead
+    assert_eq!(play(&mut simulation, &[10], &mut queue), []);
+    queue.clear();
+    queue.push(MS(12), 2);
+    assert_eq!(play(&mut simulation, &[10], &mut queue), [(1, 2)]);
+    assert_eq!(queue.corrected().reordered, 0);
+}
+
+/// Frames of 60 Hz with hitches, under both clamps, and paused now and then.
+fn rough_frames(simulation: &mut Simulation, mut frame: impl FnMut(&mut Simulation, Duration)) {
+    simulation.set_max_steps_per_frame(Some(3));
+    for number in 0u64.. {
+        if simulation.tick() >= 120 {
+            break;
+        }
+        match number % 20 {
+            7 => simulation.pause(),
+            9 => simulation.resume(),
+            _ => (),
+        }
+        let long = if number.is_multiple_of(6) { 300 } else { 0 };
+        frame(simulation, MS(17 + long));
+    }
+}
+
+#[test]
+fn input_by_tick_comes_in_its_step_whatever_is_cut() {
+    let mut queue = TickQueue::new(0, 119);
+    for tick in 0..120 {
+        queue.push(tick, tick).unwrap();
+    }
+    let mut played = Vec::new();
+    rough_frames(&mut simulation(), |simulation, frame_time| {
+        simulation.advance(frame_time, |_, step| {
+            played.extend(queue.drain(step).map(|input| (step.tick, input)));
+        });
+    });
+    played.truncate(120);
+    assert!(played.iter().copied().eq((0..120).map(|tick| (tick, tick))));
+    assert_eq!(queue.counts(), TickCounts::default());
+}
+
+/// Why there is a queue by tick: `tick / rate` is the real time of that tick's step only while nothing is cut.
+#[test]
+fn a_tick_made_a_time_stamp_leads_to_another_step_after_a_cut() {
+    let mut queue = InputQueue::new(Delivery::Covering);
+    let mut stamps = (0..120u64).map(|tick| (MS(tick * 10), tick)).peekable();
+    let mut in_their_step = 0;
+    rough_frames(&mut simulation(), |simulation, frame_time| {
+        let end = simulation.clock().real_time() + frame_time;
+        while let Some((time, tick)) = stamps.next_if(|(time, _)| *time < end) {
+            queue.push(time, tick);
+        }
+        simulation.advance(frame_time, |_, step| {
+            let own = queue.drain(step).filter(|s| s.input == step.tick);
+            in_their_step += own.count();
+        });
+    });
+    assert!(in_their_step < 60, "{in_their_step} of 120");
+}
+
+/// Two keys of a game with a pause menu.
+#[derive(Default)]
+struct Keys {
+    walk: Button,
+    fire: Button,
+}
+
+#[derive(Clone, Copy)]
+enum Key {
+    Walk(bool),
+    Fire(bool),
+}
+
+impl Keys {
+    fn set(&mut self, key: Key) {
+        match key {
+            Key::Walk(down) => self.walk.set(down),
+            Key::Fire(down) => self.fire.set(down),
+        }
+    }
+
+    /// A frame of 10 ms: a step, or none in the menu. Gives the presses and releases that the game saw.
+    fn frame(&mut self, simulation: &mut Simulation, queue: &mut InputQueue<Key>) -> [u32; 4] {
+        let mut seen = [0; 4];
+        if simulation.clock().is_paused() {
+            queue.drain_all().for_each(|key| self.set(key));
+        }
+        simulation.advance(MS(10), |_, step| {
+            self.walk.start_step();
+            self.fire.start_step();
+            for sample in queue.drain(step) {
+                self.set(sample.input);
+            }
+            let Self { walk, fire } = *self;
+            seen = [
+                walk.presses(),
+                walk.releases(),
+                fire.presses(),
+                fire.releases(),
+            ];
+        });
+        seen
+    }
+}
+
+#[test]
+fn keys_are_right_after_a_pause_and_the_game_sees_no_press_of_the_menu() {
+    let (mut simulation, mut queue) = (simulation(), InputQueue::new(Delivery::Covering));
+    let mut keys = Keys::default();
+    queue.push(MS(5), Key::Walk(true));
+    assert_eq!(keys.frame(&mut simulation, &mut queue), [1, 0, 0, 0]);
+
+    simulation.pause();
+    let in_the_menu = [
+        Key::Fire(true),
+        Key::Walk(false),
+        Key::Fire(false),
+        Key::Fire(true),
+    ];
+    for key in in_the_menu {
+        queue.push(simulation.clock().real_time() + MS(5), key);
+        assert_eq!(keys.frame(&mut simulation, &mut queue), [0; 4]);
+    }
+    simulation.resume();
+
+    // The key that went up in the menu is up, the one still held is down, and neither has just changed.
+    assert_eq!(keys.frame(&mut simulation, &mut queue), [0; 4]);
+    assert_eq!((keys.walk.is_down(), keys.fire.is_down()), (false, true));
+    queue.push(simulation.clock().real_time() + MS(5), Key::Fire(false));
+    assert_eq!(keys.frame(&mut simulation, &mut queue), [0, 0, 0, 1]);
+}
+
+#[test]
+fn a_stamp_of_exactly_a_step_ahead_is_believed_and_one_beyond_is_not() {
+    let mut queue = InputQueue::new(Delivery::Covering);
+    let mut level = simulation();
+    queue.push(MS(20), 1); // the frame ends at 10 ms, and a step has 10
+    assert_eq!(play(&mut level, &[10], &mut queue), []);
+    assert_eq!(queue.corrected().future, 0);
+    assert_eq!(play(&mut level, &[10, 10], &mut queue), [(2, 1)]);
+
+    queue.push(MS(30) + MS(20) + Duration::from_nanos(1), 2);
+    assert_eq!(
+        play(&mut level, &[10], &mut queue),
+        [(3, 2)],
+        "taken as now"
+    );
+    assert_eq!(queue.corrected().future, 1);
+}

@@ -1,0 +1,574 @@
+//! The plain map: every body's state is copied before and after every step.
+
+use crate::reference::{Velocity, Way, are_near, one_step_back};
+use crate::script::{Access, Action, Deed, Kind, Part, Setting};
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+pub struct Body {
+    /// What frames show.
+    pub way: Way,
+    /// That of the last step, if it was put elsewhere since.
+    pub stepped: Option<Way>,
+    /// The ways of earlier steps, by the number of steps made at their end.
+    pub ways: BTreeMap<u64, Way>,
+    /// The first of these that is known.
+    pub since: u64,
+    smoothing: Option<Smoothing>,
+    /// Where the last step left it, or where it was born.
+    left_at: Pose,
+    was_teleported: bool,
+    /// No step was made with it.
+    is_new: bool,
+    /// At the beginning of the step at hand. The velocity is `None` of one that is led and was put elsewhere.
+    start: (Pose, Option<Velocity>),
+    /// Whether its velocity may have been taken for that after the step: it slept, or is led and was put
+    /// elsewhere among steps of one frame.
+    may_be_unseen: bool,
+    /// Its position is not finite, or was in this step: only that what is shown is finite is known.
+    pub is_lost: bool,
+    /// Up to this tick what it did is not known.
+    pub lost_until: Option<u64>,
+    /// The previous pose took arithmetic.
+    pub is_rounded: bool,
+    /// It was put elsewhere since the last step.
+    pub is_altered: bool,
+}
+
+/// What a frame showed.
+pub struct Shown {
+    pub tick: u64,
+    pub alpha: f32,
+    /// Of bodies that were not put elsewhere since.
+    pub poses: BTreeMap<BodyKey, Pose>,
+}
+
+#[derive(Default)]
+pub struct Model {
+    /// Those that something is done to, in order of birth.
+    keys: Vec<BodyKey>,
+    pub bodies: BTreeMap<BodyKey, Body>,
+    /// The last few frames.
+    pub frames: Vec<Shown>,
+    /// What each frame showed, and which bodies were gone in it.
+    pub screens: Vec<BTreeMap<BodyKey, Pose>>,
+    pub deaths: Vec<Vec<BodyKey>>,
+    /// Since the last frame.
+    pub dead: Vec<BodyKey>,
+    /// Since the last frame: bodies that were shown elsewhere at once.
+    pub shown_at_once: BTreeSet<BodyKey>,
+    pub teleports: usize,
+    pub set_from_velocity: usize,
+    /// The number of states kept.
+    pub history: usize,
+    /// What waits for the next step.
+    pushes: Vec<(BodyKey, Vector)>,
+    waiting: usize,
+    smoothing: Smoothing,
+    new_tick: Option<u64>,
+    /// Whether steps were made since the ways that frames show.
+    is_outdated: bool,
+}
+
+const PUSH: Vector = Vector::new(1.0, 2.0, 0.5);
+
+const STEPPINGS: [Stepping; 5] = [
+    Stepping::Fixed,
+    Stepping::FrameLocked,
+    Stepping::Variable,
+    Stepping::SemiFixed,
+    Stepping::DisplayCounted,
+];
+
+fn access(simulation: &mut Simulation, key: BodyKey, access: Access) -> &mut RigidBody {
+    let handle = simulation.handle(key).unwrap();
+    match access {
+        Access::BodyMut => simulation.body_mut(key).unwrap(),
+        Access::PhysicsMut => &mut simulation.physics_mut().bodies[handle],
+        Access::PhysicsMutFor => &mut simulation.physics_mut_for(&[key]).bodies[handle],
+    }
+}
+
+/// Zero of a body that Rapier does not move, or is about to disable.
+fn velocity(body: &RigidBody) -> Velocity {
+    let (linear, angular) = (body.linvel(), body.angvel());
+    let moves = body.is_enabled() && !body.is_sleeping();
+    if moves && linear.is_finite() && angular.is_finite() {
+        Velocity { linear, angular }
+    } else {
+        Velocity::default()
+    }
+}
+
+/// As Rapier caps it at the beginning of a step.
+fn capped(body: &RigidBody, simulation: &Simulation, dt: f32) -> Velocity {
+    let mut velocity = velocity(body);
+    if body.is_dynamic() {
+        let parameters = simulation.physics().integration_parameters;
+        let most = parameters.max_linear_velocity();
+        velocity.linear = velocity.linear.clamp_length_max(most);
+        let most = std::f32::consts::FRAC_PI_4 / dt;
+        velocity.angular = velocity.angular.clamp_length_max(most);
+    }
+    velocity
+}
+
+fn is_led(body: &RigidBody) -> bool {
+    body.body_type() == RigidBodyType::KinematicPositionBased
+}
+
+/// # Steps and frames
+impl Model {
+    /// Of a simulation in which nothing has happened yet. What is in it goes on as it is.
+    pub fn new(simulation: &Simulation) -> Self {
+        let mut model = Self::default();
+        for (key, body) in simulation.bodies() {
+            model.born(key, *body.position(), 0);
+        }
+        model.keys.clear();
+        model
+    }
+
+    pub fn living(&self) -> Vec<BodyKey> {
+        self.bodies.keys().copied().collect()
+    }
+
+    pub fn begin_frame(&mut self, tick: u64) {
+        if let Some(new) = self.new_tick.take()
+            && new != tick
+        {
+            self.frames.iter_mut().for_each(|frame| frame.poses.clear());
+            for body in self.bodies.values_mut() {
+                body.since = new;
+                body.lost_until = body.lost_until.map(|_| new);
+                body.ways.clear();
+                if self.history > 2 {
+                    body.ways.insert(new, body.stepped.unwrap_or(body.way));
+                }
+            }
+        }
+    }
+
+    pub fn take_step(&mut self) {
+        self.waiting = self.pushes.len();
+    }
+
+    /// Right before Rapier's step.
+    pub fn begin_step(&mut self, simulation: &Simulation, step: Step) {
+        for (key, body) in &mut self.bodies {
+            let rapiers = simulation.body(*key).unwrap();
+            let pose = *rapiers.position();
+            body.is_lost |= !pose.is_finite();
+            if body.is_new && pose != body.way.current {
+                // It was where its first step begins.
+                for frame in &mut self.frames {
+                    frame.poses.remove(key);
+                }
+            }
+            let mut velocity = capped(rapiers, simulation, step.dt);
+            body.may_be_unseen |= rapiers.is_sleeping();
+            let pushes = self.pushes.iter().filter(|(pushed, _)| pushed == key);
+            if rapiers.is_dynamic() && pushes.clone().count() > 0 {
+                let mut body = rapiers.clone();
+                for (_, push) in pushes {
+                    body.apply_impulse(*push, true);
+                }
+                velocity = capped(&body, simulation, step.dt);
+            }
+            let was_put = body.was_teleported || pose != body.left_at;
+            let is_noticed = body.was_teleported || !self.is_outdated;
+            body.may_be_unseen |= is_led(rapiers) && was_put;
+            let is_unknown = is_led(rapiers) && was_put && is_noticed;
+            body.start = (pose, (!is_unknown).then_some(velocity));
+        }
+        self.pushes.clear();
+    }
+
+    /// Right after Rapier's step.
+    pub fn end_step(&mut self, simulation: &Simulation, step: Step) {
+        let tick = step.tick + 1;
+        self.is_outdated = !(step.is_last || self.history > 2);
+        for (key, body) in &mut self.bodies {
+            let rapiers = simulation.body(*key).unwrap();
+            let current = *rapiers.position();
+            let (previous, before) = body.start;
+            let smoothing = body.smoothing.unwrap_or(self.smoothing);
+            let center = if is_led(rapiers) && smoothing == Smoothing::Interpolate {
+                Vector::ZERO
+            } else {
+                rapiers.mass_properties().local_mprops.local_com
+            };
+            let after = velocity(rapiers);
+            let mut before = before.unwrap_or(after);
+            if rapiers.is_sleeping() || !rapiers.is_enabled() {
+                // It came to rest where it is: it does not swing past that.
+                before = after;
+            }
+            body.left_at = current;
+            body.was_teleported = false;
+            body.is_new = false;
+            body.is_lost |= !current.is_finite();
+            if body.is_lost {
+                body.ways.clear();
+                body.lost_until = Some(tick);
+                body.is_lost = !(previous.is_finite() && current.is_finite());
+            }
+            body.way = Way {
+                previous,
+                current,
+                before,
+                before_waking: body.may_be_unseen.then_some(after),
+                after,
+                center,
+                smoothing,
+                dt: step.dt,
+            };
+            body.may_be_unseen = rapiers.is_sleeping();
+            body.is_rounded = false;
+            body.is_altered = false;
+            body.stepped = None;
+            if self.history > 2 && body.lost_until.is_none_or(|lost| lost < tick) {
+                body.ways.insert(tick, body.way);
+            }
+        }
+    }
+
+    /// Bodies that Rapier has elsewhere than the last step left them.
+    pub fn notice(&mut self, simulation: &Simulation) {
+        for key in self.living() {
+            let pose = *simulation.body(key).unwrap().position();
+            if pose.is_finite() && pose != self.bodies[&key].way.current {
+                let body = self.bodies.get_mut(&key).unwrap();
+                body.stepped.get_or_insert(body.way);
+                body.is_rounded |= body.way.put(pose);
+                self.forget_current(key, simulation.tick());
+            }
+        }
+    }
+
+    /// The frame, or the one that takes its place, begins without the steps that were due.
+    pub fn abort(&mut self, simulation: &Simulation, was_taken: bool, due: u64) {
+        if was_taken {
+            self.pushes.truncate(self.waiting);
+        }
+        if due == 0 {
+            return;
+        }
+        self.is_outdated = false;
+        for (key, body) in &mut self.bodies {
+            let pose = *simulation.body(*key).unwrap().position();
+            body.is_lost |= !pose.is_finite();
+            body.way = Way::at_rest(pose);
+            body.stepped = None;
+        }
+        for key in self.living() {
+            self.forget_current(key, simulation.tick());
+        }
+    }
+
+    /// The body is shown otherwise than the last step moved it, which is what its history has.
+    fn forget_current(&mut self, key: BodyKey, tick: u64) {
+        self.bodies.get_mut(&key).unwrap().is_altered = true;
+        for frame in self.frames.iter_mut().filter(|frame| frame.tick == tick) {
+            frame.poses.remove(&key);
+        }
+    }
+
+    fn forget_all(&mut self, key: BodyKey) {
+        for frame in &mut self.frames {
+            frame.poses.remove(&key);
+        }
+    }
+}
+
+/// # Actions
+impl Model {
+    fn born(&mut self, key: BodyKey, pose: Pose, tick: u64) {
+        self.keys.push(key);
+        let body = Body {
+            way: Way::at_rest(pose),
+            stepped: None,
+            ways: BTreeMap::new(),
+            since: tick,
+            smoothing: None,
+            left_at: pose,
+            was_teleported: false,
+            is_new: true,
+            start: (pose, None),
+            may_be_unseen: false,
+            is_lost: false,
+            lost_until: None,
+            is_rounded: false,
+            is_altered: false,
+        };
+        self.bodies.insert(key, body);
+    }
+
+    fn died(&mut self, key: BodyKey) {
+        self.keys.retain(|other| *other != key);
+        self.bodies.remove(&key);
+        self.dead.push(key);
+        self.forget_all(key);
+    }
+
+    pub fn act(&mut self, simulation: &mut Simulation, action: &Action) {
+        match action {
+            Action::Spawn { kind, x } => self.spawn(simulation, *kind, *x),
+            Action::Track { x } => {
+                let at = Pose::translation(*x, 8.0, 0.0);
+                let body = RigidBodyBuilder::dynamic().pose(at);
+                let handle = simulation.physics_mut().insert_body(body);
+                let key = simulation.track(handle).unwrap();
+                self.born(key, at, simulation.tick());
+            }
+            Action::ShiftOrigin(x) => self.shift_origin(simulation, Vector::new(*x, 3.0, -*x)),
+            Action::Set(setting) => self.set(simulation, setting),
+            Action::To(i, deed) => {
+                if let Some(key) = self.keys.get(i % self.keys.len().max(1)) {
+                    let key = *key;
+                    self.act_on(simulation, key, deed);
+                    if let Some(body) = self.bodies.get_mut(&key) {
+                        body.may_be_unseen |= simulation.body(key).unwrap().is_sleeping();
+                    }
+                }
+            }
+        }
+    }
+
+    fn spawn(&mut self, simulation: &mut Simulation, kind: Kind, x: f32) {
+        let at = Pose::translation(x, 1.0 + x.abs(), 0.3 * x);
+        let spin = Vector::new(9.0, x, 1.0);
+        let body = match kind {
+            Kind::Fixed => RigidBodyBuilder::fixed(),
+            Kind::Asleep => RigidBodyBuilder::dynamic().sleeping(true),
+            Kind::Spinner | Kind::Hammer => RigidBodyBuilder::dynamic().angvel(spin),
+            Kind::Bullet => RigidBodyBuilder::dynamic()
+                .ccd_enabled(true)
+                .linvel(Vector::Y * -600.0),
+            Kind::Conveyor => RigidBodyBuilder::kinematic_velocity_based()
+                .linvel(Vector::X)
+                .angvel(spin),
+            Kind::Platform | Kind::Door => RigidBodyBuilder::kinematic_position_based(),
+        };
+        let off = match kind {
+            Kind::Hammer | Kind::Door | Kind::Conveyor => Vector::new(0.5, 0.0, 0.2),
+            _ => Vector::ZERO,
+        };
+        let ball = ColliderBuilder::ball(0.4).translation(off);
+        let key = simulation.insert(body.pose(at), ball);
+        // Whatever slows down is asleep after a few steps.
+        let body = simulation.body_mut(key).unwrap();
+        body.activation_mut().time_until_sleep = 0.03;
+        body.activation_mut().normalized_linear_threshold = 0.5;
+        self.born(key, at, simulation.tick());
+    }
+
+    fn shift_origin(&mut self, simulation: &mut Simulation, origin: Vector) {
+        if !self.is_outdated {
+            self.notice(simulation);
+        }
+        simulation.shift_origin(origin).unwrap();
+        for key in self.living() {
+            self.transform(key, &Pose::from_translation(-origin));
+        }
+    }
+
+    fn transform(&mut self, key: BodyKey, by: &Pose) {
+        let body = self.bodies.get_mut(&key).unwrap();
+        let ways = body.ways.values_mut().chain(&mut body.stepped);
+        for way in ways.chain([&mut body.way]) {
+            way.transform(by);
+        }
+        body.left_at = by * body.left_at;
+        self.shown_at_once.insert(key);
+        self.forget_all(key);
+    }
+
+    fn set(&mut self, simulation: &mut Simulation, setting: &Setting) {
+        match *setting {
+            Setting::Smoothing(smoothing) => {
+                simulation.set_smoothing(smoothing);
+                self.smoothing = smoothing;
+            }
+            Setting::History(states) => {
+                simulation.set_history(states);
+                self.set_history(states, simulation.tick());
+                assert_eq!(simulation.history(), states.max(2));
+            }
+            Setting::Tick(tick) => {
+                simulation.set_tick(tick);
+                self.new_tick = Some(tick);
+            }
+            Setting::Hz(hz) => simulation.set_rate(Rate::hz(hz).unwrap()),
+            Setting::Pause => simulation.pause(),
+            Setting::Resume => simulation.resume(),
+            Setting::StepOnce => simulation.step_once(),
+            Setting::Speed(speed) => simulation.set_speed(speed).unwrap(),
+            Setting::Stepping(i) => simulation.set_stepping(STEPPINGS[i]),
+            Setting::MaxSteps(most) => simulation.set_max_steps_per_frame(most),
+        }
+    }
+
+    /// What was let go, or was never kept, is not known again.
+    fn set_history(&mut self, states: usize, tick: u64) {
+        let kept = self.history.max(2) as u64 - 1;
+        self.history = states;
+        for body in self.bodies.values_mut() {
+            if states <= 2 {
+                body.ways.clear();
+            } else {
+                body.since = body.since.max((tick + 1).saturating_sub(kept));
+                if !self.is_outdated && !body.is_new {
+                    let way = body.stepped.unwrap_or(body.way);
+                    body.ways.entry(tick).or_insert(way);
+                }
+            }
+        }
+    }
+
+    fn act_on(&mut self, simulation: &mut Simulation, key: BodyKey, deed: &Deed) {
+        let handle = simulation.handle(key).unwrap();
+        let rapiers = &simulation.physics().bodies[handle];
+        let (position, collider) = (*rapiers.position(), rapiers.colliders().first().copied());
+        let to = |x: f32| Pose::new(Vector::new(x, 6.0, -x), Vector::new(0.1 * x, 0.2, 0.0));
+        match *deed {
+            Deed::Remove => {
+                simulation.remove(key).unwrap();
+                self.died(key);
+            }
+            Deed::RemoveThroughRapier => {
+                simulation.physics_mut().remove_body(handle).unwrap();
+                self.died(key);
+            }
+            Deed::Teleport(x) => {
+                simulation.teleport(key, to(x)).unwrap();
+                let body = self.bodies.get_mut(&key).unwrap();
+                body.stepped.get_or_insert(body.way);
+                body.way.put(to(x));
+                body.way.previous = to(x);
+                body.way.before = Velocity::default();
+                body.way.before_waking = None;
+                body.way.after = Velocity::default();
+                body.was_teleported = true;
+                self.teleports += 1;
+                self.shown_at_once.insert(key);
+                self.forget_current(key, simulation.tick());
+                assert_eq!(simulation.pose(key), Some(to(x)));
+            }
+            Deed::TeleportBy(x) => {
+                let by = Pose::new(Vector::new(x, 1.0, 0.0), Vector::Y * 0.1 * x);
+                let result = simulation.teleport_by(key, by);
+                if position.is_finite() {
+                    assert_eq!(result, Ok(()));
+                    self.teleports += 1;
+                    self.transform(key, &by);
+                } else {
+                    assert_eq!(result, Err(BodyError::NotFinite));
+                }
+            }
+            Deed::Put(part, x, how) => {
+                let body = access(simulation, key, how);
+                // Half of them without waking the body: nothing but we will look at it then.
+                match part {
+                    Part::Whole => body.set_position(to(x), x > 0.0),
+                    Part::Translation => body.set_translation(to(x).translation, x > 0.0),
+                    Part::Rotation => body.set_rotation(to(x).rotation, x > 0.0),
+                }
+            }
+            Deed::Push => {
+                simulation.apply_impulse(key, PUSH).unwrap();
+                self.pushes.push((key, PUSH));
+            }
+            Deed::SetVelocity(x, how) => {
+                let body = access(simulation, key, how);
+                body.set_linvel(Vector::new(0.1 * x, 2.0, 0.5), true);
+                body.set_angvel(Vector::new(0.5, x, 3.0), true);
+            }
+            Deed::Sleep(how) => access(simulation, key, how).sleep(),
+            Deed::Toggle => {
+                let body = simulation.body_mut(key).unwrap();
+                body.set_enabled(!body.is_enabled());
+            }
+            Deed::NanVelocity => simulation
+                .body_mut(key)
+                .unwrap()
+                .set_linvel(Vector::NAN, true),
+            Deed::NanPosition => {
+                let body = simulation.body_mut(key).unwrap();
+                body.set_position(Pose::from_translation(Vector::NAN), true);
+                self.bodies.get_mut(&key).unwrap().is_lost = true;
+            }
+            Deed::SetType(i) => {
+                let types = [
+                    RigidBodyType::Dynamic,
+                    RigidBodyType::Fixed,
+                    RigidBodyType::KinematicPositionBased,
+                    RigidBodyType::KinematicVelocityBased,
+                ];
+                let body = simulation.body_mut(key).unwrap();
+                body.set_body_type(types[usize::from(i)], true);
+            }
+            Deed::Target { x, ms } => {
+                let is_led = is_led(&simulation.physics().bodies[handle]);
+                let time = simulation.clock().time() + Duration::from_millis(ms);
+                let result = simulation.set_kinematic_target(key, to(x), time);
+                assert_eq!(result, is_led.then_some(()).ok_or(BodyError::NotKinematic));
+            }
+            Deed::SetNext(x) => {
+                let body = simulation.body_mut(key).unwrap();
+                body.set_next_kinematic_position(to(x));
+            }
+            Deed::SetPreviousFromVelocity => self.set_previous(simulation, key),
+            Deed::SetSmoothing(smoothing) => {
+                simulation.set_body_smoothing(key, smoothing).unwrap();
+                self.bodies.get_mut(&key).unwrap().smoothing = smoothing;
+                assert_eq!(simulation.body_smoothing(key), smoothing);
+            }
+            Deed::AddCollider(x) => {
+                let ball = ColliderBuilder::ball(0.2).translation(Vector::Z * 0.1 * x);
+                simulation.insert_collider(key, ball).unwrap();
+            }
+            Deed::RemoveCollider => {
+                if let Some(collider) = collider {
+                    simulation.remove_collider(collider).unwrap();
+                }
+            }
+        }
+    }
+
+    fn set_previous(&mut self, simulation: &mut Simulation, key: BodyKey) {
+        simulation.set_previous_from_velocity(key).unwrap();
+        let dt = simulation.clock().rate().dt();
+        let rapiers = simulation.body(key).unwrap();
+        let (position, after) = (*rapiers.position(), velocity(rapiers));
+        if !position.is_finite() {
+            return;
+        }
+        self.set_from_velocity += 1;
+        let body = self.bodies.get_mut(&key).unwrap();
+        let center = rapiers.mass_properties().local_mprops.local_com;
+        let expected = one_step_back(&position, after, center, dt);
+        let previous = simulation.previous_pose(key).unwrap();
+        let scale = 1.0 + position.translation.length() + dt * after.linear.length();
+        assert!(
+            are_near(&previous, &expected, scale),
+            "{previous:?} is not {expected}"
+        );
+        let smoothing = body.smoothing.unwrap_or(self.smoothing);
+        let led = is_led(rapiers) && smoothing == Smoothing::Interpolate;
+        let before = capped(rapiers, simulation, dt);
+        body.way = Way {
+            previous,
+            current: position,
+            before,
+            before_waking: None,
+            after,
+            center: if led { Vector::ZERO } else { center },
+            smoothing,
+            dt,
+        };
+        self.forget_current(key, simulation.tick());
+    }
+}

@@ -1,0 +1,380 @@
+//! States as bytes: what is read goes on to the bit, and whatever is not a state is refused.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{
+    BodyKey, Button, Clock, Delivery, ForceGenerator, InputQueue, LoadError, Rate, SaveError,
+    Simulation, Smoothing, Stepping, TickQueue, Wrench,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+#[cfg(feature = "enhanced-determinism")]
+use scenes::everything::{Everything, gusts};
+use scenes::{MS, Yard, ball, hash, space};
+
+#[cfg(feature = "enhanced-determinism")]
+fn load(bytes: &[u8]) -> Simulation {
+    let named = |name: &str| (name == "gusts").then(gusts);
+    Simulation::load_with(bytes, named).unwrap()
+}
+
+/// A small match, right after a step.
+fn game() -> Simulation {
+    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    yard.advance(MS(200));
+    yard.simulation
+}
+
+// Going on.
+
+/// Promised to the bit with the feature `enhanced-determinism`, in which Rapier's tables have an order of their
+/// own.
+#[cfg(feature = "enhanced-determinism")]
+#[test]
+fn what_is_read_goes_on_to_the_bit() {
+    let mut game = Everything::new();
+    let mut read: Vec<(u64, Everything)> = Vec::new();
+    for number in 0..400u64 {
+        game.frame(number);
+        for (from, other) in &mut read {
+            other.frame(number);
+            assert_eq!(other.seen(), game.seen(), "{number}, written after {from}");
+        }
+        if number.is_multiple_of(13)
+            && let Ok(bytes) = game.simulation.save()
+        {
+            let simulation = load(&bytes);
+            assert_eq!(simulation.checksum(), game.simulation.checksum());
+            assert_eq!(
+                simulation.save().as_ref(),
+                Ok(&bytes),
+                "the same bytes again"
+            );
+            let script = game.script.clone();
+            read.push((number, Everything { simulation, script }));
+            // Each of them for some time, and the first to the end.
+            if read.len() > 4 {
+                read.remove(1);
+            }
+        }
+    }
+    assert!(read.len() > 3 && read[0].0 < 50, "{} states", read.len());
+}
+
+#[test]
+fn what_is_read_has_the_same_poses_keys_and_history() {
+    let mut simulation = space(100);
+    simulation.set_history(5);
+    let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let keys: Vec<BodyKey> = (0..6)
+        .map(|_| simulation.insert(flying.clone(), ball()))
+        .collect();
+    simulation.set_smoothing(Smoothing::Hermite);
+    simulation.advance(MS(45), |_, _| ());
+    // Slots to be used again, in an order of their own, and edits that no step has seen.
+    for i in [4, 1, 3] {
+        simulation.remove(keys[i]);
+    }
+    let there = Pose::translation(0.0, 9.0, 0.0);
+    simulation.teleport(keys[0], there).unwrap();
+    simulation
+        .body_mut(keys[2])
+        .unwrap()
+        .set_linvel(Vector::Y, true);
+    simulation.apply_impulse(keys[5], Vector::Z).unwrap();
+    let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
+    for ms in [0, 3, 10, 25] {
+        for simulation in [&mut simulation, &mut read] {
+            simulation.advance(MS(ms), |_, _| ());
+        }
+        assert_eq!(read.moved(), simulation.moved());
+        assert_eq!(read.removed(), simulation.removed());
+        assert_eq!(read.frame(), simulation.frame());
+        assert_eq!(read.clock(), simulation.clock());
+        for key in &keys {
+            assert_eq!(read.pose(*key), simulation.pose(*key));
+            for tick in 0..12 {
+                let then = simulation.pose_at(*key, tick, 0.3);
+                assert_eq!(read.pose_at(*key, tick, 0.3), then);
+            }
+        }
+        let born = [&mut simulation, &mut read]
+            .map(|simulation| [(); 2].map(|()| simulation.insert(flying.clone(), ball())));
+        assert_eq!(born[0], born[1]);
+    }
+    assert_eq!(hash(read.physics()), hash(simulation.physics()));
+}
+
+#[test]
+fn a_named_force_is_bound_again_and_an_unknown_name_gives_none() {
+    let mut simulation = space(100);
+    let key = simulation.insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
+    let push = || {
+        ForceGenerator::named("push", |_, _| Wrench {
+            force: Vector::X * 100.0,
+            ..Wrench::default()
+        })
+    };
+    let generator = simulation.insert_force_generator(key, push()).unwrap();
+    simulation.advance(MS(10), |_, _| ());
+    let bytes = simulation.save().unwrap();
+    for (is_known, speed) in [(true, 2.0), (false, 1.0)] {
+        let named = |name: &str| (is_known && name == "push").then(push);
+        let mut read = Simulation::load_with(&bytes, named).unwrap();
+        read.advance(MS(10), |_, _| ());
+        let reached = read.body(key).unwrap().linvel().x;
+        assert!((reached - speed).abs() < 1e-5, "{reached} m/s");
+        assert!(read.remove_force_generator(generator).is_some());
+    }
+}
+
+// What cannot be written.
+
+#[test]
+fn what_cannot_be_written_is_named() {
+    let mut simulation = game();
+    assert!(simulation.save().is_ok());
+    simulation.begin_frame(MS(20));
+    assert_eq!(simulation.save(), Err(SaveError::WithinFrame));
+    simulation.end_frame();
+
+    let step = |simulation: &mut Simulation| {
+        simulation.advance(MS(20), |_, _| ());
+        assert!(simulation.save().is_ok());
+    };
+    let changes: [fn(&mut Simulation); 3] = [
+        |simulation| simulation.physics_mut().gravity = Vector::ZERO,
+        |simulation| simulation.physics_mut_for(&[]).gravity = Vector::ZERO,
+        |simulation| simulation.shift_origin(Vector::X).unwrap(),
+    ];
+    for change in changes {
+        step(&mut simulation);
+        change(&mut simulation);
+        assert_eq!(simulation.save(), Err(SaveError::ChangedSinceStep));
+        assert!(serde_json::to_string(&simulation).is_err());
+    }
+    step(&mut simulation);
+    let keys: Vec<BodyKey> = simulation.bodies().map(|(key, _)| key).take(2).collect();
+    let ends = [keys[0], keys[1]].map(|key| simulation.handle(key).unwrap());
+    let joint = FixedJointBuilder::new();
+    let joints = simulation.physics_mut_for(&[]);
+    joints.insert_impulse_joint(ends[0], ends[1], joint);
+    step(&mut simulation);
+    simulation.remove(keys[0]);
+    assert_eq!(
+        simulation.save(),
+        Err(SaveError::ChangedSinceStep),
+        "its joint went with it"
+    );
+
+    step(&mut simulation);
+    let nameless = ForceGenerator::custom(|_, _| Wrench::default());
+    let generator = simulation
+        .insert_force_generator(keys[1], nameless)
+        .unwrap();
+    assert_eq!(simulation.save(), Err(SaveError::UnnamedForce(generator)));
+    simulation.remove_force_generator(generator);
+    assert!(simulation.save().is_ok());
+
+    let loaded = Simulation::with_physics(Rate::default(), PhysicsWorld::new());
+    assert!(loaded.save().is_ok());
+}
+
+// What is not a state.
+
+#[test]
+fn truncated_foreign_and_too_new_files_are_refused() {
+    let bytes = game().save().unwrap();
+    let refused = |bytes: &[u8]| Simulation::load(bytes).unwrap_err();
+    let len = bytes.len() as u64;
+    for cut in [
+        0,
+        1,
+        7,
+        8,
+        11,
+        12,
+        20,
+        41,
+        42,
+        43,
+        bytes.len() / 2,
+        bytes.len() - 1,
+    ] {
+        let error = refused(&bytes[..cut]);
+        let is_right = match error {
+            LoadError::NotAState => cut < 8,
+            LoadError::Length { found, .. } => found == cut as u64 && cut >= 8,
+            _ => false,
+        };
+        assert!(is_right, "{error:?} of {cut} bytes");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    let expected = LoadError::Length {
+        expected: len,
+        found: len + 1,
+    };
+    assert_eq!(refused(&longer), expected);
+    assert_eq!(refused(b"a text, not a state"), LoadError::NotAState);
+
+    let with = |at: usize, byte: u8| {
+        let mut changed = bytes.clone();
+        changed[at] = byte;
+        refused(&changed)
+    };
+    assert_eq!(with(8, 2), LoadError::Format { found: 2 });
+    assert_eq!(
+        with(12, 9),
+        LoadError::Checksum,
+        "Rapier's version is under the checksum"
+    );
+    assert_eq!(
+        with(20, !bytes[20]),
+        LoadError::Checksum,
+        "so is the layout"
+    );
+    assert_eq!(with(60, !bytes[60]), LoadError::Checksum);
+    assert!(
+        LoadError::Rapier { found: [0, 40, 1] }
+            .to_string()
+            .contains("0.40.1")
+    );
+}
+
+#[test]
+fn a_flipped_bit_anywhere_is_refused() {
+    let bytes = game().save().unwrap();
+    let mut runner = TestRunner::new(Config::with_cases(10_000));
+    runner
+        .run(&(0..bytes.len(), 0..8u8), |(at, bit)| {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            prop_assert!(Simulation::load(&changed).is_err());
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
+    // As serde sees it, without header and checksum: what a writer with ill will can do.
+    let mut simulation = space(60);
+    simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    simulation.advance(MS(40), |_, _| ());
+    let text = serde_json::to_string(&simulation).unwrap();
+    let read = |from: &str, to: &str| {
+        assert!(text.contains(from), "no {from} in {text}");
+        serde_json::from_str::<Simulation>(&text.replacen(from, to, 1))
+    };
+    let [same, other] = [
+        read("\"tick\":2", "\"tick\":2"),
+        read("\"tick\":2", "\"tick\":7"),
+    ];
+    assert_eq!((same.unwrap().tick(), other.unwrap().tick()), (2, 7));
+    for (from, to) in [
+        ("\"speed\":1260000", "\"speed\":4294967295"),
+        ("\"rate\":[60,1]", "\"rate\":[0,1]"),
+        ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
+        ("\"awake\":1", "\"awake\":100000"),
+        ("\"versions\":[1]", "\"versions\":[]"),
+        ("\"versions\":[1]", "\"versions\":[2]"),
+        ("\"versions\":[1]", "\"versions\":[1,1]"),
+        ("\"shown\":[{", "\"shown\":[],\"not_shown\":[{"),
+        (
+            "\"moving\":{\"handles\":[",
+            "\"moving\":{\"handles\":[[7,7],",
+        ),
+    ] {
+        assert!(read(from, to).is_err(), "{to}");
+    }
+}
+
+// The plain types.
+
+#[test]
+fn the_plain_types_are_written_and_read_by_themselves() {
+    fn check<T>(value: &T)
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+    {
+        let text = serde_json::to_string(value).unwrap();
+        assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value, "{text}");
+    }
+    let mut simulation = game();
+    let (key, _) = simulation.bodies().next().unwrap();
+    let drag = ForceGenerator::Drag {
+        linear: 1.0,
+        angular: 0.5,
+    };
+    check(&simulation.insert_force_generator(key, drag).unwrap());
+    check(&key);
+    check(&Some(key));
+    check(&Rate::fraction(60_000, 1_001).unwrap());
+    check(simulation.clock());
+    check(&simulation.frame());
+    for stepping in [
+        Stepping::Fixed,
+        Stepping::SemiFixed,
+        Stepping::DisplayCounted,
+    ] {
+        check(&stepping);
+    }
+    for smoothing in [Smoothing::Hermite, Smoothing::Latest] {
+        check(&smoothing);
+    }
+    let mut button = Button::default();
+    button.set(true);
+    check(&button);
+    let mut by_tick = TickQueue::new(5, 100);
+    by_tick.push(7, String::from("jump")).unwrap();
+    check(&by_tick);
+
+    let mut queue = InputQueue::new(Delivery::Covering);
+    queue.push(MS(3), 1u32);
+    queue.push(MS(30), 2);
+    let text = serde_json::to_string(&queue).unwrap();
+    let mut read: InputQueue<u32> = serde_json::from_str(&text).unwrap();
+    let mut clock = Clock::new(Rate::hz(100).unwrap());
+    clock.begin_frame(MS(40));
+    while let Some(step) = clock.next_step() {
+        let [one, other] = [&mut queue, &mut read].map(|queue| {
+            let samples = queue.drain(step);
+            samples
+                .map(|sample| (sample.input, sample.fraction))
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(one, other);
+    }
+    assert!(read.is_empty());
+    assert!(serde_json::from_str::<Rate>("[0, 7]").is_err());
+}
+
+#[test]
+fn a_clock_with_impossible_values_is_refused() {
+    let text = serde_json::to_string(&Clock::new(Rate::default())).unwrap();
+    let read = |from: &str, to: &str| {
+        assert!(text.contains(from), "no {from} in {text}");
+        serde_json::from_str::<Clock>(&text.replacen(from, to, 1))
+    };
+    assert!(read("\"tick\":0", "\"tick\":5").is_ok());
+    let huge = "170141183460469231731687303715884105727"; // 2^127 - 1
+    for (from, to) in [
+        ("\"speed\":1260000", "\"speed\":1260000001".to_owned()),
+        (
+            "\"secs\":0,\"nanos\":250000000",
+            "\"secs\":4294967296,\"nanos\":0".to_owned(),
+        ),
+        (
+            "\"max_steps_per_frame\":null",
+            "\"max_steps_per_frame\":0".to_owned(),
+        ),
+        ("\"overstep\":0", format!("\"overstep\":{huge}")),
+        ("\"last\":0", format!("\"last\":{huge}")),
+    ] {
+        assert!(read(from, &to).is_err(), "{to}");
+    }
+    let text = text.replacen("\"steps\":0", "\"steps\":9", 1);
+    let text = text.replacen("\"tick\":0", "\"tick\":18446744073709551610", 1);
+    assert!(serde_json::from_str::<Clock>(&text).is_err(), "{text}");
+}

@@ -1,0 +1,225 @@
+//! A scene with everything in it: for tests that must not forget anything.
+
+use super::{MS, hash, pile, sleepers, with_floor};
+use evenstep::rapier3d::prelude::*;
+use evenstep::{
+    BodyKey, Clock, Collision, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Rate,
+    Simulation, Smoothing, Step, Wrench,
+};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// A scene with everything in it, and a game that does something of everything, by tick.
+#[derive(Clone)]
+pub struct Everything {
+    pub simulation: Simulation,
+    pub script: Script,
+}
+
+/// What the game keeps beside the simulation.
+#[derive(Clone)]
+pub struct Script {
+    input: InputQueue<bool>,
+    pub player: BodyKey,
+    lift: BodyKey,
+    bullet: BodyKey,
+    guests: VecDeque<BodyKey>,
+    /// Every key that was given out.
+    keys: Vec<BodyKey>,
+    collisions: usize,
+}
+
+/// The custom force of the scene, which a state that is read has by its name.
+pub fn gusts() -> ForceGenerator {
+    ForceGenerator::named("gusts", |body, step| Wrench {
+        force: Vector::X * (step.tick % 17) as f32 - body.linvel(),
+        ..Wrench::default()
+    })
+}
+
+impl Everything {
+    pub fn new() -> Self {
+        let mut simulation = with_floor(Rate::hz(60).unwrap());
+        simulation.set_history(4);
+        let listening = || ActiveEvents::COLLISION_EVENTS | ActiveEvents::CONTACT_FORCE_EVENTS;
+        let crates = pile(&mut simulation, 30);
+        let at =
+            |x: f32, y: f32, z: f32| RigidBodyBuilder::dynamic().translation(Vector::new(x, y, z));
+        let ball = || ColliderBuilder::ball(0.4).active_events(listening());
+
+        // Joints of both kinds: a chain of each, hung up.
+        for (z, is_multibody) in [(12.0, false), (15.0, true)] {
+            let hook = RigidBodyBuilder::fixed().translation(Vector::new(0.0, 8.0, z));
+            let mut last = simulation.insert_body(hook);
+            for i in 1..8u8 {
+                let next = simulation.insert(at(f32::from(i), 8.0, z), ball());
+                let ends = [last, next].map(|key| simulation.handle(key).unwrap());
+                let joint = SphericalJointBuilder::new()
+                    .local_anchor1(Vector::X * 0.5)
+                    .local_anchor2(Vector::X * -0.5);
+                let physics = simulation.physics_mut_for(&[]);
+                if is_multibody {
+                    physics
+                        .insert_multibody_joint(ends[0], ends[1], joint)
+                        .unwrap();
+                } else {
+                    physics.insert_impulse_joint(ends[0], ends[1], joint);
+                }
+                last = next;
+            }
+        }
+        let cloth = SoftBodyBuilder::cloth(
+            Vector::new(-15.0, 5.0, -15.0),
+            Vector::X * 3.0,
+            Vector::Z * 3.0,
+            5,
+            5,
+        );
+        simulation.physics_mut().insert_soft_body(cloth);
+
+        let player = simulation.insert(at(8.0, 1.0, 0.0), ball());
+        let lift =
+            RigidBodyBuilder::kinematic_position_based().translation(Vector::new(-9.0, 0.5, 0.0));
+        let lift = simulation.insert(lift, ColliderBuilder::cuboid(1.5, 0.1, 1.5));
+        simulation.insert(at(-9.0, 2.0, 0.0), ball());
+        let bullet = simulation.insert(at(20.0, 3.0, 5.0).ccd_enabled(true), ball());
+        simulation.insert(
+            RigidBodyBuilder::fixed().translation(Vector::new(4.0, 1.0, -6.0)),
+            ColliderBuilder::cuboid(3.0, 1.0, 3.0)
+                .sensor(true)
+                .active_events(listening()),
+        );
+        // Sleepers, one of which is hit later.
+        sleepers(&mut simulation, 4);
+        simulation
+            .set_body_smoothing(crates[3], Some(Smoothing::Hermite))
+            .unwrap();
+        simulation
+            .set_body_smoothing(player, Some(Smoothing::Extrapolate))
+            .unwrap();
+        simulation
+            .insert_force_generator(crates[20], gusts())
+            .unwrap();
+        let drag = ForceGenerator::Drag {
+            linear: 0.3,
+            angular: 0.1,
+        };
+        simulation.insert_force_generator(player, drag).unwrap();
+        let script = Script {
+            input: InputQueue::new(Delivery::Covering),
+            player,
+            lift,
+            bullet,
+            guests: VecDeque::new(),
+            keys: Vec::new(),
+            collisions: 0,
+        };
+        Self { simulation, script }
+    }
+
+    /// The frame of that number, which has a length and deeds of its own.
+    pub fn frame(&mut self, number: u64) {
+        let time = self.simulation.clock().real_time();
+        let micros = 9_000 + number * 7_919 % 15_000;
+        let stamp = time + Duration::from_micros(micros / 2);
+        self.script.input.push(stamp, number.is_multiple_of(2));
+        let frame_time = Duration::from_micros(micros);
+        if number.is_multiple_of(40) {
+            let height = 0.5 + (number % 3) as f32;
+            let there = self.simulation.clock().time_after(MS(400));
+            let pose = Pose::translation(-9.0, height, 0.0);
+            self.simulation
+                .set_kinematic_target(self.script.lift, pose, there)
+                .unwrap();
+        }
+        // Forces and edits that wait between two frames.
+        if number % 11 == 3 {
+            let push = Vector::new(0.0, 2.0, 1.0);
+            self.simulation
+                .apply_impulse(self.script.player, push)
+                .unwrap();
+        }
+        if number % 50 == 25 {
+            self.simulation.shift_origin(Vector::X * 8.0).unwrap();
+        } else if number % 50 == 49 {
+            self.simulation.shift_origin(Vector::X * -8.0).unwrap();
+        }
+        let Ok(_) = self.simulation.advance_with(frame_time, &mut self.script);
+    }
+
+    /// All that can be seen of it.
+    pub fn seen(&self) -> Seen {
+        let simulation = &self.simulation;
+        let events = simulation.events();
+        let mut tears_and_quarantined = events.quarantined().len();
+        tears_and_quarantined += events.soft_body_tears().len();
+        Seen {
+            hash: hash(simulation.physics()),
+            particles: (simulation.physics().soft_bodies())
+                .flat_map(|(_, body)| body.particle_positions().collect::<Vec<_>>())
+                .collect(),
+            frame: simulation.frame(),
+            moved: simulation.moved().to_vec(),
+            removed: simulation.removed().to_vec(),
+            collisions: events.collisions().to_vec(),
+            forces: (events.contact_forces().iter())
+                .map(|force| (force.tick, force.bodies, force.force.total_force_magnitude))
+                .collect(),
+            tears_and_quarantined,
+            clock: simulation.clock().clone(),
+            given: (self.script.keys.clone(), self.script.collisions),
+        }
+    }
+}
+
+/// All that can be seen of it.
+#[derive(Debug, PartialEq)]
+pub struct Seen {
+    pub hash: u64,
+    pub particles: Vec<Vector>,
+    pub frame: Frame,
+    pub moved: Vec<(BodyKey, Pose)>,
+    pub removed: Vec<BodyKey>,
+    pub collisions: Vec<Collision>,
+    pub forces: Vec<(u64, [Option<BodyKey>; 2], f32)>,
+    pub tears_and_quarantined: usize,
+    pub clock: Clock,
+    pub given: (Vec<BodyKey>, usize),
+}
+
+impl Hooks for Script {
+    type Error = Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        for sample in self.input.drain(step) {
+            let push = if sample.input { Vector::X } else { Vector::Z };
+            simulation.add_force(self.player, push * 20.0).unwrap();
+        }
+        if step.tick.is_multiple_of(9) {
+            let x = (step.tick % 13) as f32 - 6.0;
+            let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 9.0, 2.0));
+            let ball = ColliderBuilder::ball(0.3).active_events(ActiveEvents::COLLISION_EVENTS);
+            let key = simulation.insert(body, ball);
+            self.guests.push_back(key);
+            self.keys.push(key);
+        }
+        if step.tick % 14 == 13
+            && let Some(key) = self.guests.pop_front()
+        {
+            simulation.remove(key).unwrap();
+        }
+        if step.tick.is_multiple_of(60) {
+            let pose = Pose::translation(20.0, 3.0, 5.0);
+            simulation.teleport(self.bullet, pose).unwrap();
+            let body = simulation.body_mut(self.bullet).unwrap();
+            body.set_linvel(Vector::new(-150.0, 0.0, -25.0), true);
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        self.collisions += simulation.events().collisions_in(step.tick).len();
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! A whole world as one number.
+
+use evenstep::rapier3d::pipeline::PhysicsWorld;
+
+/// Every bit of the state of every body, in one number (FNV-1a).
+pub fn hash(world: &PhysicsWorld) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for (handle, body) in world.bodies.iter() {
+        let pose = body.position();
+        let numbers = pose
+            .translation
+            .to_array()
+            .into_iter()
+            .chain(pose.rotation.to_array())
+            .chain(body.linvel().to_array())
+            .chain(body.angvel().to_array());
+        let (index, generation) = handle.into_raw_parts();
+        let words = [index, generation, body.is_sleeping().into()];
+        for word in words.into_iter().chain(numbers.map(f32::to_bits)) {
+            hash = (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
+}
