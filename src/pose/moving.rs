@@ -254,7 +254,10 @@ fn index(len: usize) -> u32 {
     len as u32
 }
 
-/// Whether Rapier will have the body among those that are awake after the next step.
+/// Whether Rapier will have the body among those that are awake after the next step, or may put it elsewhere
+/// in that step all the same: it does so with one that was disabled for its position, once it is given a finite
+/// next one.
 fn is_about_to_move(body: &RigidBody) -> bool {
-    !body.is_fixed() && body.is_enabled() && !body.is_sleeping()
+    let is_awake = !body.is_fixed() && body.is_enabled() && !body.is_sleeping();
+    is_awake || body.position() != body.next_position()
 }

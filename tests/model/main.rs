@@ -161,6 +161,8 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
     assert_eq!((frame.tick, frame), (simulation.tick(), simulation.frame()));
     assert_eq!(frame.ticks().end - frame.ticks().start, steps);
     model.notice(simulation);
+    let forgotten = model.forget_pushes(simulation, steps);
+    assert_eq!(frame.forgotten_forces, forgotten);
     check_poses(model, simulation, frame);
     check_counts(model, frame);
     check_moved(model, simulation);

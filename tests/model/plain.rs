@@ -66,6 +66,8 @@ pub struct Model {
     /// What waits for the next step.
     pushes: Vec<(BodyKey, Vector)>,
     waiting: usize,
+    /// A single step while paused, of the next frame.
+    asks_for_step: bool,
     smoothing: Smoothing,
     new_tick: Option<u64>,
     /// Whether steps were made since the ways that frames show.
@@ -136,6 +138,7 @@ impl Model {
     }
 
     pub fn begin_frame(&mut self, tick: u64) {
+        self.asks_for_step = false;
         if let Some(new) = self.new_tick.take()
             && new != tick
         {
@@ -180,7 +183,9 @@ impl Model {
             let was_put = body.was_teleported || pose != body.left_at;
             let is_noticed = body.was_teleported || !self.is_outdated;
             body.may_be_unseen |= is_led(rapiers) && was_put;
-            let is_unknown = is_led(rapiers) && was_put && is_noticed;
+            // One that stood still was at rest there, if frames without a step have shown it so.
+            let is_stale = velocity != Velocity::default();
+            let is_unknown = is_led(rapiers) && was_put && is_noticed && is_stale;
             body.start = (pose, (!is_unknown).then_some(velocity));
         }
         self.pushes.clear();
@@ -233,6 +238,16 @@ impl Model {
                 body.ways.insert(tick, body.way);
             }
         }
+    }
+
+    /// A frame without a step has ended: what waits for one is forgotten if time stands still.
+    pub fn forget_pushes(&mut self, simulation: &Simulation, steps: u64) -> u64 {
+        let clock = simulation.clock();
+        let stands = clock.is_paused() || clock.speed() == 0.0;
+        if steps > 0 || !stands || self.asks_for_step {
+            return 0;
+        }
+        self.pushes.drain(..).count() as u64
     }
 
     /// Bodies that Rapier has elsewhere than the last step left them.
@@ -403,8 +418,14 @@ impl Model {
             }
             Setting::Hz(hz) => simulation.set_rate(Rate::hz(hz).unwrap()),
             Setting::Pause => simulation.pause(),
-            Setting::Resume => simulation.resume(),
-            Setting::StepOnce => simulation.step_once(),
+            Setting::Resume => {
+                simulation.resume();
+                self.asks_for_step = false;
+            }
+            Setting::StepOnce => {
+                simulation.step_once();
+                self.asks_for_step = simulation.clock().is_paused();
+            }
             Setting::Speed(speed) => simulation.set_speed(speed).unwrap(),
             Setting::Stepping(i) => simulation.set_stepping(STEPPINGS[i]),
             Setting::MaxSteps(most) => simulation.set_max_steps_per_frame(most),
