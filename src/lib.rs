@@ -144,16 +144,16 @@ pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Owners, Unmatched};
-pub use pose::{PoseCounts, Smoothing};
+pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier3d;
 use rapier3d as rapier;
-pub use simulation::{Frame, Hooks, Simulation};
+pub use simulation::{Frame, Hooks, RewindError, RunAgainError, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]
 pub use state::{LoadError, SaveError};
 pub use step::{
-    BodyError, Button, Collision, ContactForce, Corrected, CustomForce, Delivery, Events,
-    ForceGenerator, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts, TickError,
+    BodyError, Button, Collision, ContactForce, Corrected, CustomForce, Delivery, EventChanges,
+    Events, ForceGenerator, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts, TickError,
     TickQueue, Wrench,
 };
 pub use time::{

@@ -175,7 +175,7 @@ fn a_panic_in_rapiers_step_is_the_end() {
     let message = advance().downcast::<&str>().map(|message| *message);
     assert_eq!(
         message.unwrap(),
-        "Rapier panicked in an earlier step; drop this simulation"
+        "Rapier panicked in an earlier step; drop this simulation, or rewind it"
     );
 }
 

@@ -3,6 +3,8 @@
 
 // The trajectory of a body from one state to the next.
 mod motion;
+// What is shown after a rollback.
+mod correction;
 // The lists of bodies that move.
 mod moving;
 // The motion in earlier steps.
@@ -10,6 +12,7 @@ mod history;
 // All of it by key.
 mod poses;
 
+pub use correction::Correction;
 pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;

@@ -1,12 +1,17 @@
 //! The bodies that move, or may have moved: what is done with all of them at once.
 
+use std::time::Duration;
+
+use slotmap::SecondaryMap;
+
 use crate::key::BodyKey;
 use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
-use crate::rapier::math::Pose;
+use crate::rapier::math::{Pose, Rotation};
+use crate::slerp::interpolate_all;
 use crate::step::World;
 
+use super::correction::{Correction, shown_with};
 use super::motion::{Pair, Trajectory};
-use crate::slerp::interpolate_all;
 
 /// Lists with one entry a body, all in the same order.
 ///
@@ -27,6 +32,8 @@ pub(super) struct Moving {
     /// What the next frame shows, while it is made.
     #[cfg_attr(feature = "serde", serde(skip))]
     next_shown: Vec<Pose>,
+    /// Used where `marks` says so.
+    errors: SecondaryMap<BodyKey, Pose>,
     /// How many were awake.
     pub awake: usize,
     /// What this frame shows otherwise than the frame before, and what was put elsewhere since.
@@ -41,6 +48,8 @@ pub(super) struct Marks {
     /// It takes more than the two poses to say what is shown between; or it may: what Rapier makes of a
     /// body's mass, and whether that is about its origin, is only known after the next step.
     pub has_trajectory: bool,
+    /// It is shown off its place.
+    has_error: bool,
     /// Where `moved` has it, if it does.
     pub moved_at: u32,
 }
@@ -63,6 +72,7 @@ impl Moving {
         self.marks.push(Marks {
             is_unreported: false,
             has_trajectory: true,
+            has_error: false,
             moved_at,
         });
         self.trajectories.push(Trajectory::default());
@@ -80,6 +90,7 @@ impl Moving {
     }
 
     pub fn swap_remove(&mut self, place: usize) {
+        self.set_error(place, None);
         self.handles.swap_remove(place);
         self.keys.swap_remove(place);
         self.previous.swap_remove(place);
@@ -130,6 +141,7 @@ impl Moving {
 
     /// The body has been put to `position` after `tick` steps: what changed is not blended with where it was.
     pub fn put(&mut self, place: usize, position: Pose, tick: u64) {
+        self.set_error(place, None);
         let (previous, current) = (&mut self.previous[place], &mut self.current[place]);
         let trajectory = &mut self.trajectories[place];
         trajectory.put(tick);
@@ -153,7 +165,62 @@ impl Moving {
         self.current[place] = position;
         self.stand(place);
         self.trajectories[place].put(tick);
+        self.set_error(place, None);
         self.show_at(place, position);
+    }
+
+    /// How far off its place the body is shown.
+    pub fn error(&self, place: usize) -> Option<&Pose> {
+        let has_error = self.marks[place].has_error;
+        has_error.then(|| &self.errors[self.keys[place]])
+    }
+
+    pub fn set_error(&mut self, place: usize, error: Option<Pose>) {
+        let had_error = std::mem::replace(&mut self.marks[place].has_error, error.is_some());
+        match error {
+            Some(error) => {
+                self.errors.insert(self.keys[place], error);
+            }
+            None if had_error => {
+                self.errors.remove(self.keys[place]);
+            }
+            None => (),
+        }
+    }
+
+    /// How many bodies are shown off their place.
+    pub fn errors_len(&self) -> usize {
+        self.errors.len()
+    }
+
+    /// Time passes, in which errors decay.
+    pub fn decay(&mut self, correction: Option<&Correction>, elapsed: Duration) {
+        if self.errors.is_empty() {
+            return;
+        }
+        for place in 0..self.keys.len() {
+            if let Some(error) = self.error(place) {
+                let left = correction.and_then(|it| it.decayed(error, elapsed));
+                self.set_error(place, left);
+            }
+        }
+    }
+
+    /// The body and its error have been turned.
+    pub fn turn(&mut self, place: usize, by: Rotation) {
+        self.trajectories[place].turn(by);
+        if let Some(error) = self.error(place) {
+            let turned =
+                Pose::from_parts(by * error.translation, by * error.rotation * by.conjugate());
+            self.set_error(place, Some(turned));
+        }
+    }
+
+    /// What the frame before has shown of the body, and whether that was reported.
+    pub fn resume(&mut self, place: usize, shown: Pose, marks: Option<Marks>, moved_at: u32) {
+        self.shown[place] = shown;
+        self.marks[place].is_unreported = marks.is_some_and(|marks| marks.is_unreported);
+        self.marks[place].moved_at = moved_at;
     }
 
     pub fn stand(&mut self, place: usize) {
@@ -204,6 +271,10 @@ impl Moving {
                 self.next_shown[place] = trajectory.at(previous, current, alpha, || plain);
                 extrapolated += usize::from(trajectory.goes_beyond(alpha));
             }
+            if marks.has_error {
+                let error = &self.errors[self.keys[place]];
+                self.next_shown[place] = shown_with(error, &self.next_shown[place]);
+            }
             let pose = self.next_shown[place];
             if pose != self.shown[place] || marks.is_unreported {
                 marks.moved_at = index(self.moved.len());
@@ -220,6 +291,7 @@ impl Moving {
     pub fn is_settled(&self, place: usize, world: &World) -> bool {
         let current = self.current[place];
         self.previous[place] == current
+            && !self.marks[place].has_error
             && self.shown[place] == current
             && !(world.physics.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
     }
@@ -234,6 +306,9 @@ impl Moving {
             && self.keys.len() == len
             && self.marks.len() == len
             && self.trajectories.len() == len
+            && self.errors.values().all(Pose::is_finite)
+            && self.errors.len() == self.marks.iter().filter(|marks| marks.has_error).count()
+            && (0..len).all(|i| !self.marks[i].has_error || self.errors.contains_key(self.keys[i]))
             && self.awake <= len
     }
 

@@ -1,5 +1,7 @@
 //! The previous and the current pose of every body by key, and the pose that a frame shows.
 
+use std::time::Duration;
+
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
@@ -10,6 +12,7 @@ use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
 use crate::rapier::math::{Pose, Real};
 use crate::step::World;
 
+use super::correction::{Correction, shown_with};
 use super::history::History;
 use super::motion::{Pair, Smoothing, finite_velocity, moved_on};
 use super::moving::Moving;
@@ -35,10 +38,13 @@ pub(crate) struct Poses {
     moving: Moving,
     /// Of bodies without one of their own.
     smoothing: Smoothing,
+    correction: Option<Correction>,
     history: History,
     /// The number of steps made when the pairs were taken: they are the states before and after the last of these.
     tick: u64,
     counts: PoseCounts,
+    /// That of the last frame.
+    alpha: f32,
     /// The bodies that came to rest, by frame.
     settled: KeyLog,
     /// Kept for its memory: indices of bodies that come to rest.
@@ -67,6 +73,9 @@ pub struct PoseCounts {
     pub set_from_velocity: usize,
     /// Bodies that are shown beyond their last state: [`Smoothing::Extrapolate`].
     pub extrapolated: usize,
+    /// Bodies that are shown off their place, as they were found elsewhere: see
+    /// [`Simulation::set_correction`](crate::Simulation::set_correction).
+    pub corrected: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +83,7 @@ pub struct PoseCounts {
 struct Body {
     place: Place,
     smoothing: Option<Smoothing>,
+    is_corrected: bool,
     /// Of one at rest: where the list of those that moved had it.
     moved_at: u32,
 }
@@ -96,6 +106,7 @@ impl Poses {
         let body = Body {
             place: Place::Moving(place),
             smoothing: None,
+            is_corrected: true,
             moved_at,
         };
         self.bodies.insert(key, body);
@@ -200,7 +211,7 @@ impl Poses {
         let or_current = |pose: Pose| if pose.is_finite() { pose } else { current };
         moving.previous[place] = or_current(by * moving.previous[place]);
         moving.current[place] = current;
-        moving.trajectories[place].turn(by.rotation);
+        moving.turn(place, by.rotation);
         moving.show_at(place, or_current(by * moving.shown[place]));
         self.history.transform(key, by);
     }
@@ -276,6 +287,21 @@ impl Poses {
         body.smoothing = smoothing;
         if let Place::Moving(place) = body.place {
             self.moving.marks[place].has_trajectory = true;
+        }
+    }
+
+    pub fn correction(&self) -> Option<Correction> {
+        self.correction
+    }
+
+    pub fn set_correction(&mut self, correction: Option<Correction>) {
+        self.correction = correction;
+    }
+
+    pub fn set_body_correction(&mut self, key: BodyKey, is_on: bool) {
+        self.bodies[key].is_corrected = is_on;
+        if let (false, Place::Moving(place)) = (is_on, self.bodies[key].place) {
+            self.moving.set_error(place, None);
         }
     }
 
@@ -404,7 +430,10 @@ impl Poses {
 impl Poses {
     /// Makes the poses that this frame shows, and the list of those that differ from the last
     /// frame's. Gives what happened since then.
-    pub fn show(&mut self, alpha: f32, world: &World, frame: u64) -> PoseCounts {
+    pub fn show(&mut self, alpha: f32, world: &World, frame: u64, elapsed: Duration) -> PoseCounts {
+        self.alpha = alpha;
+        self.moving.decay(self.correction.as_ref(), elapsed);
+        self.counts.corrected = self.moving.errors_len();
         self.counts.movers = self.moving.keys.len();
         self.counts.extrapolated = self.moving.show(alpha);
         self.settle(world, frame);
@@ -473,6 +502,72 @@ impl Poses {
     #[cfg(test)]
     pub fn moving_len(&self) -> usize {
         self.moving.keys.len()
+    }
+}
+
+/// # Another state
+impl Poses {
+    /// These take the place of `left`, of a state that was left: what is shown, reported and set goes on from there.
+    /// `tick` steps have been made.
+    pub fn take_over(&mut self, mut left: Self, world: &World, tick: u64, is_smooth: bool) {
+        if self.is_outdated(tick) {
+            self.resync(world, tick);
+        }
+        self.smoothing = left.smoothing;
+        self.correction = left.correction;
+        self.alpha = left.alpha;
+        if self.history_len() != left.history_len() {
+            self.set_history(left.history_len(), tick);
+        }
+        for (key, handle) in world.keys.iter() {
+            let Some(body) = self.bodies.get_mut(key) else {
+                continue;
+            };
+            let Some(was) = left.bodies.get(key) else {
+                let place = self.list(key, handle);
+                self.moving.report_next(place);
+                continue;
+            };
+            (body.smoothing, body.is_corrected) = (was.smoothing, was.is_corrected);
+            if let (Place::Resting(pose), Place::Resting(shown)) = (body.place, was.place)
+                && pose == shown
+            {
+                body.moved_at = was.moved_at;
+            } else {
+                let place = self.list(key, handle);
+                self.resume(place, was, &left.moving, is_smooth);
+            }
+        }
+        self.counts = left.counts;
+        self.moving.moved = std::mem::take(&mut left.moving.moved);
+        self.settled = left.settled;
+    }
+
+    /// What is shown of a body goes on from what was shown of it.
+    fn resume(&mut self, place: usize, was: &Body, left: &Moving, is_smooth: bool) {
+        let (shown, pair, error, marks) = match was.place {
+            Place::Resting(pose) => (pose, Pair::at_rest(pose), None, None),
+            Place::Moving(place) => {
+                let (shown, marks) = (left.shown[place], left.marks[place]);
+                (shown, left.pair(place), left.error(place), Some(marks))
+            }
+        };
+        let moved_at = marks.map_or(was.moved_at, |marks| marks.moved_at);
+        self.moving.resume(place, shown, marks, moved_at);
+        let was_at = pair.at(self.alpha);
+        let was_at = error.map_or(was_at, |error| shown_with(error, &was_at));
+        let now_at = self.moving.pair(place).at(self.alpha);
+        let correction = self.correction.filter(|_| is_smooth && was.is_corrected);
+        let error = correction.and_then(|correction| correction.error(&was_at, &now_at));
+        self.moving.set_error(place, error);
+    }
+
+    /// How far off its place a body is shown.
+    pub fn error(&self, key: BodyKey) -> Option<Pose> {
+        match self.bodies.get(key)?.place {
+            Place::Resting(_) => None,
+            Place::Moving(place) => self.moving.error(place).copied(),
+        }
     }
 }
 

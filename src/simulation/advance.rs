@@ -57,7 +57,7 @@ pub trait Hooks {
 }
 
 /// A closure as [`Hooks`].
-struct BeforeStep<F>(F);
+pub(super) struct BeforeStep<F>(pub F);
 
 impl<F: FnMut(&mut Simulation, Step)> Hooks for BeforeStep<F> {
     type Error = Infallible;
@@ -119,11 +119,17 @@ impl Simulation {
 
     fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while let Some(step) = self.next_step() {
-            hooks.before_step(self, step)?;
-            // Not if the hook has replaced the simulation.
-            if self.make_step_with(hooks.physics_hooks()) {
-                hooks.after_step(self, step)?;
-            }
+            self.make_one(hooks, step)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the step that was taken.
+    pub(super) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
+        hooks.before_step(self, step)?;
+        // Not if the hook has replaced the simulation.
+        if self.make_step_with(hooks.physics_hooks()) {
+            hooks.after_step(self, step)?;
         }
         Ok(())
     }

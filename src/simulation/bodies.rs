@@ -6,7 +6,7 @@ use crate::rapier::geometry::{Collider, ColliderHandle};
 use crate::rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
 use crate::step::BodyError;
 
-use super::{Phase, Simulation};
+use super::Simulation;
 
 /// # Bodies
 impl Simulation {
@@ -14,13 +14,13 @@ impl Simulation {
     ///
     /// Its pose can be asked for at once. Its first motion starts from there, in the next step.
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
-        let (handle, _) = self.world.physics.insert(body, collider);
+        let (handle, _) = self.state.world.physics.insert(body, collider);
         self.key_for(handle)
     }
 
     /// Inserts a body without a collider: an anchor for joints, or one that gets several colliders.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
-        let handle = self.world.physics.insert_body(body);
+        let handle = self.state.world.physics.insert_body(body);
         self.key_for(handle)
     }
 
@@ -38,8 +38,12 @@ impl Simulation {
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.living(key, true)?;
         // Its centre of mass may be elsewhere from now on.
-        self.edits.bodies.push(key);
-        Ok(self.world.physics.insert_collider(collider, Some(parent)))
+        self.state.edits.bodies.push(key);
+        Ok(self
+            .state
+            .world
+            .physics
+            .insert_collider(collider, Some(parent)))
     }
 
     /// Removes a collider, of a body or without one, and gives it back; `None` if it is gone already.
@@ -47,22 +51,22 @@ impl Simulation {
     /// What it touched gets its `Stopped` events in the next step.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let body = self.key_of_collider(handle);
-        self.edits.bodies.extend(body);
-        self.world.physics.remove_collider(handle)
+        self.state.edits.bodies.extend(body);
+        self.state.world.physics.remove_collider(handle)
     }
 
     /// Gives a key to a body that was made through Rapier's own API; its own key if it has one,
     /// `None` if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
-        if !self.world.physics.bodies.contains(handle) {
+        if !self.state.world.physics.bodies.contains(handle) {
             return None;
         }
-        if let Some(key) = self.world.key(handle) {
+        if let Some(key) = self.state.world.key(handle) {
             return Some(key);
         }
         let key = self.key_for(handle);
-        for collider in self.world.physics.bodies[handle].colliders() {
-            self.log.name_owner(*collider, key);
+        for collider in self.state.world.physics.bodies[handle].colliders() {
+            self.state.log.name_owner(*collider, key);
         }
         Some(key)
     }
@@ -70,7 +74,7 @@ impl Simulation {
     /// [`track`](Self::track)s every body that has no key yet, in Rapier's order: after
     /// [`with_physics`](Self::with_physics).
     pub fn track_all(&mut self) {
-        let handles: Vec<_> = (self.world.physics.bodies.iter())
+        let handles: Vec<_> = (self.state.world.physics.bodies.iter())
             .map(|(handle, _)| handle)
             .collect();
         for handle in handles {
@@ -80,21 +84,20 @@ impl Simulation {
 
     /// All bodies that have a key, and their keys. The order has no meaning.
     pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
-        let bodies = &self.world.physics.bodies;
-        let keys = self.world.keys.iter();
+        let bodies = &self.state.world.physics.bodies;
+        let keys = self.state.world.keys.iter();
         keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
     }
 
     fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
-        let (key, dead) = self.world.keys.insert(handle);
+        let (key, dead) = self.state.world.keys.insert(handle);
         if let Some(dead) = dead {
             self.died(dead);
         }
-        let position = *self.world.physics.bodies[handle].position();
-        let is_in_frame = self.phase != Phase::Idle && self.clock.due() > 0;
-        let since = self.clock.tick() + u64::from(is_in_frame);
-        self.poses.insert(key, handle, position, since);
-        self.removals.grow(self.world.physics.bodies.len());
+        let position = *self.state.world.physics.bodies[handle].position();
+        let since = self.tick() + u64::from(self.peek().is_some());
+        self.state.poses.insert(key, handle, position, since);
+        self.removals.grow(self.state.world.physics.bodies.len());
         key
     }
 
@@ -103,16 +106,16 @@ impl Simulation {
     ///
     /// The bodies that it touches get their `Stopped` events in the next step.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
-        let handle = self.world.keys.remove(key)?;
+        let handle = self.state.world.keys.remove(key)?;
         self.died(key);
-        self.world.has_unwritten_changes |= self.world.has_joints(handle);
-        self.world.physics.remove_body(handle)
+        self.state.world.has_unwritten_changes |= self.state.world.has_joints(handle);
+        self.state.world.physics.remove_body(handle)
     }
 
     /// The body of this key; `None` if it is gone.
     #[must_use]
     pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
-        self.world.get(key)
+        self.state.world.get(key)
     }
 
     /// The body of this key, to change anything about it; `None` if it is gone.
@@ -123,34 +126,34 @@ impl Simulation {
     /// of a body that is kinematic by position may begin with its old velocity:
     /// [`teleport`](Self::teleport) is noticed at once.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
-        let body = self.world.get_mut(key)?;
-        self.edits.bodies.push(key);
+        let body = self.state.world.get_mut(key)?;
+        self.state.edits.bodies.push(key);
         Some(body)
     }
 
     /// Rapier's handle of a body, for joints, ray casts and its own API; `None` if it is gone.
     #[must_use]
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
-        self.world.handle(key)
+        self.state.world.handle(key)
     }
 
     /// The key of a body that Rapier names; `None` if the body is gone or has no key: see
     /// [`track`](Self::track).
     #[must_use]
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
-        self.world.key(handle)
+        self.state.world.key(handle)
     }
 
     /// The key of the body that a collider is attached to: for ray casts and other queries.
     #[must_use]
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
-        self.key(self.world.physics.colliders.get(handle)?.parent()?)
+        self.key(self.state.world.physics.colliders.get(handle)?.parent()?)
     }
 
     /// Rapier's world: all its sets, queries and parameters.
     #[must_use]
     pub fn physics(&self) -> &PhysicsWorld {
-        &self.world.physics
+        &self.state.world.physics
     }
 
     /// Rapier's world, to change anything.
@@ -161,9 +164,9 @@ impl Simulation {
     /// once. Stepping the world here makes a step that the clock knows nothing of; the length of a step
     /// that is set here is not used.
     pub fn physics_mut(&mut self) -> &mut PhysicsWorld {
-        self.edits.all = true;
-        self.world.has_unwritten_changes = true;
-        &mut self.world.physics
+        self.state.edits.all = true;
+        self.state.world.has_unwritten_changes = true;
+        &mut self.state.world.physics
     }
 
     /// Rapier's world, to change what moves no body but those of `keys`: nothing else is looked at.
@@ -175,9 +178,9 @@ impl Simulation {
     /// [`removed`](Self::removed) once [`physics_mut`](Self::physics_mut) was used; the key is dead at once
     /// all the same. Keys of bodies that are gone are left out.
     pub fn physics_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
-        self.edits.bodies.extend_from_slice(keys);
-        self.world.has_unwritten_changes = true;
-        &mut self.world.physics
+        self.state.edits.bodies.extend_from_slice(keys);
+        self.state.world.has_unwritten_changes = true;
+        &mut self.state.world.physics
     }
 
     /// Rapier's queries with access for changes, as character controllers
@@ -191,7 +194,7 @@ impl Simulation {
             bodies,
             colliders,
             ..
-        } = &mut self.world.physics;
+        } = &mut self.state.world.physics;
         let dispatcher = narrow_phase.query_dispatcher();
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
     }

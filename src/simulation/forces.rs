@@ -73,7 +73,7 @@ impl Simulation {
 
     fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
         self.living(key, push.is_finite())?;
-        self.forces.push(key, push);
+        self.state.forces.push(key, push);
         Ok(())
     }
 
@@ -84,20 +84,20 @@ impl Simulation {
         key: BodyKey,
         generator: ForceGenerator,
     ) -> Result<ForceGeneratorKey, BodyError> {
-        self.world.handle(key).ok_or(BodyError::Gone)?;
-        Ok(self.forces.insert_generator(key, generator))
+        self.state.world.handle(key).ok_or(BodyError::Gone)?;
+        Ok(self.state.forces.insert_generator(key, generator))
     }
 
     /// Ends a lasting force and gives it back; `None` if it or its body is gone.
     pub fn remove_force_generator(&mut self, key: ForceGeneratorKey) -> Option<ForceGenerator> {
-        let (body, generator) = self.forces.remove_generator(key)?;
-        self.world.handle(body).map(|_| generator)
+        let (body, generator) = self.state.forces.remove_generator(key)?;
+        self.state.world.handle(body).map(|_| generator)
     }
 
     /// A lasting force and the body that it acts on; `None` if one of them is gone.
     #[must_use]
     pub fn force_generator(&self, key: ForceGeneratorKey) -> Option<(BodyKey, &ForceGenerator)> {
-        let (body, generator) = self.forces.generator(key)?;
-        self.world.handle(*body).map(|_| (*body, generator))
+        let (body, generator) = self.state.forces.generator(key)?;
+        self.state.world.handle(*body).map(|_| (*body, generator))
     }
 }

@@ -1,5 +1,13 @@
 //! The loop: elapsed time in, steps made one at a time, poses shown.
 
+// All that a step depends on.
+mod state;
+// Earlier ones.
+mod ring;
+// Steps that are made again after a rollback.
+mod again;
+// Back in time.
+mod rewind;
 // Bodies and their keys.
 mod bodies;
 // Putting bodies elsewhere, and moving them by targets.
@@ -22,12 +30,17 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::key_log::KeyLog;
-use crate::pose::{PoseCounts, Poses};
+use crate::pose::PoseCounts;
 use crate::rapier::pipeline::{PhysicsHooks, PhysicsWorld};
-use crate::step::{EventLog, Events, Forces, Targets, World};
+use crate::step::{EventChanges, Events, World};
 use crate::time::{Clock, Dropped, Rate, Step};
 
+use again::Again;
+use ring::Ring;
+use state::State;
+
 pub use advance::Hooks;
+pub use rewind::{RewindError, RunAgainError};
 
 /// A Rapier world that is stepped at an even rate, and that has a smooth pose of every body for
 /// every frame.
@@ -123,15 +136,26 @@ pub use advance::Hooks;
 )]
 pub struct Simulation {
     clock: Clock,
-    world: World,
-    targets: Targets,
-    forces: Forces,
-    log: EventLog,
-    poses: Poses,
+    state: State,
     frame: Frame,
     #[cfg_attr(feature = "serde", serde(skip))]
+    is_in_frame: bool,
+    #[cfg_attr(feature = "serde", serde(skip))]
     phase: Phase,
-    edits: Edits,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    ring: Ring,
+    /// After a rollback, until the present is reached.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    again: Option<Box<Again>>,
+    /// What the last run of steps made again did to the events.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    event_changes: EventChanges,
+    /// Steps that were made again since the last frame was begun.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    made_again: u64,
+    /// Real time since the last frame was shown, but for pauses.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    shown_for: Duration,
     /// Keys that died since the last frame, and those that had died by then.
     dying: Vec<BodyKey>,
     removed: Vec<BodyKey>,
@@ -139,27 +163,16 @@ pub struct Simulation {
     removals: KeyLog,
 }
 
-/// Where in a frame the simulation is.
+/// Where in a step the simulation is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// Between two frames.
+    /// Between two steps.
     #[default]
-    Idle,
-    /// In a frame, between two steps.
-    InFrame,
+    Between,
     /// The game is at work on a step that was taken and is not made yet.
-    StepTaken,
+    Taken,
     /// Inside Rapier's step; afterwards, if that panicked.
     Stepping,
-}
-
-/// What the game may have changed through Rapier's own types since it was last looked at.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Edits {
-    bodies: Vec<BodyKey>,
-    /// Whether that may be any body, or its removal.
-    all: bool,
 }
 
 /// What a frame did and dropped: from [`Simulation::end_frame`] and [`Simulation::advance`].
@@ -171,6 +184,9 @@ pub struct Frame {
     pub number: u64,
     /// The number of steps made.
     pub steps: u64,
+    /// The number of steps that were made again after a [rollback](Simulation::roll_back), since the frame
+    /// before.
+    pub again: u64,
     /// The number of steps made since the simulation began; the tick of the next one.
     pub tick: u64,
     /// The length of the last step, in seconds of simulated time; 0 before the first.
@@ -215,14 +231,15 @@ impl Simulation {
     pub fn with_physics(rate: Rate, physics: PhysicsWorld) -> Self {
         Self {
             clock: Clock::new(rate),
-            world: World::new(physics),
-            targets: Targets::default(),
-            forces: Forces::default(),
-            log: EventLog::default(),
-            poses: Poses::default(),
+            state: State::new(physics),
             frame: Frame::default(),
-            phase: Phase::Idle,
-            edits: Edits::default(),
+            is_in_frame: false,
+            phase: Phase::Between,
+            ring: Ring::default(),
+            again: None,
+            event_changes: EventChanges::default(),
+            made_again: 0,
+            shown_for: Duration::ZERO,
             dying: Vec::new(),
             removed: Vec::new(),
             removals: KeyLog::default(),
@@ -281,50 +298,78 @@ impl Simulation {
     ///
     /// # Panics
     /// If Rapier panicked in an earlier step: its world is then in an unknown state, and the simulation can
-    /// only be dropped.
+    /// only be dropped, or [rewound](Self::rewind).
     pub fn begin_frame(&mut self, frame_time: Duration) {
-        assert!(
-            self.phase != Phase::Stepping,
-            "Rapier panicked in an earlier step; drop this simulation"
-        );
-        if self.phase == Phase::Idle {
+        self.check_world();
+        if self.is_in_frame {
+            self.abort_steps();
+        } else {
+            self.catch_up();
             self.frame = Frame {
                 number: self.frame.number,
                 dt: self.frame.dt,
                 ..Frame::default()
             };
-            self.log.events.clear();
-        } else {
-            self.abort_steps();
+            if self.again.is_none() {
+                self.state.log.events.clear();
+            }
         }
-        self.phase = Phase::InFrame;
+        self.is_in_frame = true;
         let tick = self.clock.tick();
-        self.frame.dropped += self.clock.begin_frame(frame_time);
+        self.frame.again += std::mem::take(&mut self.made_again);
+        let again = self.frame.again + self.steps_again();
+        self.frame.dropped += self.clock.begin_frame_after(again, frame_time);
         self.frame.tick = self.clock.tick();
         if self.frame.tick != tick {
-            self.poses.set_tick(self.frame.tick);
+            self.renumber(self.frame.tick);
         }
         self.frame.alpha = if self.clock.stepping().leaves_a_fraction() {
             self.clock.alpha()
         } else {
             1.0
         };
+        if !self.clock.is_paused() {
+            self.shown_for += frame_time;
+        }
+    }
+
+    fn check_world(&self) {
+        assert!(
+            self.phase != Phase::Stepping,
+            "Rapier panicked in an earlier step; drop this simulation, or rewind it"
+        );
     }
 
     /// Takes the next step that is due in this frame, for the game to do its part in it; `None` if none is.
     ///
-    /// Then [`make_step`](Self::make_step).
+    /// Then [`make_step`](Self::make_step). After a [rollback](Self::roll_back) the steps that are to be made again
+    /// come first, also outside of a frame.
     pub fn next_step(&mut self) -> Option<Step> {
-        if !matches!(self.phase, Phase::InFrame | Phase::StepTaken) {
+        if self.phase == Phase::Stepping {
             return None;
         }
-        let step = self.clock.peek()?;
-        if self.phase == Phase::InFrame {
-            self.targets.apply(&mut self.world, step);
-            self.forces.begin_step();
-            self.phase = Phase::StepTaken;
+        self.catch_up();
+        let step = self.peek()?;
+        if self.phase == Phase::Between {
+            if self.ring.is_on() {
+                let state = self.state.without_events();
+                let clock = self.again.as_ref().and_then(|again| again.clock());
+                self.ring.push(clock.unwrap_or(&self.clock), state);
+            }
+            self.state.targets.apply(&mut self.state.world, step);
+            self.state.forces.begin_step();
+            self.phase = Phase::Taken;
         }
         Some(step)
+    }
+
+    /// The next step: one that is to be made again, or one that is due in this frame.
+    fn peek(&self) -> Option<Step> {
+        match &self.again {
+            Some(again) => again.step(),
+            None if self.is_in_frame => self.clock.peek(),
+            None => None,
+        }
     }
 
     /// Makes the step that [`next_step`](Self::next_step) has given. Gives whether there was one.
@@ -335,51 +380,73 @@ impl Simulation {
     /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: filters of contacts,
     /// and their modification (one-way platforms, conveyor belts).
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        if self.phase != Phase::StepTaken {
+        if self.phase != Phase::Taken {
             return false;
         }
-        let Some(step) = self.clock.peek() else {
+        let Some(step) = self.peek() else {
             return false;
         };
-        let is_captured = step.is_last || self.poses.keeps_history();
-        let World { physics, keys, .. } = &mut self.world;
-        self.frame.rejected_forces += self.forces.apply(&mut physics.bodies, keys, step);
+        let is_last = match self.steps_again() {
+            0 => step.is_last,
+            left => left == 1,
+        };
+        let is_captured = is_last || self.ring.is_on() || self.state.poses.keeps_history();
+        let World { physics, keys, .. } = &mut self.state.world;
+        self.frame.rejected_forces += self.state.forces.apply(&mut physics.bodies, keys, step);
         if is_captured {
             self.notice_edits();
-            self.poses.begin_step(&self.world, step.tick, step.dt);
+            (self.state.poses).begin_step(&self.state.world, step.tick, step.dt);
         }
         self.phase = Phase::Stepping;
-        self.world.step(step, hooks, &mut self.log);
-        self.phase = Phase::InFrame;
+        (self.state.world).step(step, hooks, &mut self.state.log);
+        self.phase = Phase::Between;
+        self.state.forces.end_step(&mut self.state.world.physics);
+        self.state.targets.end_step(step);
+        self.report_quarantine(step.tick);
+        let State { poses, world, .. } = &mut self.state;
+        if is_captured {
+            poses.end_step(world, step.tick + 1, step.dt);
+        } else {
+            poses.skip_step(world);
+        }
+        self.ring.end_step(step.tick, &self.state.log.events);
+        self.count(step);
+        true
+    }
+
+    fn count(&mut self, step: Step) {
+        if let Some(again) = &mut self.again {
+            again.end_step();
+            let made = if self.is_in_frame {
+                &mut self.frame.again
+            } else {
+                &mut self.made_again
+            };
+            *made += 1;
+            return;
+        }
         self.clock.next_step();
         self.frame.tick = self.clock.tick();
         self.frame.steps += 1;
         self.frame.dt = step.dt;
-        self.forces.end_step(&mut self.world.physics);
-        self.targets.end_step(step);
-        self.report_quarantine(step.tick);
-        if is_captured {
-            self.poses.end_step(&self.world, self.clock.tick(), step.dt);
-        } else {
-            self.poses.skip_step(&self.world);
-        }
-        true
     }
 
     /// Ends the frame: makes the poses that it shows. Gives what it did and dropped.
     pub fn end_frame(&mut self) -> Frame {
-        if !matches!(self.phase, Phase::InFrame | Phase::StepTaken) {
+        if !self.is_in_frame || self.phase == Phase::Stepping {
             return self.frame;
         }
         self.abort_steps();
-        self.phase = Phase::Idle;
+        self.is_in_frame = false;
         self.notice_edits();
         if self.frame.steps == 0 && self.clock.is_stopped() {
-            self.frame.forgotten_forces = self.forces.forget();
+            self.frame.forgotten_forces = self.state.forces.forget();
         }
         self.frame.number += 1;
-        self.frame.awake = self.world.physics.islands.num_active_bodies();
-        self.frame.poses = (self.poses).show(self.frame.alpha, &self.world, self.frame.number);
+        let State { world, poses, .. } = &mut self.state;
+        self.frame.awake = world.physics.islands.num_active_bodies();
+        let shown_for = std::mem::take(&mut self.shown_for);
+        self.frame.poses = poses.show(self.frame.alpha, world, self.frame.number, shown_for);
         self.removed.clear();
         self.removed.append(&mut self.dying);
         for key in &self.removed {
@@ -389,49 +456,51 @@ impl Simulation {
     }
 
     fn abort_steps(&mut self) {
-        if self.phase == Phase::StepTaken {
-            self.forces.abort_step(&mut self.world.physics.bodies);
+        self.catch_up();
+        self.give_up_again();
+        if std::mem::take(&mut self.phase) == Phase::Taken {
+            (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
         }
         let dropped = self.clock.abort_frame();
         if dropped.aborted > 0 {
             self.frame.dropped += dropped;
             self.frame.alpha = 1.0;
             self.notice_edits();
-            self.poses.resync(&self.world, self.clock.tick());
+            (self.state.poses).resync(&self.state.world, self.clock.tick());
         }
     }
 
     fn report_quarantine(&mut self, tick: u64) {
-        let bodies = self.world.physics.quarantine().bodies().iter();
-        let keys = bodies.filter_map(|handle| self.world.keys.key(*handle));
-        self.log.events.quarantine(tick, keys);
+        let bodies = self.state.world.physics.quarantine().bodies().iter();
+        let keys = bodies.filter_map(|handle| self.state.world.keys.key(*handle));
+        self.state.log.events.quarantine(tick, keys);
     }
 
     /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
     fn notice_edits(&mut self) {
-        let tick = self.clock.tick();
+        let tick = self.tick();
         let mut put = Vec::new();
-        if std::mem::take(&mut self.edits.all) {
+        if std::mem::take(&mut self.state.edits.all) {
             let mut dead = Vec::new();
-            for (key, handle) in self.world.keys.iter() {
-                match self.world.position(handle) {
-                    Some(position) if self.poses.notice(key, handle, position, tick) => {
+            for (key, handle) in self.state.world.keys.iter() {
+                match self.state.world.position(handle) {
+                    Some(position) if self.state.poses.notice(key, handle, position, tick) => {
                         put.push(handle);
                     }
                     Some(_) => (),
                     None => dead.push(key),
                 }
             }
-            self.poses.doubt_all();
+            self.state.poses.doubt_all();
             for key in dead {
-                self.world.keys.found_dead(key);
+                self.state.world.keys.found_dead(key);
                 self.died(key);
             }
         }
-        for key in self.edits.bodies.drain(..) {
-            if let Some(handle) = self.world.handle(key)
-                && let Some(position) = self.world.position(handle)
-                && self.poses.look_at(key, handle, position, tick)
+        for key in self.state.edits.bodies.drain(..) {
+            if let Some(handle) = self.state.world.handle(key)
+                && let Some(position) = self.state.world.position(handle)
+                && self.state.poses.look_at(key, handle, position, tick)
             {
                 put.push(handle);
             }
@@ -442,9 +511,12 @@ impl Simulation {
     }
 
     fn died(&mut self, key: BodyKey) {
-        self.poses.remove(key);
-        self.targets.remove(key);
-        self.dying.push(key);
+        self.state.poses.remove(key);
+        self.state.targets.remove(key);
+        // While steps are made again, who died is known once the present is reached.
+        if self.again.is_none() {
+            self.dying.push(key);
+        }
     }
 
     /// What the last frame did and dropped; within a frame, what it has done so far.
@@ -456,27 +528,28 @@ impl Simulation {
     /// The number of steps made so far; the tick of the next one.
     #[must_use]
     pub fn tick(&self) -> u64 {
-        self.clock.tick()
+        self.clock().tick()
     }
 
     /// The step that [`next_step`](Self::next_step) has given and that is not made yet: for systems of an ECS,
     /// which it cannot be handed to.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
-        let is_taken = self.phase == Phase::StepTaken;
-        self.clock.peek().filter(|_| is_taken)
+        self.peek().filter(|_| self.phase == Phase::Taken)
     }
 
-    /// The clock: its time, its settings, and what was dropped so far.
+    /// The clock: its time, its settings, and what was dropped so far. While steps are made again, as it was
+    /// before the step at hand.
     #[must_use]
     pub fn clock(&self) -> &Clock {
-        &self.clock
+        let again = self.again.as_ref().and_then(|again| again.clock());
+        again.unwrap_or(&self.clock)
     }
 
     /// The events of all steps of the last frame; within a frame, of those made so far in this one.
     #[must_use]
     pub fn events(&self) -> &Events {
-        &self.log.events
+        &self.state.log.events
     }
 }
 
@@ -486,8 +559,8 @@ impl fmt::Debug for Simulation {
         f.debug_struct("Simulation")
             .field("clock", &self.clock)
             .field("frame", &self.frame)
-            .field("bodies", &self.world.physics.bodies.len())
-            .field("colliders", &self.world.physics.colliders.len())
+            .field("bodies", &self.state.world.physics.bodies.len())
+            .field("colliders", &self.state.world.physics.colliders.len())
             .finish_non_exhaustive()
     }
 }
@@ -514,13 +587,13 @@ mod tests {
             })
             .collect();
         simulation.set_max_frame_time(Duration::MAX);
-        assert_eq!(simulation.poses.moving_len(), 100);
+        assert_eq!(simulation.state.poses.moving_len(), 100);
         assert_eq!(
             simulation.advance(Duration::from_secs(5), |_, _| ()).awake,
             0
         );
         simulation.advance(Duration::from_secs(1), |_, _| ());
-        assert_eq!(simulation.poses.moving_len(), 0);
+        assert_eq!(simulation.state.poses.moving_len(), 0);
         for key in &keys[10..13] {
             simulation.apply_impulse(*key, Vector::Y).unwrap();
         }
@@ -530,7 +603,7 @@ mod tests {
             .set_linvel(Vector::ZERO, false);
         for _ in 0..2 {
             simulation.advance(Duration::from_millis(40), |_, _| ());
-            assert_eq!(simulation.poses.moving_len(), 3);
+            assert_eq!(simulation.state.poses.moving_len(), 3);
         }
     }
 }

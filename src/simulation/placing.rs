@@ -9,7 +9,7 @@ use crate::rapier::pipeline::PhysicsWorld;
 use crate::slerp::normalized;
 use crate::step::BodyError;
 
-use super::{Phase, Simulation};
+use super::Simulation;
 
 /// # Placing
 ///
@@ -27,16 +27,17 @@ impl Simulation {
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
         let pose = self.placeable(handle, pose)?;
-        self.world.physics.bodies[handle].set_position(pose, true);
-        self.targets.remove(key);
-        self.poses.teleport(key, handle, pose, self.clock.tick());
+        self.state.world.physics.bodies[handle].set_position(pose, true);
+        self.state.targets.remove(key);
+        let tick = self.tick();
+        self.state.poses.teleport(key, handle, pose, tick);
         self.place_links(handle);
         Ok(())
     }
 
     /// The pose that a body can be put to: one that is a pose, of a body that Rapier lets be put there.
     fn placeable(&self, handle: RigidBodyHandle, pose: Pose) -> Result<Pose, BodyError> {
-        if self.world.is_dependent(handle) {
+        if self.state.world.is_dependent(handle) {
             return Err(BodyError::Dependent);
         }
         checked(pose)
@@ -44,11 +45,12 @@ impl Simulation {
 
     /// The links of a multibody are where its root has been put at once, and not only in the next step.
     pub(super) fn place_links(&mut self, root: RigidBodyHandle) {
-        for link in self.world.place_links(root) {
-            if let Some(key) = self.world.keys.key(link)
-                && let Some(position) = self.world.position(link)
+        for link in self.state.world.place_links(root) {
+            if let Some(key) = self.state.world.keys.key(link)
+                && let Some(position) = self.state.world.position(link)
             {
-                self.poses.teleport(key, link, position, self.clock.tick());
+                let tick = self.tick();
+                self.state.poses.teleport(key, link, position, tick);
             }
         }
     }
@@ -68,14 +70,15 @@ impl Simulation {
         let handle = self.living(key, true)?;
         let by = self.placeable(handle, by)?;
         let moved = self
+            .state
             .world
             .transform(handle, &by)
             .ok_or(BodyError::NotFinite)?;
-        self.targets.transform(key, &by);
-        self.poses.teleport_by(key, handle, &by);
+        self.state.targets.transform(key, &by);
+        self.state.poses.teleport_by(key, handle, &by);
         for link in moved {
-            if let Some(key) = self.world.keys.key(link) {
-                self.poses.teleport_by(key, link, &by);
+            if let Some(key) = self.state.world.keys.key(link) {
+                self.state.poses.teleport_by(key, link, &by);
             }
         }
         Ok(())
@@ -105,11 +108,15 @@ impl Simulation {
             return Err(BodyError::NotFinite);
         }
         self.notice_edits();
+        if !self.is_in_frame && self.again.is_none() {
+            // No step that is made again would do it again.
+            self.ring.clear();
+        }
         let by = Pose::from_translation(-origin);
-        self.world.translate(by.translation);
-        self.targets.transform_all(&by);
-        self.forces.translate(by.translation);
-        self.poses.transform_all(&self.world, &by);
+        self.state.world.translate(by.translation);
+        self.state.targets.transform_all(&by);
+        self.state.forces.translate(by.translation);
+        self.state.poses.transform_all(&self.state.world, &by);
         Ok(())
     }
 
@@ -162,14 +169,16 @@ impl Simulation {
     ) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
         let pose = checked(pose)?;
-        if self.world.physics.bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
+        if self.state.world.physics.bodies[handle].body_type()
+            != RigidBodyType::KinematicPositionBased
+        {
             return Err(BodyError::NotKinematic);
         }
-        self.targets.set(key, pose, time);
-        if self.phase == Phase::StepTaken
-            && let Some(step) = self.clock.peek()
-        {
-            self.targets.apply_one(&mut self.world, key, step);
+        self.state.targets.set(key, pose, time);
+        if let Some(step) = self.current_step() {
+            self.state
+                .targets
+                .apply_one(&mut self.state.world, key, step);
         }
         Ok(())
     }
@@ -186,21 +195,22 @@ impl Simulation {
     /// [`BodyError::Gone`] if there is no such body.
     pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
+        let dt = self.clock().rate().dt();
         let PhysicsWorld {
             bodies,
             colliders,
             integration_parameters,
             ..
-        } = &mut self.world.physics;
+        } = &mut self.state.world.physics;
         let body = &mut bodies[handle];
         // Rapier would do so in the next step only.
         body.recompute_mass_properties_from_colliders(colliders);
-        self.poses.set_previous_from_velocity(
+        self.state.poses.set_previous_from_velocity(
             key,
             handle,
             body,
             integration_parameters.max_linear_velocity(),
-            self.clock.rate().dt(),
+            dt,
         );
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::state::SaveError;
 use crate::step::ForceGenerator;
 
-use super::{Phase, Simulation};
+use super::Simulation;
 
 /// With the feature `serde`. Fails with a [`SaveError`]'s text where [`Simulation::save`] fails with that error.
 impl Serialize for Simulation {
@@ -34,13 +34,13 @@ impl<'de> Deserialize<'de> for Simulation {
 
 impl Simulation {
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.phase != Phase::Idle {
+        if self.is_in_frame || self.again.is_some() {
             return Err(SaveError::WithinFrame);
         }
-        if self.world.has_unwritten_changes {
+        if self.state.world.has_unwritten_changes {
             return Err(SaveError::ChangedSinceStep);
         }
-        let mut custom = self.forces.custom_forces();
+        let mut custom = self.state.forces.custom_forces();
         match custom.find(|(_, force)| force.name().is_none()) {
             Some((key, _)) => Err(SaveError::UnnamedForce(key)),
             None => Ok(()),
@@ -49,12 +49,12 @@ impl Simulation {
 
     /// Whether nothing here panics for what was read. Rapier's own sets are Rapier's to check.
     fn is_consistent(&self) -> bool {
-        let keys = &self.world.keys;
-        let has_pose = |(key, handle)| self.poses.has(key, handle);
-        keys.iter().all(has_pose) && self.poses.is_consistent(keys)
+        let keys = &self.state.world.keys;
+        let has_pose = |(key, handle)| self.state.poses.has(key, handle);
+        keys.iter().all(has_pose) && self.state.poses.is_consistent(keys)
     }
 
     pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
-        self.forces.bind(force);
+        self.state.forces.bind(force);
     }
 }

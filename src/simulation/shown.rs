@@ -23,8 +23,8 @@ impl Simulation {
     /// camera follows.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.world.handle(key)?;
-        self.poses.shown(key)
+        self.state.world.handle(key)?;
+        self.shown_poses().shown(key)
     }
 
     /// [`pose`](Self::pose) as nalgebra's type, to the bit.
@@ -41,7 +41,7 @@ impl Simulation {
     /// `None` if the collider is gone, or its body has no key.
     #[must_use]
     pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
-        let collider = self.world.physics.colliders.get(handle)?;
+        let collider = self.state.world.physics.colliders.get(handle)?;
         let Some(parent) = collider.parent() else {
             return Some(*collider.position());
         };
@@ -52,15 +52,15 @@ impl Simulation {
     /// The pose of a body right before the last step of the last frame that had one.
     #[must_use]
     pub fn previous_pose(&self, key: BodyKey) -> Option<Pose> {
-        self.world.handle(key)?;
-        Some(self.poses.pair(key)?.previous)
+        self.state.world.handle(key)?;
+        Some(self.state.poses.pair(key)?.previous)
     }
 
     /// The pose of a body right after the last step of the last frame that had one.
     #[must_use]
     pub fn current_pose(&self, key: BodyKey) -> Option<Pose> {
-        self.world.handle(key)?;
-        Some(self.poses.pair(key)?.current)
+        self.state.world.handle(key)?;
+        Some(self.state.poses.pair(key)?.current)
     }
 
     /// The pose of a body at an earlier time: what a frame with this [`tick`](crate::Frame::tick) and
@@ -75,9 +75,9 @@ impl Simulation {
     /// the last tick is, until [`set_history`](Self::set_history) asks for more.
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
-        self.world.handle(key)?;
+        self.state.world.handle(key)?;
         let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
-        Some(self.poses.pair_at(key, tick)?.at(alpha))
+        Some(self.state.poses.pair_at(key, tick)?.at(alpha))
     }
 
     /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two at first, and at
@@ -86,26 +86,26 @@ impl Simulation {
     /// More than two cost 180 bytes for each state of a body that moves, and a look at each such
     /// body in every step, not just in the last one of a frame.
     pub fn set_history(&mut self, states: usize) {
-        self.poses.set_history(states, self.tick());
+        self.state.poses.set_history(states, self.tick());
     }
 
     /// How many states are kept of each body.
     #[must_use]
     pub fn history(&self) -> usize {
-        self.poses.history_len()
+        self.state.poses.history_len()
     }
 
     /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
     #[must_use]
     pub fn smoothing(&self) -> Smoothing {
-        self.poses.smoothing()
+        self.shown_poses().smoothing()
     }
 
     /// The smoothing that a body has of its own; `None` if it has none, or is gone.
     #[must_use]
     pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
-        self.world.handle(key)?;
-        self.poses.body_smoothing(key)
+        self.state.world.handle(key)?;
+        self.state.poses.body_smoothing(key)
     }
 
     /// Changes how a frame between two steps is shown, of all bodies but those with a
@@ -117,7 +117,7 @@ impl Simulation {
     /// or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but `Fixed` the last state
     /// is shown whatever the smoothing, as there is nothing between.
     pub fn set_smoothing(&mut self, smoothing: Smoothing) {
-        self.poses.set_smoothing(smoothing);
+        self.state.poses.set_smoothing(smoothing);
     }
 
     /// [`set_smoothing`](Self::set_smoothing) for one body; `None` is as the others.
@@ -130,7 +130,7 @@ impl Simulation {
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
         self.living(key, true)?;
-        self.poses.set_body_smoothing(key, smoothing);
+        self.state.poses.set_body_smoothing(key, smoothing);
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl Simulation {
     /// and a scene at rest gives nothing. The order has no meaning.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
-        self.poses.moved()
+        self.shown_poses().moved()
     }
 
     /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
@@ -160,6 +160,6 @@ impl Simulation {
         if frame > self.frame.number {
             return None;
         }
-        self.poses.moved_since(frame)
+        self.shown_poses().moved_since(frame)
     }
 }

@@ -80,10 +80,10 @@ pub struct Quarantined {
 /// at a body through [`body_mut`](crate::Simulation::body_mut).
 #[derive(Clone, Debug, Default)]
 pub struct Events {
-    collisions: Vec<Collision>,
-    contact_forces: Vec<ContactForce>,
-    soft_body_tears: Vec<SoftBodyTear>,
-    quarantined: Vec<Quarantined>,
+    pub(super) collisions: Vec<Collision>,
+    pub(super) contact_forces: Vec<ContactForce>,
+    pub(super) soft_body_tears: Vec<SoftBodyTear>,
+    pub(super) quarantined: Vec<Quarantined>,
 }
 
 impl Events {
@@ -96,7 +96,7 @@ impl Events {
     /// The collisions of one step: in the hook after it, what has just happened.
     #[must_use]
     pub fn collisions_in(&self, tick: u64) -> &[Collision] {
-        of_tick(&self.collisions, tick, |collision| collision.tick)
+        of_tick(&self.collisions, tick)
     }
 
     /// Contact forces over their threshold.
@@ -108,7 +108,7 @@ impl Events {
     /// The contact forces of one step.
     #[must_use]
     pub fn contact_forces_in(&self, tick: u64) -> &[ContactForce] {
-        of_tick(&self.contact_forces, tick, |force| force.tick)
+        of_tick(&self.contact_forces, tick)
     }
 
     /// Tears of soft bodies.
@@ -131,6 +131,36 @@ impl Events {
         self.quarantined[start..].sort_unstable_by_key(|event| event.body);
     }
 
+    /// Those of one step.
+    pub(crate) fn of(&self, tick: u64) -> Self {
+        Self {
+            collisions: of_tick(&self.collisions, tick).to_vec(),
+            contact_forces: of_tick(&self.contact_forces, tick).to_vec(),
+            soft_body_tears: of_tick(&self.soft_body_tears, tick).to_vec(),
+            quarantined: of_tick(&self.quarantined, tick).to_vec(),
+        }
+    }
+
+    /// Adds those of later steps.
+    pub(crate) fn append(&mut self, mut later: Self) {
+        self.collisions.append(&mut later.collisions);
+        self.contact_forces.append(&mut later.contact_forces);
+        self.soft_body_tears.append(&mut later.soft_body_tears);
+        self.quarantined.append(&mut later.quarantined);
+    }
+
+    /// From `tick` on, those of `other` are in the place of these.
+    pub(crate) fn replace_from(&mut self, tick: u64, mut other: Self) {
+        fn replace<T: Event>(events: &mut Vec<T>, tick: u64, other: &mut Vec<T>) {
+            events.truncate(before(events, tick));
+            events.extend(other.drain(before(other, tick)..));
+        }
+        replace(&mut self.collisions, tick, &mut other.collisions);
+        replace(&mut self.contact_forces, tick, &mut other.contact_forces);
+        replace(&mut self.soft_body_tears, tick, &mut other.soft_body_tears);
+        replace(&mut self.quarantined, tick, &mut other.quarantined);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.collisions.clear();
         self.contact_forces.clear();
@@ -140,10 +170,62 @@ impl Events {
 }
 
 /// The part of a list, sorted by tick, that has this tick.
-fn of_tick<T>(events: &[T], tick: u64, tick_of: impl Fn(&T) -> u64) -> &[T] {
-    let start = events.partition_point(|event| tick_of(event) < tick);
-    let end = events.partition_point(|event| tick_of(event) <= tick);
-    &events[start..end]
+pub(super) fn of_tick<T: Event>(events: &[T], tick: u64) -> &[T] {
+    &events[before(events, tick)..before(events, tick.saturating_add(1))]
+}
+
+/// How many events of a list, sorted by tick, are before this tick.
+fn before<T: Event>(events: &[T], tick: u64) -> usize {
+    events.partition_point(|event| event.tick() < tick)
+}
+
+/// What all kinds of events have.
+pub(super) trait Event: Clone {
+    fn tick(&self) -> u64;
+
+    /// Whether it is the same in another run of the same step.
+    fn is_same(&self, other: &Self) -> bool;
+}
+
+impl Event for Collision {
+    fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+
+impl Event for ContactForce {
+    fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let colliders = |of: &Self| [of.force.collider1, of.force.collider2];
+        (self.tick, colliders(self)) == (other.tick, colliders(other))
+    }
+}
+
+impl Event for SoftBodyTear {
+    fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (self.tick, self.event.soft_body) == (other.tick, other.event.soft_body)
+    }
+}
+
+impl Event for Quarantined {
+    fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self == other
+    }
 }
 
 /// The events of the frame, and what it takes to name the bodies in them.

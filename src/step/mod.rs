@@ -11,10 +11,12 @@ mod forces;
 mod generators;
 // Where kinematic bodies move to.
 mod targets;
-// What comes out.
+// What comes out, and what becomes of it when steps are made again.
+mod event_changes;
 mod events;
 
 pub use button::Button;
+pub use event_changes::EventChanges;
 pub(crate) use events::EventLog;
 pub use events::{Collision, ContactForce, Events, Quarantined, SoftBodyTear};
 pub use forces::BodyError;

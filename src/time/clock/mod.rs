@@ -155,6 +155,12 @@ impl Clock {
     /// Zero is a good value: a frame without a step. Steps of the frame before that were not taken are
     /// dropped, as by [`abort_frame`](Self::abort_frame).
     pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
+        self.begin_frame_after(0, elapsed)
+    }
+
+    /// [`begin_frame`](Self::begin_frame) of which `made` steps count as made: the limits leave fewer, and one at
+    /// least.
+    pub(crate) fn begin_frame_after(&mut self, made: u64, elapsed: Duration) -> Dropped {
         let mut dropped = self.abort_frame();
         self.apply_settings();
         self.real_time = self.real_time.saturating_add(elapsed);
@@ -166,7 +172,7 @@ impl Clock {
             let length = units_per_step(self.rate);
             let plan = self.stepping.plan(self.overstep + gained, length);
             self.overstep = plan.left;
-            whole = self.limit(plan.whole, plan.last > 0, &mut dropped);
+            whole = self.limit(plan.whole, made + u64::from(plan.last > 0), &mut dropped);
             self.due.last = plan.last;
         }
         // Only a frame of decades at gigahertz rates holds more steps than a u64 counts.
@@ -211,6 +217,7 @@ impl Clock {
             real_frame_end: self.real_time,
             is_first: !self.due.has_begun,
             is_last: self.due.steps == 1,
+            is_again: false,
         })
     }
 
@@ -232,13 +239,8 @@ impl Clock {
 
     fn apply_settings(&mut self) {
         if self.unit_rate != self.rate {
-            let new = u128::from(self.rate.steps());
-            let old = u128::from(self.unit_rate.steps());
-            // Rounded down to a unit of the new rate, which is less than a femtosecond.
-            let in_new_units =
-                |units: u128| (units / old).saturating_mul(new) + units % old * new / old;
-            self.overstep = in_new_units(self.overstep);
-            self.simulated = in_new_units(self.simulated);
+            self.overstep = in_units_of(self.rate, self.overstep, self.unit_rate);
+            self.simulated = in_units_of(self.rate, self.simulated, self.unit_rate);
             self.unit_rate = self.rate;
         }
         if std::mem::take(&mut self.discards_overstep) {
@@ -266,9 +268,9 @@ impl Clock {
         (taken.as_nanos() * units_per_nano, units_per_nano)
     }
 
-    /// How many of `whole` steps may be made, beside a shorter one.
-    fn limit(&self, whole: u64, and_a_last: bool, dropped: &mut Dropped) -> u64 {
-        let at_most = |most: u64| whole.min(most.saturating_sub(and_a_last.into()));
+    /// How many of `whole` steps may be made, beside others.
+    fn limit(&self, whole: u64, others: u64, dropped: &mut Dropped) -> u64 {
+        let at_most = |most: u64| whole.min(most.saturating_sub(others));
         let by_count = self
             .max_steps_per_frame
             .map_or(whole, |most| at_most(most.into()));
@@ -276,6 +278,19 @@ impl Clock {
         dropped.steps = whole - by_count;
         dropped.over_budget = by_count.saturating_sub(by_budget);
         by_count.min(by_budget)
+    }
+
+    /// The most steps that a frame may make.
+    pub(crate) fn most_steps(&self) -> u64 {
+        let by_count = self.max_steps_per_frame.map_or(u64::MAX, u64::from);
+        by_count.min(self.budget.map_or(u64::MAX, Budget::steps))
+    }
+
+    /// Goes to where `other` is in simulated time. Real time, the settings and the overstep stay.
+    pub(crate) fn go_to(&mut self, other: &Self) {
+        self.abort_frame();
+        self.tick = other.tick;
+        self.simulated = in_units_of(self.unit_rate, other.simulated, other.unit_rate);
     }
 
     /// The length of the next step.
@@ -398,6 +413,12 @@ impl Clock {
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }
+}
+
+/// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
+fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
+    let (new, old) = (u128::from(new.steps()), u128::from(old.steps()));
+    (units / old).saturating_mul(new) + units % old * new / old
 }
 
 fn units_per_step(rate: Rate) -> u128 {

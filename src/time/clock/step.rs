@@ -26,6 +26,9 @@ pub struct Step {
     pub is_first: bool,
     /// Whether it is the last step that is due in its frame.
     pub is_last: bool,
+    /// Whether it was made before, and is made again after a
+    /// [rollback](crate::Simulation::roll_back). All else is then as it was the first time.
+    pub is_again: bool,
 }
 
 /// What was dropped in a frame, or in all of them, and why.

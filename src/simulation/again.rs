@@ -1,0 +1,163 @@
+//! Steps that are made again after a rollback: the present waits until they have caught up with it.
+
+use std::collections::VecDeque;
+
+use crate::pose::Poses;
+use crate::step::{EventChanges, Events};
+use crate::time::{Clock, Step};
+
+use super::state::State;
+use super::{Phase, Simulation};
+
+#[derive(Clone)]
+pub(super) struct Again {
+    /// The state that was left, which frames show until it is caught up with.
+    pub present: State,
+    /// Whether the step after the present one was taken.
+    was_taken: bool,
+    steps: VecDeque<Made>,
+    /// How many of them have been made again.
+    done: usize,
+}
+
+/// A step, as it was made.
+#[derive(Clone)]
+struct Made {
+    /// With the step as its next one.
+    clock: Clock,
+    events: Events,
+}
+
+impl Again {
+    /// The clock before the next step; `None` once all are made.
+    pub fn clock(&self) -> Option<&Clock> {
+        self.steps.get(self.done).map(|made| &made.clock)
+    }
+
+    pub fn step(&self) -> Option<Step> {
+        let step = self.clock()?.peek()?;
+        Some(Step {
+            is_again: true,
+            ..step
+        })
+    }
+
+    pub fn left(&self) -> usize {
+        self.steps.len() - self.done
+    }
+
+    pub fn end_step(&mut self) {
+        self.done += 1;
+    }
+
+    fn first(&self) -> u64 {
+        self.steps.front().map_or(0, |made| made.clock.tick())
+    }
+
+    /// Goes back to `tick`. `later` are the steps from there on, of which those that were made again already are
+    /// known here as they were made first.
+    fn go_back(&mut self, tick: u64, later: Vec<Made>) {
+        let first = self.first();
+        for made in later.into_iter().rev() {
+            if self.steps.is_empty() || made.clock.tick() < first {
+                self.steps.push_front(made);
+            }
+        }
+        let done = tick - self.first();
+        self.done = usize::try_from(done).unwrap_or(usize::MAX);
+    }
+}
+
+impl Simulation {
+    /// How many steps are still to be made again after a [rollback](Self::roll_back), before
+    /// [`next_step`](Self::next_step) gives a new one.
+    #[must_use]
+    pub fn steps_again(&self) -> u64 {
+        self.again.as_ref().map_or(0, |again| again.left() as u64)
+    }
+
+    /// Goes back to `tick`, of which the ring has the state, to make the steps from there on again.
+    pub(super) fn leave_present(&mut self, tick: u64) {
+        let mut state = None;
+        let later = self.ring.take_from(tick).into_iter().map(|saved| {
+            state.get_or_insert(saved.state);
+            Made {
+                clock: saved.clock,
+                events: saved.events,
+            }
+        });
+        let later = later.collect();
+        let Some(state) = state else {
+            return;
+        };
+        let present = std::mem::replace(&mut self.state, state);
+        let was_taken = std::mem::take(&mut self.phase) == Phase::Taken;
+        let again = self.again.get_or_insert_with(|| {
+            Box::new(Again {
+                present,
+                was_taken,
+                steps: VecDeque::new(),
+                done: 0,
+            })
+        });
+        again.go_back(tick, later);
+    }
+
+    /// Once all steps are made again: goes on in the present, as they have changed it.
+    pub(super) fn catch_up(&mut self) {
+        if let Some(again) = self.again.take_if(|again| again.left() == 0) {
+            let first = again.first();
+            let mut then = Events::default();
+            for made in again.steps {
+                then.append(made.events);
+            }
+            let now = std::mem::take(&mut self.state.log.events);
+            self.event_changes = EventChanges::between(&then, &now);
+            self.take_over(again.present, true);
+            let of_frame = first.max(self.frame.ticks().start);
+            self.state.log.events.replace_from(of_frame, now);
+        }
+    }
+
+    /// If steps are still to be made again: goes on in the present as it was.
+    pub(super) fn give_up_again(&mut self) {
+        if let Some(again) = self.again.take() {
+            self.state = again.present;
+            self.phase = if again.was_taken {
+                Phase::Taken
+            } else {
+                Phase::Between
+            };
+            self.ring.clear();
+        }
+    }
+
+    /// What frames have shown so far: that of the present, while steps are made again.
+    pub(super) fn shown_poses(&self) -> &Poses {
+        let again = self.again.as_ref();
+        again.map_or(&self.state.poses, |again| &again.present.poses)
+    }
+
+    pub(super) fn shown_poses_mut(&mut self) -> &mut Poses {
+        let again = self.again.as_mut();
+        again.map_or(&mut self.state.poses, |again| &mut again.present.poses)
+    }
+
+    /// This state takes the place of `left`: what is shown goes on from there.
+    pub(super) fn take_over(&mut self, left: State, is_smooth: bool) {
+        self.notice_edits();
+        let world = &self.state.world;
+        for (key, handle) in left.world.keys.iter() {
+            let lived = left.world.physics.bodies.contains(handle);
+            if lived && world.handle(key).is_none() {
+                self.dying.push(key);
+            }
+        }
+        self.dying.retain(|key| world.handle(*key).is_none());
+        self.state.log.events = left.log.events;
+        let tick = self.clock.tick();
+        self.state
+            .poses
+            .take_over(left.poses, world, tick, is_smooth);
+    }
+}

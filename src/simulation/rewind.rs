@@ -1,0 +1,331 @@
+//! Back in time: for good, or to make the steps since then again.
+
+use std::ops::Range;
+
+use crate::key::BodyKey;
+use crate::pose::Correction;
+use crate::rapier::math::Pose;
+use crate::step::{BodyError, EventChanges};
+use crate::time::Step;
+
+use super::advance::{BeforeStep, Hooks};
+use super::{Phase, Simulation};
+
+/// Why a simulation cannot go back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewindError {
+    /// The state of that tick is not kept, or no longer.
+    #[error("the state of tick {tick} is not kept: those of {kept:?} are")]
+    NotKept {
+        /// The tick that was asked for.
+        tick: u64,
+        /// See [`Simulation::rewindable`].
+        kept: Range<u64>,
+    },
+    /// More steps would have to be made again than
+    /// [`set_max_steps_per_frame`](Simulation::set_max_steps_per_frame) or
+    /// [`set_budget`](Simulation::set_budget) allow, with one left for the frame's own: ask for a full state, and
+    /// [adopt](Simulation::adopt) that.
+    #[error("{steps} steps to be made again, where a frame may make {most}")]
+    TooManySteps {
+        /// How many steps, with those that were made again since the last frame.
+        steps: u64,
+        /// The most that a frame may make.
+        most: u64,
+    },
+    /// A frame is open: end it first.
+    #[error("the simulation is within a frame")]
+    WithinFrame,
+}
+
+/// Why [`Simulation::run_again_with`] has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunAgainError<E> {
+    /// It cannot go back so far.
+    #[error(transparent)]
+    Rewind(#[from] RewindError),
+    /// A hook failed. The present is as it was; the states before it are forgotten.
+    #[error("a hook failed in a step that was made again")]
+    Hook(#[source] E),
+}
+
+/// # Back in time
+///
+/// A simulation can keep the states before its last steps: to [rewind](Self::rewind) for a player or a debugger, and to
+/// [make steps again](Self::run_again) with input that came late, which is rollback.
+///
+/// ```
+/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::{RewindError, Simulation};
+/// # use std::collections::BTreeMap;
+/// # use std::time::Duration;
+/// let mut simulation = Simulation::default();
+/// simulation.set_rewind_limits(20, 64 << 20); // a third of a second, in at most 64 MiB
+/// let ship = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+///
+/// // The other player's input by tick, of which that of tick 3 is late.
+/// let mut thrust = BTreeMap::new();
+/// let apply = |simulation: &mut Simulation, thrust: &BTreeMap<u64, f32>, tick| {
+///     let thrust = thrust.get(&tick).copied().unwrap_or(0.0);
+///     simulation.apply_impulse(ship, Vector::X * thrust).unwrap();
+/// };
+/// for _ in 0..5 {
+///     simulation.advance(Duration::from_millis(20), |simulation, step| {
+///         apply(simulation, &thrust, step.tick);
+///     });
+/// }
+/// assert_eq!((simulation.tick(), simulation.rewindable()), (6, 0..6));
+/// thrust.insert(3, 2.0);
+/// simulation.run_again(3, |simulation, step| {
+///     assert!(step.is_again && simulation.tick() == step.tick);
+///     apply(simulation, &thrust, step.tick);
+/// })?;
+/// assert_eq!(simulation.tick(), 6);
+/// assert!(simulation.body(ship).unwrap().linvel().x > 0.0);
+/// # Ok::<(), RewindError>(())
+/// ```
+///
+/// # What is made again
+/// Steps, not frames. The state before a step has what the game did up to then, between frames too; what it did
+/// between frames since then (spawn, teleport, a change of gravity) is not done again. So do in the hooks what is to
+/// last, by input of that tick. Settings of the clock, of smoothing, corrections and history are not part of
+/// the state that goes back. What the game keeps beside the simulation, and what its components are, it has to put
+/// back itself: [`Owners::unmatched`](crate::Owners::unmatched) finds bodies without an entity, and entities
+/// without a body.
+///
+/// In the hooks of a step that is made again [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
+/// [`events`](Self::events) are those of that step, and [`Step::is_again`] is set. What frames show,
+/// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it goes over to the corrected motion
+/// [smoothly](Self::set_correction). A key given out in a step that is made again is the same if the same bodies
+/// are inserted and removed in the same order; otherwise it may be that of another body.
+///
+/// # Cost
+/// Each step is saved while states are kept: 0.6 of a step in a heap, less where little touches. Going
+/// back costs as much once. Figures: `cargo bench --bench rollback`.
+impl Simulation {
+    /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks for none, as at
+    /// first.
+    ///
+    /// A state's size is an estimate, from the sizes of Rapier's sets. The oldest are forgotten first. All are
+    /// when ticks get [other numbers](Self::set_tick), and when the [origin](Self::shift_origin) is shifted
+    /// between frames. A [clone](Self#the-state-as-a-value) and a saved state hold none of them.
+    pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
+        self.ring.set_limits(ticks, bytes);
+    }
+
+    /// The ticks that can be gone back to. After a [rewind](Self::rewind) those that were left as well, until the
+    /// next step.
+    #[must_use]
+    pub fn rewindable(&self) -> Range<u64> {
+        self.ring.ticks()
+    }
+
+    /// About how many bytes the states that are kept take.
+    #[must_use]
+    pub fn rewind_bytes(&self) -> usize {
+        self.ring.held()
+    }
+
+    /// Goes back to the state before the step of `tick`, and stays there: for a player who rewinds, a debugger's step
+    /// back, and scrubbing. The next frame shows it.
+    ///
+    /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the settings
+    /// and the overstep stay as they are. What waited for the next step is left behind.
+    ///
+    /// Also after Rapier has panicked in a step, which then was never made.
+    ///
+    /// # Errors
+    /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]: nothing is changed then.
+    pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
+        let has_panicked = self.phase == Phase::Stepping;
+        if (self.is_in_frame || self.again.is_some()) && !has_panicked {
+            return Err(RewindError::WithinFrame);
+        }
+        let kept = self.ring.ticks();
+        let not_kept = || RewindError::NotKept { tick, kept };
+        let saved = self.ring.get(tick).ok_or_else(not_kept)?;
+        let (state, clock) = (saved.state.clone(), saved.clock.clone());
+        if has_panicked {
+            self.again = None;
+            self.phase = Phase::Between;
+            self.frame.dropped += self.clock.abort_frame();
+            self.is_in_frame = false;
+        } else if self.ring.ticks().end <= self.tick() + 1 {
+            let present = self.state.without_events();
+            self.ring.push(&self.clock, present);
+        }
+        self.clock.go_to(&clock);
+        let left = std::mem::replace(&mut self.state, state);
+        self.take_over(left, false);
+        self.state.log.events.clear();
+        Ok(())
+    }
+
+    /// Goes back to the state before the step of `tick`, to make the steps since then again: the next ones that
+    /// [`next_step`](Self::next_step) gives, before any new one. [`run_again`](Self::run_again) does both.
+    ///
+    /// Within a frame too: before the game does its part in the step at hand, which is then taken anew. If
+    /// the frame ends before the present is reached, it goes on in the present as that was, and the states
+    /// before it are forgotten. Called again meanwhile, it goes back further, or begins anew.
+    ///
+    /// # Errors
+    /// [`RewindError::NotKept`], [`RewindError::TooManySteps`]: nothing is changed then.
+    ///
+    /// # Panics
+    /// As [`begin_frame`](Self::begin_frame).
+    pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
+        self.check_world();
+        self.catch_up();
+        let present = self.clock.tick();
+        if tick == present && self.again.is_none() {
+            return Ok(());
+        }
+        let kept = self.ring.ticks();
+        let kept = kept.start..kept.end.min(self.tick().saturating_add(1));
+        if !kept.contains(&tick) {
+            return Err(RewindError::NotKept { tick, kept });
+        }
+        let made = if self.is_in_frame {
+            self.frame.again + self.frame.steps
+        } else {
+            self.made_again
+        };
+        let steps = made + (present - tick);
+        let most = self.clock.most_steps();
+        if steps >= most {
+            return Err(RewindError::TooManySteps { steps, most });
+        }
+        self.notice_edits();
+        self.leave_present(tick);
+        Ok(())
+    }
+
+    /// [`roll_back`](Self::roll_back) to a state that came from elsewhere, in place of the one that is kept of its tick:
+    /// a server's, for a client that has gone on since.
+    ///
+    /// # Errors
+    /// As [`roll_back`](Self::roll_back); the tick is that of `state`.
+    ///
+    /// # Panics
+    /// As [`begin_frame`](Self::begin_frame).
+    pub fn roll_back_to(&mut self, state: Self) -> Result<(), RewindError> {
+        self.roll_back(state.tick())?;
+        let events = std::mem::take(&mut self.state.log.events);
+        self.state = state.state;
+        self.state.log.events = events;
+        Ok(())
+    }
+
+    /// Makes the steps from `tick` to the present again, with `before_step` called before each, as
+    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) says what became of the
+    /// events.
+    ///
+    /// # Errors
+    /// As [`roll_back`](Self::roll_back).
+    ///
+    /// # Panics
+    /// As [`roll_back`](Self::roll_back). A panic in `before_step` goes through, and leaves the rest of the steps to the next call of
+    /// [`next_step`](Self::next_step).
+    pub fn run_again(
+        &mut self,
+        tick: u64,
+        before_step: impl FnMut(&mut Simulation, Step),
+    ) -> Result<(), RewindError> {
+        match self.run_again_with(tick, &mut BeforeStep(before_step)) {
+            Ok(()) => Ok(()),
+            Err(RunAgainError::Rewind(error)) => Err(error),
+        }
+    }
+
+    /// [`run_again`](Self::run_again) with hooks before and after each step, which can fail.
+    ///
+    /// # Errors
+    /// A [`RunAgainError`]: the present is as it was.
+    ///
+    /// # Panics
+    /// As [`run_again`](Self::run_again).
+    pub fn run_again_with<H: Hooks>(
+        &mut self,
+        tick: u64,
+        hooks: &mut H,
+    ) -> Result<(), RunAgainError<H::Error>> {
+        self.roll_back(tick)?;
+        while self.steps_again() > 0
+            && let Some(step) = self.next_step()
+        {
+            if let Err(error) = self.make_one(hooks, step) {
+                self.give_up_again();
+                return Err(RunAgainError::Hook(error));
+            }
+        }
+        self.catch_up();
+        Ok(())
+    }
+
+    /// What the last run of steps that were made again has changed of the events: which are new, which are confirmed
+    /// and which never happened. Until the next such run ends.
+    #[must_use]
+    pub fn event_changes(&self) -> &EventChanges {
+        &self.event_changes
+    }
+
+    /// Takes over a full state that came from elsewhere, with its tick: where [`roll_back`](Self::roll_back) cannot go.
+    /// What frames show goes over to it [smoothly](Self::set_correction).
+    ///
+    /// Real time, settings and the overstep stay as they are. The states that were kept are forgotten.
+    ///
+    /// # Errors
+    /// [`RewindError::WithinFrame`]: nothing is changed then.
+    pub fn adopt(&mut self, state: Self) -> Result<(), RewindError> {
+        if self.is_in_frame || self.again.is_some() {
+            return Err(RewindError::WithinFrame);
+        }
+        self.clock.go_to(&state.clock);
+        let left = std::mem::replace(&mut self.state, state.state);
+        self.take_over(left, true);
+        self.ring.clear();
+        Ok(())
+    }
+
+    /// Steps have other numbers from now on.
+    pub(super) fn renumber(&mut self, tick: u64) {
+        self.state.poses.set_tick(tick);
+        self.ring.clear();
+    }
+}
+
+/// # Smooth correction
+///
+/// After a [rollback](Self::roll_back) or an [adopted](Self::adopt) state a body may be elsewhere than it was shown. The
+/// error that a frame would show decays over the next frames, without touching the physics.
+impl Simulation {
+    /// How the error decays; `None` if it is not smoothed.
+    #[must_use]
+    pub fn correction(&self) -> Option<Correction> {
+        self.shown_poses().correction()
+    }
+
+    /// Sets how the error decays; `None`: all bodies are shown where they are at once.
+    pub fn set_correction(&mut self, correction: Option<Correction>) {
+        self.shown_poses_mut().set_correction(correction);
+    }
+
+    /// Sets whether the error of this body is smoothed: yes at first.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_correction(&mut self, key: BodyKey, is_on: bool) -> Result<(), BodyError> {
+        self.living(key, true)?;
+        self.state.poses.set_body_correction(key, is_on);
+        Ok(())
+    }
+
+    /// How far off its place a body is shown, and by what rotation it is turned: `None` if it is shown where it
+    /// is. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
+    #[must_use]
+    pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
+        self.shown_poses().error(key)
+    }
+}

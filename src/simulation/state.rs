@@ -1,0 +1,77 @@
+//! All that a step depends on, but for the time: what is saved, and what a rollback puts back.
+
+use crate::key::BodyKey;
+use crate::pose::{Correction, Poses};
+use crate::rapier::dynamics::{ImpulseJoint, RigidBody};
+use crate::rapier::geometry::{Collider, ContactManifold, ContactPair};
+use crate::rapier::pipeline::PhysicsWorld;
+use crate::step::{EventLog, Forces, Targets, World};
+
+#[derive(Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct State {
+    pub world: World,
+    pub targets: Targets,
+    pub forces: Forces,
+    pub log: EventLog,
+    pub poses: Poses,
+    pub edits: Edits,
+}
+
+/// What the game may have changed through Rapier's own types since it was last looked at.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Edits {
+    pub bodies: Vec<BodyKey>,
+    /// Whether that may be any body, or its removal.
+    pub all: bool,
+}
+
+impl State {
+    pub fn new(physics: PhysicsWorld) -> Self {
+        let mut poses = Poses::default();
+        poses.set_correction(Some(Correction::default()));
+        Self {
+            world: World::new(physics),
+            targets: Targets::default(),
+            forces: Forces::default(),
+            log: EventLog::default(),
+            poses,
+            edits: Edits::default(),
+        }
+    }
+
+    /// A copy without the events of the frame, which are no part of what a step depends on.
+    pub fn without_events(&mut self) -> Self {
+        let events = std::mem::take(&mut self.log.events);
+        let state = self.clone();
+        self.log.events = events;
+        state
+    }
+
+    /// About how many bytes of memory it takes, by the sizes of Rapier's sets.
+    pub fn bytes(&self) -> usize {
+        let PhysicsWorld {
+            bodies,
+            colliders,
+            impulse_joints,
+            narrow_phase,
+            ..
+        } = &self.world.physics;
+        let pairs = narrow_phase.contact_pairs();
+        let contacts: usize = pairs
+            .map(|pair| size_of::<ContactPair>() + pair.manifolds().len() * BYTES_PER_MANIFOLD)
+            .sum();
+        bodies.len() * BYTES_PER_BODY
+            + colliders.len() * BYTES_PER_COLLIDER
+            + impulse_joints.len() * size_of::<ImpulseJoint>()
+            + contacts
+    }
+}
+
+/// With its poses, keys and place in the islands.
+const BYTES_PER_BODY: usize = size_of::<RigidBody>() + 400;
+/// With its leaf in the broad phase.
+const BYTES_PER_COLLIDER: usize = size_of::<Collider>() + 200;
+/// With its points.
+const BYTES_PER_MANIFOLD: usize = size_of::<ContactManifold>() + 300;

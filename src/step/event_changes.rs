@@ -1,0 +1,73 @@
+//! What became of events when their steps were made again.
+
+use super::events::{Event, Events};
+
+/// What became of events when steps were made again: from
+/// [`Simulation::event_changes`](crate::Simulation::event_changes).
+///
+/// An event is the same in both runs if it is of the same tick, kind and pair; where one comes a tick later, that
+/// is one retracted and one new. Start the effects of the new ones, stop those of the retracted ones, and leave those of
+/// the confirmed ones alone: then each effect plays once, and none that never happened.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct EventChanges {
+    /// Only the run that was made again has them.
+    pub new: Events,
+    /// Both have them. A contact force is that of the later run.
+    pub confirmed: Events,
+    /// Only the first run had them: they never happened.
+    pub retracted: Events,
+}
+
+impl EventChanges {
+    pub(crate) fn between(then: &Events, now: &Events) -> Self {
+        let mut changes = Self::default();
+        changes.compare(
+            then,
+            now,
+            |events| &events.collisions,
+            |events| &mut events.collisions,
+        );
+        changes.compare(
+            then,
+            now,
+            |events| &events.contact_forces,
+            |events| &mut events.contact_forces,
+        );
+        changes.compare(
+            then,
+            now,
+            |events| &events.soft_body_tears,
+            |events| &mut events.soft_body_tears,
+        );
+        changes.compare(
+            then,
+            now,
+            |events| &events.quarantined,
+            |events| &mut events.quarantined,
+        );
+        changes
+    }
+
+    fn compare<T: Event>(
+        &mut self,
+        then: &Events,
+        now: &Events,
+        list: impl Fn(&Events) -> &Vec<T>,
+        list_mut: impl Fn(&mut Events) -> &mut Vec<T>,
+    ) {
+        let mut old = list(then).clone();
+        for event in list(now) {
+            let place = old.iter().position(|other| other.is_same(event));
+            let change = match place {
+                Some(place) => {
+                    old.remove(place);
+                    &mut self.confirmed
+                }
+                None => &mut self.new,
+            };
+            list_mut(change).push(event.clone());
+        }
+        *list_mut(&mut self.retracted) = old;
+    }
+}
