@@ -57,9 +57,12 @@ impl Again {
     /// Goes back to `tick`. `later` are the steps from there on, of which those that were made again already are
     /// known here as they were made first.
     fn go_back(&mut self, tick: u64, later: Vec<Made>) {
-        let first = self.first();
+        let known = self
+            .steps
+            .front()
+            .map_or(u64::MAX, |made| made.clock.tick());
         for made in later.into_iter().rev() {
-            if self.steps.is_empty() || made.clock.tick() < first {
+            if made.clock.tick() < known {
                 self.steps.push_front(made);
             }
         }
