@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use crate::pose::Poses;
 use crate::step::{EventChanges, Events};
 use crate::time::{Clock, Step};
 
@@ -12,7 +11,7 @@ use super::{Phase, Simulation};
 #[derive(Clone)]
 pub(super) struct Again {
     /// The state that was left, which frames show until it is caught up with.
-    pub present: State,
+    present: State,
     /// Whether the step after the present one was taken.
     was_taken: bool,
     steps: VecDeque<Made>,
@@ -82,7 +81,11 @@ impl Simulation {
     /// Goes back to `tick`, of which the ring has the state, to make the steps from there on again.
     pub(super) fn leave_present(&mut self, tick: u64) {
         let mut state = None;
-        let later = self.ring.take_from(tick).into_iter().map(|saved| {
+        let present = self.clock.tick();
+        let later = self.ring.take_from(tick).into_iter();
+        // The step at hand of a frame is none that was made.
+        let later = later.take_while(|saved| saved.clock.tick() < present);
+        let later = later.map(|saved| {
             state.get_or_insert(saved.state);
             Made {
                 clock: saved.clock,
@@ -135,15 +138,15 @@ impl Simulation {
         }
     }
 
-    /// What frames have shown so far: that of the present, while steps are made again.
-    pub(super) fn shown_poses(&self) -> &Poses {
+    /// The state that frames show: while steps are made again, the one that was left.
+    pub(super) fn present(&self) -> &State {
         let again = self.again.as_ref();
-        again.map_or(&self.state.poses, |again| &again.present.poses)
+        again.map_or(&self.state, |again| &again.present)
     }
 
-    pub(super) fn shown_poses_mut(&mut self) -> &mut Poses {
+    pub(super) fn present_mut(&mut self) -> &mut State {
         let again = self.again.as_mut();
-        again.map_or(&mut self.state.poses, |again| &mut again.present.poses)
+        again.map_or(&mut self.state, |again| &mut again.present)
     }
 
     /// This state takes the place of `left`: what is shown goes on from there.

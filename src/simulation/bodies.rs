@@ -219,6 +219,8 @@ impl Simulation {
         if frame > self.frame.number {
             return None;
         }
-        self.removals.since(frame)
+        let removed = self.removals.since(frame)?;
+        // After a rollback some may live again.
+        Some(removed.filter(|key| self.handle(*key).is_none()))
     }
 }

@@ -310,9 +310,7 @@ impl Simulation {
                 dt: self.frame.dt,
                 ..Frame::default()
             };
-            if self.again.is_none() {
-                self.state.log.events.clear();
-            }
+            self.present_mut().log.events.clear();
         }
         self.is_in_frame = true;
         let tick = self.clock.tick();

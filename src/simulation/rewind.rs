@@ -304,12 +304,12 @@ impl Simulation {
     /// How the error decays; `None` if it is not smoothed.
     #[must_use]
     pub fn correction(&self) -> Option<Correction> {
-        self.shown_poses().correction()
+        self.present().poses.correction()
     }
 
     /// Sets how the error decays; `None`: all bodies are shown where they are at once.
     pub fn set_correction(&mut self, correction: Option<Correction>) {
-        self.shown_poses_mut().set_correction(correction);
+        self.present_mut().poses.set_correction(correction);
     }
 
     /// Sets whether the error of this body is smoothed: yes at first.
@@ -326,6 +326,6 @@ impl Simulation {
     /// is. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
-        self.shown_poses().error(key)
+        self.present().poses.error(key)
     }
 }

@@ -24,7 +24,7 @@ impl Simulation {
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.state.world.handle(key)?;
-        self.shown_poses().shown(key)
+        self.present().poses.shown(key)
     }
 
     /// [`pose`](Self::pose) as nalgebra's type, to the bit.
@@ -98,7 +98,7 @@ impl Simulation {
     /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
     #[must_use]
     pub fn smoothing(&self) -> Smoothing {
-        self.shown_poses().smoothing()
+        self.present().poses.smoothing()
     }
 
     /// The smoothing that a body has of its own; `None` if it has none, or is gone.
@@ -140,7 +140,7 @@ impl Simulation {
     /// and a scene at rest gives nothing. The order has no meaning.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
-        self.shown_poses().moved()
+        self.present().poses.moved()
     }
 
     /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
@@ -160,6 +160,6 @@ impl Simulation {
         if frame > self.frame.number {
             return None;
         }
-        self.shown_poses().moved_since(frame)
+        self.present().poses.moved_since(frame)
     }
 }

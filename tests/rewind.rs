@@ -1,0 +1,1071 @@
+//! Back in time: steps that are made again, what is shown meanwhile and after, and rewinding for good.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{
+    BodyKey, Budget, Correction, Events, Frame, Hooks, Rate, RewindError, RunAgainError,
+    Simulation, Step, Stepping,
+};
+use proptest::prelude::*;
+use scenes::{MS, advance, assert_near, ball, flyer, hash, moved_keys, shown_x, space, with_floor};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const ALL: usize = usize::MAX;
+
+/// A flyer at 100 steps a second, 1 m in each, with states kept.
+fn flyer_with_states(ticks: u64) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = scenes::flyer_in_space();
+    simulation.set_rewind_limits(ticks, ALL);
+    (simulation, key)
+}
+
+/// A world in which two players push balls, and bodies come and go, by tick.
+#[derive(Clone)]
+struct Match {
+    simulation: Simulation,
+    balls: Vec<BodyKey>,
+}
+
+/// What one tick's input does. None for most ticks.
+type Inputs = BTreeMap<u64, Vec<Deed>>;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Deed {
+    Push(usize, f32),
+    Teleport(usize, f32),
+    Spawn(f32),
+    Remove(usize),
+    Gravity(f32),
+}
+
+impl Match {
+    fn new(ticks: u64) -> Self {
+        let mut simulation = with_floor(Rate::hz(60).unwrap());
+        simulation.set_rewind_limits(ticks, ALL);
+        let balls = (0..6u8).map(|i| {
+            let at = Vector::new(0.7 * f32::from(i), 0.5 + 0.9 * f32::from(i % 3), 0.0);
+            let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
+            simulation.insert(RigidBodyBuilder::dynamic().translation(at), ball)
+        });
+        let balls = balls.collect();
+        Self { simulation, balls }
+    }
+
+    fn advance(&mut self, inputs: &Inputs, time: Duration) -> Frame {
+        let balls = &self.balls;
+        (self.simulation).advance(time, |simulation, step| {
+            act(simulation, balls, inputs, step)
+        })
+    }
+
+    fn run_again(&mut self, inputs: &Inputs, tick: u64) -> Result<(), RewindError> {
+        let balls = &self.balls;
+        let act = |simulation: &mut Simulation, step| act(simulation, balls, inputs, step);
+        self.simulation.run_again(tick, act)
+    }
+
+    /// All that the next steps and what is shown of them depend on.
+    fn state(&self) -> (u64, Vec<(BodyKey, Option<Pose>, Option<Pose>)>, u64) {
+        let simulation = &self.simulation;
+        let mut poses: Vec<_> = (simulation.bodies())
+            .map(|(key, _)| {
+                (
+                    key,
+                    simulation.previous_pose(key),
+                    simulation.current_pose(key),
+                )
+            })
+            .collect();
+        poses.sort_unstable_by_key(|(key, ..)| *key);
+        (hash(simulation.physics()), poses, simulation.tick())
+    }
+}
+
+fn act(simulation: &mut Simulation, balls: &[BodyKey], inputs: &Inputs, step: Step) {
+    for deed in inputs.get(&step.tick).into_iter().flatten() {
+        let key = |i: usize| balls[i % balls.len()];
+        // A ball may be gone.
+        match *deed {
+            Deed::Push(i, x) => {
+                let _ = simulation.apply_impulse(key(i), Vector::new(x, 0.1, 0.0));
+            }
+            Deed::Teleport(i, x) => {
+                let _ = simulation.teleport(key(i), Pose::translation(x, 2.0, 0.0));
+            }
+            Deed::Spawn(x) => {
+                let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 3.0, 0.0));
+                simulation.insert(body, ColliderBuilder::cuboid(0.3, 0.3, 0.3));
+            }
+            Deed::Remove(i) => drop(simulation.remove(key(i))),
+            Deed::Gravity(y) => simulation.physics_mut_for(&[]).gravity.y = y,
+        }
+    }
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let x = || -2.0..2.0f32;
+    prop_oneof![
+        6 => (0..6usize, x()).prop_map(|(i, x)| Deed::Push(i, x)),
+        1 => (0..6usize, x()).prop_map(|(i, x)| Deed::Teleport(i, x)),
+        2 => x().prop_map(Deed::Spawn),
+        1 => (0..6usize).prop_map(Deed::Remove),
+        1 => (-12.0..0.0f32).prop_map(Deed::Gravity),
+    ]
+}
+
+/// Input for a tick, and how many frames later it comes.
+fn inputs() -> impl Strategy<Value = Vec<(u64, Deed, usize)>> {
+    prop::collection::vec((0..60u64, deed(), 0..8usize), 0..20)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// However late input comes, and whichever way its steps are made again, the run is that in which it was
+    /// there in time, to the bit.
+    #[test]
+    fn late_input_ends_where_input_in_time_does(
+        inputs in inputs(),
+        frames in prop::collection::vec((0..45u64, 0..3u8), 20..60),
+        stepping in 0..4usize,
+        history in 0..6usize,
+    ) {
+        let steppings = [Stepping::Fixed, Stepping::Fixed, Stepping::SemiFixed, Stepping::Variable];
+        let mut late = Match::new(100);
+        late.simulation.set_stepping(steppings[stepping]);
+        late.simulation.set_history(history);
+        let mut in_time = late.clone();
+        let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
+            all.entry(*tick).or_default().push(*deed);
+            all
+        });
+        let mut known = Inputs::new();
+        for (number, (millis, way)) in frames.into_iter().enumerate() {
+            let now = late.simulation.tick();
+            // What comes now: all that is due by then, in the order in which the other run has it.
+            let mut first = now;
+            for (tick, deeds) in &all {
+                let come = inputs.iter().filter(|(of, ..)| of == tick);
+                let is_here = come.map(|(.., by)| by).max().is_none_or(|by| number >= tick.div_ceil(2) as usize + by);
+                if is_here && known.get(tick) != Some(deeds) {
+                    known.insert(*tick, deeds.clone());
+                    first = first.min(*tick);
+                }
+            }
+            let shown = late.simulation.moved().to_vec();
+            match way {
+                0 => late.run_again(&known, first).unwrap(),
+                _ => late.simulation.roll_back(first).unwrap(),
+            }
+            for (key, pose) in shown {
+                let now = late.simulation.pose(key);
+                prop_assert!(now.is_none() || now == Some(pose), "nothing is shown between frames");
+            }
+            let frame = late.advance(&known, MS(millis));
+            prop_assert_eq!(frame.steps, in_time.advance(&all, MS(millis)).steps);
+            prop_assert_eq!(frame.again, now - first);
+            check_lists(&late.simulation);
+        }
+        // Whatever has not come by now comes in the end, before the next frame.
+        let tick = late.simulation.tick();
+        let first = all.keys().find(|tick| known.get(tick) != all.get(tick)).copied();
+        late.run_again(&all, first.unwrap_or(tick).min(tick)).unwrap();
+        prop_assert_eq!(late.state(), in_time.state());
+        for _ in 0..40 {
+            late.advance(&all, MS(13));
+            in_time.advance(&all, MS(13));
+            check_lists(&late.simulation);
+        }
+        prop_assert_eq!(late.state(), in_time.state());
+        // Errors that were shown have ended, or are about to.
+        late.simulation.set_correction(None);
+        late.advance(&all, MS(0));
+        in_time.advance(&all, MS(0));
+        for (key, _) in in_time.simulation.bodies() {
+            prop_assert_eq!(late.simulation.pose(key), in_time.simulation.pose(key));
+        }
+    }
+}
+
+/// A map that is kept from [`Simulation::moved`] and [`Simulation::removed`] would be right.
+fn check_lists(simulation: &Simulation) {
+    for key in simulation.removed() {
+        assert_eq!(simulation.pose(*key), None);
+    }
+    for (key, pose) in simulation.moved() {
+        assert!(simulation.pose(*key).is_none_or(|shown| shown == *pose));
+    }
+}
+
+/// Whoever keeps a map of what is shown, by the lists of each frame, is right after rollbacks too.
+#[test]
+fn a_map_kept_from_the_lists_stays_right() {
+    let mut game = Match::new(30);
+    let mut map: BTreeMap<BodyKey, Pose> = BTreeMap::new();
+    let mut inputs = Inputs::new();
+    for number in 0..200u64 {
+        let tick = game.simulation.tick();
+        if number % 7 == 6 {
+            let first = tick
+                .saturating_sub(number % 20)
+                .max(game.simulation.rewindable().start);
+            let deed = match number % 5 {
+                0 => Deed::Spawn(1.0),
+                1 => Deed::Remove(number as usize % 6),
+                2 => Deed::Teleport(2, 1.0),
+                _ => Deed::Push(1, 3.0),
+            };
+            // Every now and then what was there is gone: bodies that were spawned never were.
+            if number % 4 == 1 {
+                inputs.retain(|of, _| *of < first);
+            }
+            inputs.entry(first).or_default().push(deed);
+            game.run_again(&inputs, first).unwrap();
+        }
+        game.advance(&inputs, MS(number * 7 % 40));
+        map.extend(game.simulation.moved().iter().copied());
+        for key in game.simulation.removed() {
+            assert!(map.remove(key).is_some(), "only what was shown is removed");
+        }
+        let shown = game.simulation.bodies().map(|(key, _)| key);
+        let shown: BTreeMap<_, _> = shown
+            .map(|key| (key, game.simulation.pose(key).unwrap()))
+            .collect();
+        assert_eq!(map, shown, "in frame {number}");
+    }
+}
+
+#[derive(Default)]
+struct Watch {
+    steps: Vec<(Step, u64, Duration, usize)>,
+    fails_at: Option<u64>,
+}
+
+impl Hooks for Watch {
+    type Error = &'static str;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        assert_eq!(simulation.current_step(), Some(step));
+        assert_eq!(simulation.tick(), step.tick);
+        let clock = simulation.clock();
+        self.steps.push((step, clock.tick(), clock.real_time(), 0));
+        if self.fails_at == Some(step.tick) {
+            return Err("as it was told");
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        let events = simulation.events().collisions_in(step.tick).len();
+        self.steps.last_mut().unwrap().3 = events;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_step_made_again_has_its_own_tick_time_and_events() {
+    let mut game = Match::new(100);
+    let mut first = Watch::default();
+    for millis in [10, 40, 3, 190, 66] {
+        if millis == 3 {
+            game.simulation.set_speed(0.5).unwrap();
+            game.simulation.set_rate(Rate::hz(75).unwrap());
+        }
+        game.simulation
+            .advance_with(MS(millis), &mut first)
+            .unwrap();
+    }
+    assert!(first.steps.len() > 5 && first.steps.iter().any(|(.., events)| *events > 0));
+    for from in 0..first.steps.len() {
+        let mut again = Watch::default();
+        let before = game.state();
+        game.simulation
+            .run_again_with(from as u64, &mut again)
+            .unwrap();
+        let expected: Vec<_> = first.steps[from..]
+            .iter()
+            .map(|(step, tick, time, events)| {
+                let mut step = *step;
+                step.is_again = true;
+                (step, *tick, *time, *events)
+            })
+            .collect();
+        assert_eq!(again.steps, expected);
+        assert_eq!(game.state(), before);
+        let changes = game.simulation.event_changes();
+        let of_steps: usize = expected.iter().map(|(.., events)| events).sum();
+        assert_eq!(changes.confirmed.collisions().len(), of_steps);
+        assert_eq!(
+            (changes.new.collisions(), changes.retracted.collisions()),
+            (&[][..], &[][..])
+        );
+    }
+}
+
+/// A ball that flies at a sensor, which it hits in the step of tick 6.
+fn ball_and_sensor() -> (Simulation, BodyKey) {
+    let (mut simulation, ball) = flyer_with_states(50);
+    let sensor = ColliderBuilder::cuboid(0.5, 5.0, 5.0)
+        .sensor(true)
+        .active_events(ActiveEvents::COLLISION_EVENTS);
+    simulation.insert(
+        RigidBodyBuilder::fixed().translation(Vector::X * 6.5),
+        sensor,
+    );
+    (simulation, ball)
+}
+
+fn starts(events: &Events) -> Vec<u64> {
+    let starts = events.collisions().iter().filter(|event| event.started);
+    starts.map(|event| event.tick).collect()
+}
+
+#[test]
+fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
+    let (mut simulation, ball) = ball_and_sensor();
+    advance(&mut simulation, 100);
+    assert_eq!(starts(simulation.events()), [6]);
+    // The ball was stopped in time: it never hit.
+    simulation
+        .run_again(3, |simulation, step| {
+            if step.tick == 3 {
+                simulation
+                    .body_mut(ball)
+                    .unwrap()
+                    .set_linvel(Vector::ZERO, true);
+            }
+        })
+        .unwrap();
+    let changes = simulation.event_changes();
+    assert_eq!(starts(&changes.retracted), [6]);
+    assert_eq!(starts(&changes.new), []);
+    assert_eq!(
+        starts(simulation.events()),
+        [],
+        "of the frame that was corrected"
+    );
+    // It was not, after all, but it was shot off a step later.
+    simulation
+        .run_again(4, |simulation, step| {
+            if step.tick == 5 {
+                simulation
+                    .body_mut(ball)
+                    .unwrap()
+                    .set_linvel(Vector::X * 100.0, true);
+            }
+        })
+        .unwrap();
+    assert_eq!(starts(&simulation.event_changes().new), [8]);
+    assert_eq!(starts(&simulation.event_changes().retracted), []);
+    assert_eq!(starts(simulation.events()), [8]);
+    // Each of these is one that the game was told of, so it plays once.
+    simulation.run_again(6, |_, _| ()).unwrap();
+    assert_eq!(starts(&simulation.event_changes().confirmed), [8]);
+    let frame = advance(&mut simulation, 0);
+    assert_eq!((frame.steps, frame.again), (0, 7 + 6 + 4));
+    assert_eq!(starts(simulation.events()), []);
+}
+
+#[test]
+fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
+    let (mut simulation, _) = ball_and_sensor();
+    advance(&mut simulation, 70);
+    assert_eq!(starts(simulation.events()), [6]);
+    simulation.roll_back(2).unwrap();
+    let mut seen = Vec::new();
+    struct Ear<'a>(&'a mut Vec<(u64, bool)>);
+    impl Hooks for Ear<'_> {
+        type Error = std::convert::Infallible;
+
+        fn after_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), Self::Error> {
+            if !simulation.events().collisions_in(step.tick).is_empty() {
+                self.0.push((step.tick, step.is_again));
+            }
+            Ok(())
+        }
+    }
+    simulation
+        .advance_with(MS(30), &mut Ear(&mut seen))
+        .unwrap();
+    assert_eq!(
+        seen,
+        [(6, true), (8, false)],
+        "starts again, and stops for the first time"
+    );
+    let collisions = simulation.events().collisions();
+    assert!(
+        collisions.iter().all(|event| event.tick >= 7),
+        "{collisions:?}"
+    );
+    assert_eq!(starts(&simulation.event_changes().confirmed), [6]);
+}
+
+#[test]
+fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
+    let (mut simulation, key) = flyer_with_states(20);
+    let mut reference = simulation.clone();
+    advance(&mut simulation, 50);
+    simulation.begin_frame(MS(20));
+    let step = simulation.next_step().unwrap();
+    assert_eq!((step.tick, step.is_again), (5, false));
+    simulation.roll_back(2).unwrap();
+    let mut made = Vec::new();
+    while let Some(step) = simulation.next_step() {
+        made.push((step.tick, step.is_again));
+        simulation.apply_impulse(key, Vector::Y).unwrap();
+        simulation.make_step();
+    }
+    let frame = simulation.end_frame();
+    let expected = [(2, true), (3, true), (4, true), (5, false), (6, false)];
+    assert_eq!(made, expected);
+    assert_eq!((frame.steps, frame.again, frame.tick), (2, 3, 7));
+    let push = |simulation: &mut Simulation, step: Step| {
+        if step.tick >= 2 {
+            simulation.apply_impulse(key, Vector::Y).unwrap();
+        }
+    };
+    reference.advance(MS(70), push);
+    assert_eq!(hash(simulation.physics()), hash(reference.physics()));
+}
+
+#[test]
+fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 100);
+    let mut made = Vec::new();
+    simulation.roll_back(6).unwrap();
+    let mut step = |simulation: &mut Simulation| {
+        let step = simulation.next_step().unwrap();
+        made.push(step.tick);
+        simulation.make_step();
+    };
+    step(&mut simulation);
+    step(&mut simulation);
+    simulation.roll_back(3).unwrap();
+    assert_eq!(simulation.steps_again(), 7);
+    step(&mut simulation);
+    step(&mut simulation);
+    simulation.roll_back(4).unwrap();
+    let not_yet = simulation.roll_back(8);
+    assert_eq!(
+        not_yet,
+        Err(RewindError::NotKept {
+            tick: 8,
+            kept: 0..4
+        })
+    );
+    while simulation.steps_again() > 0 {
+        step(&mut simulation);
+    }
+    assert_eq!(made, [6, 7, 3, 4, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(simulation.next_step(), None);
+    assert_eq!((simulation.tick(), simulation.rewindable()), (10, 0..10));
+    assert_near(simulation.current_pose(key).unwrap().translation.x, 10.0);
+}
+
+#[test]
+fn a_hook_that_fails_leaves_the_present_as_it_was() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 105);
+    let before = (
+        hash(simulation.physics()),
+        simulation.pose(key),
+        simulation.tick(),
+    );
+    let mut watch = Watch {
+        fails_at: Some(7),
+        ..Watch::default()
+    };
+    let error = simulation.run_again_with(5, &mut watch).unwrap_err();
+    assert_eq!(error, RunAgainError::Hook("as it was told"));
+    assert_eq!(watch.steps.len(), 3);
+    let after = (
+        hash(simulation.physics()),
+        simulation.pose(key),
+        simulation.tick(),
+    );
+    assert_eq!(after, before);
+    assert_eq!(simulation.rewindable(), 0..0);
+    // In a frame, the frame ends; a rollback that was not finished by then is given up.
+    advance(&mut simulation, 40);
+    simulation.roll_back(12).unwrap();
+    let mut watch = Watch {
+        fails_at: Some(13),
+        ..Watch::default()
+    };
+    simulation.advance_with(MS(20), &mut watch).unwrap_err();
+    let frame = simulation.frame();
+    assert_eq!((frame.again, frame.steps, frame.dropped.aborted), (1, 0, 2));
+    assert_eq!(simulation.tick(), 14);
+    assert_near(shown_x(&simulation, key), 14.0);
+    advance(&mut simulation, 10);
+    assert_eq!((simulation.tick(), simulation.rewindable()), (15, 14..15));
+}
+
+#[test]
+fn how_far_back_one_can_go_is_bounded_and_asked() {
+    let (mut simulation, _) = flyer_with_states(0);
+    advance(&mut simulation, 50);
+    let error = simulation.roll_back(4).unwrap_err();
+    assert_eq!(
+        error,
+        RewindError::NotKept {
+            tick: 4,
+            kept: 0..0
+        }
+    );
+    assert_eq!(
+        error.to_string(),
+        "the state of tick 4 is not kept: those of 0..0 are"
+    );
+    simulation.set_rewind_limits(8, ALL);
+    advance(&mut simulation, 50);
+    assert_eq!(simulation.rewindable(), 5..10);
+    advance(&mut simulation, 50);
+    assert_eq!(simulation.rewindable(), 7..15);
+    let bytes = simulation.rewind_bytes();
+    assert!(bytes > 0);
+    // A clone has none, but keeps as many.
+    let mut clone = simulation.clone();
+    assert_eq!((clone.rewindable(), clone.rewind_bytes()), (0..0, 0));
+    advance(&mut clone, 100);
+    assert_eq!(clone.rewindable(), 17..25);
+    simulation.set_rewind_limits(8, bytes / 2);
+    assert_eq!(simulation.rewindable(), 11..15);
+    assert!(simulation.rewind_bytes() <= bytes / 2);
+    advance(&mut simulation, 100);
+    assert_eq!(simulation.rewindable(), 21..25);
+    // One that does not fit at all is not kept.
+    simulation.set_rewind_limits(8, 1);
+    advance(&mut simulation, 100);
+    assert!(simulation.rewindable().is_empty());
+    assert_eq!(simulation.rewind_bytes(), 0);
+    simulation.set_rewind_limits(8, ALL);
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.rewindable(), 35..37);
+    for beyond in [34, 38, u64::MAX] {
+        let kept = 35..37;
+        assert_eq!(
+            simulation.roll_back(beyond),
+            Err(RewindError::NotKept { tick: beyond, kept })
+        );
+    }
+    assert_eq!(simulation.roll_back(37), Ok(()), "the present");
+    assert_eq!(simulation.steps_again(), 0);
+    // Another numbering, or another origin between two frames: earlier states are of no use.
+    simulation.set_tick(1_000);
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.rewindable(), 1_000..1_002);
+    simulation.shift_origin(Vector::X).unwrap();
+    assert!(simulation.rewindable().is_empty());
+}
+
+#[test]
+fn an_origin_that_is_shifted_in_a_step_is_shifted_again() {
+    let (mut simulation, key) = flyer_with_states(20);
+    let shift = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 5 {
+            simulation.shift_origin(Vector::X * 100.0).unwrap();
+        }
+    };
+    simulation.advance(MS(104), shift);
+    let shown = simulation.pose(key);
+    simulation.run_again(2, shift).unwrap();
+    assert_eq!(simulation.visual_error(key), None);
+    simulation.advance(MS(0), shift);
+    assert_eq!(simulation.pose(key), shown);
+}
+
+#[test]
+fn steps_made_again_count_against_the_limits_of_a_frame() {
+    let (mut simulation, key) = flyer_with_states(100);
+    simulation.set_max_frame_time(Duration::MAX);
+    advance(&mut simulation, 200);
+    simulation.set_max_steps_per_frame(Some(6));
+    let before = hash(simulation.physics());
+    let error = simulation
+        .run_again(14, |_, _| panic!("too many"))
+        .unwrap_err();
+    assert_eq!(error, RewindError::TooManySteps { steps: 6, most: 6 });
+    assert_eq!(hash(simulation.physics()), before);
+    simulation.run_again(17, |_, _| ()).unwrap();
+    // Three are left to the frame.
+    let frame = advance(&mut simulation, 100);
+    assert_eq!((frame.again, frame.steps, frame.dropped.steps), (3, 3, 7));
+    // Several rollbacks in a frame count together, and one new step is always left.
+    simulation.run_again(20, |_, _| ()).unwrap();
+    let error = simulation.run_again(20, |_, _| ()).unwrap_err();
+    assert_eq!(error, RewindError::TooManySteps { steps: 6, most: 6 });
+    simulation.run_again(21, |_, _| ()).unwrap();
+    let frame = advance(&mut simulation, 100);
+    assert_eq!((frame.again, frame.steps), (5, 1));
+    // The frame after is a frame like any other: the machine has recovered.
+    let frame = advance(&mut simulation, 100);
+    assert_eq!((frame.again, frame.steps), (0, 6));
+
+    simulation.set_max_steps_per_frame(None);
+    simulation.set_budget(Some(Budget {
+        frame: MS(8),
+        step: MS(2),
+    }));
+    let tick = simulation.tick();
+    let error = simulation.roll_back(tick - 4).unwrap_err();
+    assert_eq!(error, RewindError::TooManySteps { steps: 4, most: 4 });
+    simulation.roll_back(tick - 3).unwrap();
+    let frame = advance(&mut simulation, 100);
+    assert_eq!(
+        (frame.again, frame.steps, frame.dropped.over_budget),
+        (3, 1, 9)
+    );
+    assert_near(
+        simulation.current_pose(key).unwrap().translation.x,
+        frame.tick as f32,
+    );
+}
+
+/// Flies along x; the run that is made again has it fly at `speed` from tick 8 on.
+fn corrected(speed: f32) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = flyer_with_states(50);
+    advance(&mut simulation, 104);
+    correct(&mut simulation, key, speed);
+    (simulation, key)
+}
+
+fn correct(simulation: &mut Simulation, key: BodyKey, speed: f32) {
+    let start = simulation.tick() - 2;
+    simulation
+        .run_again(start, |simulation, step| {
+            if step.tick == start {
+                let body = simulation.body_mut(key).unwrap();
+                body.set_linvel(Vector::new(100.0, speed, 0.0), true);
+                body.set_angvel(Vector::Z * (0.2 * speed), true);
+            }
+        })
+        .unwrap();
+}
+
+fn assert_same(one: Pose, other: Pose) {
+    assert!(
+        (one.translation - other.translation).length() < 1e-5,
+        "{one:?} {other:?}"
+    );
+    let turned = one.rotation * other.rotation.conjugate();
+    assert!(turned.xyz().length() < 1e-5, "{one:?} {other:?}");
+}
+
+/// Between the last two states, without any error.
+fn true_pose(simulation: &Simulation, key: BodyKey) -> Pose {
+    simulation
+        .pose_at(key, simulation.tick(), simulation.frame().alpha)
+        .unwrap()
+}
+
+#[test]
+fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
+    let (mut simulation, key) = corrected(20.0);
+    let shown = simulation.pose(key).unwrap();
+    assert_near(shown.translation.y, 0.0);
+    assert_near(shown.translation.x, 9.4);
+    let error = simulation.visual_error(key).unwrap();
+    // Off by 40 % of the way between 0.2 m and 0.4 m, and between 0.04 and 0.08 rad.
+    assert_near(error.translation.y, -0.28);
+    assert_near(error.rotation.to_scaled_axis().z, -0.056);
+    // A frame in which no time passes shows the same.
+    let frame = advance(&mut simulation, 0);
+    assert_eq!(frame.poses.corrected, 1);
+    assert_same(simulation.pose(key).unwrap(), shown);
+    // In 200 ms the error is half of it, in steps of any length.
+    for millis in [0, 50, 1, 140, 9] {
+        advance(&mut simulation, millis);
+        let error = simulation.visual_error(key).unwrap();
+        let truth = true_pose(&simulation, key);
+        let off = simulation.pose(key).unwrap().translation - truth.translation;
+        assert_near(off.y, error.translation.y);
+    }
+    let error = simulation.visual_error(key).unwrap();
+    assert_near(error.translation.y, -0.14);
+    assert_near(error.rotation.to_scaled_axis().z, -0.028);
+    let mut last = error.translation.length();
+    for _ in 0..100 {
+        advance(&mut simulation, 33);
+        let error = simulation.visual_error(key);
+        let off = error.map_or(0.0, |error| error.translation.length());
+        assert!(off < last || off == 0.0);
+        last = off;
+        assert_eq!(moved_keys(&simulation), [key]);
+    }
+    assert_eq!(simulation.visual_error(key), None);
+    assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
+    assert_eq!(simulation.frame().poses.corrected, 0);
+}
+
+#[test]
+fn the_physics_knows_nothing_of_the_error() {
+    let (mut smooth, key) = corrected(20.0);
+    let (mut hard, _) = flyer_with_states(50);
+    hard.set_correction(None);
+    advance(&mut hard, 104);
+    correct(&mut hard, key, 20.0);
+    assert_eq!(hard.visual_error(key), None);
+    for _ in 0..10 {
+        advance(&mut smooth, 7);
+        advance(&mut hard, 7);
+        assert_eq!(hash(smooth.physics()), hash(hard.physics()));
+        assert_eq!(hard.pose(key), Some(true_pose(&hard, key)));
+        let states = [&smooth, &hard].map(|it| (it.previous_pose(key), it.current_pose(key)));
+        assert_eq!(states[0], states[1]);
+    }
+}
+
+#[test]
+fn a_second_correction_goes_on_from_what_the_first_shows() {
+    let (mut simulation, key) = corrected(20.0);
+    advance(&mut simulation, 33);
+    let shown = simulation.pose(key).unwrap();
+    correct(&mut simulation, key, -50.0);
+    assert_eq!(simulation.pose(key), Some(shown));
+    advance(&mut simulation, 0);
+    assert_same(simulation.pose(key).unwrap(), shown);
+}
+
+#[test]
+fn a_correction_may_be_off_or_too_large_for_a_body() {
+    let (mut simulation, key) = corrected(200.0);
+    assert_eq!(
+        simulation.visual_error(key),
+        None,
+        "2.8 m is beyond the 2 m"
+    );
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
+    let mut correction = Correction::default();
+    correction.max_angle = 0.01;
+    simulation.set_correction(Some(correction));
+    assert_eq!(simulation.correction(), Some(correction));
+    // The angle alone is too large.
+    correct(&mut simulation, key, 190.0);
+    assert_eq!(simulation.visual_error(key), None);
+    simulation.set_correction(Some(Correction::default()));
+    correct(&mut simulation, key, 180.0);
+    assert!(simulation.visual_error(key).is_some());
+    simulation.set_body_correction(key, false).unwrap();
+    assert_eq!(simulation.visual_error(key), None, "at once");
+    correct(&mut simulation, key, 170.0);
+    assert_eq!(simulation.visual_error(key), None);
+    simulation.set_body_correction(key, true).unwrap();
+    correct(&mut simulation, key, 160.0);
+    assert!(simulation.visual_error(key).is_some());
+    simulation.remove(key).unwrap();
+    assert_eq!(simulation.visual_error(key), None);
+    simulation.set_body_correction(key, true).unwrap_err();
+}
+
+#[test]
+fn an_error_decays_in_real_time_but_for_pauses() {
+    let (mut simulation, key) = corrected(20.0);
+    let before = simulation.visual_error(key);
+    advance(&mut simulation, 0);
+    let shown = simulation.pose(key).unwrap();
+    simulation.pause();
+    for _ in 0..3 {
+        advance(&mut simulation, 100);
+        assert_eq!(simulation.visual_error(key), before);
+        assert_eq!(simulation.pose(key), Some(shown));
+    }
+    simulation.resume();
+    simulation.set_speed(0.001).unwrap();
+    advance(&mut simulation, 200);
+    assert_near(simulation.visual_error(key).unwrap().translation.y, -0.14);
+}
+
+#[test]
+fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
+    for is_part in [false, true] {
+        let (mut simulation, key) = corrected(20.0);
+        let there = Pose::translation(50.0, 0.0, 0.0);
+        if is_part {
+            let body = simulation.body_mut(key).unwrap();
+            body.set_translation(there.translation, true);
+            advance(&mut simulation, 0);
+            assert_near(simulation.pose(key).unwrap().translation.x, 50.0);
+        } else {
+            simulation.teleport(key, there).unwrap();
+            assert_eq!(simulation.pose(key), Some(there));
+        }
+        assert_eq!(simulation.visual_error(key), None);
+    }
+    let (mut simulation, key) = corrected(20.0);
+    let shown = simulation.pose(key).unwrap();
+    let by = Pose::new(Vector::new(5.0, 6.0, 7.0), Vector::new(0.4, -0.3, 1.0));
+    simulation.teleport_by(key, by).unwrap();
+    assert_same(simulation.pose(key).unwrap(), by * shown);
+    advance(&mut simulation, 0);
+    assert_same(simulation.pose(key).unwrap(), by * shown);
+    simulation.shift_origin(Vector::X * 3.0).unwrap();
+    advance(&mut simulation, 0);
+    let shifted = Pose::translation(-3.0, 0.0, 0.0) * by * shown;
+    assert_same(simulation.pose(key).unwrap(), shifted);
+}
+
+#[test]
+fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
+    let mut simulation = space(100);
+    simulation.set_rewind_limits(50, ALL);
+    let key = simulation.insert(RigidBodyBuilder::dynamic(), ball());
+    for _ in 0..15 {
+        advance(&mut simulation, 200);
+    }
+    assert_eq!(
+        (simulation.frame().awake, simulation.frame().poses.movers),
+        (0, 0)
+    );
+    let tick = simulation.tick();
+    simulation
+        .run_again(tick - 3, |simulation, step| {
+            if step.tick == tick - 3 {
+                let there = Pose::translation(0.5, 0.0, 0.0);
+                simulation.teleport(key, there).unwrap();
+                simulation.body_mut(key).unwrap().sleep();
+            }
+        })
+        .unwrap();
+    advance(&mut simulation, 0);
+    assert_near(shown_x(&simulation, key), 0.0);
+    let mut frames = 0;
+    while simulation.visual_error(key).is_some() {
+        advance(&mut simulation, 100);
+        frames += 1;
+        assert!(frames < 100);
+        assert_eq!(moved_keys(&simulation), [key]);
+    }
+    assert!(frames > 20);
+    assert_eq!(shown_x(&simulation, key), 0.5);
+    advance(&mut simulation, 100);
+    advance(&mut simulation, 100);
+    assert_eq!(simulation.frame().poses.movers, 0);
+    let frame = simulation.frame().number - 3;
+    assert_eq!(simulation.moved_since(frame).unwrap().count(), 1);
+}
+
+#[test]
+fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_at_once() {
+    let (mut simulation, key) = flyer_with_states(50);
+    let guest = std::cell::Cell::new(None);
+    let insert = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 4 {
+            guest.set(Some(simulation.insert(flyer(), ball())));
+        }
+    };
+    simulation.advance(MS(104), insert);
+    let first = guest.get().unwrap();
+    assert!(moved_keys(&simulation).contains(&first));
+    // It never was; the one that is there all along is gone.
+    simulation
+        .run_again(2, |simulation, step| {
+            if step.tick == 6 {
+                simulation.remove(key).unwrap();
+            }
+        })
+        .unwrap();
+    assert_eq!((simulation.pose(first), simulation.pose(key)), (None, None));
+    advance(&mut simulation, 0);
+    let mut removed = simulation.removed().to_vec();
+    removed.sort_unstable();
+    assert_eq!(removed, [key, first]);
+    assert_eq!(simulation.moved(), []);
+    // Both are, after all.
+    simulation.run_again(1, insert).unwrap();
+    assert_eq!(guest.get(), Some(first), "the same steps give the same key");
+    advance(&mut simulation, 0);
+    let mut moved = moved_keys(&simulation);
+    moved.sort_unstable();
+    assert_eq!(moved, [key, first]);
+    assert_eq!(simulation.removed(), []);
+    assert_eq!(simulation.visual_error(first), None);
+    assert_near(shown_x(&simulation, first), 5.4);
+    assert_eq!(simulation.removed_since(1).unwrap().count(), 0, "both live");
+}
+
+#[test]
+fn nothing_comes_back_onto_a_body_that_was_removed_since() {
+    let (mut simulation, key) = corrected(20.0);
+    assert!(simulation.visual_error(key).is_some());
+    let tick = simulation.tick();
+    let remove = |simulation: &mut Simulation, step: Step| {
+        if step.tick == tick {
+            simulation.apply_impulse(key, Vector::Y).unwrap();
+            simulation.remove(key).unwrap();
+        }
+    };
+    simulation.advance(MS(20), remove);
+    assert_eq!(simulation.removed(), [key]);
+    simulation.run_again(tick - 3, remove).unwrap();
+    advance(&mut simulation, 20);
+    assert_eq!(
+        (simulation.pose(key), simulation.visual_error(key)),
+        (None, None)
+    );
+    assert_eq!(
+        (simulation.moved(), simulation.removed()),
+        (&[][..], &[][..])
+    );
+    assert_eq!(simulation.frame().poses.corrected, 0);
+}
+
+#[test]
+fn settings_are_not_part_of_what_goes_back() {
+    let (mut simulation, key) = flyer_with_states(50);
+    advance(&mut simulation, 50);
+    simulation.set_smoothing(evenstep::Smoothing::Extrapolate);
+    simulation
+        .set_body_smoothing(key, Some(evenstep::Smoothing::Latest))
+        .unwrap();
+    simulation.set_history(7);
+    simulation.set_speed(0.25).unwrap();
+    advance(&mut simulation, 50);
+    simulation.run_again(2, |_, _| ()).unwrap();
+    assert_eq!(simulation.smoothing(), evenstep::Smoothing::Extrapolate);
+    assert_eq!(
+        simulation.body_smoothing(key),
+        Some(evenstep::Smoothing::Latest)
+    );
+    assert_eq!(simulation.history(), 7);
+    assert_eq!(simulation.clock().speed(), 0.25);
+    simulation.rewind(3).unwrap();
+    assert_eq!(
+        (simulation.history(), simulation.clock().speed()),
+        (7, 0.25)
+    );
+}
+
+#[test]
+fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 105);
+    simulation.pause();
+    let mut hashes = Vec::new();
+    for tick in (3..10).rev() {
+        simulation.rewind(tick).unwrap();
+        let frame = advance(&mut simulation, 16);
+        assert_eq!((frame.tick, frame.steps), (tick, 0));
+        assert_near(shown_x(&simulation, key), tick as f32 - 0.5);
+        assert_eq!(simulation.moved().len(), 1);
+        assert_eq!(
+            simulation.visual_error(key),
+            None,
+            "a player's rewind shows what was"
+        );
+        hashes.push(hash(simulation.physics()));
+        assert_eq!(simulation.rewindable(), 0..11);
+    }
+    for (tick, hash_then) in (3..10).zip(hashes.into_iter().rev()) {
+        simulation.rewind(tick).unwrap();
+        assert_eq!(hash(simulation.physics()), hash_then);
+    }
+    // The present that was left.
+    simulation.rewind(10).unwrap();
+    advance(&mut simulation, 0);
+    assert_near(shown_x(&simulation, key), 9.5);
+    assert_eq!(simulation.clock().time(), MS(105));
+    // One step on from an earlier one: what came after it never happened.
+    simulation.rewind(4).unwrap();
+    simulation.step_once();
+    advance(&mut simulation, 0);
+    assert_eq!((simulation.tick(), simulation.rewindable()), (5, 0..5));
+    assert_eq!(
+        simulation.rewind(6).unwrap_err().to_string(),
+        "the state of tick 6 is not kept: those of 0..5 are"
+    );
+    simulation.resume();
+    let frame = advance(&mut simulation, 30);
+    assert_eq!((frame.steps, frame.tick), (3, 8));
+    assert_near(shown_x(&simulation, key), 7.5);
+    assert_eq!(simulation.clock().time(), MS(85));
+}
+
+#[test]
+fn a_rewind_keeps_its_place_outside_of_frames() {
+    let (mut simulation, _) = flyer_with_states(20);
+    advance(&mut simulation, 50);
+    simulation.begin_frame(MS(10));
+    let within = Err(RewindError::WithinFrame);
+    assert_eq!(simulation.rewind(2), within);
+    let other = Simulation::default();
+    assert_eq!(simulation.adopt(other.clone()), within);
+    simulation.end_frame();
+    simulation.roll_back(2).unwrap();
+    assert_eq!(simulation.rewind(1), within);
+    assert_eq!(simulation.adopt(other), within);
+    advance(&mut simulation, 0);
+    simulation.rewind(1).unwrap();
+    assert_eq!(simulation.tick(), 1);
+}
+
+#[test]
+fn a_rewind_saves_a_simulation_in_which_rapier_has_panicked() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 50);
+    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
+    let ends = ends.map(|body| simulation.physics_mut().insert_body(body));
+    simulation.physics_mut().remove_body(ends[1]);
+    let joint = FixedJointBuilder::new();
+    (simulation.physics_mut()).insert_impulse_joint(ends[0], ends[1], joint);
+    let advance_it = std::panic::AssertUnwindSafe(|| advance(&mut simulation, 20));
+    std::panic::catch_unwind(advance_it).unwrap_err();
+    simulation.rewind(4).unwrap();
+    let frame = advance(&mut simulation, 20);
+    assert_eq!((frame.steps, frame.tick), (2, 6));
+    assert_near(simulation.current_pose(key).unwrap().translation.x, 6.0);
+}
+
+#[test]
+fn a_state_from_elsewhere_takes_the_place_of_ours() {
+    // A server's flyer is 0.3 m higher.
+    let (mut client, key) = flyer_with_states(50);
+    let mut server = client.clone();
+    let at = Pose::translation(0.0, 0.3, 0.0);
+    server.teleport(key, at).unwrap();
+    advance(&mut server, 60);
+    advance(&mut client, 105);
+    let shown = client.pose(key).unwrap();
+    // Of an earlier tick: the steps since are made again from it.
+    client.roll_back_to(server.clone()).unwrap();
+    assert_eq!(client.steps_again(), 4);
+    let frame = advance(&mut client, 0);
+    assert_eq!((frame.again, frame.tick), (4, 10));
+    assert_same(client.pose(key).unwrap(), shown);
+    assert_near(client.current_pose(key).unwrap().translation.y, 0.3);
+    advance(&mut server, 40);
+    assert_eq!(hash(client.physics()), hash(server.physics()));
+    // Of a tick that is not kept: it is taken over as it is.
+    advance(&mut server, 1_000);
+    let error = client.roll_back_to(server.clone()).unwrap_err();
+    assert_eq!(
+        error,
+        RewindError::NotKept {
+            tick: 35,
+            kept: 0..10
+        }
+    );
+    let time = client.clock().real_time();
+    client.adopt(server.clone()).unwrap();
+    assert_eq!((client.tick(), client.rewindable()), (35, 0..0));
+    assert_eq!(client.clock().real_time(), time);
+    advance(&mut client, 0);
+    assert_near(shown_x(&client, key), 34.5);
+    assert_eq!(
+        client.visual_error(key),
+        None,
+        "25 m is too far for a smooth correction"
+    );
+    for simulation in [&mut client, &mut server] {
+        advance(simulation, 50);
+    }
+    assert_eq!(hash(client.physics()), hash(server.physics()));
+}
