@@ -195,6 +195,8 @@ impl Simulation {
     /// [`BodyError::Gone`] if there is no such body.
     pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
+        // Where it was put before this is known from here on.
+        self.notice_edits();
         let dt = self.clock().rate().dt();
         let PhysicsWorld {
             bodies,

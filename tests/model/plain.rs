@@ -560,6 +560,9 @@ impl Model {
     }
 
     fn set_previous(&mut self, simulation: &mut Simulation, key: BodyKey) {
+        if !self.is_outdated {
+            self.notice(simulation);
+        }
         simulation.set_previous_from_velocity(key).unwrap();
         let dt = simulation.clock().rate().dt();
         let rapiers = simulation.body(key).unwrap();
