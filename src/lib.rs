@@ -101,7 +101,8 @@
 //!   machines Rapier wants its feature `enhanced-determinism`.)
 //! - The rendered pose never gets back into physics.
 //! - Bodies at rest cost nothing: no loop here goes over all bodies, except after
-//!   [`Simulation::physics_mut`], once.
+//!   [`Simulation::physics_mut`], once. So a body must not wake, move and fall asleep again within one step: its
+//!   `time_until_sleep`, 2 s by default, is to be longer than a step.
 //! - Interpolation shows the past: a frame is up to one step behind the true state.
 //!
 //! # Versions

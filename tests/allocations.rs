@@ -114,3 +114,36 @@ fn a_sync_with_hecs_allocates_nothing() {
         }
     }
 }
+
+/// The size that limits the states kept for a rollback is an estimate: by what it is off.
+#[test]
+fn the_size_of_a_state_is_estimated_to_a_quarter() {
+    let mut heap = scenes::with_floor(Rate::default());
+    scenes::heap(&mut heap, 300);
+    let mut stacks = scenes::with_floor(Rate::default());
+    scenes::pile(&mut stacks, 300);
+    let mut free = scenes::space(60);
+    scenes::spinners(&mut free, 300);
+    let everything = scenes::everything::Everything::new().simulation;
+    let sleepers = {
+        let mut simulation = scenes::with_floor(Rate::default());
+        scenes::sleepers(&mut simulation, 300);
+        simulation
+    };
+    for (name, mut simulation) in [
+        ("heap", heap),
+        ("stacks", stacks),
+        ("free", free),
+        ("everything", everything),
+        ("sleepers", sleepers),
+    ] {
+        for _ in 0..60 {
+            simulation.advance(STEP, |_, _| ());
+        }
+        let copy = measure(|| std::mem::forget(simulation.clone()));
+        simulation.set_rewind_limits(1, usize::MAX);
+        simulation.advance(STEP, |_, _| ());
+        let ratio = simulation.rewind_bytes() as f64 / copy.bytes_current as f64;
+        assert!((0.75..1.25).contains(&ratio), "{name}: {ratio}");
+    }
+}

@@ -1198,3 +1198,57 @@ fn a_new_body_in_the_place_of_a_dead_one_before_the_sync_leaves_all_others_as_th
         assert!(pose(&world, entity).translation.x > 0.1);
     }
 }
+
+/// After a rollback the components are what the simulation shows; what is on one side only is found.
+#[test]
+fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
+    let mut game = Game::new();
+    game.simulation().set_rewind_limits(50, usize::MAX);
+    let stays = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 9.0));
+    game.frame(55);
+    let guest = game.spawn(RigidBodyBuilder::dynamic());
+    game.frame(30);
+    let key = key(&game.world, stays);
+    let shown = game.pose(stays);
+    let push = |simulation: &mut Simulation, step: evenstep::Step| {
+        if step.tick == 4 {
+            simulation.apply_impulse(key, Vector::X).unwrap();
+        }
+    };
+    // Back to where the guest was not: what is between frames is not made again.
+    game.simulation().run_again(3, push).unwrap();
+    let Game {
+        world,
+        simulation,
+        entities,
+    } = &mut game;
+    let unmatched = entities.unmatched(simulation.as_ref().unwrap());
+    assert_eq!(unmatched.entities, [guest]);
+    assert_eq!(unmatched.bodies, []);
+    entities
+        .despawn(world, simulation.as_mut().unwrap(), guest)
+        .unwrap();
+    game.frame(0);
+    game.check();
+    let off = game.pose(stays).translation - shown.translation;
+    assert!(off.length() < 1e-5, "{off} off, without a jump");
+    for _ in 0..50 {
+        game.frame(60);
+        game.check();
+    }
+    assert_eq!(game.simulation().visual_error(key), None);
+    assert!(game.pose(stays).translation.x > 0.1);
+    // A body that is back, but not its entity, which was despawned between two frames.
+    game.despawn(stays);
+    game.frame(0);
+    let tick = game.simulation().tick();
+    game.simulation().run_again(tick - 2, |_, _| ()).unwrap();
+    let Game {
+        simulation,
+        entities,
+        ..
+    } = &mut game;
+    let unmatched = entities.unmatched(simulation.as_ref().unwrap());
+    assert_eq!(unmatched.bodies, [key]);
+    assert_eq!(unmatched.entities, []);
+}

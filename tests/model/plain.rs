@@ -373,9 +373,9 @@ impl Model {
         };
         let ball = ColliderBuilder::ball(0.4).translation(off);
         let key = simulation.insert(body.pose(at), ball);
-        // Whatever slows down is asleep after a few steps.
+        // Whatever slows down is asleep after a few steps, and never wakes and falls asleep again within one.
         let body = simulation.body_mut(key).unwrap();
-        body.activation_mut().time_until_sleep = 0.03;
+        body.activation_mut().time_until_sleep = 0.06;
         body.activation_mut().normalized_linear_threshold = 0.5;
         self.born(key, at, simulation.tick());
     }

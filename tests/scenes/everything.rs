@@ -120,6 +120,12 @@ impl Everything {
 
     /// The frame of that number, which has a length and deeds of its own.
     pub fn frame(&mut self, number: u64) {
+        let frame_time = self.prepare(number);
+        let Ok(_) = self.simulation.advance_with(frame_time, &mut self.script);
+    }
+
+    /// What the game does before that frame; gives the time that it takes.
+    pub fn prepare(&mut self, number: u64) -> Duration {
         let time = self.simulation.clock().real_time();
         let micros = 9_000 + number * 7_919 % 15_000;
         let stamp = time + Duration::from_micros(micros / 2);
@@ -145,7 +151,7 @@ impl Everything {
         } else if number % 50 == 49 {
             self.simulation.shift_origin(Vector::X * -8.0).unwrap();
         }
-        let Ok(_) = self.simulation.advance_with(frame_time, &mut self.script);
+        frame_time
     }
 
     /// All that can be seen of it.
