@@ -13,14 +13,16 @@ pub fn config() -> Criterion {
         .measurement_time(Duration::from_secs(2))
 }
 
-/// Runs `ours` and `theirs` in turn, reports both to criterion and prints the ratio of their times.
+/// Runs `ours` and `theirs` in turn, reports both to criterion and prints the ratio of their times. Gives the
+/// median of ours and of the ratio; `None` if a filter on the command line left this pair out.
 pub fn compare(
     c: &mut Criterion,
     name: &str,
     (our_name, mut ours): (&str, impl FnMut()),
     (their_name, mut theirs): (&str, impl FnMut()),
-) {
+) -> Option<(Duration, f64)> {
     let ratios = RefCell::new(Vec::new());
+    let times = RefCell::new(Vec::new());
     let mut both = |iterations: u64| {
         let (mut our_time, mut their_time) = (Duration::ZERO, Duration::ZERO);
         for _ in 0..iterations {
@@ -31,6 +33,7 @@ pub fn compare(
             our_time += middle - start;
             their_time += middle.elapsed();
         }
+        times.borrow_mut().push(our_time / iterations.max(1) as u32);
         ratios
             .borrow_mut()
             .push(our_time.as_secs_f64() / their_time.as_secs_f64());
@@ -43,10 +46,11 @@ pub fn compare(
     });
     group.finish();
 
-    let mut ratios = ratios.into_inner();
+    let (mut ratios, mut times) = (ratios.into_inner(), times.into_inner());
     ratios.sort_by(f64::total_cmp);
-    // None if a filter on the command line left this pair out.
-    if let Some(median) = ratios.get(ratios.len() / 2) {
-        println!("ratio {name}: {our_name} / {their_name} = {median:.3}\n");
-    }
+    times.sort_unstable();
+    let middle = ratios.len() / 2;
+    let (time, ratio) = (*times.get(middle)?, *ratios.get(middle)?);
+    println!("ratio {name}: {our_name} / {their_name} = {ratio:.3}\n");
+    Some((time, ratio))
 }

@@ -1,0 +1,99 @@
+//! A debugger's step back and a player's rewind: find the tick in which something went wrong, look at the one before,
+//! and take another way from there.
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation, Step};
+use std::time::Duration;
+
+const FRAME: Duration = Duration::from_millis(16);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut simulation = Simulation::new(Rate::hz(60)?);
+    // Five seconds, in at most 64 MiB.
+    simulation.set_rewind_limits(300, 64 << 20);
+    let ball = table_with_ball(&mut simulation);
+
+    while height(&simulation, ball) > -1.0 {
+        simulation.advance(FRAME, |_, _| ());
+    }
+    simulation.pause();
+    println!(
+        "fell off by tick {}; can go back to any of {:?}, {} bytes each",
+        simulation.tick(),
+        simulation.rewindable(),
+        simulation.rewind_bytes() as u64
+            / (simulation.rewindable().end - simulation.rewindable().start),
+    );
+
+    // Scrub: the last tick in which it was still on the table. Pictures of all are there; half of them are skipped.
+    let mut range = simulation.rewindable();
+    while range.start + 1 < range.end {
+        let middle = range.start.midpoint(range.end);
+        show(&mut simulation, ball, middle)?;
+        if height(&simulation, ball) < 0.49 {
+            range.end = middle;
+        } else {
+            range.start = middle;
+        }
+    }
+    // One step back, and forwards again.
+    let edge = range.start;
+    for tick in [edge, edge - 1, edge, edge + 1] {
+        show(&mut simulation, ball, tick)?;
+    }
+
+    // Another way from a second before.
+    show(&mut simulation, ball, edge - 60)?;
+    let brake = |simulation: &mut Simulation, _: Step| {
+        let velocity = simulation
+            .body(ball)
+            .map_or(Vector::ZERO, RigidBody::linvel);
+        // It is gone if this fails, and needs no brake.
+        let _ = simulation.add_force(ball, velocity * -2.0);
+    };
+    simulation.resume();
+    for _ in 0..300 {
+        simulation.advance(FRAME, brake);
+    }
+    println!(
+        "with a brake: {:.2} m high after {} ticks",
+        height(&simulation, ball),
+        simulation.tick()
+    );
+    assert!(height(&simulation, ball) > 0.4);
+    Ok(())
+}
+
+/// Goes to a tick and shows it, as a frame of a paused game does.
+fn show(
+    simulation: &mut Simulation,
+    ball: BodyKey,
+    tick: u64,
+) -> Result<(), evenstep::RewindError> {
+    simulation.rewind(tick)?;
+    simulation.advance(Duration::ZERO, |_, _| ());
+    let at = simulation.pose(ball).unwrap_or_default().translation;
+    println!("tick {tick:3}: ball at {:5.2} m, {:5.2} m high", at.x, at.y);
+    Ok(())
+}
+
+fn height(simulation: &Simulation, ball: BodyKey) -> f32 {
+    simulation
+        .current_pose(ball)
+        .unwrap_or_default()
+        .translation
+        .y
+}
+
+fn table_with_ball(simulation: &mut Simulation) -> BodyKey {
+    simulation.insert(
+        RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
+        ColliderBuilder::cuboid(4.0, 0.5, 2.0),
+    );
+    simulation.insert(
+        RigidBodyBuilder::dynamic()
+            .translation(Vector::new(-3.0, 0.5, 0.0))
+            .linvel(Vector::X * 2.5),
+        ColliderBuilder::ball(0.5),
+    )
+}
