@@ -67,7 +67,9 @@ impl TryFrom<Slots<Body>> for Keys {
         let bodies: SlotMap<BodyKey, Body> =
             slots.into_map(&any()).ok_or("bodies in impossible slots")?;
         let mut by_index = Vec::new();
-        for (key, body) in &bodies {
+        // A reserved key leads nowhere yet.
+        let placed = |body: &Body| body.handle != RigidBodyHandle::invalid();
+        for (key, body) in bodies.iter().filter(|(_, body)| placed(body)) {
             let index = index_of(body.handle);
             // There are not many more indices than there were bodies at one time.
             if index >= by_index.len() {
@@ -98,14 +100,47 @@ impl Keys {
     pub fn insert(&mut self, handle: RigidBodyHandle) -> (BodyKey, Option<BodyKey>) {
         let is_dead = false;
         let key = self.bodies.insert(Body { handle, is_dead });
-        let index = index_of(handle);
+        (key, self.point_to(key))
+    }
+
+    /// Lets the handle of a key lead to that key. Gives the key that is found dead by this.
+    fn point_to(&mut self, key: BodyKey) -> Option<BodyKey> {
+        let index = index_of(self.bodies[key].handle);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
         }
         let before = self.by_index[index].replace(key);
-        let dead =
-            before.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead));
-        (key, dead)
+        before.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead))
+    }
+
+    /// Makes a key for a body that is still to come: a dead one, until it gets its handle.
+    #[cfg(feature = "threads")]
+    pub fn reserve(&mut self) -> BodyKey {
+        self.bodies.insert(Body {
+            handle: RigidBodyHandle::invalid(),
+            is_dead: true,
+        })
+    }
+
+    #[cfg(feature = "threads")]
+    pub fn free_reserved(&mut self) {
+        let invalid = RigidBodyHandle::invalid();
+        self.bodies.retain(|_, body| body.handle != invalid);
+    }
+
+    /// Whether the key still waits for its body.
+    #[cfg(feature = "threads")]
+    pub fn is_reserved(&self, key: BodyKey) -> bool {
+        let body = self.bodies.get(key);
+        body.is_some_and(|body| body.handle == RigidBodyHandle::invalid())
+    }
+
+    /// Gives a reserved key its handle. As [`insert`](Self::insert), it may find another key dead.
+    #[cfg(feature = "threads")]
+    pub fn use_reserved(&mut self, key: BodyKey, handle: RigidBodyHandle) -> Option<BodyKey> {
+        let is_dead = false;
+        self.bodies[key] = Body { handle, is_dead };
+        self.point_to(key)
     }
 
     /// The game has removed the body by its key. Gives its handle, unless it was found dead before.

@@ -134,6 +134,9 @@ mod pose;
 mod simulation;
 // What is done with its state as a value.
 mod state;
+// All of it on a thread of its own.
+#[cfg(feature = "threads")]
+mod runner;
 // For a host with an ECS of its own.
 mod owners;
 // For a host with this ECS.
@@ -148,6 +151,8 @@ pub use owners::{Owners, Unmatched};
 pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier3d;
 use rapier3d as rapier;
+#[cfg(feature = "threads")]
+pub use runner::{Answer, Call, Command, Failure, Runner, RunnerSettings, SendError, View};
 pub use simulation::{Frame, Hooks, RewindError, RunAgainError, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]

@@ -11,8 +11,13 @@ mod moving;
 mod history;
 // All of it by key.
 mod poses;
+// What another thread shows of it.
+#[cfg(feature = "threads")]
+mod screen;
 
 pub use correction::Correction;
 pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;
+#[cfg(feature = "threads")]
+pub(crate) use screen::Screen;

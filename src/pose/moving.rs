@@ -255,34 +255,43 @@ impl Moving {
         }
     }
 
-    /// Makes the poses that this frame shows, and the list of those that differ from the last
-    /// frame's. Gives the number of bodies that are shown beyond their last state.
-    pub fn show(&mut self, alpha: f32) -> usize {
+    /// What is shown at `alpha`, of all bodies in the order of the lists. Gives the number of bodies that are
+    /// shown beyond their last state.
+    pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) -> usize {
         let mut extrapolated = 0;
-        self.moved.clear();
-        self.next_shown.resize(self.keys.len(), Pose::IDENTITY);
-        interpolate_all(&self.previous, &self.current, alpha, &mut self.next_shown);
-        for place in 0..self.keys.len() {
-            let marks = &mut self.marks[place];
+        poses.resize(self.keys.len(), Pose::IDENTITY);
+        interpolate_all(&self.previous, &self.current, alpha, poses);
+        for (place, marks) in self.marks.iter().enumerate() {
             if marks.has_trajectory {
                 let trajectory = &self.trajectories[place];
                 let (previous, current) = (&self.previous[place], &self.current[place]);
-                let plain = self.next_shown[place];
-                self.next_shown[place] = trajectory.at(previous, current, alpha, || plain);
+                let plain = poses[place];
+                poses[place] = trajectory.at(previous, current, alpha, || plain);
                 extrapolated += usize::from(trajectory.goes_beyond(alpha));
             }
             if marks.has_error {
                 let error = &self.errors[self.keys[place]];
-                self.next_shown[place] = shown_with(error, &self.next_shown[place]);
+                poses[place] = shown_with(error, &poses[place]);
             }
-            let pose = self.next_shown[place];
-            if pose != self.shown[place] || marks.is_unreported {
+        }
+        extrapolated
+    }
+
+    /// Makes the poses that this frame shows, and the list of those that differ from the last
+    /// frame's. Gives the number of bodies that are shown beyond their last state.
+    pub fn show(&mut self, alpha: f32) -> usize {
+        let mut poses = std::mem::take(&mut self.next_shown);
+        let extrapolated = self.poses_at(alpha, &mut poses);
+        self.moved.clear();
+        for (place, pose) in poses.iter().enumerate() {
+            let marks = &mut self.marks[place];
+            if *pose != self.shown[place] || marks.is_unreported {
                 marks.moved_at = index(self.moved.len());
-                self.moved.push((self.keys[place], pose));
+                self.moved.push((self.keys[place], *pose));
                 marks.is_unreported = false;
             }
         }
-        std::mem::swap(&mut self.shown, &mut self.next_shown);
+        self.next_shown = std::mem::replace(&mut self.shown, poses);
         extrapolated
     }
 

@@ -47,6 +47,8 @@ pub(crate) struct Poses {
     alpha: f32,
     /// The bodies that came to rest, by frame.
     settled: KeyLog,
+    /// How often a body was removed, or may have been.
+    removals: u64,
     /// Kept for its memory: indices of bodies that come to rest.
     #[cfg_attr(feature = "serde", serde(skip))]
     settling: Vec<usize>,
@@ -115,6 +117,7 @@ impl Poses {
     }
 
     pub fn remove(&mut self, key: BodyKey) {
+        self.removals += 1;
         self.history.remove(key);
         if let Some(Body {
             place: Place::Moving(place),
@@ -473,6 +476,41 @@ impl Poses {
         Some(keys.filter_map(|key| Some((key, self.shown(key)?))))
     }
 
+    /// For a [`Screen`](super::screen::Screen) that has shown what was there in `frame`: poses at `alpha` of all
+    /// that move, then those of all that came to rest since, each perhaps twice.
+    #[cfg(feature = "threads")]
+    pub fn poses_since<'a>(
+        &'a self,
+        frame: u64,
+        alpha: f32,
+        buffer: &'a mut Vec<Pose>,
+    ) -> impl Iterator<Item = (BodyKey, Pose)> + 'a {
+        self.moving.poses_at(alpha, buffer);
+        let moving = self.moving.keys.iter().copied().zip(buffer.iter().copied());
+        let settled = self.settled.since(frame);
+        let is_forgotten = settled.is_none();
+        let settled = settled.into_iter().flatten();
+        let all = self.bodies.keys().filter(move |_| is_forgotten);
+        let resting = settled
+            .chain(all)
+            .filter_map(|key| match self.bodies.get(key)?.place {
+                Place::Resting(pose) => Some((key, pose)),
+                Place::Moving(_) => None,
+            });
+        moving.chain(resting)
+    }
+
+    #[cfg(feature = "threads")]
+    pub fn contains(&self, key: BodyKey) -> bool {
+        self.bodies.contains_key(key)
+    }
+
+    /// Counts up when a body is removed.
+    #[cfg(feature = "threads")]
+    pub fn removals(&self) -> u64 {
+        self.removals
+    }
+
     /// The pose that this frame shows.
     pub fn shown(&self, key: BodyKey) -> Option<Pose> {
         Some(match self.bodies.get(key)?.place {
@@ -541,6 +579,7 @@ impl Poses {
         self.counts = left.counts;
         self.moving.moved = std::mem::take(&mut left.moving.moved);
         self.settled = left.settled;
+        self.removals = left.removals + 1;
     }
 
     /// What is shown of a body goes on from what was shown of it.

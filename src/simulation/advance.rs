@@ -125,7 +125,7 @@ impl Simulation {
     }
 
     /// Makes the step that was taken.
-    pub(super) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
+    pub(crate) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
         hooks.before_step(self, step)?;
         // Not if the hook has replaced the simulation.
         if self.make_step_with(hooks.physics_hooks()) {

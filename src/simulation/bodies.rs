@@ -91,6 +91,44 @@ impl Simulation {
 
     fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
         let (key, dead) = self.state.world.keys.insert(handle);
+        self.introduce(key, handle, dead);
+        key
+    }
+
+    /// A key for a body that another thread is about to insert.
+    #[cfg(feature = "threads")]
+    pub(crate) fn reserve_key(&mut self) -> BodyKey {
+        self.state.world.keys.reserve()
+    }
+
+    /// No body will come for the keys that are still reserved.
+    #[cfg(feature = "threads")]
+    pub(crate) fn free_reserved_keys(&mut self) {
+        self.state.world.keys.free_reserved();
+    }
+
+    /// Inserts a body under a reserved key. Gives whether that key is still there.
+    #[cfg(feature = "threads")]
+    pub(crate) fn insert_reserved(&mut self, key: BodyKey, body: RigidBody) -> bool {
+        if !self.state.world.keys.is_reserved(key) {
+            return false;
+        }
+        let handle = self.state.world.physics.insert_body(body);
+        let dead = self.state.world.keys.use_reserved(key, handle);
+        self.introduce(key, handle, dead);
+        true
+    }
+
+    /// A copy whose queries know of all that was done since the last step.
+    #[cfg(feature = "threads")]
+    pub(crate) fn with_fresh_queries(&self) -> Self {
+        let mut copy = self.clone();
+        copy.state.world.refresh_queries();
+        copy
+    }
+
+    /// A body has got its key, by which an earlier one may have been found dead.
+    fn introduce(&mut self, key: BodyKey, handle: RigidBodyHandle, dead: Option<BodyKey>) {
         if let Some(dead) = dead {
             self.died(dead);
         }
@@ -98,7 +136,6 @@ impl Simulation {
         let since = self.tick() + u64::from(self.peek().is_some());
         self.state.poses.insert(key, handle, position, since);
         self.removals.grow(self.state.world.physics.bodies.len());
-        key
     }
 
     /// Removes a body with its colliders, joints and generators, and gives it back; `None` if it

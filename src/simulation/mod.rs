@@ -544,6 +544,12 @@ impl Simulation {
         again.unwrap_or(&self.clock)
     }
 
+    /// What frames show, for another thread.
+    #[cfg(feature = "threads")]
+    pub(crate) fn poses(&self) -> &crate::pose::Poses {
+        &self.present().poses
+    }
+
     /// The events of all steps of the last frame; within a frame, of those made so far in this one.
     #[must_use]
     pub fn events(&self) -> &Events {

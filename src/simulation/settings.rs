@@ -72,4 +72,10 @@ impl Simulation {
     pub fn discard_overstep(&mut self) {
         self.clock.discard_overstep();
     }
+
+    /// Real time passes that is part of no frame.
+    #[cfg(feature = "threads")]
+    pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
+        self.clock.skip_real_time(skipped);
+    }
 }

@@ -123,6 +123,19 @@ impl Events {
         &self.quarantined
     }
 
+    /// The number of events of all kinds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let pairs = self.collisions.len() + self.contact_forces.len();
+        pairs + self.soft_body_tears.len() + self.quarantined.len()
+    }
+
+    /// Whether nothing happened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     pub(crate) fn quarantine(&mut self, tick: u64, bodies: impl Iterator<Item = BodyKey>) {
         let start = self.quarantined.len();
         let of_step = bodies.map(|body| Quarantined { tick, body });

@@ -173,8 +173,6 @@ impl World {
             bodies,
             colliders,
             soft_bodies,
-            broad_phase,
-            integration_parameters,
             ..
         } = &mut self.physics;
         for (_, body) in bodies.iter_mut() {
@@ -191,13 +189,26 @@ impl World {
                 soft_body.set_particle_position(i, position);
             }
         }
-        bodies.propagate_modified_body_positions_to_colliders(colliders);
-        for (handle, collider) in colliders.iter_mut() {
+        for (_, collider) in colliders.iter_mut() {
             if collider.parent().is_none() {
                 collider.set_position(collider.position().append_translation(by));
             }
-            // Queries before the next step find everything in its new place. What is disabled or not
-            // finite Rapier keeps out of the tree.
+        }
+        self.refresh_queries();
+    }
+
+    /// Queries before the next step find everything in its new place.
+    pub fn refresh_queries(&mut self) {
+        let PhysicsWorld {
+            bodies,
+            colliders,
+            broad_phase,
+            integration_parameters,
+            ..
+        } = &mut self.physics;
+        bodies.propagate_modified_body_positions_to_colliders(colliders);
+        for (handle, collider) in colliders.iter() {
+            // What is disabled or not finite Rapier keeps out of the tree.
             let aabb = collider.compute_aabb();
             if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
                 broad_phase.set_aabb(integration_parameters, handle, aabb);

@@ -337,6 +337,33 @@ impl Clock {
 
 /// # What it is at
 impl Clock {
+    /// Real time passes that is part of no frame, and counts as dropped.
+    #[cfg(feature = "threads")]
+    pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
+        self.real_time = self.real_time.saturating_add(skipped);
+        self.dropped += Dropped {
+            frame_time: skipped,
+            ..Dropped::default()
+        };
+    }
+
+    /// How much real time a frame must take for the next step to be due: `None` if time stands still. With
+    /// [`Stepping::Fixed`].
+    #[cfg(feature = "threads")]
+    pub(crate) fn until_next_step(&self) -> Option<Duration> {
+        if self.is_paused && self.single_steps > 0 {
+            return Some(Duration::ZERO);
+        }
+        let mut next = self.clone();
+        next.apply_settings();
+        let units_per_nano = u128::from(next.rate.steps()) * u128::from(next.speed);
+        if next.is_stopped() || units_per_nano == 0 {
+            return None;
+        }
+        let missing = units_per_step(next.rate).saturating_sub(next.overstep);
+        Some(duration_from_nanos(missing.div_ceil(units_per_nano)))
+    }
+
     /// The number of steps made so far; the tick of the next one.
     #[must_use]
     pub fn tick(&self) -> u64 {

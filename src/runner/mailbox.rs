@@ -1,0 +1,116 @@
+//! What goes from the physics to the renderer. Neither waits for the other: who finds the box taken comes again.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+
+use crate::key::BodyKey;
+use crate::pose::Poses;
+use crate::simulation::Frame;
+use crate::step::Events;
+
+use super::Failure;
+
+/// What a step has led to.
+#[derive(Debug)]
+pub(super) struct State {
+    pub poses: Poses,
+    pub frame: Frame,
+    /// Simulated time at its end.
+    pub time: Duration,
+    /// The length of a step, in seconds.
+    pub dt: f64,
+}
+
+/// Which simulated time it is at a moment of real time, and how fast that goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Pace {
+    pub real: Duration,
+    pub time: Duration,
+    /// 0 while paused.
+    pub speed: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct Mail<E> {
+    /// The last few, oldest first. Of those between, what they did to the poses is in the later ones.
+    pub states: VecDeque<Arc<State>>,
+    pub pace: Pace,
+    /// Of each step that had any, oldest first.
+    pub events: VecDeque<(u64, Events)>,
+    /// How many events of the oldest steps were dropped, as nobody took them.
+    pub lost_events: u64,
+    pub failures: VecDeque<Failure<E>>,
+    /// Keys for bodies that are still to come.
+    pub keys: Vec<BodyKey>,
+    /// Real time that was dropped.
+    pub dropped: Duration,
+    /// Commands that came too late for their key: see [`Runner::spawn`](super::Runner::spawn).
+    pub lost_spawns: u64,
+}
+
+impl<E> Default for Mail<E> {
+    fn default() -> Self {
+        Self {
+            states: VecDeque::new(),
+            pace: Pace::default(),
+            events: VecDeque::new(),
+            lost_events: 0,
+            failures: VecDeque::new(),
+            keys: Vec::new(),
+            dropped: Duration::ZERO,
+            lost_spawns: 0,
+        }
+    }
+}
+
+impl<E> Mail<E> {
+    /// Adds what has come later. So many states are kept, and the events of so many steps.
+    pub fn append(&mut self, later: &mut Self, states: usize, events: usize) {
+        for state in later.states.drain(..) {
+            // What was done in a pause.
+            let is_same = |last: &Arc<State>| last.frame.tick == state.frame.tick;
+            if self.states.back().is_some_and(is_same) {
+                self.states.pop_back();
+            }
+            self.states.push_back(state);
+        }
+        let old = self.states.len().saturating_sub(states);
+        self.states.drain(..old);
+        self.events.append(&mut later.events);
+        let old = self.events.len().saturating_sub(events);
+        self.lost_events += std::mem::take(&mut later.lost_events);
+        self.lost_events += self
+            .events
+            .drain(..old)
+            .map(|(_, lost)| lost.len() as u64)
+            .sum::<u64>();
+        self.pace = later.pace;
+        self.failures.append(&mut later.failures);
+        self.keys.append(&mut later.keys);
+        self.dropped += std::mem::take(&mut later.dropped);
+        self.lost_spawns += std::mem::take(&mut later.lost_spawns);
+    }
+}
+
+/// A box that one puts mail into and another takes it out of.
+#[derive(Debug)]
+pub(super) struct Mailbox<E>(Mutex<Mail<E>>);
+
+impl<E> Default for Mailbox<E> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<E> Mailbox<E> {
+    /// Does something with the mail, unless the other side is at it in this moment. Gives whether it was done.
+    pub fn try_with(&self, act: impl FnOnce(&mut Mail<E>)) -> bool {
+        match self.0.try_lock() {
+            Ok(mut mail) => act(&mut mail),
+            Err(TryLockError::Poisoned(poisoned)) => act(&mut poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+}

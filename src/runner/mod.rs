@@ -1,0 +1,464 @@
+//! The simulation on a thread of its own, by the wall clock: the only place here that reads one.
+
+// What is asked of it.
+mod command;
+// What comes from it.
+mod mailbox;
+// What it does.
+mod physics;
+// What is shown of it.
+mod view;
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::key::BodyKey;
+use crate::rapier::dynamics::RigidBody;
+use crate::rapier::geometry::Collider;
+use crate::simulation::{Hooks, Simulation};
+use crate::step::Events;
+
+pub use command::{Call, Command};
+use mailbox::Mailbox;
+use physics::{Order, Physics};
+pub use view::View;
+
+/// How a [`Runner`] hands over what it does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RunnerSettings {
+    /// How far in the past frames are shown, beyond the one step that interpolation takes: in steps, 0.5 by default.
+    ///
+    /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved): steps of 2 to
+    /// 3 ms at 60 Hz need 0.2 of a step and what the system's timer is late, those of 8 to 12 ms a whole one.
+    pub slack: f32,
+    /// The most commands and queries that wait for the next step: 256 by default.
+    pub commands: usize,
+    /// Of how many steps with events these are kept until they are taken: 1,000 by default. The oldest are dropped and
+    /// [counted](Runner::lost_events).
+    pub events: usize,
+    /// How far physics may be behind the wall clock before it gives the time up, which is then
+    /// [counted](Runner::dropped): 250 ms by default.
+    pub max_lag: Duration,
+}
+
+impl Default for RunnerSettings {
+    fn default() -> Self {
+        Self {
+            slack: 0.5,
+            commands: 256,
+            events: 1_000,
+            max_lag: Duration::from_millis(250),
+        }
+    }
+}
+
+impl RunnerSettings {
+    /// How many steps in the past frames are shown.
+    fn delay(&self) -> f64 {
+        1.0 + if self.slack > 0.0 {
+            self.slack.min(60.0).into()
+        } else {
+            0.0
+        }
+    }
+
+    /// How many states are handed over: those on both sides of the delay, and one more for a reader that is late.
+    fn states(&self) -> usize {
+        #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
+        #[expect(clippy::cast_sign_loss, reason = "from 1 to 61")]
+        let delay = self.delay().ceil() as usize;
+        delay + 2
+    }
+}
+
+/// What went wrong on the physics' thread: from [`Runner::failures`].
+#[non_exhaustive]
+pub enum Failure<E> {
+    /// A hook failed. The step that it failed in front of was not made; the game goes on.
+    Hook {
+        /// The tick of the frame's step.
+        tick: u64,
+        /// What it gave.
+        error: E,
+    },
+    /// A hook, a command or Rapier panicked. The physics stands: [`recover`](Runner::recover) or
+    /// [`stop`](Runner::stop). What was shown last stays.
+    Panic {
+        /// The tick of the step.
+        tick: u64,
+        /// What the panic was given.
+        payload: Box<dyn Any + Send>,
+    },
+}
+
+impl<E: fmt::Debug> fmt::Debug for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hook { tick, error } => write!(f, "Hook {{ tick: {tick}, error: {error:?} }}"),
+            Self::Panic { tick, .. } => write!(f, "Panic {{ tick: {tick}, .. }}"),
+        }
+    }
+}
+
+/// Why a command was not taken. It is handed back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError<T> {
+    /// As many wait as may: see [`RunnerSettings::commands`].
+    #[error("the queue of commands is full")]
+    Full(T),
+    /// The thread has ended.
+    #[error("the physics' thread has ended")]
+    Ended(T),
+}
+
+/// A question to the physics, which gets the simulation after the step in which it is answered.
+type Query = Box<dyn FnOnce(&Simulation) + Send>;
+
+/// What a question to the physics will be answered: from [`Runner::ask`].
+#[derive(Debug)]
+pub struct Answer<T>(Receiver<(u64, T)>);
+
+impl<T> Answer<T> {
+    /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if there never
+    /// will be: the step panicked, or the thread has ended.
+    #[must_use]
+    pub fn get(&self) -> Option<(u64, T)> {
+        self.0.try_recv().ok()
+    }
+
+    /// Waits for the answer; `None` if there never will be one, or none within `most`.
+    #[must_use]
+    pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
+        self.0.recv_timeout(most).ok()
+    }
+}
+
+/// A simulation on a thread of its own, which steps it by the wall clock. With the feature `threads`.
+///
+/// Neither waits for the other: a slow step costs no frame, and a slow frame no step. What is shown is one step and a
+/// [slack](RunnerSettings::slack) in the past. Use it where a step takes so long that it costs frames; otherwise a
+/// [`Simulation`] in the game's loop is simpler and shows half a step more of the present.
+///
+/// ```
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+///
+/// struct Game;
+/// impl Hooks for Game {
+///     type Error = std::convert::Infallible;
+/// }
+///
+/// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+/// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+/// let key = runner.spawn(body, [ColliderBuilder::ball(0.5)])?;
+/// // In the game's loop, once a frame:
+/// while runner.frame().pose(key).is_none() {
+///     std::thread::yield_now(); // draw the frame
+/// }
+/// let (simulation, _) = runner.stop();
+/// assert!(simulation.body(key).is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # What runs where
+/// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
+/// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions, which see
+/// every command sent before. In a [pause](Command::Pause) both are done at once.
+///
+/// Each step is a frame of the simulation. Its [`Stepping`](crate::Stepping) is set to fixed, and its limits of frame time,
+/// steps and budget to none: see [`RunnerSettings::max_lag`].
+///
+/// # Determinism
+/// The same commands in the same steps make the same bits as a simulation in one thread. In which step a command runs depends
+/// on when it is sent; where runs must be equal, send input by tick and let the hooks take it ([`TickQueue`](crate::TickQueue)).
+#[derive(Debug)]
+pub struct Runner<H: Hooks>
+where
+    H::Error: Send,
+{
+    /// `None` once it is to end.
+    orders: Option<Sender<Order<H>>>,
+    /// How many orders wait.
+    waiting: Arc<AtomicUsize>,
+    settings: RunnerSettings,
+    thread: Option<JoinHandle<(Simulation, H)>>,
+    mailbox: Arc<Mailbox<H::Error>>,
+    view: View<H::Error>,
+    clock: WallClock,
+}
+
+impl<H: Hooks> fmt::Debug for Order<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(command) => command.fmt(f),
+            Self::Query(_) => f.write_str("Query"),
+            Self::Recover => f.write_str("Recover"),
+        }
+    }
+}
+
+/// The wall clock, as the simulation's real time.
+#[derive(Clone, Copy, Debug)]
+struct WallClock {
+    start: Instant,
+    at_start: Duration,
+}
+
+impl WallClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a thread of its own is a host's own loop"
+    )]
+    fn new(at_start: Duration) -> Self {
+        let start = Instant::now();
+        Self { start, at_start }
+    }
+
+    fn now(&self) -> Duration {
+        self.at_start.saturating_add(self.start.elapsed())
+    }
+}
+
+impl<H> Runner<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+    /// Starts a thread that steps `simulation` from now on.
+    ///
+    /// # Panics
+    /// If the system gives no thread.
+    #[must_use]
+    pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
+        let mailbox = Arc::new(Mailbox::default());
+        let clock = WallClock::new(simulation.clock().real_time());
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&waiting);
+        let mut physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), counted);
+        let (orders, received) = channel();
+        let thread = Builder::new().name("physics".into()).spawn(move || {
+            run(&mut physics, &received, clock);
+            physics.into_parts()
+        });
+        Self {
+            orders: Some(orders),
+            waiting,
+            settings,
+            thread: Some(thread.expect("the system has a thread to give")),
+            mailbox,
+            view: View::new(settings),
+            clock,
+        }
+    }
+
+    /// Once a frame: what is to be shown now.
+    pub fn frame(&mut self) -> &View<H::Error> {
+        let now = self.clock.now();
+        self.view.update(&self.mailbox, now);
+        &self.view
+    }
+
+    /// The real time of the simulation's clock: for the stamps of an [`InputQueue`](crate::InputQueue).
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    /// Sends a command, to be run at the start of the next step.
+    ///
+    /// # Errors
+    /// [`SendError`], with the command.
+    pub fn send(&self, command: Command<H>) -> Result<(), SendError<Command<H>>> {
+        self.order(Order::Command(command))
+            .map_err(|error| match error {
+                SendError::Full(Order::Command(command)) => SendError::Full(command),
+                SendError::Ended(Order::Command(command)) => SendError::Ended(command),
+                _ => unreachable!("it is the order that was given"),
+            })
+    }
+
+    /// Sends a function, to be called at the start of the next step with the simulation and the hooks: for whatever
+    /// there is no [`Command`] for.
+    ///
+    /// # Errors
+    /// [`SendError`], with the function in its command.
+    pub fn call(
+        &self,
+        call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static,
+    ) -> Result<(), SendError<Command<H>>> {
+        self.send(Command::Call(Box::new(call)))
+    }
+
+    /// Inserts a body with its colliders in the next step. Its key can be used in commands at once.
+    ///
+    /// If the simulation is replaced or rewound before that step, the key is lost and the body is not inserted, which is
+    /// [counted](Self::lost_spawns).
+    ///
+    /// # Errors
+    /// [`SendError`], with the command.
+    pub fn spawn<C: Into<Collider>>(
+        &mut self,
+        body: impl Into<RigidBody>,
+        colliders: impl IntoIterator<Item = C>,
+    ) -> Result<BodyKey, SendError<Command<H>>> {
+        let mut command = Command::Spawn {
+            key: BodyKey::default(),
+            body: Box::new(body.into()),
+            colliders: colliders.into_iter().map(Into::into).collect(),
+        };
+        let Some(reserved) = self.view.take_key(&self.mailbox) else {
+            return Err(SendError::Full(command));
+        };
+        if let Command::Spawn { key, .. } = &mut command {
+            *key = reserved;
+        }
+        match self.send(command) {
+            Ok(()) => Ok(reserved),
+            Err(error) => {
+                self.view.give_key_back(reserved);
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks a question of the simulation as it is after the next step, or in a pause at once: a ray cast, an overlap
+    /// test, a saved state (`Simulation::clone`). Every command that was sent before has been run by then.
+    ///
+    /// # Errors
+    /// [`SendError`]; the question is gone.
+    pub fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Simulation) -> T + Send + 'static,
+    ) -> Result<Answer<T>, SendError<()>> {
+        let (answer, receiver) = sync_channel(1);
+        let query = Box::new(move |simulation: &Simulation| {
+            // Who has dropped the receiver does not want to know.
+            let _ = answer.send((simulation.tick(), question(simulation)));
+        });
+        match self.order(Order::Query(query)) {
+            Ok(()) => Ok(Answer(receiver)),
+            Err(SendError::Full(_)) => Err(SendError::Full(())),
+            Err(SendError::Ended(_)) => Err(SendError::Ended(())),
+        }
+    }
+
+    /// After a panic: goes on from the state before the step in which it happened, if that is kept
+    /// ([`Simulation::set_rewind_limits`]). What waited for that step is gone.
+    ///
+    /// # Errors
+    /// [`SendError`].
+    pub fn recover(&self) -> Result<(), SendError<()>> {
+        self.order(Order::Recover).map_err(|error| match error {
+            SendError::Full(_) => SendError::Full(()),
+            SendError::Ended(_) => SendError::Ended(()),
+        })
+    }
+
+    fn order(&self, order: Order<H>) -> Result<(), SendError<Order<H>>> {
+        let Some(orders) = &self.orders else {
+            return Err(SendError::Ended(order));
+        };
+        let has_room = |waiting| (waiting < self.settings.commands).then_some(waiting + 1);
+        // The count guards nothing but itself.
+        let order_of = Ordering::Relaxed;
+        if (self.waiting.fetch_update(order_of, order_of, has_room)).is_err() {
+            return Err(SendError::Full(order));
+        }
+        orders
+            .send(order)
+            .map_err(|refused| SendError::Ended(refused.0))
+    }
+
+    /// The events of all steps since this was asked last, each once, with the tick of its step.
+    pub fn events(&mut self) -> Vec<(u64, Events)> {
+        self.view.take_events(&self.mailbox, None)
+    }
+
+    /// [`events`](Self::events) of the steps that the last frame has shown the end of: a sound then comes with its
+    /// picture, and not up to two steps before.
+    pub fn shown_events(&mut self) -> Vec<(u64, Events)> {
+        let shown = self.view.tick();
+        self.view.take_events(&self.mailbox, Some(shown))
+    }
+
+    /// How many events were dropped, as nobody took them.
+    #[must_use]
+    pub fn lost_events(&self) -> u64 {
+        self.view.lost_events()
+    }
+
+    /// How many bodies were not inserted, as their key was lost.
+    #[must_use]
+    pub fn lost_spawns(&self) -> u64 {
+        self.view.lost_spawns()
+    }
+
+    /// How much real time was dropped, as physics was too far behind.
+    #[must_use]
+    pub fn dropped(&self) -> Duration {
+        self.view.dropped()
+    }
+
+    /// What went wrong since this was asked last.
+    pub fn failures(&mut self) -> Vec<Failure<H::Error>> {
+        self.view.take_failures(&self.mailbox)
+    }
+
+    /// Ends the thread after the step at hand, and gives back what was given to it.
+    ///
+    /// # Panics
+    /// If the thread has panicked where no hook and no step was running, which is a defect here.
+    #[must_use]
+    pub fn stop(mut self) -> (Simulation, H) {
+        self.orders = None;
+        let thread = self.thread.take().expect("only this takes it");
+        match thread.join() {
+            Ok(ended) => ended,
+            Err(payload) => std::panic::resume_unwind(payload),
+        }
+    }
+}
+
+impl<H: Hooks> Drop for Runner<H>
+where
+    H::Error: Send,
+{
+    /// Ends the thread after the step at hand.
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there was reported by now, or is the game's to ask for.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The thread: until nobody can send orders any more.
+fn run<H: Hooks>(physics: &mut Physics<H>, orders: &Receiver<Order<H>>, clock: WallClock) {
+    loop {
+        loop {
+            match orders.try_recv() {
+                Ok(order) => physics.order(order),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
+        // To an absolute time, so that what each wait is late does not add up.
+        let order = match physics.run_until(clock.now()) {
+            Some(next) => orders.recv_timeout(next.saturating_sub(clock.now())),
+            None => orders.recv().map_err(RecvTimeoutError::from),
+        };
+        match order {
+            Ok(order) => physics.order(order),
+            Err(RecvTimeoutError::Timeout) => (),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}

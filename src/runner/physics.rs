@@ -1,0 +1,671 @@
+//! What the physics' thread does, without the thread and the clock.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::simulation::{Hooks, Simulation};
+use crate::time::Stepping;
+
+use super::command::Command;
+use super::mailbox::{Mail, Mailbox, Pace, State};
+use super::{Failure, Query, RunnerSettings};
+
+/// The most steps that are made one after the other before the clock is read again.
+const MOST_STEPS_AT_ONCE: u32 = 5;
+
+pub(super) struct Physics<H: Hooks> {
+    simulation: Simulation,
+    hooks: H,
+    settings: RunnerSettings,
+    waiting: VecDeque<Order<H>>,
+    /// Queries whose commands are part of the step at hand.
+    asked: Vec<Query>,
+    mailbox: Arc<Mailbox<H::Error>>,
+    /// How many orders wait, here and on their way.
+    counted: Arc<AtomicUsize>,
+    outgoing: Mail<H::Error>,
+    /// The step that has panicked.
+    broken: Option<u64>,
+}
+
+/// What comes from the other thread.
+pub(super) enum Order<H: Hooks> {
+    Command(Command<H>),
+    Query(Query),
+    /// After a panic: go on from the state before.
+    Recover,
+}
+
+impl<H: Hooks> Physics<H> {
+    pub fn new(
+        mut simulation: Simulation,
+        hooks: H,
+        settings: RunnerSettings,
+        mailbox: Arc<Mailbox<H::Error>>,
+        counted: Arc<AtomicUsize>,
+    ) -> Self {
+        let outgoing = Mail {
+            // One for each that can wait, so that there is always one to give out.
+            keys: (0..settings.commands)
+                .map(|_| simulation.reserve_key())
+                .collect(),
+            ..Mail::default()
+        };
+        let mut physics = Self {
+            simulation,
+            hooks,
+            settings,
+            waiting: VecDeque::new(),
+            asked: Vec::new(),
+            mailbox,
+            counted,
+            outgoing,
+            broken: None,
+        };
+        physics.publish();
+        physics.hand_over();
+        physics
+    }
+
+    /// What is left of it at the end.
+    pub fn into_parts(mut self) -> (Simulation, H) {
+        self.simulation.free_reserved_keys();
+        (self.simulation, self.hooks)
+    }
+
+    pub fn order(&mut self, order: Order<H>) {
+        self.waiting.push_back(order);
+    }
+
+    /// Makes the steps that are due by `now`, in the real time of the simulation's clock. Gives when to call it again, if
+    /// no order comes before that; `None`: only then.
+    pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
+        for _ in 0..MOST_STEPS_AT_ONCE {
+            if self.until_next_step().is_none() {
+                self.stand_still(now);
+            }
+            if self.deadline().is_none_or(|next| next > now) {
+                break;
+            }
+            self.make_due_step(now);
+        }
+        self.hand_over();
+        self.deadline()
+    }
+
+    /// How much real time after the last frame the next step is due; `None` in a pause.
+    fn until_next_step(&self) -> Option<Duration> {
+        let until = self.simulation.clock().until_next_step();
+        until.filter(|_| self.broken.is_none())
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        Some(self.simulation.clock().real_time() + self.until_next_step()?)
+    }
+
+    fn make_due_step(&mut self, now: Duration) {
+        let Some(due) = self.deadline() else {
+            return;
+        };
+        // So far behind that it is not made up for: the steps are due later from now on.
+        let lag = now.saturating_sub(due);
+        if lag > self.settings.max_lag {
+            self.simulation.skip_real_time(lag);
+            self.outgoing.dropped += lag;
+        }
+        let until = self.until_next_step();
+        self.run_orders();
+        // Not if there was a pause among them, or another speed.
+        if let Some(until) = until.filter(|_| self.until_next_step() == until) {
+            self.make_step(until);
+        }
+    }
+
+    /// In a pause what waits is done at once, and shown.
+    fn stand_still(&mut self, now: Duration) {
+        if self.broken.is_none() {
+            let passed = now.saturating_sub(self.simulation.clock().real_time());
+            self.simulation.begin_frame(passed);
+            self.simulation.end_frame();
+        }
+        self.run_orders();
+        if self.broken.is_none() {
+            self.answer_in_a_pause();
+            if self.until_next_step().is_none() {
+                self.simulation.begin_frame(Duration::ZERO);
+                self.simulation.end_frame();
+            }
+            self.publish();
+        }
+    }
+
+    fn run_orders(&mut self) {
+        while let Some(order) = self.waiting.pop_front() {
+            self.counted.fetch_sub(1, Ordering::Relaxed);
+            match order {
+                Order::Command(command) => self.run(command),
+                Order::Query(query) => self.asked.push(query),
+                Order::Recover => self.recover(),
+            }
+        }
+    }
+
+    fn run(&mut self, command: Command<H>) {
+        if matches!(command, Command::Spawn { .. }) {
+            let key = self.simulation.reserve_key();
+            self.outgoing.keys.push(key);
+        }
+        if self.broken.is_some() {
+            return;
+        }
+        let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
+        match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
+            Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
+            Err(payload) => self.fail(payload),
+        }
+    }
+
+    fn make_step(&mut self, until: Duration) {
+        let tick = self.simulation.tick();
+        let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
+        // Also of one that a command has put in its place.
+        simulation.set_stepping(Stepping::Fixed);
+        simulation.set_max_frame_time(Duration::MAX);
+        simulation.set_max_steps_per_frame(None);
+        simulation.set_budget(None);
+        let make = || {
+            simulation.begin_frame(until);
+            while let Some(step) = simulation.next_step() {
+                simulation.make_one(hooks, step)?;
+            }
+            Ok(())
+        };
+        match catch_unwind(AssertUnwindSafe(make)) {
+            Ok(Ok(())) => (),
+            Ok(Err(error)) => self
+                .outgoing
+                .failures
+                .push_back(Failure::Hook { tick, error }),
+            Err(payload) => return self.fail(payload),
+        }
+        self.simulation.end_frame();
+        let events = self.simulation.events();
+        if !events.is_empty() {
+            self.outgoing.events.push_back((tick, events.clone()));
+        }
+        self.publish();
+        for query in self.asked.drain(..) {
+            query(&self.simulation);
+        }
+    }
+
+    fn fail(&mut self, payload: Box<dyn Any + Send>) {
+        let tick = self.simulation.tick();
+        self.broken = Some(tick);
+        self.outgoing
+            .failures
+            .push_back(Failure::Panic { tick, payload });
+        // Nobody would answer them.
+        self.asked.clear();
+    }
+
+    fn recover(&mut self) {
+        if let Some(tick) = self.broken {
+            // A hook's panic leaves the frame open, Rapier's the world broken.
+            self.simulation.end_frame();
+            let is_kept = self.simulation.rewindable().contains(&tick);
+            if is_kept && self.simulation.rewind(tick).is_ok() {
+                self.broken = None;
+            }
+        }
+    }
+
+    /// Queries see what was done in the pause: on a copy, as the world itself learns of it in the next step.
+    fn answer_in_a_pause(&mut self) {
+        if !self.asked.is_empty() {
+            let copy = self.simulation.with_fresh_queries();
+            for query in self.asked.drain(..) {
+                query(&copy);
+            }
+        }
+    }
+
+    fn publish(&mut self) {
+        let clock = self.simulation.clock();
+        let stands = clock.until_next_step().is_none() || clock.is_paused();
+        self.outgoing.pace = Pace {
+            real: clock.real_time(),
+            time: clock.time(),
+            speed: if stands { 0.0 } else { clock.speed() },
+        };
+        self.outgoing.states.push_back(Arc::new(State {
+            poses: self.simulation.poses().clone(),
+            frame: self.simulation.frame(),
+            time: clock.time().saturating_sub(clock.overstep()),
+            dt: clock.rate().dt_f64(),
+        }));
+    }
+
+    /// Puts what there is into the mailbox; if that is being read, what there is and what comes goes there later.
+    fn hand_over(&mut self) {
+        let Self {
+            mailbox,
+            outgoing,
+            settings,
+            ..
+        } = self;
+        mailbox.try_with(|mail| mail.append(outgoing, settings.states(), settings.events));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapier::prelude::*;
+    use crate::runner::View;
+    use crate::{BodyKey, Rate, Step};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// Both threads, with a clock of our own.
+    struct Both<H: Hooks> {
+        physics: Physics<H>,
+        view: View<H::Error>,
+        mailbox: Arc<Mailbox<H::Error>>,
+    }
+
+    impl<H: Hooks> Both<H> {
+        fn new(simulation: Simulation, hooks: H) -> Self {
+            let (mailbox, settings) = (Arc::new(Mailbox::default()), RunnerSettings::default());
+            Self {
+                physics: Physics::new(
+                    simulation,
+                    hooks,
+                    settings,
+                    Arc::clone(&mailbox),
+                    // Orders come past the queue.
+                    Arc::new(AtomicUsize::new(1_000_000)),
+                ),
+                view: View::new(settings),
+                mailbox,
+            }
+        }
+
+        /// All that is due.
+        fn physics(&mut self, now: Duration) -> Option<Duration> {
+            loop {
+                let next = self.physics.run_until(now);
+                if next.is_none_or(|next| next > now) {
+                    return next;
+                }
+            }
+        }
+
+        fn frame(&mut self, now: Duration) -> &View<H::Error> {
+            self.view.update(&self.mailbox, now);
+            &self.view
+        }
+
+        fn command(&mut self, command: Command<H>) {
+            self.physics.order(Order::Command(command));
+        }
+
+        fn call(&mut self, call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static) {
+            self.command(Command::Call(Box::new(call)));
+        }
+
+        fn key(&mut self) -> BodyKey {
+            self.view.take_key(&self.mailbox).unwrap()
+        }
+
+        fn tick(&self) -> u64 {
+            self.physics.simulation.tick()
+        }
+    }
+
+    struct Idle;
+
+    impl Hooks for Idle {
+        type Error = &'static str;
+    }
+
+    /// A metre in each of 100 steps a second.
+    fn flyer() -> (Simulation, BodyKey) {
+        let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+        simulation.physics_mut().gravity = Vector::ZERO;
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
+        let key = simulation.insert(body, ColliderBuilder::ball(0.1));
+        (simulation, key)
+    }
+
+    #[test]
+    fn a_frame_shows_one_step_and_a_half_ago() {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        let mut next = both.physics(MS(0));
+        assert_eq!(next, Some(MS(10)));
+        for micros in (0..2_000_000).step_by(6_944) {
+            let now = Duration::from_micros(micros);
+            while next.is_some_and(|next| next <= now) {
+                next = both.physics(next.unwrap());
+            }
+            let view = both.frame(now);
+            let expected = (100.0 * now.as_secs_f32() - 1.5).max(0.0);
+            let x = view.pose(key).unwrap().translation.x;
+            assert!(
+                (x - expected).abs() < 1e-3,
+                "{x} at {now:?}, not {expected}"
+            );
+            assert!(!view.is_starved());
+            assert!(view.moved().len() <= 1);
+        }
+        assert_eq!(both.tick(), 199);
+    }
+
+    #[test]
+    fn a_late_step_starves_frames_and_is_made_up_for() {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(100));
+        let mut shown = 0.0;
+        let mut starved = 0;
+        // The step of 110 ms is made at 123 ms, with two more.
+        for ms in 100..140 {
+            if ms == 123 || ms > 123 && ms % 10 == 0 {
+                both.physics(MS(ms));
+            }
+            let view = both.frame(MS(ms));
+            let x = view.pose(key).unwrap().translation.x;
+            assert!(x >= shown, "{x} after {shown}");
+            shown = x;
+            starved += u32::from(view.is_starved());
+        }
+        // From 115 ms on, half a step after it was due.
+        assert_eq!(starved, 7);
+        assert!((shown - 12.4).abs() < 1e-3, "{shown}");
+    }
+
+    #[test]
+    fn what_is_too_late_is_dropped_and_counted() {
+        let (simulation, _) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(100));
+        // Five steps at once, and the rest right after.
+        assert_eq!(both.physics.run_until(MS(300)), Some(MS(160)));
+        assert_eq!(both.tick(), 15);
+        both.physics(MS(300));
+        assert_eq!(both.tick(), 30);
+        // More than 250 ms behind: the clock goes on from now.
+        assert_eq!(both.physics(MS(800)), Some(MS(810)));
+        assert_eq!(both.tick(), 31);
+        both.frame(MS(800));
+        assert_eq!(both.view.dropped(), MS(490));
+        assert_eq!(
+            both.physics.simulation.clock().dropped().frame_time,
+            MS(490)
+        );
+        assert_eq!(both.physics.simulation.clock().real_time(), MS(800));
+    }
+
+    #[test]
+    fn commands_run_at_the_start_of_the_next_step_in_the_order_sent() {
+        let (simulation, _) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(0));
+        let (one, other) = (both.key(), both.key());
+        let body = |x: f32| {
+            Box::new(
+                RigidBodyBuilder::dynamic()
+                    .translation(Vector::X * x)
+                    .build(),
+            )
+        };
+        for (key, x) in [(other, 5.0), (one, 9.0)] {
+            both.command(Command::Spawn {
+                key,
+                body: body(x),
+                colliders: vec![ColliderBuilder::ball(0.1).mass(1.0).build()],
+            });
+        }
+        both.command(Command::ApplyImpulse(one, Vector::Y));
+        both.command(Command::Teleport(other, Pose::translation(7.0, 0.0, 0.0)));
+        both.call(move |simulation, _| {
+            assert_eq!(simulation.body(other).unwrap().translation().x, 7.0);
+            simulation
+                .body_mut(other)
+                .unwrap()
+                .set_linvel(Vector::Z, true);
+        });
+        both.physics(MS(9));
+        assert_eq!(both.physics.simulation.bodies().count(), 1, "not yet");
+        both.physics(MS(10));
+        let at = |key| both.physics.simulation.body(key).unwrap().translation();
+        assert_eq!(at(one), Vector::new(9.0, 0.01, 0.0));
+        assert_eq!(at(other), Vector::new(7.0, 0.0, 0.01));
+        assert!(both.frame(MS(20)).pose(one).is_some());
+        both.command(Command::Remove(one));
+        both.physics(MS(20));
+        both.physics(MS(30));
+        let view = both.frame(MS(40));
+        assert_eq!((view.pose(one), view.removed()), (None, &[one][..]));
+        // Keys of what is gone do nothing, and there is a key for each that was used.
+        both.command(Command::AddForce(one, Vector::X));
+        both.physics(MS(40));
+        let (simulation, _) = both.physics.into_parts();
+        assert_eq!(simulation.bodies().count(), 2);
+    }
+
+    #[test]
+    fn questions_see_every_command_before_them_also_in_a_pause() {
+        let (mut simulation, _) = flyer();
+        let wall = RigidBodyBuilder::fixed().translation(Vector::Y * 50.0);
+        let wall = simulation.insert(wall, ColliderBuilder::ball(1.0));
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(0));
+        let (answer, answers) = std::sync::mpsc::channel();
+        for (paused, x) in [(false, 20.0f32), (true, 30.0)] {
+            if paused {
+                both.command(Command::Pause);
+                both.physics(MS(20));
+                both.physics(MS(21));
+            }
+            both.command(Command::Teleport(wall, Pose::translation(x, 9.0, 0.0)));
+            let answer = answer.clone();
+            both.physics.order(Order::Query(Box::new(move |simulation| {
+                let pipeline = simulation.physics().query_pipeline();
+                let ray = Ray::new(Vector::new(x, 20.0, 0.0), -Vector::Y);
+                let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
+                answer.send((simulation.tick(), hit)).unwrap();
+            })));
+            both.physics(MS(if paused { 25 } else { 10 }));
+            let (tick, hit) = answers.try_recv().expect("answered in this step");
+            assert_eq!(tick, both.tick());
+            assert!((hit.unwrap() - 10.0).abs() < 1e-3, "{hit:?}");
+        }
+        assert_eq!(both.tick(), 1, "the pause came before the second step");
+    }
+
+    #[test]
+    fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        let x = |both: &mut Both<Idle>, now| both.frame(now).pose(key).unwrap().translation.x;
+        for ms in 0..=10 {
+            both.physics(MS(10 * ms));
+        }
+        both.command(Command::Pause);
+        assert_eq!(both.physics(MS(110)), None);
+        let stood = x(&mut both, MS(115));
+        for ms in [120, 200, 5_000] {
+            assert_eq!(both.physics(MS(ms)), None);
+            assert_eq!(x(&mut both, MS(ms)), stood);
+        }
+        both.command(Command::StepOnce);
+        assert_eq!(both.physics(MS(5_010)), None);
+        assert_eq!(both.tick(), 11);
+        both.command(Command::Resume);
+        both.command(Command::SetSpeed(0.5));
+        // Twice as long, from now on.
+        let next = both.physics(MS(6_000)).unwrap();
+        assert_eq!(next, MS(6_020));
+        both.physics(next);
+        both.physics(next + MS(20));
+        let one = x(&mut both, next + MS(30));
+        both.physics(next + MS(40));
+        let two = x(&mut both, next + MS(40));
+        assert!((two - one - 0.5).abs() < 1e-3, "{one} {two}");
+        assert_eq!(both.tick(), 14);
+        // Two seconds a step, at half the speed.
+        both.command(Command::SetRate(Rate::hz(1).unwrap()));
+        let next = both.physics(next + MS(60)).unwrap();
+        let tick = both.tick();
+        assert_eq!(both.physics(next), Some(next + MS(2_000)));
+        assert_eq!(both.physics(next + MS(2_000)), Some(next + MS(4_000)));
+        assert_eq!(both.tick(), tick + 2);
+    }
+
+    struct Fails(Option<&'static str>);
+
+    impl Hooks for Fails {
+        type Error = &'static str;
+
+        fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+            assert_ne!(step.tick, 6, "no sixth step");
+            match self.0.take_if(|_| step.tick == 3) {
+                Some(error) => Err(error),
+                None => Ok(()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
+        for keeps_states in [false, true] {
+            let (mut simulation, key) = flyer();
+            simulation.set_rewind_limits(u64::from(keeps_states) * 4, usize::MAX);
+            let mut both = Both::new(simulation, Fails(Some("no third step")));
+            for ms in 0..=10 {
+                both.physics(MS(10 * ms));
+            }
+            let shown = both.frame(MS(100)).pose(key).unwrap();
+            let failures = both.view.take_failures(&both.mailbox);
+            assert_eq!(
+                format!("{failures:?}"),
+                r#"[Hook { tick: 3, error: "no third step" }, Panic { tick: 6, .. }]"#
+            );
+            assert_eq!(both.physics(MS(110)), None);
+            both.command(Command::Teleport(key, Pose::IDENTITY));
+            assert_eq!(both.physics(MS(120)), None);
+            assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
+            both.call(|simulation, _| simulation.set_tick(100));
+            both.physics.order(Order::Recover);
+            // It panics again, as it is the same step.
+            assert_eq!(both.physics(MS(130)), None);
+            both.frame(MS(130));
+            let failures = both.view.take_failures(&both.mailbox);
+            assert_eq!(failures.len(), usize::from(keeps_states));
+            let (simulation, _) = both.physics.into_parts();
+            assert_eq!(simulation.tick(), 6);
+        }
+    }
+
+    /// Spawns, removes and pushes by tick.
+    struct ByTick(Vec<BodyKey>);
+
+    impl Hooks for ByTick {
+        type Error = &'static str;
+
+        fn before_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), Self::Error> {
+            let x = (step.tick % 7) as f32;
+            if step.tick.is_multiple_of(5) {
+                let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 4.0, 0.3 * x));
+                let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
+                self.0.push(simulation.insert(body, ball));
+            }
+            if step.tick % 11 == 10 {
+                simulation.remove(self.0.remove(0));
+            }
+            for key in &self.0 {
+                let _ = simulation.add_force(*key, Vector::X * (x - 3.0));
+            }
+            Ok(())
+        }
+    }
+
+    fn floor() -> Simulation {
+        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0);
+        simulation.insert(RigidBodyBuilder::fixed(), floor);
+        simulation
+    }
+
+    fn bits(simulation: &Simulation) -> Vec<(RigidBodyHandle, Pose, Vector, AngVector)> {
+        let bodies = simulation.physics().bodies.iter();
+        bodies
+            .map(|(handle, body)| (handle, *body.position(), body.linvel(), body.angvel()))
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+        /// Whatever each thread is late: the steps are those of one thread, each event comes once, and a map kept
+        /// from the lists is what is shown.
+        #[test]
+        fn stalls_of_either_side_change_no_bit_and_lose_nothing(
+            stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),
+        ) {
+            let mut both = Both::new(floor(), ByTick(Vec::new()));
+            let mut map = BTreeMap::<BodyKey, Pose>::new();
+            let (mut now, mut last) = (Duration::ZERO, 0.0);
+            let mut ticks = Vec::new();
+            let mut events = 0;
+            for (stall, is_frame) in stalls {
+                now += MS(stall);
+                if !is_frame {
+                    both.physics(now);
+                    continue;
+                }
+                let view = both.frame(now);
+                prop_assert!(view.time() >= last);
+                last = view.time();
+                for key in view.removed() {
+                    prop_assert!(map.remove(key).is_some());
+                }
+                map.extend(view.moved().iter().copied());
+                for (key, pose) in &map {
+                    prop_assert_eq!(view.pose(*key), Some(*pose));
+                }
+                let come = both.view.take_events(&both.mailbox, Some(both.view.tick()));
+                prop_assert!(come.iter().all(|(tick, _)| *tick < both.view.tick()));
+                events += come.iter().map(|(_, events)| events.len()).sum::<usize>();
+                ticks.extend(come.into_iter().map(|(tick, _)| tick));
+            }
+            both.physics(now);
+            let rest = both.view.take_events(&both.mailbox, None);
+            events += rest.iter().map(|(_, events)| events.len()).sum::<usize>();
+            ticks.extend(rest.into_iter().map(|(tick, _)| tick));
+            prop_assert!(ticks.is_sorted_by(|a, b| a < b), "each step once, in order");
+
+            let (mut alone, mut hooks) = (floor(), ByTick(Vec::new()));
+            let mut expected = 0;
+            while alone.tick() < both.tick() {
+                alone.advance_with(MS(5), &mut hooks).unwrap();
+                expected += alone.events().len();
+            }
+            prop_assert_eq!(bits(&alone), bits(&both.physics.simulation));
+            prop_assert_eq!(events, expected);
+            prop_assert_eq!(both.view.lost_events(), 0);
+        }
+    }
+}

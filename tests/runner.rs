@@ -1,0 +1,281 @@
+//! The simulation on a real thread. What depends on time is tested with a clock of its own, in the library.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{
+    BodyKey, Command, Failure, Hooks, Rate, Runner, RunnerSettings, SendError, Simulation, Step,
+};
+use scenes::{hash, space, with_floor};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// Longer than any of these should take, on the slowest of machines.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Does what is asked of it, and reports every step.
+struct Game {
+    steps: Sender<u64>,
+    panics_at: Option<u64>,
+    pushed: Option<BodyKey>,
+}
+
+impl Game {
+    fn new() -> (Self, Receiver<u64>) {
+        let (steps, made) = channel();
+        let game = Self {
+            steps,
+            panics_at: None,
+            pushed: None,
+        };
+        (game, made)
+    }
+}
+
+impl Hooks for Game {
+    type Error = &'static str;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        if let Some(key) = self.pushed {
+            let push = Vector::new((step.tick % 3) as f32, 0.0, 0.1);
+            simulation.apply_impulse(key, push).expect("it is there");
+        }
+        assert_ne!(self.panics_at, Some(step.tick), "as it was asked to");
+        Ok(())
+    }
+
+    fn after_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        // Nobody may listen any more.
+        let _ = self.steps.send(step.tick);
+        Ok(())
+    }
+}
+
+/// Waits until that step is made.
+fn until(made: &Receiver<u64>, tick: u64) {
+    while made.recv_timeout(PATIENCE).expect("steps are made") < tick {}
+}
+
+/// Frames until one is as it should be.
+fn frames<H>(runner: &mut Runner<H>, mut is_good: impl FnMut(&mut Runner<H>) -> bool)
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+    // A bound for a run that hangs; a frame takes no time here.
+    let start = runner.now();
+    while !is_good(runner) {
+        assert!(runner.now() - start < PATIENCE, "never");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn the_bits_are_those_of_one_thread() {
+    let mut simulation = with_floor(Rate::hz(200).unwrap());
+    let keys = scenes::pile(&mut simulation, 20);
+    let (mut game, made) = Game::new();
+    game.pushed = Some(keys[4]);
+    let mut alone = simulation.clone();
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut shown = 0;
+    frames(&mut runner, |runner| {
+        let view = runner.frame();
+        assert!(view.tick() >= shown);
+        shown = view.tick();
+        shown >= 30
+    });
+    until(&made, 40);
+    let (simulation, _) = runner.stop();
+    let (mut game, _made) = Game::new();
+    game.pushed = Some(keys[4]);
+    while alone.tick() < simulation.tick() {
+        alone
+            .advance_with(Duration::from_millis(5), &mut game)
+            .unwrap();
+    }
+    assert_eq!(hash(simulation.physics()), hash(alone.physics()));
+    assert!(!simulation.clock().is_paused());
+}
+
+#[test]
+fn a_thread_ends_in_every_state() {
+    let start = || {
+        let (game, made) = Game::new();
+        let runner = Runner::new(space(1_000), game, RunnerSettings::default());
+        (runner, made)
+    };
+    drop(start());
+    let (simulation, _) = start().0.stop();
+    assert!(simulation.tick() < 10_000);
+    let (runner, made) = start();
+    until(&made, 5);
+    assert!(runner.stop().0.tick() >= 6);
+    let (runner, made) = start();
+    runner.send(Command::Pause).unwrap();
+    while made.recv_timeout(Duration::from_millis(50)).is_ok() {}
+    let (simulation, _) = runner.stop();
+    assert!(simulation.clock().is_paused());
+    // One step a second: it does not wait for it.
+    let (game, _made) = Game::new();
+    let runner = Runner::new(space(1), game, RunnerSettings::default());
+    assert_eq!(runner.stop().0.tick(), 0);
+    // With much to do.
+    let (mut runner, _made) = start();
+    for _ in 0..200 {
+        let _ = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
+    }
+    drop(runner);
+}
+
+#[test]
+fn a_full_queue_hands_the_command_back() {
+    let (game, _made) = Game::new();
+    let mut settings = RunnerSettings::default();
+    settings.commands = 3;
+    // One step a second: nothing is taken before the first.
+    let mut runner = Runner::new(space(1), game, settings);
+    let mut sent = 0u32;
+    let refused = loop {
+        match runner.call(|_, _| ()) {
+            Ok(()) => sent += 1,
+            Err(refused) => break refused,
+        }
+        assert!(sent < 1_000_000, "it is bounded");
+    };
+    assert!(sent >= 3 && sent.is_multiple_of(3), "{sent}");
+    assert!(matches!(refused, SendError::Full(Command::Call(_))));
+    assert_eq!(refused.to_string(), "the queue of commands is full");
+    // Keys that were not used are used again.
+    for _ in 0..20 {
+        let _ = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
+    }
+    assert_eq!(runner.lost_spawns(), 0);
+}
+
+#[test]
+fn a_body_is_moved_and_hit_in_the_same_frame() {
+    let mut simulation = space(100);
+    let key = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    let (game, _made) = Game::new();
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    for i in 1..5u8 {
+        let x = 10.0 * f32::from(i);
+        runner
+            .send(Command::Teleport(key, Pose::translation(x, 0.0, 0.0)))
+            .unwrap();
+        let spawned = runner
+            .spawn(
+                RigidBodyBuilder::fixed().translation(Vector::new(x, 5.0, 0.0)),
+                [ColliderBuilder::ball(1.0)],
+            )
+            .unwrap();
+        let cast = runner.ask(move |simulation| {
+            let pipeline = simulation.physics().query_pipeline();
+            let hit = |from: f32| {
+                let ray = Ray::new(Vector::new(x, from, 0.0), Vector::Y);
+                let (collider, _) = pipeline.cast_ray(&ray, 20.0, true)?;
+                simulation.key_of_collider(collider)
+            };
+            [hit(-9.0), hit(2.0)]
+        });
+        let (tick, hits) = cast.unwrap().wait(PATIENCE).unwrap();
+        assert_eq!(hits, [Some(key), Some(spawned)], "in step {tick}");
+        runner.send(Command::Remove(spawned)).unwrap();
+    }
+    let saved = runner
+        .ask(Simulation::clone)
+        .unwrap()
+        .wait(PATIENCE)
+        .unwrap()
+        .1;
+    runner.send(Command::Pause).unwrap();
+    let replace = saved.clone();
+    runner
+        .call(move |simulation, _| *simulation = replace)
+        .unwrap();
+    let (simulation, _) = runner.stop();
+    assert_eq!(simulation.bodies().count(), saved.bodies().count());
+}
+
+#[test]
+fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
+    let (mut simulation, key) = scenes::flyer_in_space();
+    simulation.set_rewind_limits(3, usize::MAX);
+    let (mut game, _made) = Game::new();
+    game.panics_at = Some(20);
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut failures = Vec::new();
+    frames(&mut runner, |runner| {
+        runner.frame();
+        failures.extend(runner.failures());
+        !failures.is_empty()
+    });
+    let Failure::Panic { tick, payload } = failures.pop().unwrap() else {
+        panic!("{failures:?}");
+    };
+    assert_eq!(tick, 20);
+    let message = payload.downcast::<String>().unwrap();
+    assert!(message.contains("as it was asked to"), "{message}");
+    assert!(runner.frame().pose(key).is_some());
+    runner.recover().unwrap();
+    // The same step again, which panics again: the hook is as it was.
+    frames(&mut runner, |runner| !runner.failures().is_empty());
+    let (simulation, game) = runner.stop();
+    assert_eq!((simulation.tick(), game.panics_at), (20, Some(20)));
+}
+
+#[test]
+fn events_come_once_each_and_with_their_picture() {
+    let mut simulation = space(100);
+    let sensor = ColliderBuilder::cuboid(0.5, 5.0, 5.0)
+        .sensor(true)
+        .active_events(ActiveEvents::COLLISION_EVENTS);
+    simulation.insert(
+        RigidBodyBuilder::fixed().translation(Vector::X * 6.5),
+        sensor,
+    );
+    let key = simulation.insert(scenes::flyer(), scenes::ball());
+    let (game, made) = Game::new();
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut events = Vec::new();
+    frames(&mut runner, |runner| {
+        runner.frame();
+        let come = runner.shown_events();
+        if !come.is_empty() {
+            let x = runner
+                .frame()
+                .pose(key)
+                .map_or(0.0, |pose| pose.translation.x);
+            assert!(x >= 5.9 + 0.1, "{x}: the picture is not there yet");
+        }
+        events.extend(come);
+        events.len() == 2
+    });
+    let ticks: Vec<u64> = events.iter().map(|(tick, _)| *tick).collect();
+    assert_eq!(ticks, [6, 8]);
+    until(&made, 20);
+    assert!(runner.events().is_empty());
+    assert_eq!(runner.lost_events(), 0);
+}
+
+#[test]
+fn scenes_with_everything_run_on_a_thread() {
+    let mut game = scenes::everything::Everything::new();
+    game.simulation.set_rate(Rate::hz(500).unwrap());
+    game.simulation.shift_origin(Vector::X).unwrap();
+    let mut runner = Runner::new(game.simulation, game.script, RunnerSettings::default());
+    let (mut frames_made, mut moved) = (0, 0);
+    frames(&mut runner, |runner| {
+        let view = runner.frame();
+        frames_made += 1;
+        moved += view.moved().len();
+        for (key, pose) in view.moved() {
+            assert!(pose.is_finite() && view.pose(*key) == Some(*pose));
+        }
+        view.tick() > 100
+    });
+    assert!(moved > 0);
+    let (simulation, _) = runner.stop();
+    assert!(simulation.tick() > 100);
+}
