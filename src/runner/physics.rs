@@ -17,6 +17,9 @@ use super::{Failure, Query, RunnerSettings};
 /// The most steps that are made one after the other before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
+/// When to come again with what could not be handed over, as the other side was at the mailbox.
+const SOON: Duration = Duration::from_micros(100);
+
 pub(super) struct Physics<H: Hooks> {
     simulation: Simulation,
     hooks: H,
@@ -93,8 +96,9 @@ impl<H: Hooks> Physics<H> {
             }
             self.make_due_step(now);
         }
-        self.hand_over();
-        self.deadline()
+        let again = (!self.hand_over()).then(|| now + SOON);
+        let next = self.deadline();
+        next.into_iter().chain(again).min()
     }
 
     /// How much real time after the last frame the next step is due; `None` in a pause.
@@ -250,15 +254,15 @@ impl<H: Hooks> Physics<H> {
         }));
     }
 
-    /// Puts what there is into the mailbox; if that is being read, what there is and what comes goes there later.
-    fn hand_over(&mut self) {
+    /// Puts what there is into the mailbox. Gives `false` if that is being read in this moment.
+    fn hand_over(&mut self) -> bool {
         let Self {
             mailbox,
             outgoing,
             settings,
             ..
         } = self;
-        mailbox.try_with(|mail| mail.append(outgoing, settings.states(), settings.events));
+        mailbox.try_with(|mail| mail.append(outgoing, settings.states(), settings.events))
     }
 }
 
@@ -528,6 +532,22 @@ mod tests {
         assert_eq!(both.physics(next), Some(next + MS(2_000)));
         assert_eq!(both.physics(next + MS(2_000)), Some(next + MS(4_000)));
         assert_eq!(both.tick(), tick + 2);
+    }
+
+    #[test]
+    fn what_finds_the_mailbox_taken_comes_again_soon() {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(0));
+        both.command(Command::Pause);
+        let mailbox = Arc::clone(&both.mailbox);
+        let mut next = None;
+        mailbox.try_with(|_| next = both.physics.run_until(MS(10)));
+        assert_eq!(next, Some(MS(10) + SOON), "also in a pause");
+        assert_eq!(both.physics.run_until(MS(11)), None);
+        // And who reads shows what there is.
+        let shown = both.frame(MS(30)).pose(key);
+        mailbox.try_with(|_| assert_eq!(both.frame(MS(31)).pose(key), shown));
     }
 
     struct Fails(Option<&'static str>);
