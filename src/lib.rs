@@ -150,7 +150,10 @@ use rapier3d as rapier;
 pub use simulation::{Frame, Hooks, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]
-pub use state::{LoadError, SaveError};
+pub use state::{
+    Difference, Ending, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings,
+    Recording, Replay, ReplayError, SaveError,
+};
 pub use step::{
     BodyError, Button, Collision, ContactForce, Corrected, CustomForce, Delivery, Events,
     ForceGenerator, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts, TickError,
