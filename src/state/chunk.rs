@@ -97,8 +97,8 @@ pub(super) fn short_sum(simulation: &Simulation, key: BodyKey) -> Option<[u8; 2]
 /// The bodies that may move, by their keys.
 pub(super) fn awake(simulation: &Simulation) -> impl Iterator<Item = BodyKey> {
     let bodies = simulation.bodies();
-    let moves = bodies
-        .filter(|(_, body)| body.is_enabled() && !body.is_fixed() && !body.is_sleeping());
+    let moves =
+        bodies.filter(|(_, body)| body.is_enabled() && !body.is_fixed() && !body.is_sleeping());
     moves.map(|(key, _)| key)
 }
 

@@ -278,12 +278,13 @@ impl<'r> Replay<'r> {
         loop {
             match self.peek() {
                 None | Some(Kind::Run | Kind::End) => return Ok(None),
-                Some(Kind::Keyframe) => self.forget_known(),
-                // A step that was made when it was recorded, and is not now.
-                Some(Kind::Input | Kind::Made) => self.differ(Vec::new()),
+                Some(Kind::Keyframe) => {
+                    self.take();
+                    self.forget_known();
+                }
+                Some(Kind::Input | Kind::Made) => self.skip_of_step()?,
                 Some(Kind::Frame) => return self.frame(simulation).map(Some),
             }
-            self.take();
         }
     }
 
@@ -346,11 +347,22 @@ impl<'r> Replay<'r> {
         chunk::decode(chunk.contents).ok_or(ReplayError::Contents)
     }
 
+    /// Of a step that was taken or made when it was recorded, and is not now.
+    fn skip_of_step(&mut self) -> Result<(), ReplayError> {
+        let chunk = self.take().ok_or(ReplayError::Contents)?;
+        if chunk.kind == Kind::Input {
+            (self.tick, _) = tick_and_input(chunk.contents)?;
+        }
+        self.differ(Vec::new());
+        Ok(())
+    }
+
     fn frame(&mut self, simulation: &mut Simulation) -> Result<Duration, ReplayError> {
         let frame: Frame = self.contents()?;
         self.clock = frame.settings.or(self.clock.take());
         let clock = self.clock.as_ref().ok_or(ReplayError::Contents)?;
-        set(simulation, clock)?;
+        let most_steps = u32::try_from(self.rest.len()).unwrap_or(u32::MAX);
+        set(simulation, clock, most_steps)?;
         Ok(frame.time)
     }
 
@@ -415,7 +427,8 @@ impl fmt::Debug for Replay<'_> {
     }
 }
 
-fn set(simulation: &mut Simulation, clock: &Settings) -> Result<(), ReplayError> {
+/// Sets what was set. More single steps than `most_steps` are in no recording of that many bytes.
+fn set(simulation: &mut Simulation, clock: &Settings, most_steps: u32) -> Result<(), ReplayError> {
     let speed = simulation.set_speed(clock.speed);
     speed.map_err(|_| ReplayError::Contents)?;
     simulation.set_rate(clock.rate);
@@ -428,7 +441,7 @@ fn set(simulation: &mut Simulation, clock: &Settings) -> Result<(), ReplayError>
     if clock.is_paused {
         simulation.pause();
     }
-    for _ in 0..clock.single_steps {
+    for _ in 0..clock.single_steps.min(most_steps) {
         simulation.step_once();
     }
     if let Some(tick) = clock.new_tick {
@@ -438,4 +451,127 @@ fn set(simulation: &mut Simulation, clock: &Settings) -> Result<(), ReplayError>
         simulation.discard_overstep();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapier::prelude::*;
+    use proptest::prelude::*;
+    use std::hash::Hasher;
+    use twox_hash::XxHash3_64;
+
+    fn chunk(kind: Kind, contents: &[u8]) -> Vec<u8> {
+        let mut bytes = [chunk::begin(), contents.to_vec()].concat();
+        chunk::seal(kind, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn recording_of(state: &[u8]) -> Vec<u8> {
+        let mut contents = postcard::to_stdvec(&(0u64, &[0u8; 0][..])).unwrap();
+        contents.extend_from_slice(state);
+        [chunk::header(), chunk(Kind::Run, &contents)].concat()
+    }
+
+    fn state() -> Vec<u8> {
+        let mut simulation = Simulation::default();
+        simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+        simulation.advance(Duration::from_millis(20), |_, _| ());
+        simulation.save().unwrap()
+    }
+
+    /// A state with some bytes of its header changed, and its checksum right.
+    fn state_with(at: usize, byte: u8) -> Vec<u8> {
+        let mut state = state();
+        state[at] = byte;
+        let mut hasher = XxHash3_64::new();
+        hasher.write(&state[..34]);
+        hasher.write(&state[42..]);
+        let sum = hasher.finish().to_le_bytes();
+        state[34..42].copy_from_slice(&sum);
+        state
+    }
+
+    #[test]
+    fn recordings_of_other_versions_and_builds_are_refused() {
+        let refused = |bytes: &[u8]| Recording::read(bytes).unwrap_err();
+        assert!(Recording::read(recording_of(&state())).is_ok());
+        let other = recording_of(&state_with(14, 99));
+        assert!(matches!(
+            refused(&other),
+            ReplayError::State(LoadError::Rapier { found: [_, 99, _] })
+        ));
+        let layout = state()[20];
+        let other = recording_of(&state_with(20, !layout));
+        assert_eq!(refused(&other), ReplayError::State(LoadError::Layout));
+        let other = recording_of(&state_with(8, 7));
+        let error = LoadError::Format { found: 7 };
+        assert_eq!(refused(&other), ReplayError::State(error));
+        let mut newer = recording_of(&state());
+        newer[8] = 9;
+        assert_eq!(refused(&newer), ReplayError::Format { found: 9 });
+        assert_eq!(refused(b"evenplay"), ReplayError::NotARecording);
+        assert_eq!(refused(&state()), ReplayError::NotARecording);
+    }
+
+    /// Plays all of it, and gives the number of steps.
+    fn play(bytes: &[u8]) -> Result<u64, ReplayError> {
+        let recording = Recording::read(bytes)?;
+        let mut replay = recording.replay(0);
+        let mut steps = 0;
+        while let Some((mut simulation, ())) = replay.next_run(|_| None)? {
+            while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
+                simulation.begin_frame(frame_time);
+                while let Some(step) = simulation.next_step() {
+                    let Some(()) = replay.input(step)? else { break };
+                    simulation.make_step();
+                    steps += 1;
+                    replay.end_step(&simulation)?;
+                }
+                simulation.end_frame();
+            }
+        }
+        Ok(steps)
+    }
+
+    proptest! {
+        /// Chunks that no recorder writes, with right checksums.
+        #[test]
+        fn whatever_the_chunks_are_nothing_panics(
+            chunks in prop::collection::vec(
+                (0..6u8, prop::collection::vec(any::<u8>(), 0..40), any::<bool>()), 0..40,
+            ),
+        ) {
+            let state = state();
+            let mut bytes = recording_of(&state);
+            let settings = Simulation::default().clock().settings();
+            for (kind, contents, is_plain) in chunks {
+                let frame = Frame {
+                    time: Duration::from_millis(contents.len() as u64 * 1_000),
+                    settings: Some(Settings { single_steps: u32::MAX, is_paused: kind % 2 == 0, ..settings.clone() }),
+                };
+                let chunk = match kind {
+                    0 => recording_of(&state).split_off(HEADER_LEN),
+                    1 if is_plain => chunk(Kind::Frame, &postcard::to_stdvec(&frame).unwrap()),
+                    1 => chunk(Kind::Frame, &contents),
+                    2 if is_plain => chunk(Kind::Input, &[contents.len() as u8]),
+                    2 => chunk(Kind::Input, &contents),
+                    3 => chunk(Kind::Made, &contents),
+                    4 => chunk(Kind::Keyframe, &contents),
+                    _ => chunk(Kind::Made, &[0, 0]),
+                };
+                bytes.extend(chunk);
+            }
+            let _ = play(&bytes);
+        }
+
+        #[test]
+        fn whatever_the_bytes_are_nothing_panics(
+            bytes in prop::collection::vec(any::<u8>(), 0..200), has_header in any::<bool>(),
+        ) {
+            let header = chunk::header();
+            let bytes = if has_header { [header, bytes].concat() } else { bytes };
+            prop_assert_eq!(play(&bytes).unwrap_or(0), 0);
+        }
+    }
 }
