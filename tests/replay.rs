@@ -583,15 +583,16 @@ fn the_first_tick_and_the_body_that_differ_are_named() {
 fn bodies_that_are_on_one_side_only_are_named() {
     let recording = Recording::read(record_balls(60, settings(0))).unwrap();
     let guest = guest_of(&recording, 14);
-    let meddle = |simulation: &mut Simulation, step: Step| match step.tick {
-        16 => drop(simulation.remove(guest).unwrap()),
-        _ => (),
+    let mut meddle = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 16 {
+            simulation.remove(guest).unwrap();
+        }
     };
     // Not to the end: the game will miss it.
     let mut replay = recording.replay(0);
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
     while simulation.tick() <= 16 {
-        replay_frame(&mut replay, &mut simulation, &mut game, &mut { meddle }).unwrap();
+        replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
     }
     assert_eq!(replay.differences()[0].tick, 16);
     assert_eq!(replay.differences()[0].bodies, [guest]);

@@ -14,14 +14,17 @@ use super::saved::SaveError;
 
 /// What a [`Recorder`] writes how often.
 ///
-/// Measured at 60 steps a second, with all bodies awake, and no input:
+/// Measured at 60 steps and 59 frames a second, with all bodies awake, and without input:
 ///
 /// | | 100 bodies | 1,000 bodies |
 /// | --- | --- | --- |
-/// | frames, steps and the checksum of each | BYTES | BYTES |
-/// | the checksums of the bodies at each step | BYTES | BYTES |
-/// | a keyframe, free bodies | BYTES | BYTES |
-/// | a keyframe, a pile | BYTES | BYTES |
+/// | frames and steps, a second | 2.2 kB | 2.2 kB |
+/// | with the checksum of each step | 2.7 kB | 2.7 kB |
+/// | with those of the bodies too | 15 kB | 123 kB |
+/// | a keyframe of free bodies | 78 kB | 0.8 MB |
+/// | a keyframe of a heap | 0.6 MB | 7.7 MB |
+///
+/// So with one keyframe in ten seconds, which is the default, a heap of 1,000 bodies takes 0.9 MB a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderSettings {
