@@ -210,9 +210,10 @@ fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
 /// Plays a [`Recording`]: gives what was recorded, in order, and checks what the game and the simulation make of
 /// it. From [`Recording::replay`].
 ///
-/// The loop is the game's own, with the same calls as its [`Recorder`](crate::Recorder) has, which shows a whole program: [`next_run`](Self::next_run) gives the state to go on from, and then frame by frame
-/// [`begin_frame`](Self::begin_frame) gives the frame's time, [`input`](Self::input) each step's input, and
-/// [`end_step`](Self::end_step) checks the step. How fast, and whether anything is shown, is the caller's choice.
+/// The loop is the game's own, with the calls that its recorder has: [`next_run`](Self::next_run) gives the state to
+/// go on from, and then [`begin_frame`](Self::begin_frame) gives each frame's time, [`input`](Self::input) each step's
+/// input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::Recorder) have a whole
+/// program. How fast it goes, and whether anything is shown, is the caller's choice.
 ///
 /// # What holds
 /// A replay of the same program is the run that was recorded, to the bit, also with another number of threads, and
@@ -222,8 +223,6 @@ fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
 /// # Differences
 /// Where a check fails the replay notes it and goes on. The run is another one then: it mostly differs to its end.
 /// To go on from what was recorded, call [`next_run`](Self::next_run): it gives the next keyframe.
-///
-/// Checksums find what the program does in another way. Behind damaged bytes nothing is played at all.
 pub struct Replay<'r> {
     /// What is still to come: whole chunks.
     rest: &'r [u8],
