@@ -156,7 +156,10 @@ pub use runner::{Answer, Call, Command, Failure, Runner, RunnerSettings, SendErr
 pub use simulation::{Frame, Hooks, RewindError, RunAgainError, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]
-pub use state::{LoadError, SaveError};
+pub use state::{
+    Difference, Ending, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings,
+    Recording, Replay, ReplayError, SaveError,
+};
 pub use step::{
     BodyError, Button, Collision, ContactForce, Corrected, CustomForce, Delivery, EventChanges,
     Events, ForceGenerator, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts, TickError,

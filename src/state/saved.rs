@@ -163,7 +163,7 @@ impl Simulation {
     }
 }
 
-struct Header {
+pub(super) struct Header {
     format: u32,
     rapier: [u16; 3],
     layout: u64,
@@ -186,7 +186,7 @@ impl Header {
     }
 
     /// All that can be known before the contents are decoded.
-    fn check(bytes: &[u8]) -> Result<(), LoadError> {
+    pub(super) fn check(bytes: &[u8]) -> Result<(), LoadError> {
         let found = bytes.len() as u64;
         let mut rest = bytes.strip_prefix(&MAGIC).ok_or(LoadError::NotAState)?;
         let too_short = LoadError::Length {

@@ -13,6 +13,8 @@ mod snapping;
 // Noisy frame times in, even ones out.
 mod frame_filter;
 
+#[cfg(feature = "serde")]
+pub(crate) use clock::Settings;
 pub use clock::{Budget, Clock, Dropped, SpeedError, Step};
 pub use frame_filter::{FilterError, FrameFilter};
 pub use frame_timer::FrameTimer;

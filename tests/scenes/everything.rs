@@ -19,10 +19,11 @@ pub struct Everything {
 
 /// What the game keeps beside the simulation.
 #[derive(Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Script {
     input: InputQueue<bool>,
     pub player: BodyKey,
-    lift: BodyKey,
+    pub lift: BodyKey,
     bullet: BodyKey,
     guests: VecDeque<BodyKey>,
     /// Every key that was given out.

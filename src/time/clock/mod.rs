@@ -15,6 +15,8 @@ use super::stepping::Stepping;
 
 pub use settings::{Budget, SpeedError};
 pub use step::{Dropped, Step};
+#[cfg(feature = "serde")]
+pub(crate) use written::Settings;
 
 /// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
 ///

@@ -1,7 +1,24 @@
 //! A clock in serde's terms.
 
+use std::time::Duration;
+
 use super::settings::MAX_SPEED;
-use super::{Clock, LONGEST_FRAME, SPEED_UNITS};
+use super::{Budget, Clock, LONGEST_FRAME, Rate, SPEED_UNITS, Stepping};
+
+/// All that can be set of a clock, as it is before a frame.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Settings {
+    pub rate: Rate,
+    pub stepping: Stepping,
+    pub speed: f64,
+    pub is_paused: bool,
+    pub single_steps: u32,
+    pub max_frame_time: Duration,
+    pub max_steps_per_frame: Option<u32>,
+    pub budget: Option<Budget>,
+    pub new_tick: Option<u64>,
+    pub discards_overstep: bool,
+}
 
 impl serde::Serialize for Clock {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -25,6 +42,21 @@ impl<'de> serde::Deserialize<'de> for Clock {
 }
 
 impl Clock {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            rate: self.rate,
+            stepping: self.stepping,
+            speed: self.speed(),
+            is_paused: self.is_paused,
+            single_steps: self.single_steps,
+            max_frame_time: self.max_frame_time,
+            max_steps_per_frame: self.max_steps_per_frame,
+            budget: self.budget,
+            new_tick: self.new_tick,
+            discards_overstep: self.discards_overstep,
+        }
+    }
+
     fn is_consistent(&self) -> bool {
         // Far more than any frame leaves, and far less than overflows in the next one.
         const MOST: u128 = 1 << 126;

@@ -1,0 +1,109 @@
+//! The game: crates, a player who is pushed by input, and balls that come and go by tick.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation, Step};
+use serde::{Deserialize, Serialize};
+
+/// A ball comes every so many steps, and goes when there are more than so many.
+const BALL_EVERY: u64 = 12;
+const MOST_BALLS: usize = 20;
+
+/// What the player does in a step: all that is recorded of a device.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct Input {
+    /// The stick, in [-1, 1].
+    walk: [f32; 2],
+    jump: bool,
+}
+
+impl Input {
+    /// A player who goes round in a square, and jumps now and then.
+    pub fn at(tick: u64) -> Self {
+        let walk = match tick / 90 % 4 {
+            0 => [1.0, 0.0],
+            1 => [0.0, 1.0],
+            2 => [-1.0, 0.0],
+            _ => [0.0, -1.0],
+        };
+        let jump = tick % 150 == 149;
+        Self { walk, jump }
+    }
+}
+
+/// What the game keeps beside the simulation. It is written with each state of a recording.
+#[derive(Serialize, Deserialize)]
+pub struct Game {
+    player: BodyKey,
+    /// The oldest first.
+    balls: VecDeque<BodyKey>,
+}
+
+impl Game {
+    pub fn new() -> (Simulation, Self) {
+        let mut simulation = Simulation::default();
+        simulation.insert(
+            RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
+            ColliderBuilder::cuboid(50.0, 0.5, 50.0),
+        );
+        for i in 0..40 {
+            let (stack, level) = (i / 5, i % 5);
+            let at = Vector::new(1.3 * stack as f32, 0.5 + level as f32, 0.1 * level as f32);
+            let body = RigidBodyBuilder::dynamic().translation(at);
+            simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
+        }
+        let player = simulation.insert(
+            RigidBodyBuilder::dynamic()
+                .translation(Vector::new(-4.0, 1.0, 0.0))
+                .linear_damping(0.5)
+                .lock_rotations(),
+            ColliderBuilder::capsule_y(0.5, 0.4),
+        );
+        let balls = VecDeque::new();
+        (simulation, Self { player, balls })
+    }
+
+    /// The game's part in a step: the same when it is played, recorded and replayed.
+    pub fn step(&mut self, simulation: &mut Simulation, step: Step, input: Input) {
+        let [x, z] = input.walk;
+        let push = Vector::new(x, 0.0, z) * 15.0;
+        let jump = Vector::Y * if input.jump { 4.0 } else { 0.0 };
+        let pushed = simulation.add_force(self.player, push);
+        pushed
+            .and_then(|()| simulation.apply_impulse(self.player, jump))
+            .expect("the player lives");
+        if step.tick.is_multiple_of(BALL_EVERY) {
+            let at = Vector::new((step.tick * 7 % 31) as f32 * 0.4 - 3.0, 12.0, 0.0);
+            let body = RigidBodyBuilder::dynamic().translation(at);
+            let ball = ColliderBuilder::ball(0.35).restitution(0.5);
+            self.balls.push_back(simulation.insert(body, ball));
+        }
+        if self.balls.len() > MOST_BALLS {
+            let oldest = self.balls.pop_front();
+            oldest.and_then(|key| simulation.remove(key));
+        }
+    }
+
+    /// What is set between two frames, as a menu would: slow motion now and then. It is recorded with the clock.
+    pub fn set_clock(simulation: &mut Simulation) -> Result<(), evenstep::SpeedError> {
+        let is_slow = simulation.clock().real_time().as_secs() % 10 == 9;
+        simulation.set_speed(if is_slow { 0.25 } else { 1.0 })
+    }
+
+    /// The time of a frame of a display that is not quite even.
+    pub fn frame_time(number: u64) -> Duration {
+        Duration::from_micros(9_000 + number * 7_919 % 15_000)
+    }
+
+    /// The defect: changes the velocity of a ball that is in the air by its last bit.
+    pub fn break_a_bit(&self, simulation: &mut Simulation) {
+        let falling = self.balls.iter().rev().nth(1);
+        if let Some(ball) = falling.and_then(|key| simulation.body_mut(*key)) {
+            let mut velocity = ball.linvel();
+            velocity.y = f32::from_bits(velocity.y.to_bits() ^ 1);
+            ball.set_linvel(velocity, true);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! A game that is recorded, and played again, from its beginning or from any tick; and what it is good for: finding
+//! the first tick and body that differ.
+//!
+//! `cargo run --release --example replay --features serde,enhanced-determinism -- record FILE`
+//! `cargo run --release --example replay --features serde,enhanced-determinism -- play FILE`
+//!
+//! With `--break-at TICK` a replay changes one bit of one velocity in that tick. It names them, and exits with 1.
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "small counts become places in metres"
+)]
+
+mod game;
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use evenstep::{Difference, Recorder, RecorderSettings, Recording, Replay, Simulation};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use game::{Game, Input};
+
+/// Records a game and replays it.
+#[derive(Parser)]
+struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Plays the game, and records it
+    Record {
+        /// Where to write the recording
+        file: PathBuf,
+        /// How long, in seconds of frames
+        #[arg(long, default_value_t = 30)]
+        seconds: u64,
+    },
+    /// Plays a recording, and checks it
+    Play(PlayOptions),
+}
+
+#[derive(Args)]
+struct PlayOptions {
+    /// The recording
+    file: PathBuf,
+    /// Begins at that tick
+    #[arg(long, value_name = "TICK", default_value_t = 0)]
+    from: u64,
+    /// 1 for the speed of the game, 2 for twice that; as fast as it goes if not given
+    #[arg(long, value_parser = speed)]
+    speed: Option<f64>,
+    /// Changes the last bit of a ball's velocity in that tick, to be found
+    #[arg(long, value_name = "TICK")]
+    break_at: Option<u64>,
+}
+
+fn speed(text: &str) -> Result<f64, Box<dyn Error + Send + Sync>> {
+    let speed: f64 = text.parse()?;
+    if !(0.01..=1_000.0).contains(&speed) {
+        return Err("a speed is from 0.01 to 1000".into());
+    }
+    Ok(speed)
+}
+
+fn main() -> ExitCode {
+    match run(Options::parse()) {
+        Ok(differences) if differences.is_empty() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Gives where the replay differed.
+fn run(options: Options) -> Result<Vec<Difference>, Box<dyn Error>> {
+    match options.command {
+        Command::Record { file, seconds } => {
+            record(&file, Duration::from_secs(seconds))?;
+            Ok(Vec::new())
+        }
+        Command::Play(options) => play(&options),
+    }
+}
+
+fn record(path: &Path, length: Duration) -> Result<(), Box<dyn Error>> {
+    let file = BufWriter::new(File::create(path)?);
+    let mut recorder = Recorder::new(file, RecorderSettings::default())?;
+    let (mut simulation, mut game) = Game::new();
+    let mut number = 0;
+    while simulation.clock().real_time() < length {
+        let frame_time = Game::frame_time(number);
+        number += 1;
+        Game::set_clock(&mut simulation)?;
+        recorder.begin_frame(&simulation, &game, frame_time)?;
+        simulation.begin_frame(frame_time);
+        while let Some(step) = simulation.next_step() {
+            let input = Input::at(step.tick);
+            recorder.input(step, &input)?;
+            game.step(&mut simulation, step, input);
+            simulation.make_step();
+            recorder.end_step(&simulation)?;
+        }
+        simulation.end_frame();
+    }
+    recorder.finish()?;
+    let (steps, bytes) = (simulation.tick(), fs::metadata(path)?.len());
+    println!("{number} frames, {steps} steps, {bytes} bytes");
+    Ok(())
+}
+
+fn play(options: &PlayOptions) -> Result<Vec<Difference>, Box<dyn Error>> {
+    let recording = Recording::read(fs::read(&options.file)?)?;
+    let ticks = recording.ticks();
+    println!(
+        "ticks {} to {}, {} keyframes, {:?}",
+        ticks.start,
+        ticks.end,
+        recording.keyframes().count(),
+        recording.ending()
+    );
+    let mut replay = recording.replay(options.from);
+    let bar = ProgressBar::new(ticks.end).with_style(ProgressStyle::with_template(
+        "{bar:40} tick {pos} of {len}  {per_sec}",
+    )?);
+    while let Some((mut simulation, mut game)) = replay.next_run(|_| None)? {
+        while play_frame(&mut replay, &mut simulation, &mut game, options)? {
+            bar.set_position(simulation.tick());
+        }
+    }
+    bar.finish();
+    for difference in replay.differences() {
+        println!(
+            "differs from tick {} to {}; there first: {:?}",
+            difference.tick, difference.last_tick, difference.bodies
+        );
+    }
+    if replay.differences().is_empty() {
+        println!("no difference");
+    }
+    Ok(replay.differences().to_vec())
+}
+
+/// Gives whether there was a frame to play.
+fn play_frame(
+    replay: &mut Replay<'_>,
+    simulation: &mut Simulation,
+    game: &mut Game,
+    options: &PlayOptions,
+) -> Result<bool, Box<dyn Error>> {
+    let Some(frame_time) = replay.begin_frame(simulation)? else {
+        return Ok(false);
+    };
+    simulation.begin_frame(frame_time);
+    while let Some(step) = simulation.next_step() {
+        let Some(input) = replay.input(step)? else {
+            break;
+        };
+        game.step(simulation, step, input);
+        if options.break_at == Some(step.tick) {
+            game.break_a_bit(simulation);
+        }
+        simulation.make_step();
+        replay.end_step(simulation)?;
+    }
+    simulation.end_frame();
+    // What is before the tick to begin at is not shown.
+    if let Some(speed) = options.speed.filter(|_| simulation.tick() >= options.from) {
+        show_for(frame_time.div_f64(speed));
+    }
+    Ok(true)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the host, which shows each frame as long as it took"
+)]
+fn show_for(time: Duration) {
+    std::thread::sleep(time);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_with(arguments: &[&str]) -> Vec<Difference> {
+        let name = ["replay"].iter();
+        run(Options::try_parse_from(name.chain(arguments)).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_recorded_is_played_and_a_bit_that_was_changed_is_found() {
+        let name = format!("evenstep-replay-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file = path.to_str().unwrap();
+        run_with(&["record", file, "--seconds", "15"]);
+        for from in ["0", "650", "100000"] {
+            assert_eq!(run_with(&["play", file, "--from", from]), []);
+        }
+        // The ball is in the air by itself.
+        for tick in ["241", "725"] {
+            let differences = run_with(&["play", file, "--break-at", tick]);
+            assert_eq!(differences[0].tick.to_string(), tick);
+            assert_eq!(differences[0].bodies.len(), 1, "{differences:?}");
+        }
+        fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,202 @@
+//! The last seconds of a run, in memory, to be written out when something went wrong.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::chunk::{self, Frame, Kind};
+
+/// A writer for a [`Recorder`](crate::Recorder) that keeps the last seconds of what is recorded in memory, and
+/// writes them out when asked, or when the game panics.
+///
+/// What it writes is a recording that begins at a keyframe. So it has at least the time that it was made for, and
+/// at most that and the time between two keyframes: set
+/// [`keyframe_every`](crate::RecorderSettings::keyframe_every) to a fraction of it, and
+/// [`max_keyframe_bytes`](crate::RecorderSettings::max_keyframe_bytes) to no bound, as what is old is dropped here.
+///
+/// ```
+/// use evenstep::{FlightRecorder, Recorder, RecorderSettings, Recording, Simulation, Step};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// let mut settings = RecorderSettings::default();
+/// settings.keyframe_every = 120;
+/// let path = std::env::temp_dir().join("evenstep-example-crash");
+/// let flight = FlightRecorder::new(Duration::from_secs(10), 64 << 20).on_panic(path);
+/// let mut recorder = Recorder::new(flight, settings)?;
+/// for _ in 0..2_000 {
+///     let frame_time = Duration::from_millis(20);
+///     recorder.begin_frame(&simulation, &(), frame_time)?;
+///     simulation.begin_frame(frame_time);
+///     while let Some(step) = simulation.next_step() {
+///         recorder.input(step, &())?;
+///         simulation.make_step();
+///         recorder.end_step(&simulation)?;
+///     }
+///     simulation.end_frame();
+/// }
+/// // Something is wrong: what led to it?
+/// let mut bytes = Vec::new();
+/// recorder.writer().write_to(&mut bytes)?;
+/// let ticks = Recording::read(bytes)?.ticks();
+/// assert_eq!((ticks.start, ticks.end), (1_800, 2_400));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics of the game
+/// With [`on_panic`](Self::on_panic) it writes its file when a panic drops it: the recorder has to be owned by what
+/// unwinds. Where a panic is caught further in, or aborts the process, call [`write_to`](Self::write_to) there, or in
+/// a panic hook. The input of the step that panicked is in it: a replay panics in the same step.
+#[derive(Debug)]
+pub struct FlightRecorder {
+    duration: Duration,
+    max_bytes: usize,
+    on_panic: Option<PathBuf>,
+    /// What was given and is not yet a whole chunk.
+    pending: Vec<u8>,
+    /// Whether the recording's header was seen.
+    has_header: bool,
+    stretches: VecDeque<Stretch>,
+}
+
+/// A state and what follows it up to the next.
+#[derive(Debug)]
+struct Stretch {
+    bytes: Vec<u8>,
+    time: Duration,
+}
+
+impl FlightRecorder {
+    /// Keeps the frames of the last `duration`, in at most `max_bytes`: less time where they do not fit.
+    ///
+    /// Twice what lies between two keyframes has to fit into `max_bytes`. When even one such stretch does not,
+    /// recording gives an error, once, and nothing is kept until the next keyframe.
+    #[must_use]
+    pub fn new(duration: Duration, max_bytes: usize) -> Self {
+        Self {
+            duration,
+            max_bytes,
+            on_panic: None,
+            pending: Vec::new(),
+            has_header: false,
+            stretches: VecDeque::new(),
+        }
+    }
+
+    /// Writes to this file, anew, if it is dropped by a panic. That this fails is reported to nobody.
+    #[must_use]
+    pub fn on_panic(mut self, path: impl Into<PathBuf>) -> Self {
+        self.on_panic = Some(path.into());
+        self
+    }
+
+    /// Writes what is kept, as a recording.
+    ///
+    /// # Errors
+    /// That of the writer.
+    pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
+        writer.write_all(&chunk::header())?;
+        for stretch in &self.stretches {
+            writer.write_all(&stretch.bytes)?;
+        }
+        let mut end = chunk::begin();
+        chunk::seal(Kind::End, &mut end);
+        writer.write_all(&end)?;
+        writer.flush()
+    }
+
+    /// The length of what comes first in `pending`, if it is whole.
+    fn whole_len(&self) -> Option<usize> {
+        let len = if self.has_header {
+            chunk::peek(&self.pending)?.1
+        } else {
+            chunk::HEADER_LEN
+        };
+        (self.pending.len() >= len).then_some(len)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some((kind, _)) = chunk::peek(bytes).filter(|_| self.has_header) else {
+            self.has_header = true;
+            return Ok(());
+        };
+        if kind.is_state() {
+            self.stretches.push_back(Stretch {
+                bytes: Vec::new(),
+                time: Duration::ZERO,
+            });
+        }
+        // The end is written by whoever writes it out; before the first state there is nothing to go on from.
+        if kind != Kind::End
+            && let Some(last) = self.stretches.back_mut()
+        {
+            last.bytes.extend_from_slice(bytes);
+            if kind == Kind::Frame {
+                last.time = last.time.saturating_add(frame_time(bytes));
+            }
+        }
+        self.drop_old()
+    }
+
+    fn drop_old(&mut self) -> io::Result<()> {
+        let bytes = |stretches: &VecDeque<Stretch>| -> usize {
+            stretches.iter().map(|stretch| stretch.bytes.len()).sum()
+        };
+        while self.stretches.len() > 1
+            && (bytes(&self.stretches) > self.max_bytes || self.time_after_first() >= self.duration)
+        {
+            self.stretches.pop_front();
+        }
+        if bytes(&self.stretches) > self.max_bytes {
+            self.stretches.clear();
+            return Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                "what lies between two keyframes is larger than the flight recorder",
+            ));
+        }
+        Ok(())
+    }
+
+    fn time_after_first(&self) -> Duration {
+        let times = self.stretches.iter().skip(1).map(|stretch| stretch.time);
+        times.fold(Duration::ZERO, Duration::saturating_add)
+    }
+}
+
+/// The time of a frame, as its recorder has just written it.
+fn frame_time(bytes: &[u8]) -> Duration {
+    let frame = chunk::take(bytes).ok();
+    let frame = frame.and_then(|(chunk, _)| chunk::decode::<Frame>(chunk.contents));
+    frame.map_or(Duration::ZERO, |frame| frame.time)
+}
+
+/// For a [`Recorder`](crate::Recorder) alone: it takes what that writes, in pieces of any size.
+impl Write for FlightRecorder {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        while let Some(len) = self.whole_len() {
+            let rest = self.pending.split_off(len);
+            let whole = std::mem::replace(&mut self.pending, rest);
+            self.keep(&whole)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for FlightRecorder {
+    fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Some(path) = &self.on_panic
+            && let Ok(file) = File::create(path)
+        {
+            // There is nobody left to tell.
+            let _ = self.write_to(io::BufWriter::new(file));
+        }
+    }
+}

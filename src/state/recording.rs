@@ -1,0 +1,337 @@
+//! A run, written while it is played: states, frames, inputs, checksums.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::key::BodyKey;
+use crate::simulation::Simulation;
+use crate::time::{Settings, Step};
+
+use super::chunk::{self, Bodies, Check, Frame, Kind};
+use super::saved::SaveError;
+
+/// What a [`Recorder`] writes how often.
+///
+/// Measured at 60 steps and 59 frames a second, with all bodies awake, and without input:
+///
+/// | | 100 bodies | 1,000 bodies |
+/// | --- | --- | --- |
+/// | frames and steps, a second | 2.2 kB | 2.2 kB |
+/// | with the checksum of each step | 2.7 kB | 2.7 kB |
+/// | with those of the bodies too | 15 kB | 123 kB |
+/// | a keyframe of free bodies | 78 kB | 0.8 MB |
+/// | a keyframe of a heap | 0.6 MB | 7.7 MB |
+///
+/// So with one keyframe in ten seconds, which is the default, a heap of 1,000 bodies takes 0.9 MB a second. A
+/// keyframe of it costs some 25 ms, in one frame: where that shows, write it when it does not, by
+/// [`new_run`](Recorder::new_run), or not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecorderSettings {
+    /// A checksum of the whole simulation after every so many steps: 1 at first, which finds the first step that
+    /// differs; 0 for none. Costs what [`Simulation::checksum`] costs.
+    pub check_every: u64,
+    /// The checksums of all bodies that are awake, after every so many steps: 1 at first, which names the bodies
+    /// that differ in that first step; 0 for none. With more than 1 those are named that differ a little later, and
+    /// one difference has become several by then.
+    pub check_bodies_every: u64,
+    /// A state to begin a replay from, before the first frame after so many steps: 600 at first; 0 for none but the
+    /// first. Put off to the next frame where [`SaveError::ChangedSinceStep`] forbids it. Costs what
+    /// [`Simulation::save`] costs.
+    pub keyframe_every: u64,
+    /// The most bytes that all these states may take: no bound at first.
+    ///
+    /// What is written cannot be taken back, so they are spaced out as the bound comes nearer: when half of it is
+    /// left their distance is twice `keyframe_every`, when a tenth is left ten times. What does not fit any more is
+    /// left out. The states that runs begin with do not count.
+    pub max_keyframe_bytes: u64,
+}
+
+impl Default for RecorderSettings {
+    fn default() -> Self {
+        Self {
+            check_every: 1,
+            check_bodies_every: 1,
+            keyframe_every: 600,
+            max_keyframe_bytes: u64::MAX,
+        }
+    }
+}
+
+/// Why something was not recorded. The game can go on all the same.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The writer failed. What is recorded after that can only be read if the writer took none of what failed.
+    #[error("the recording cannot be written")]
+    Io(#[from] io::Error),
+    /// The state cannot be written, now and later: a force has no name.
+    #[error("a state for the recording cannot be written")]
+    Save(#[from] SaveError),
+    /// The input, or the game's part of a state, cannot be written by postcard, or is longer than 4 GiB.
+    #[error("what the game gave for the recording cannot be written")]
+    Game,
+}
+
+/// Writes a run down while it is played, for a [`Replay`](crate::Replay).
+///
+/// It is told of each frame, of each step's input before the game acts on it, and of each step that was made. With
+/// the feature `serde`.
+///
+/// ```
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::{BodyKey, Recorder, RecorderSettings, Recording, Simulation};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// // What the game keeps beside the simulation; here, which body is the player's.
+/// let mut game: BodyKey = ball;
+/// fn step(simulation: &mut Simulation, game: &mut BodyKey, input: f32) {
+///     simulation.add_force(*game, Vector::X * input).expect("the ball is there");
+/// }
+///
+/// // Any `Write`: mostly a `BufWriter` of a file.
+/// let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
+/// for _ in 0..100 {
+///     let frame_time = Duration::from_millis(7);
+///     recorder.begin_frame(&simulation, &game, frame_time)?;
+///     simulation.begin_frame(frame_time);
+///     while let Some(due) = simulation.next_step() {
+///         let input = due.tick as f32;
+///         recorder.input(due, &input)?;
+///         step(&mut simulation, &mut game, input);
+///         simulation.make_step();
+///         recorder.end_step(&simulation)?;
+///     }
+///     simulation.end_frame();
+/// }
+/// let bytes = recorder.finish()?;
+///
+/// // The same again, from its middle on.
+/// let recording = Recording::read(bytes)?;
+/// let mut replay = recording.replay(20);
+/// while let Some((mut simulation, mut game)) = replay.next_run::<BodyKey>(|_| None)? {
+///     while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
+///         simulation.begin_frame(frame_time);
+///         while let Some(due) = simulation.next_step() {
+///             let Some(input) = replay.input(due)? else { break };
+///             step(&mut simulation, &mut game, input);
+///             simulation.make_step();
+///             replay.end_step(&simulation)?;
+///         }
+///         simulation.end_frame();
+///     }
+/// }
+/// assert_eq!(replay.differences(), []);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// With [`Simulation::advance_with`] the calls are the same: [`begin_frame`](Self::begin_frame) before it,
+/// [`input`](Self::input) first in [`before_step`](crate::Hooks::before_step), [`end_step`](Self::end_step) first in
+/// [`after_step`](crate::Hooks::after_step).
+///
+/// # What it holds
+/// - The state that the run begins with, and later ones to begin from: the simulation's, as by
+///   [`Simulation::save`], and the game's own part, any serde value.
+/// - Of each frame its time, and what is set of the clock: pause, speed, rate and so on need no input.
+/// - Of each step its input, any serde value, and a checksum of the state after it.
+///
+/// # What it does not hold
+/// What the game does to the simulation between two frames, other than by the clock's settings: a spawn, a
+/// teleport, a force, a rollback, another simulation in its place. A replay would go on without it, and report a
+/// difference. Do it in a step, driven by that step's input; or, after something large as a new level, call
+/// [`new_run`](Self::new_run). Nor what Rapier's world does not hold: [hooks](crate::Hooks::physics_hooks), functions
+/// of forces, a thread pool. Events of the last frame before a state are not in that state.
+#[derive(Debug)]
+pub struct Recorder<W> {
+    writer: W,
+    settings: RecorderSettings,
+    /// Whether a state was written that the run goes on from.
+    has_begun: bool,
+    steps_since_state: u64,
+    keyframe_bytes: u64,
+    /// What the reader knows from the chunks since the last state.
+    clock: Option<Settings>,
+    awake: Option<Vec<BodyKey>>,
+    /// The tick of the last input.
+    tick: u64,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Begins a recording. It writes in small pieces: wrap a file into a [`BufWriter`](io::BufWriter).
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] if the writer fails.
+    pub fn new(mut writer: W, settings: RecorderSettings) -> Result<Self, RecordError> {
+        writer.write_all(&chunk::header())?;
+        Ok(Self {
+            writer,
+            settings,
+            has_begun: false,
+            steps_since_state: 0,
+            keyframe_bytes: 0,
+            clock: None,
+            awake: None,
+            tick: 0,
+        })
+    }
+
+    /// What follows does not go on from what was: the next frame begins with a state of its own, which a replay
+    /// goes on from.
+    ///
+    /// For what the game did outside of its steps: a new level, a saved state put back. Where
+    /// [`SaveError::ChangedSinceStep`] forbids a state, as for joints that no step has seen, frames are left out until
+    /// it can be written: mostly one. The same holds for the beginning of the recording.
+    pub fn new_run(&mut self) {
+        self.has_begun = false;
+    }
+
+    /// Records a frame that is about to begin, with what is set of the clock, and a state if one is due. `game` is
+    /// the game's own part of the state: what its steps depend on beside the simulation and their input.
+    ///
+    /// Call it right before [`Simulation::begin_frame`] or [`Simulation::advance_with`].
+    ///
+    /// # Errors
+    /// A [`RecordError`]. If a keyframe cannot be written, the frame is recorded all the same.
+    pub fn begin_frame<G: Serialize>(
+        &mut self,
+        simulation: &Simulation,
+        game: &G,
+        frame_time: Duration,
+    ) -> Result<(), RecordError> {
+        let result = self.record_state_if_due(simulation, game);
+        if self.has_begun {
+            self.record_frame(simulation.clock().settings(), frame_time)?;
+        }
+        result
+    }
+
+    /// Records the input of a step that was taken, before the game acts on it: it is there also if the game
+    /// panics in that step.
+    ///
+    /// # Errors
+    /// A [`RecordError`].
+    pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
+        self.tick = step.tick;
+        self.record(Kind::Input, &(step.tick, input))
+    }
+
+    /// Records that the step was made, with the checksums that are due.
+    ///
+    /// # Errors
+    /// A [`RecordError`].
+    pub fn end_step(&mut self, simulation: &Simulation) -> Result<(), RecordError> {
+        self.steps_since_state += 1;
+        if !self.has_begun {
+            return Ok(());
+        }
+        let is_due = |every| self.tick.checked_rem(every) == Some(0);
+        let checks_bodies = is_due(self.settings.check_bodies_every);
+        let checks = checks_bodies || is_due(self.settings.check_every);
+        let check = Check {
+            checksum: checks.then(|| simulation.checksum().to_le_bytes()),
+            bodies: checks_bodies.then(|| self.bodies(simulation)),
+        };
+        self.record(Kind::Made, &check)
+    }
+
+    /// Ends the recording and gives the writer back, flushed. A recording without this end can be replayed too; it
+    /// counts as [cut](crate::Ending::Cut).
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] if the writer fails.
+    pub fn finish(mut self) -> Result<W, RecordError> {
+        self.has_begun = true;
+        self.record(Kind::End, &())?;
+        self.writer.flush()?;
+        Ok(self.writer)
+    }
+
+    /// The writer.
+    #[must_use]
+    pub fn writer(&self) -> &W {
+        &self.writer
+    }
+
+    fn record_state_if_due<G: Serialize>(
+        &mut self,
+        simulation: &Simulation,
+        game: &G,
+    ) -> Result<(), RecordError> {
+        let kind = if !self.has_begun {
+            Kind::Run
+        } else if self.keyframe_is_due() {
+            Kind::Keyframe
+        } else {
+            return Ok(());
+        };
+        let state = match simulation.save() {
+            Err(SaveError::WithinFrame | SaveError::ChangedSinceStep) => return Ok(()),
+            state => state?,
+        };
+        self.steps_since_state = 0;
+        let game = postcard::to_stdvec(game).map_err(|_| RecordError::Game)?;
+        let start = (simulation.tick(), &game[..]);
+        let mut bytes =
+            postcard::to_extend(&start, chunk::begin()).map_err(|_| RecordError::Game)?;
+        bytes.extend_from_slice(&state);
+        if kind == Kind::Keyframe {
+            let all = self.keyframe_bytes.saturating_add(bytes.len() as u64);
+            if all > self.settings.max_keyframe_bytes {
+                return Ok(());
+            }
+            self.keyframe_bytes = all;
+        }
+        self.write(kind, bytes)?;
+        (self.clock, self.awake) = (None, None);
+        self.has_begun = true;
+        Ok(())
+    }
+
+    /// The distance grows as what is left of the bound shrinks.
+    fn keyframe_is_due(&self) -> bool {
+        let max = self.settings.max_keyframe_bytes;
+        let left = max - self.keyframe_bytes;
+        let spacing = max.checked_div(left).unwrap_or(u64::MAX);
+        let distance = self.settings.keyframe_every.saturating_mul(spacing);
+        distance > 0 && self.steps_since_state >= distance
+    }
+
+    fn record_frame(&mut self, clock: Settings, time: Duration) -> Result<(), RecordError> {
+        let is_known = self.clock.as_ref() == Some(&clock);
+        let settings = (!is_known).then_some(clock);
+        let frame = Frame { time, settings };
+        self.record(Kind::Frame, &frame)?;
+        self.clock = frame.settings.or(self.clock.take());
+        Ok(())
+    }
+
+    fn bodies(&mut self, simulation: &Simulation) -> Bodies {
+        let awake: Vec<BodyKey> = chunk::awake(simulation).collect();
+        let sums = awake.iter();
+        let sums = sums.filter_map(|key| chunk::short_sum(simulation, *key));
+        Bodies {
+            sums: sums.collect(),
+            keys: (self.awake.as_ref() != Some(&awake)).then(|| {
+                self.awake = Some(awake.clone());
+                awake
+            }),
+        }
+    }
+
+    fn record<T: Serialize>(&mut self, kind: Kind, contents: &T) -> Result<(), RecordError> {
+        if !self.has_begun {
+            return Ok(());
+        }
+        let bytes = postcard::to_extend(contents, chunk::begin());
+        self.write(kind, bytes.map_err(|_| RecordError::Game)?)
+    }
+
+    fn write(&mut self, kind: Kind, mut bytes: Vec<u8>) -> Result<(), RecordError> {
+        chunk::seal(kind, &mut bytes).ok_or(RecordError::Game)?;
+        Ok(self.writer.write_all(&bytes)?)
+    }
+}

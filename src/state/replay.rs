@@ -1,0 +1,576 @@
+//! A recorded run, played again and checked.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use crate::key::BodyKey;
+use crate::simulation::Simulation;
+use crate::step::ForceGenerator;
+use crate::time::{Settings, Step};
+
+use super::chunk::{self, Check, Chunk, FORMAT, Frame, HEADER_LEN, Kind, MAGIC, NoChunk, State};
+use super::saved::{Header, LoadError};
+
+/// What a [`Recorder`](crate::Recorder) has written, to be played by a [`Replay`].
+///
+/// Takes the bytes of a file, or anything that gives them, such as a memory map of a large one. However
+/// they were cut or changed, it ends before what is not as it was written, and [says so](Self::ending).
+pub struct Recording<B> {
+    bytes: B,
+    /// The tick of each state, and where it is.
+    states: Vec<(u64, usize)>,
+    ticks: Range<u64>,
+    /// Where the last whole chunk ends.
+    end: usize,
+    ending: Ending,
+}
+
+/// How a recording ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// As its recorder was [finished](crate::Recorder::finish).
+    Complete,
+    /// In the middle: the recorder was not finished, or the end is missing. A length that was damaged may look
+    /// like this too. What is before is played.
+    Cut {
+        /// The number of bytes that can be played.
+        at: u64,
+    },
+    /// By bytes that are not those that were written. What is before is played.
+    Damaged {
+        /// The number of bytes that can be played.
+        at: u64,
+    },
+}
+
+/// Why a recording cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The bytes do not begin as a recording does.
+    #[error("not a recording")]
+    NotARecording,
+    /// They are of another version of the format.
+    #[error("a recording of format {found}, where {} is read", FORMAT)]
+    Format {
+        /// The version found.
+        found: u32,
+    },
+    /// A state in it cannot be loaded: it is of another version of Rapier, or of a build with other features.
+    #[error("a state of the recording cannot be loaded")]
+    State(#[from] LoadError),
+    /// The game's part of a state is not of the type that is asked for.
+    #[error("the recording holds another type for the game's part of the state")]
+    Game,
+    /// The input of a step is not of the type that is asked for.
+    #[error("the recording holds another type of input, at tick {tick}")]
+    Input {
+        /// That of the step.
+        tick: u64,
+    },
+    /// The checksums are right, but the contents are none of a recording.
+    #[error("a recording whose contents contradict each other")]
+    Contents,
+}
+
+/// Where a replay was not what was recorded: from [`Replay::differences`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The first step whose check failed. With the default [settings](crate::RecorderSettings) that is the first
+    /// step after which a bit differed.
+    pub tick: u64,
+    /// The last step whose check failed before one held again, or the replay ended or went to another state.
+    pub last_tick: u64,
+    /// The bodies that differed at the first of these checks that has body checksums, by key. Bodies that touch
+    /// may differ together after one step.
+    ///
+    /// Empty if there is no such check, or if it is something else that differs: the clock, a body without a key,
+    /// or a step that was made here and was not when it was recorded, or the other way round.
+    pub bodies: Vec<BodyKey>,
+}
+
+impl<B: AsRef<[u8]>> Recording<B> {
+    /// Looks through a recording: checks all of it, and finds the states to begin from.
+    ///
+    /// # Errors
+    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state
+    /// cannot be loaded here. Bytes that were cut or damaged after that are no error: see [`ending`](Self::ending).
+    pub fn read(bytes: B) -> Result<Self, ReplayError> {
+        check_header(bytes.as_ref())?;
+        let mut recording = Self {
+            bytes,
+            states: Vec::new(),
+            ticks: 0..0,
+            end: HEADER_LEN,
+            ending: Ending::Complete,
+        };
+        recording.ending = recording.scan()?;
+        Ok(recording)
+    }
+
+    fn scan(&mut self) -> Result<Ending, ReplayError> {
+        let mut rest = &self.bytes.as_ref()[HEADER_LEN..];
+        loop {
+            let at = self.end as u64;
+            let (chunk, after) = match chunk::take(rest) {
+                Err(NoChunk::Cut) => return Ok(Ending::Cut { at }),
+                Err(NoChunk::Damaged) => return Ok(Ending::Damaged { at }),
+                Ok(taken) => taken,
+            };
+            match chunk.kind {
+                Kind::Run | Kind::Keyframe => {
+                    let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
+                    if self.states.is_empty() {
+                        Header::check(state.simulation)?;
+                        self.ticks = state.tick..state.tick;
+                    }
+                    self.states.push((state.tick, self.end));
+                }
+                Kind::Input => {
+                    let (tick, _) = tick_and_input(chunk.contents)?;
+                    self.ticks.end = tick.saturating_add(1);
+                }
+                Kind::End if after.is_empty() => return Ok(Ending::Complete),
+                Kind::End => return Ok(Ending::Damaged { at }),
+                Kind::Frame | Kind::Made => (),
+            }
+            self.end += rest.len() - after.len();
+            rest = after;
+        }
+    }
+
+    /// How it ends. A recording that was cut or damaged is played up to there.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        self.ending
+    }
+
+    /// The steps in it: from the tick of its first state to that of its last step. Where the game numbered
+    /// its steps anew in between, they do not follow each other.
+    #[must_use]
+    pub fn ticks(&self) -> Range<u64> {
+        self.ticks.clone()
+    }
+
+    /// The ticks of the states that a replay can begin from, in the order of the recording.
+    pub fn keyframes(&self) -> impl Iterator<Item = u64> {
+        self.states.iter().map(|(tick, _)| *tick)
+    }
+
+    /// A replay from the last state at or before a tick; from the first state if that is later.
+    ///
+    /// To begin at that tick, make frames until [`Simulation::tick`] has reached it, without showing them.
+    #[must_use]
+    pub fn replay(&self, tick: u64) -> Replay<'_> {
+        let mut states = self.states.iter();
+        let last = states.rfind(|(state, _)| *state <= tick);
+        let start = last.or(self.states.first()).map_or(self.end, |(_, at)| *at);
+        Replay {
+            rest: &self.bytes.as_ref()[start..self.end],
+            clock: None,
+            awake: Vec::new(),
+            tick,
+            is_different: false,
+            differences: Vec::new(),
+        }
+    }
+}
+
+impl<B> fmt::Debug for Recording<B> {
+    /// What it is, not its contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recording")
+            .field("ticks", &self.ticks)
+            .field("states", &self.states.len())
+            .field("ending", &self.ending)
+            .finish_non_exhaustive()
+    }
+}
+
+fn check_header(bytes: &[u8]) -> Result<(), ReplayError> {
+    let rest = bytes.strip_prefix(&MAGIC);
+    let format = rest.and_then(|rest| rest.first_chunk());
+    let found = u32::from_le_bytes(*format.ok_or(ReplayError::NotARecording)?);
+    if found != FORMAT {
+        return Err(ReplayError::Format { found });
+    }
+    Ok(())
+}
+
+fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
+    postcard::take_from_bytes(contents).map_err(|_| ReplayError::Contents)
+}
+
+/// Plays a [`Recording`]: gives what was recorded, in order, and checks what the game and the simulation make of
+/// it. From [`Recording::replay`].
+///
+/// The loop is the game's own, with the calls that its recorder has: [`next_run`](Self::next_run) gives the state to
+/// go on from, and then [`begin_frame`](Self::begin_frame) gives each frame's time, [`input`](Self::input) each step's
+/// input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::Recorder) have a whole
+/// program. How fast it goes, and whether anything is shown, is the caller's choice.
+///
+/// # What holds
+/// A replay of the same program is the run that was recorded, to the bit, also with another number of threads, and
+/// also from a state in its middle, with the feature `enhanced-determinism`. Without that feature a state that was
+/// loaded may part from the run later on: see [`Simulation`](crate::Simulation#states-as-bytes).
+///
+/// # Differences
+/// Where a check fails the replay notes it and goes on. The run is another one then: it mostly differs to its end.
+/// To go on from what was recorded, call [`next_run`](Self::next_run): it gives the next keyframe.
+pub struct Replay<'r> {
+    /// What is still to come: whole chunks.
+    rest: &'r [u8],
+    /// As in the recorder: what later chunks leave out.
+    clock: Option<Settings>,
+    awake: Vec<BodyKey>,
+    /// The tick of the last input.
+    tick: u64,
+    /// Whether the last check failed.
+    is_different: bool,
+    differences: Vec<Difference>,
+}
+
+impl<'r> Replay<'r> {
+    /// The state that the next run begins with: the simulation, and the game's own part. `None` at the end of the
+    /// recording.
+    ///
+    /// The first one is where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) gives
+    /// `None`: the recorder was told of a [new one](crate::Recorder::new_run) there, or nothing follows. Called
+    /// before that, it goes to the next keyframe.
+    ///
+    /// `force` gives the named forces, as in [`Simulation::load_with`].
+    ///
+    /// # Errors
+    /// [`ReplayError::State`] and [`ReplayError::Game`].
+    pub fn next_run<G: DeserializeOwned>(
+        &mut self,
+        force: impl FnMut(&str) -> Option<ForceGenerator>,
+    ) -> Result<Option<(Simulation, G)>, ReplayError> {
+        while let Some(chunk) = self.take() {
+            if chunk.kind.is_state() {
+                self.forget_known();
+                self.is_different = false;
+                let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
+                let simulation = Simulation::load_with(state.simulation, force)?;
+                let game = chunk::decode(state.game).ok_or(ReplayError::Game)?;
+                return Ok(Some((simulation, game)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The time of the next frame, for [`Simulation::begin_frame`] or [`Simulation::advance_with`], after the
+    /// clock was set as it was when that frame was recorded. `None` at the end of the run.
+    ///
+    /// # Errors
+    /// [`ReplayError::Contents`].
+    pub fn begin_frame(
+        &mut self,
+        simulation: &mut Simulation,
+    ) -> Result<Option<Duration>, ReplayError> {
+        loop {
+            match self.peek() {
+                None | Some(Kind::Run | Kind::End) => return Ok(None),
+                Some(Kind::Keyframe) => {
+                    self.take();
+                    self.forget_known();
+                }
+                Some(Kind::Input | Kind::Made) => self.skip_of_step()?,
+                Some(Kind::Frame) => return self.frame(simulation).map(Some),
+            }
+        }
+    }
+
+    /// The input of a step that was taken; `None` if that step was not taken when the run was recorded, because
+    /// its frame was ended early, or because the recording ends here. End the frame then.
+    ///
+    /// # Errors
+    /// [`ReplayError::Input`].
+    pub fn input<T: DeserializeOwned>(&mut self, step: Step) -> Result<Option<T>, ReplayError> {
+        if self.peek() != Some(Kind::Input) {
+            return Ok(None);
+        }
+        let Some(chunk) = self.take() else {
+            return Ok(None);
+        };
+        let (tick, input) = tick_and_input(chunk.contents)?;
+        self.tick = tick;
+        if tick != step.tick {
+            self.differ(Vec::new());
+        }
+        let input = chunk::decode(input).ok_or(ReplayError::Input { tick })?;
+        Ok(Some(input))
+    }
+
+    /// Checks the simulation after a step, at the place where the recorder's
+    /// [`end_step`](crate::Recorder::end_step) was called. Call it after each step.
+    ///
+    /// # Errors
+    /// [`ReplayError::Contents`].
+    pub fn end_step(&mut self, simulation: &Simulation) -> Result<(), ReplayError> {
+        match self.peek() {
+            // In this step the recording ends: the game panicked, or the rest was cut off.
+            None => Ok(()),
+            Some(Kind::Made) => self.check(simulation),
+            Some(_) => {
+                self.differ(Vec::new());
+                Ok(())
+            }
+        }
+    }
+
+    /// Where it was not what was recorded, so far: a [`Difference`] for each stretch of steps whose checks failed.
+    #[must_use]
+    pub fn differences(&self) -> &[Difference] {
+        &self.differences
+    }
+
+    fn peek(&self) -> Option<Kind> {
+        chunk::peek(self.rest).map(|(kind, _)| kind)
+    }
+
+    fn take(&mut self) -> Option<Chunk<'r>> {
+        let (chunk, rest) = chunk::take(self.rest).ok()?;
+        self.rest = rest;
+        Some(chunk)
+    }
+
+    fn contents<T: DeserializeOwned>(&mut self) -> Result<T, ReplayError> {
+        let chunk = self.take().ok_or(ReplayError::Contents)?;
+        chunk::decode(chunk.contents).ok_or(ReplayError::Contents)
+    }
+
+    /// Of a step that was taken or made when it was recorded, and is not now.
+    fn skip_of_step(&mut self) -> Result<(), ReplayError> {
+        let chunk = self.take().ok_or(ReplayError::Contents)?;
+        if chunk.kind == Kind::Input {
+            (self.tick, _) = tick_and_input(chunk.contents)?;
+        }
+        self.differ(Vec::new());
+        Ok(())
+    }
+
+    fn frame(&mut self, simulation: &mut Simulation) -> Result<Duration, ReplayError> {
+        let frame: Frame = self.contents()?;
+        self.clock = frame.settings.or(self.clock.take());
+        let clock = self.clock.as_ref().ok_or(ReplayError::Contents)?;
+        let most_steps = u32::try_from(self.rest.len()).unwrap_or(u32::MAX);
+        set(simulation, clock, most_steps)?;
+        Ok(frame.time)
+    }
+
+    fn check(&mut self, simulation: &Simulation) -> Result<(), ReplayError> {
+        let mut check: Check = self.contents()?;
+        let keys = check.bodies.as_mut().and_then(|bodies| bodies.keys.take());
+        self.awake = keys.unwrap_or(std::mem::take(&mut self.awake));
+        let Some(checksum) = check.checksum else {
+            return Ok(());
+        };
+        if checksum == simulation.checksum().to_le_bytes() {
+            self.is_different = false;
+            return Ok(());
+        }
+        let bodies = check.bodies.map(|bodies| bodies.sums);
+        let differing = bodies.map(|sums| self.differing(simulation, &sums));
+        self.differ(differing.unwrap_or_default());
+        Ok(())
+    }
+
+    fn differing(&self, simulation: &Simulation, sums: &[[u8; 2]]) -> Vec<BodyKey> {
+        let recorded: BTreeSet<BodyKey> = self.awake.iter().copied().collect();
+        // Awake here, and not when it was recorded.
+        let awake = chunk::awake(simulation).filter(|key| !recorded.contains(key));
+        let others = self.awake.iter().zip(sums);
+        let others = others.filter(|(key, sum)| chunk::short_sum(simulation, **key) != Some(**sum));
+        let all: BTreeSet<BodyKey> = others.map(|(key, _)| *key).chain(awake).collect();
+        all.into_iter().collect()
+    }
+
+    fn differ(&mut self, bodies: Vec<BodyKey>) {
+        match self.differences.last_mut().filter(|_| self.is_different) {
+            Some(difference) => {
+                difference.last_tick = self.tick;
+                if difference.bodies.is_empty() {
+                    difference.bodies = bodies;
+                }
+            }
+            None => self.differences.push(Difference {
+                tick: self.tick,
+                last_tick: self.tick,
+                bodies,
+            }),
+        }
+        self.is_different = true;
+    }
+
+    fn forget_known(&mut self) {
+        self.clock = None;
+        self.awake.clear();
+    }
+}
+
+impl fmt::Debug for Replay<'_> {
+    /// Where it is, not what is to come.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay")
+            .field("tick", &self.tick)
+            .field("bytes_to_come", &self.rest.len())
+            .field("differences", &self.differences)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Sets what was set. More single steps than `most_steps` are in no recording of that many bytes.
+fn set(simulation: &mut Simulation, clock: &Settings, most_steps: u32) -> Result<(), ReplayError> {
+    let speed = simulation.set_speed(clock.speed);
+    speed.map_err(|_| ReplayError::Contents)?;
+    simulation.set_rate(clock.rate);
+    simulation.set_stepping(clock.stepping);
+    simulation.set_max_frame_time(clock.max_frame_time);
+    simulation.set_max_steps_per_frame(clock.max_steps_per_frame);
+    simulation.set_budget(clock.budget);
+    // This also forgets the single steps.
+    simulation.resume();
+    if clock.is_paused {
+        simulation.pause();
+    }
+    for _ in 0..clock.single_steps.min(most_steps) {
+        simulation.step_once();
+    }
+    if let Some(tick) = clock.new_tick {
+        simulation.set_tick(tick);
+    }
+    if clock.discards_overstep {
+        simulation.discard_overstep();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapier::prelude::*;
+    use proptest::prelude::*;
+    use std::hash::Hasher;
+    use twox_hash::XxHash3_64;
+
+    fn chunk(kind: Kind, contents: &[u8]) -> Vec<u8> {
+        let mut bytes = [chunk::begin(), contents.to_vec()].concat();
+        chunk::seal(kind, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn recording_of(state: &[u8]) -> Vec<u8> {
+        let mut contents = postcard::to_stdvec(&(0u64, &[0u8; 0][..])).unwrap();
+        contents.extend_from_slice(state);
+        [chunk::header(), chunk(Kind::Run, &contents)].concat()
+    }
+
+    fn state() -> Vec<u8> {
+        let mut simulation = Simulation::default();
+        simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+        simulation.advance(Duration::from_millis(20), |_, _| ());
+        simulation.save().unwrap()
+    }
+
+    /// A state with some bytes of its header changed, and its checksum right.
+    fn state_with(at: usize, byte: u8) -> Vec<u8> {
+        let mut state = state();
+        state[at] = byte;
+        let mut hasher = XxHash3_64::new();
+        hasher.write(&state[..34]);
+        hasher.write(&state[42..]);
+        let sum = hasher.finish().to_le_bytes();
+        state[34..42].copy_from_slice(&sum);
+        state
+    }
+
+    #[test]
+    fn recordings_of_other_versions_and_builds_are_refused() {
+        let refused = |bytes: &[u8]| Recording::read(bytes).unwrap_err();
+        assert!(Recording::read(recording_of(&state())).is_ok());
+        let other = recording_of(&state_with(14, 99));
+        assert!(matches!(
+            refused(&other),
+            ReplayError::State(LoadError::Rapier { found: [_, 99, _] })
+        ));
+        let layout = state()[20];
+        let other = recording_of(&state_with(20, !layout));
+        assert_eq!(refused(&other), ReplayError::State(LoadError::Layout));
+        let other = recording_of(&state_with(8, 7));
+        let error = LoadError::Format { found: 7 };
+        assert_eq!(refused(&other), ReplayError::State(error));
+        let mut newer = recording_of(&state());
+        newer[8] = 9;
+        assert_eq!(refused(&newer), ReplayError::Format { found: 9 });
+        assert_eq!(refused(b"evenplay"), ReplayError::NotARecording);
+        assert_eq!(refused(&state()), ReplayError::NotARecording);
+    }
+
+    /// Plays all of it, and gives the number of steps.
+    fn play(bytes: &[u8]) -> Result<u64, ReplayError> {
+        let recording = Recording::read(bytes)?;
+        let mut replay = recording.replay(0);
+        let mut steps = 0;
+        while let Some((mut simulation, ())) = replay.next_run(|_| None)? {
+            while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
+                simulation.begin_frame(frame_time);
+                while let Some(step) = simulation.next_step() {
+                    let Some(()) = replay.input(step)? else { break };
+                    simulation.make_step();
+                    steps += 1;
+                    replay.end_step(&simulation)?;
+                }
+                simulation.end_frame();
+            }
+        }
+        Ok(steps)
+    }
+
+    proptest! {
+        /// Chunks that no recorder writes, with right checksums.
+        #[test]
+        fn whatever_the_chunks_are_nothing_panics(
+            chunks in prop::collection::vec(
+                (0..6u8, prop::collection::vec(any::<u8>(), 0..40), any::<bool>()), 0..40,
+            ),
+        ) {
+            let state = state();
+            let mut bytes = recording_of(&state);
+            let settings = Simulation::default().clock().settings();
+            for (kind, contents, is_plain) in chunks {
+                let frame = Frame {
+                    time: Duration::from_millis(contents.len() as u64 * 1_000),
+                    settings: Some(Settings { single_steps: u32::MAX, is_paused: kind % 2 == 0, ..settings.clone() }),
+                };
+                let chunk = match kind {
+                    0 => recording_of(&state).split_off(HEADER_LEN),
+                    1 if is_plain => chunk(Kind::Frame, &postcard::to_stdvec(&frame).unwrap()),
+                    1 => chunk(Kind::Frame, &contents),
+                    2 if is_plain => chunk(Kind::Input, &[contents.len() as u8]),
+                    2 => chunk(Kind::Input, &contents),
+                    3 => chunk(Kind::Made, &contents),
+                    4 => chunk(Kind::Keyframe, &contents),
+                    _ => chunk(Kind::Made, &[0, 0]),
+                };
+                bytes.extend(chunk);
+            }
+            let _ = play(&bytes);
+        }
+
+        #[test]
+        fn whatever_the_bytes_are_nothing_panics(
+            bytes in prop::collection::vec(any::<u8>(), 0..200), has_header in any::<bool>(),
+        ) {
+            let header = chunk::header();
+            let bytes = if has_header { [header, bytes].concat() } else { bytes };
+            prop_assert_eq!(play(&bytes).unwrap_or(0), 0);
+        }
+    }
+}

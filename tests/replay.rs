@@ -1,0 +1,1005 @@
+//! Recordings: what is replayed is the run, to the bit; what differs is named; what is damaged is not played.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{
+    BodyKey, Budget, Difference, Ending, FlightRecorder, ForceGenerator, Hooks, Rate, RecordError,
+    Recorder, RecorderSettings, Recording, Replay, ReplayError, SaveError, Simulation, Step,
+    Stepping,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use scenes::{MS, ball, space};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// A game's part in the steps, the same when it is recorded and when it is replayed.
+trait Play: Serialize + DeserializeOwned {
+    type Input: Serialize + DeserializeOwned;
+
+    /// What the player does at that tick.
+    fn input(tick: u64) -> Self::Input;
+
+    /// Fails where the game would: the frame ends there.
+    fn step(&mut self, simulation: &mut Simulation, step: Step, input: Self::Input) -> Option<()>;
+
+    fn after_step(&mut self, _simulation: &mut Simulation, _step: Step) {}
+
+    fn force(_name: &str) -> Option<ForceGenerator> {
+        None
+    }
+}
+
+/// Balls in free space that come and go, and one that is pushed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Balls {
+    player: BodyKey,
+    guests: VecDeque<BodyKey>,
+    /// Fails once before the step of each of these ticks is made, the last one first.
+    failing: Vec<u64>,
+    /// Sets the clock in the steps of these ticks.
+    clock_changes: Vec<(u64, f64)>,
+}
+
+impl Balls {
+    fn new() -> (Simulation, Self) {
+        let mut simulation = space(100);
+        let player = simulation.insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
+        // The first step is made, so that there is a state to be written.
+        simulation.advance(MS(10), |_, _| ());
+        let game = Self {
+            player,
+            guests: VecDeque::new(),
+            failing: Vec::new(),
+            clock_changes: Vec::new(),
+        };
+        (simulation, game)
+    }
+}
+
+impl Play for Balls {
+    type Input = [f32; 3];
+
+    fn input(tick: u64) -> [f32; 3] {
+        [tick % 5, tick % 3, tick % 7].map(|n| n as f32 - 1.0)
+    }
+
+    fn step(&mut self, simulation: &mut Simulation, step: Step, input: [f32; 3]) -> Option<()> {
+        for (_, speed) in self
+            .clock_changes
+            .iter()
+            .filter(|(tick, _)| *tick == step.tick)
+        {
+            simulation.set_speed(*speed).unwrap();
+        }
+        simulation
+            .add_force(self.player, Vector::from(input))
+            .unwrap();
+        if step.tick.is_multiple_of(7) {
+            let at = Vector::new(step.tick as f32, 5.0, 0.0);
+            let body = RigidBodyBuilder::dynamic()
+                .translation(at)
+                .linvel(Vector::Z);
+            self.guests.push_back(simulation.insert(body, ball()));
+        }
+        if step.tick % 7 == 6 && self.guests.len() > 3 {
+            let oldest = self.guests.pop_front().unwrap();
+            simulation.remove(oldest).unwrap();
+        }
+        // Once: the step is due again in a later frame.
+        let failed = self.failing.pop_if(|tick| *tick == step.tick);
+        failed.is_none().then_some(())
+    }
+}
+
+/// Records a frame as a game plays it.
+fn record_frame<P: Play, W: Write>(
+    recorder: &mut Recorder<W>,
+    simulation: &mut Simulation,
+    game: &mut P,
+    frame_time: Duration,
+) -> Result<(), RecordError> {
+    recorder.begin_frame(simulation, game, frame_time)?;
+    simulation.begin_frame(frame_time);
+    while let Some(step) = simulation.next_step() {
+        let input = P::input(step.tick);
+        recorder.input(step, &input)?;
+        if game.step(simulation, step, input).is_none() {
+            break;
+        }
+        simulation.make_step();
+        game.after_step(simulation, step);
+        recorder.end_step(simulation)?;
+    }
+    simulation.end_frame();
+    Ok(())
+}
+
+/// Plays a frame of a recording; `None` at the end of the run. `meddle` may do what was not recorded.
+fn replay_frame<P: Play>(
+    replay: &mut Replay<'_>,
+    simulation: &mut Simulation,
+    game: &mut P,
+    meddle: &mut dyn FnMut(&mut Simulation, Step),
+) -> Option<()> {
+    let frame_time = replay.begin_frame(simulation).unwrap()?;
+    simulation.begin_frame(frame_time);
+    while let Some(step) = simulation.next_step() {
+        let Some(input) = replay.input(step).unwrap() else {
+            break;
+        };
+        if game.step(simulation, step, input).is_none() {
+            break;
+        }
+        meddle(simulation, step);
+        simulation.make_step();
+        game.after_step(simulation, step);
+        replay.end_step(simulation).unwrap();
+    }
+    simulation.end_frame();
+    Some(())
+}
+
+/// Plays all from that tick on. Gives the differences.
+fn replay_all<P: Play>(
+    recording: &Recording<impl AsRef<[u8]>>,
+    from: u64,
+    mut meddle: impl FnMut(&mut Simulation, Step),
+    mut after_frame: impl FnMut(&Simulation, &P),
+) -> Vec<Difference> {
+    let mut replay = recording.replay(from);
+    while let Some((mut simulation, mut game)) = replay.next_run::<P>(P::force).unwrap() {
+        while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {
+            after_frame(&simulation, &game);
+        }
+    }
+    replay.differences().to_vec()
+}
+
+fn settings(keyframe_every: u64) -> RecorderSettings {
+    let mut settings = RecorderSettings::default();
+    settings.keyframe_every = keyframe_every;
+    settings
+}
+
+/// Frames without a step, with one, and with ten.
+fn frame_time(number: u64) -> Duration {
+    match number % 9 {
+        0 | 4 => Duration::ZERO,
+        7 => MS(103),
+        n => Duration::from_micros(2_000 + 1_713 * n),
+    }
+}
+
+/// What can be compared after a frame.
+fn seen(simulation: &Simulation) -> (u64, evenstep::Clock, evenstep::Frame, Vec<(BodyKey, Pose)>) {
+    (
+        simulation.checksum(),
+        simulation.clock().clone(),
+        simulation.frame(),
+        simulation.moved().to_vec(),
+    )
+}
+
+/// The length of a state once the first guests have gone.
+fn state_len() -> usize {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(std::io::sink(), settings(0)).unwrap();
+    for _ in 0..60 {
+        record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    }
+    simulation.save().unwrap().len()
+}
+
+/// A recording of that many frames of the balls.
+fn record_balls(frames: u64, settings: RecorderSettings) -> Vec<u8> {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings).unwrap();
+    for number in 0..frames {
+        let frame_time = frame_time(number);
+        record_frame(&mut recorder, &mut simulation, &mut game, frame_time).unwrap();
+    }
+    recorder.finish().unwrap()
+}
+
+// The same run.
+
+#[test]
+fn what_is_replayed_is_the_run_frame_by_frame() {
+    let (mut simulation, mut game) = Balls::new();
+    // Flips that only a record of every frame sees: set in a step, and set back between two frames.
+    game.clock_changes = vec![(20, 0.25), (45, 3.0), (46, 1.0)];
+    game.failing = vec![90, 61, 30];
+    let mut recorder = Recorder::new(Vec::new(), settings(25)).unwrap();
+    let mut run = Vec::new();
+    for number in 0..400 {
+        match number {
+            40 => simulation.set_speed(1.0).unwrap(),
+            70 => simulation.pause(),
+            75 | 76 => simulation.step_once(),
+            77 => (0..5).for_each(|_| simulation.step_once()),
+            90 => simulation.resume(),
+            100 => simulation.set_rate(Rate::fraction(60_000, 1_001).unwrap()),
+            110 => simulation.set_max_frame_time(MS(30)),
+            120 => simulation.set_max_frame_time(MS(250)),
+            121 => simulation.set_max_steps_per_frame(Some(2)),
+            130 => simulation.set_max_steps_per_frame(None),
+            131 => simulation.discard_overstep(),
+            140 => simulation.set_budget(Some(Budget {
+                frame: MS(4),
+                step: MS(1),
+            })),
+            150 => simulation.set_budget(None),
+            160 => simulation.set_stepping(Stepping::SemiFixed),
+            170 => simulation.set_stepping(Stepping::DisplayCounted),
+            180 => simulation.set_stepping(Stepping::Fixed),
+            200 => simulation.set_tick(1_000),
+            201 => simulation.set_tick(2_000),
+            _ => (),
+        }
+        let frame_time = frame_time(number);
+        record_frame(&mut recorder, &mut simulation, &mut game, frame_time).unwrap();
+        run.push((seen(&simulation), game.clone()));
+    }
+    let steps: Vec<u64> = run.iter().map(|(seen, _)| seen.2.steps).collect();
+    assert!(steps.contains(&0) && steps.contains(&1) && steps.contains(&10));
+    assert!(run.iter().any(|(seen, _)| seen.2.dropped.aborted > 0));
+
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    assert_eq!(recording.ending(), Ending::Complete);
+    assert_eq!(recording.ticks(), 1..simulation.tick());
+    let mut frames = run.iter();
+    let differences = replay_all::<Balls>(
+        &recording,
+        0,
+        |_, _| (),
+        |simulation, game| {
+            let expected = frames.next().unwrap();
+            assert_eq!(&(seen(simulation), game.clone()), expected);
+        },
+    );
+    assert_eq!((frames.len(), differences), (0, vec![]));
+}
+
+#[test]
+fn from_every_tick_a_replay_is_the_run() {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings(20)).unwrap();
+    let mut run = Vec::new();
+    for number in 0..300 {
+        let frame_time = frame_time(number);
+        record_frame(&mut recorder, &mut simulation, &mut game, frame_time).unwrap();
+        run.push(seen(&simulation));
+    }
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    let keyframes: Vec<u64> = recording.keyframes().collect();
+    assert!(keyframes.len() > 10, "{keyframes:?}");
+    // That of the simulation's first frame is 1, which was not recorded.
+    let expected = |simulation: &Simulation| &run[simulation.frame().number as usize - 2];
+    for tick in recording.ticks() {
+        let mut replay = recording.replay(tick);
+        let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+        let start = simulation.tick();
+        let nearest = keyframes.iter().rfind(|keyframe| **keyframe <= tick);
+        assert_eq!(Some(&start), nearest);
+        while simulation.tick() < tick {
+            replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).unwrap();
+            assert_eq!(&seen(&simulation), expected(&simulation), "to {tick}");
+        }
+        for _ in 0..9 {
+            if replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {
+                assert_eq!(&seen(&simulation), expected(&simulation), "from {tick}");
+            }
+        }
+        assert_eq!(replay.differences(), []);
+    }
+}
+
+/// The recorder within the hooks of [`Simulation::advance_with`].
+struct Live<'a> {
+    game: &'a mut Balls,
+    recorder: &'a mut Recorder<Vec<u8>>,
+}
+
+impl Hooks for Live<'_> {
+    type Error = RecordError;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), RecordError> {
+        let input = Balls::input(step.tick);
+        self.recorder.input(step, &input)?;
+        self.game.step(simulation, step, input).unwrap();
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), RecordError> {
+        self.recorder.end_step(simulation)
+    }
+}
+
+/// The replay within the hooks.
+struct Again<'a, 'r> {
+    game: &'a mut Balls,
+    replay: &'a mut Replay<'r>,
+}
+
+impl Hooks for Again<'_, '_> {
+    type Error = ReplayError;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ReplayError> {
+        let input = self.replay.input(step)?.expect("the recording is whole");
+        self.game.step(simulation, step, input).unwrap();
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), ReplayError> {
+        self.replay.end_step(simulation)
+    }
+}
+
+#[test]
+fn both_loops_make_the_same_recording_and_play_it() {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
+    for number in 0..100 {
+        recorder
+            .begin_frame(&simulation, &game, frame_time(number))
+            .unwrap();
+        let mut live = Live {
+            game: &mut game,
+            recorder: &mut recorder,
+        };
+        simulation
+            .advance_with(frame_time(number), &mut live)
+            .unwrap();
+    }
+    let bytes = recorder.finish().unwrap();
+    assert_eq!(bytes, record_balls(100, settings(50)));
+
+    let recording = Recording::read(bytes).unwrap();
+    let mut replay = recording.replay(0);
+    let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
+        let mut hooks = Again {
+            game: &mut game,
+            replay: &mut replay,
+        };
+        again.advance_with(frame_time, &mut hooks).unwrap();
+    }
+    assert_eq!(replay.differences(), []);
+    assert_eq!(again.checksum(), simulation.checksum());
+}
+
+/// Exact with `enhanced-determinism` only: the scene has many joints.
+#[cfg(feature = "enhanced-determinism")]
+mod everything {
+    use super::*;
+    use scenes::everything::{Everything, Script, gusts};
+
+    impl Play for Script {
+        type Input = Option<(u64, bool)>;
+
+        fn input(tick: u64) -> Self::Input {
+            (tick % 3 == 1).then_some((tick, tick.is_multiple_of(2)))
+        }
+
+        fn step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+            input: Self::Input,
+        ) -> Option<()> {
+            if let Some((n, is_x)) = input {
+                let push = if is_x { Vector::X } else { Vector::Z };
+                simulation.add_force(self.player, push * 20.0).unwrap();
+                if n % 40 == 1 {
+                    let pose = Pose::translation(-9.0, 0.5 + (n % 3) as f32, 0.0);
+                    let there = simulation.clock().time() + MS(400);
+                    let lift = self.lift;
+                    simulation.set_kinematic_target(lift, pose, there).unwrap();
+                }
+                if n % 50 == 25 {
+                    simulation.shift_origin(Vector::X * 8.0).unwrap();
+                } else if n % 50 == 49 {
+                    simulation.shift_origin(Vector::X * -8.0).unwrap();
+                }
+            }
+            self.before_step(simulation, step).ok()
+        }
+
+        fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
+            let Ok(()) = Hooks::after_step(self, simulation, step);
+        }
+
+        fn force(name: &str) -> Option<ForceGenerator> {
+            (name == "gusts").then(gusts)
+        }
+    }
+
+    #[test]
+    fn a_run_with_everything_in_it_is_replayed_from_anywhere() {
+        let mut game = Everything::new();
+        let mut recorder = Recorder::new(Vec::new(), settings(100)).unwrap();
+        let mut run = Vec::new();
+        for number in 0..500 {
+            let frame_time = Duration::from_micros(9_000 + number * 7_919 % 15_000);
+            let Everything { simulation, script } = &mut game;
+            record_frame(&mut recorder, simulation, script, frame_time).unwrap();
+            run.push(seen(simulation));
+        }
+        let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+        assert!(recording.ticks().end > 400, "{recording:?}");
+        for from in [0, 150, 333] {
+            let mut frames = 0;
+            let differences = replay_all::<Script>(
+                &recording,
+                from,
+                |_, _| (),
+                |simulation, _| {
+                    frames += 1;
+                    assert_eq!(
+                        seen(simulation),
+                        run[simulation.frame().number as usize - 1]
+                    );
+                },
+            );
+            assert_eq!(differences, []);
+            assert!(frames > 150, "{frames}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_differs_in_a_pile_is_among_those_named() {
+        let mut game = Everything::new();
+        let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+        for _ in 0..100 {
+            let Everything { simulation, script } = &mut game;
+            record_frame(&mut recorder, simulation, script, MS(17)).unwrap();
+        }
+        let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+        let mut keys: Vec<BodyKey> = game.simulation.bodies().map(|(key, _)| key).collect();
+        keys.sort();
+        // The crate at the bottom of a stack.
+        let key = keys[1];
+        let differences = replay_all::<Script>(
+            &recording,
+            0,
+            |simulation, step| {
+                if step.tick == 40 {
+                    nudge(simulation, key);
+                }
+            },
+            |_, _| (),
+        );
+        assert_eq!(differences[0].tick, 40);
+        assert!(differences[0].bodies.contains(&key), "{differences:?}");
+    }
+}
+
+/// With Rapier's feature `parallel` on as many threads; without it on one.
+#[test]
+fn another_number_of_threads_replays_the_same() {
+    #[derive(Serialize, Deserialize)]
+    struct Heap;
+
+    impl Play for Heap {
+        type Input = ();
+
+        fn input(_: u64) {}
+
+        fn step(&mut self, _: &mut Simulation, _: Step, (): ()) -> Option<()> {
+            Some(())
+        }
+    }
+
+    let on_threads = |count| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count);
+        pool.build().unwrap()
+    };
+    let bytes = on_threads(1).install(|| {
+        let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
+        scenes::heap(&mut simulation, 200);
+        let mut recorder = Recorder::new(Vec::new(), settings(60)).unwrap();
+        for _ in 0..120 {
+            record_frame(&mut recorder, &mut simulation, &mut Heap, MS(17)).unwrap();
+        }
+        recorder.finish().unwrap()
+    });
+    let recording = Recording::read(bytes).unwrap();
+    for count in [1, 2, 4] {
+        let mut steps = 0;
+        let differences = on_threads(count).install(|| {
+            let count = |_: &mut Simulation, _| steps += 1;
+            replay_all::<Heap>(&recording, 0, count, |_, _| ())
+        });
+        assert_eq!((differences, steps), (vec![], 122), "{count} threads");
+    }
+}
+
+// Differences.
+
+/// Changes a velocity by its last bit. (Of a zero that would be so little that the step rounds it away.)
+fn nudge(simulation: &mut Simulation, key: BodyKey) {
+    let body = simulation.body_mut(key).unwrap();
+    let mut velocity = body.linvel();
+    let axis = velocity.abs().max_position();
+    velocity[axis] = f32::from_bits(velocity[axis].to_bits() ^ 1);
+    body.set_linvel(velocity, true);
+}
+
+/// The guest that was spawned at that tick.
+fn guest_of(recording: &Recording<Vec<u8>>, tick: u64) -> BodyKey {
+    let mut guest = None;
+    replay_all::<Balls>(
+        recording,
+        0,
+        |simulation, step| {
+            if step.tick == tick {
+                let at = |body: &RigidBody| body.translation().x == tick as f32;
+                guest = simulation
+                    .bodies()
+                    .find(|(_, body)| at(body))
+                    .map(|(key, _)| key);
+            }
+        },
+        |_, _| (),
+    );
+    guest.unwrap()
+}
+
+#[test]
+fn the_first_tick_and_the_body_that_differ_are_named() {
+    for (check_bodies_every, keyframe_every) in [(1, 30), (1, 0), (10, 30)] {
+        let mut settings = settings(keyframe_every);
+        settings.check_bodies_every = check_bodies_every;
+        let recording = Recording::read(record_balls(200, settings)).unwrap();
+        let last = recording.ticks().end - 1;
+        let player = Balls::new().1.player;
+        for tick in [20, 50, 133, last] {
+            let differences = replay_all::<Balls>(
+                &recording,
+                0,
+                |simulation, step| {
+                    if step.tick == tick {
+                        nudge(simulation, player);
+                    }
+                },
+                |_, _| (),
+            );
+            // Later on the bit may be rounded away, and the run is again what was recorded.
+            let difference = &differences[0];
+            assert_eq!(difference.tick, tick);
+            let is_named = difference.last_tick >= tick.next_multiple_of(check_bodies_every);
+            assert_eq!(difference.bodies == [player], is_named, "{difference:?}");
+        }
+    }
+}
+
+#[test]
+fn bodies_that_are_on_one_side_only_are_named() {
+    let recording = Recording::read(record_balls(60, settings(0))).unwrap();
+    let guest = guest_of(&recording, 14);
+    let mut meddle = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 16 {
+            simulation.remove(guest).unwrap();
+        }
+    };
+    // Not to the end: the game will miss it.
+    let mut replay = recording.replay(0);
+    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    while simulation.tick() <= 16 {
+        replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
+    }
+    assert_eq!(replay.differences()[0].tick, 16);
+    assert_eq!(replay.differences()[0].bodies, [guest]);
+
+    // In the last step, after which nothing else can name it.
+    let last = recording.ticks().end - 1;
+    let mut more = None;
+    let differences = replay_all::<Balls>(
+        &recording,
+        0,
+        |simulation, step| {
+            if step.tick == last {
+                let at = RigidBodyBuilder::dynamic().translation(Vector::Y * 50.0);
+                more = Some(simulation.insert(at, ball()));
+            }
+        },
+        |_, _| (),
+    );
+    assert_eq!(
+        (differences[0].tick, &differences[0].bodies[..]),
+        (last, &[more.unwrap()][..])
+    );
+}
+
+#[test]
+fn it_goes_on_after_a_difference_and_finds_the_next_one() {
+    let recording = Recording::read(record_balls(150, settings(40))).unwrap();
+    let player = Balls::new().1.player;
+    // The guest of tick 14 is removed before the step of tick 41, and what differed goes with it.
+    let second = guest_of(&recording, 14);
+    let differences = replay_all::<Balls>(
+        &recording,
+        0,
+        |simulation, step| match step.tick {
+            18 => nudge(simulation, second),
+            60 => nudge(simulation, player),
+            _ => (),
+        },
+        |_, _| (),
+    );
+    assert_eq!(differences.len(), 2, "{differences:?}");
+    assert_eq!((differences[0].tick, differences[0].last_tick), (18, 40));
+    assert_eq!(differences[0].bodies, [second]);
+    assert_eq!(differences[1].tick, 60);
+    assert_eq!(differences[1].bodies, [player]);
+}
+
+#[test]
+fn the_next_keyframe_leads_back_to_what_was_recorded() {
+    let recording = Recording::read(record_balls(150, settings(40))).unwrap();
+    let mut replay = recording.replay(0);
+    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let player = game.player;
+    let mut meddle = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 30 {
+            nudge(simulation, player);
+        }
+    };
+    while replay.differences().is_empty() {
+        replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
+    }
+    (simulation, game) = replay.next_run(|_| None).unwrap().unwrap();
+    assert!(recording.keyframes().any(|tick| tick == simulation.tick()));
+    while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {}
+    assert_eq!(simulation.tick(), recording.ticks().end);
+    assert_eq!(replay.differences().len(), 1);
+}
+
+#[test]
+fn a_step_that_is_made_on_one_side_only_differs() {
+    let (mut simulation, mut game) = Balls::new();
+    game.failing = vec![33];
+    let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
+    for number in 0..60 {
+        record_frame(
+            &mut recorder,
+            &mut simulation,
+            &mut game,
+            frame_time(number),
+        )
+        .unwrap();
+    }
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    for failing in [vec![], vec![40, 33]] {
+        let mut replay = recording.replay(0);
+        let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+        let is_made_here = failing.is_empty();
+        game.failing = failing;
+        while replay.differences().is_empty() {
+            replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).unwrap();
+        }
+        let differing = replay.differences()[0].tick;
+        if is_made_here {
+            // It is known in that very step, and nothing more is made in that frame.
+            assert_eq!((differing, simulation.tick()), (33, 34));
+        } else {
+            assert_eq!(differing, 40);
+        }
+    }
+}
+
+// Runs.
+
+#[test]
+fn what_is_done_between_frames_needs_a_new_run() {
+    let level = |simulation: &mut Simulation, game: &Balls| {
+        let there = Pose::translation(0.0, 100.0, 0.0);
+        simulation.teleport(game.player, there).unwrap();
+        let anchor = simulation.insert_body(RigidBodyBuilder::fixed());
+        let ends = [anchor, game.player].map(|key| simulation.handle(key).unwrap());
+        // No step has seen the joint: the state can be written after the next one.
+        let rope = RopeJointBuilder::new(200.0);
+        simulation
+            .physics_mut_for(&[])
+            .insert_impulse_joint(ends[0], ends[1], rope);
+    };
+    for is_told in [false, true] {
+        let (mut simulation, mut game) = Balls::new();
+        let mut recorder = Recorder::new(Vec::new(), settings(30)).unwrap();
+        for number in 0..100 {
+            if number == 50 {
+                level(&mut simulation, &game);
+                if is_told {
+                    recorder.new_run();
+                }
+            }
+            record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+        }
+        let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+        let mut frames = 0;
+        let count = |_: &Simulation, _: &Balls| frames += 1;
+        let differences = replay_all::<Balls>(&recording, 0, |_, _| (), count);
+        if is_told {
+            assert_eq!((frames, differences), (99, vec![]));
+        } else {
+            let first = &differences[0];
+            assert_eq!((first.tick, &first.bodies[..]), (51, &[game.player][..]));
+        }
+    }
+}
+
+#[test]
+fn a_state_that_can_never_be_written_is_an_error() {
+    let (mut simulation, mut game) = Balls::new();
+    let nameless = ForceGenerator::custom(|_, _| evenstep::Wrench::default());
+    let player = game.player;
+    let key = simulation.insert_force_generator(player, nameless).unwrap();
+    let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
+    let mut frame =
+        |simulation: &mut Simulation| record_frame(&mut recorder, simulation, &mut game, MS(10));
+    assert!(matches!(
+        frame(&mut simulation),
+        Err(RecordError::Save(SaveError::UnnamedForce(_)))
+    ));
+    simulation.remove_force_generator(key);
+    frame(&mut simulation).unwrap();
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    assert_eq!(recording.ticks(), 1..2);
+}
+
+#[test]
+fn keyframes_keep_under_their_bound_and_grow_apart() {
+    let mut settings = settings(10);
+    let all = record_balls(600, settings);
+    settings.max_keyframe_bytes = 8 * state_len() as u64;
+    let bounded = record_balls(600, settings);
+    let ticks: Vec<u64> = Recording::read(&bounded[..]).unwrap().keyframes().collect();
+    let distances: Vec<u64> = ticks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(
+        distances.len() > 2 && distances.is_sorted(),
+        "{distances:?}"
+    );
+    assert!(
+        distances.last().unwrap() > &(2 * distances[0]),
+        "{distances:?}"
+    );
+
+    settings.keyframe_every = 0;
+    let without = record_balls(600, settings);
+    assert_eq!(
+        Recording::read(&without[..]).unwrap().keyframes().count(),
+        1
+    );
+    // Beside the states it differs in what is said again after each.
+    let states = bounded.len() - without.len();
+    assert!(states as u64 <= settings.max_keyframe_bytes + 100 * distances.len() as u64);
+    assert!(all.len() > bounded.len());
+}
+
+#[test]
+fn input_and_game_of_another_type_are_refused() {
+    let recording = Recording::read(record_balls(20, settings(0))).unwrap();
+    let mut replay = recording.replay(0);
+    assert!(matches!(
+        replay.next_run::<String>(|_| None),
+        Err(ReplayError::Game)
+    ));
+    let mut replay = recording.replay(0);
+    let (mut simulation, _) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let step = loop {
+        let frame_time = replay.begin_frame(&mut simulation).unwrap().unwrap();
+        simulation.begin_frame(frame_time);
+        if let Some(step) = simulation.next_step() {
+            break step;
+        }
+        simulation.end_frame();
+    };
+    let error = replay.input::<Vec<String>>(step).unwrap_err();
+    assert_eq!(error, ReplayError::Input { tick: 1 });
+}
+
+// Cut, damaged, not a recording.
+
+/// The checksum after each frame that is played.
+fn play(recording: &Recording<impl AsRef<[u8]>>) -> Vec<(u64, u64)> {
+    let mut frames = Vec::new();
+    let seen = |simulation: &Simulation, _: &Balls| {
+        frames.push((simulation.tick(), simulation.checksum()));
+    };
+    assert_eq!(replay_all(recording, 0, |_, _| (), seen), []);
+    frames
+}
+
+#[test]
+fn a_recording_that_is_cut_anywhere_is_played_up_to_the_cut() {
+    let bytes = record_balls(12, settings(10));
+    let whole = Recording::read(&bytes[..]).unwrap();
+    assert!(whole.keyframes().count() > 1);
+    let run = play(&whole);
+    let (mut played_to, mut played) = (0, 0);
+    for cut in 0..bytes.len() {
+        let recording = match Recording::read(&bytes[..cut]) {
+            Err(error) => {
+                assert!(cut < 12, "{cut}: {error}");
+                assert_eq!(error, ReplayError::NotARecording);
+                continue;
+            }
+            Ok(recording) => recording,
+        };
+        let Ending::Cut { at } = recording.ending() else {
+            panic!("{cut}: {recording:?}");
+        };
+        assert!(at <= cut as u64 && at >= played_to);
+        if at == played_to {
+            continue;
+        }
+        // A piece more.
+        played_to = at;
+        let frames = play(&recording);
+        let (last, others) = frames.split_last().unwrap_or((&(0, 0), &[]));
+        assert_eq!(others, &run[..others.len()]);
+        let steps_made = last.0;
+        assert!(frames.is_empty() || steps_made <= run[others.len()].0);
+        assert!(frames.len() >= played);
+        played = frames.len();
+    }
+    assert_eq!((played, played_to), (run.len(), bytes.len() as u64 - 9));
+    // Without its end it is all there, and cut.
+    let cut = Recording::read(&bytes[..bytes.len() - 9]).unwrap();
+    assert_eq!(play(&cut), run);
+}
+
+#[test]
+fn a_flipped_bit_anywhere_is_found() {
+    let bytes = record_balls(60, settings(20));
+    let run = play(&Recording::read(&bytes[..]).unwrap());
+    let mut runner = TestRunner::new(Config::with_cases(1_500));
+    runner
+        .run(&(0..bytes.len(), 0..8u8), |(at, bit)| {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            let Ok(recording) = Recording::read(changed) else {
+                return Ok(());
+            };
+            let end = match recording.ending() {
+                Ending::Cut { at } | Ending::Damaged { at } => at as usize,
+                ending => return Err(TestCaseError::fail(format!("{ending:?}"))),
+            };
+            prop_assert!(end <= at, "{end} of {at}");
+            let frames = play(&recording);
+            let whole = frames.len().saturating_sub(1);
+            prop_assert_eq!(&frames[..whole], &run[..whole]);
+            Ok(())
+        })
+        .unwrap();
+}
+
+// The flight recorder.
+
+fn flight_settings() -> RecorderSettings {
+    settings(50)
+}
+
+#[test]
+fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
+    const FATAL: u64 = 777;
+
+    #[derive(Serialize, Deserialize)]
+    struct Fatal(Balls);
+
+    impl Play for Fatal {
+        type Input = (u64, [f32; 3]);
+
+        fn input(tick: u64) -> Self::Input {
+            (tick, Balls::input(tick))
+        }
+
+        fn step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+            (tick, push): Self::Input,
+        ) -> Option<()> {
+            self.0.step(simulation, step, push);
+            assert!(tick != FATAL, "a bug of the game");
+            Some(())
+        }
+    }
+
+    let name = format!("evenstep-flight-{}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let result = catch_unwind(|| {
+        let (mut simulation, game) = Balls::new();
+        let mut game = Fatal(game);
+        let flight = FlightRecorder::new(MS(2_000), 16 << 20).on_panic(&path);
+        let mut recorder = Recorder::new(flight, flight_settings()).unwrap();
+        for number in 0.. {
+            let frame_time = frame_time(number);
+            record_frame(&mut recorder, &mut simulation, &mut game, frame_time).unwrap();
+        }
+    });
+    assert!(result.is_err());
+    let recording = Recording::read(std::fs::read(&path).unwrap()).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(recording.ending(), Ending::Complete);
+    let ticks = recording.ticks();
+    assert_eq!(ticks.end, FATAL + 1);
+    assert!(
+        (200..=300).contains(&(ticks.end - ticks.start)),
+        "{ticks:?}"
+    );
+
+    let mut replay = recording.replay(0);
+    let (mut simulation, mut game) = replay.next_run::<Fatal>(|_| None).unwrap().unwrap();
+    let panic = catch_unwind(AssertUnwindSafe(|| {
+        while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
+    }));
+    assert!(panic.is_err());
+    assert_eq!(simulation.current_step().unwrap().tick, FATAL);
+    assert_eq!(replay.differences(), []);
+}
+
+#[test]
+fn a_flight_recorder_keeps_its_time_and_its_bound() {
+    // A second, and where that does not fit as much of it as does.
+    for (max_bytes, least_ticks, most_ticks) in [(usize::MAX, 100, 170), (4 * state_len(), 1, 99)] {
+        let (mut simulation, mut game) = Balls::new();
+        let mut settings = flight_settings();
+        settings.keyframe_every = 20;
+        settings.check_bodies_every = 0;
+        let flight = FlightRecorder::new(MS(1_000), max_bytes);
+        let mut recorder = Recorder::new(flight, settings).unwrap();
+        for number in 0..500 {
+            let frame_time = frame_time(number);
+            record_frame(&mut recorder, &mut simulation, &mut game, frame_time).unwrap();
+            let mut bytes = Vec::new();
+            recorder.writer().write_to(&mut bytes).unwrap();
+            let header_and_end = 12 + 9;
+            assert!(bytes.len() - header_and_end <= max_bytes);
+            if number % 50 == 49 {
+                let recording = Recording::read(bytes).unwrap();
+                assert_eq!(recording.ending(), Ending::Complete);
+                let ticks = recording.ticks();
+                assert_eq!(ticks.end, simulation.tick());
+                let count = ticks.end - ticks.start;
+                assert!(count <= most_ticks, "{number}: {ticks:?}");
+                assert!(count >= least_ticks || ticks.start == 1, "{ticks:?}");
+                play(&recording);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_never_fits_is_an_error_and_takes_no_memory() {
+    let (mut simulation, mut game) = Balls::new();
+    let flight = FlightRecorder::new(MS(1_000), 100);
+    let mut recorder = Recorder::new(flight, flight_settings()).unwrap();
+    let error = record_frame(&mut recorder, &mut simulation, &mut game, MS(10));
+    assert!(matches!(error, Err(RecordError::Io(_))));
+    let mut bytes = Vec::new();
+    recorder.writer().write_to(&mut bytes).unwrap();
+    assert_eq!(Recording::read(bytes).unwrap().keyframes().count(), 0);
+}
+
+#[test]
+fn a_flight_recorder_takes_pieces_of_any_size() {
+    let bytes = record_balls(40, settings(10));
+    let whole = Recording::read(&bytes[..]).unwrap();
+    for piece in [1, 7, 1_000, bytes.len()] {
+        let mut flight = FlightRecorder::new(Duration::MAX, usize::MAX);
+        for piece in bytes.chunks(piece) {
+            flight.write_all(piece).unwrap();
+        }
+        let mut again = Vec::new();
+        flight.write_to(&mut again).unwrap();
+        assert_eq!(again, bytes);
+        assert_eq!(play(&Recording::read(again).unwrap()), play(&whole));
+    }
+}
