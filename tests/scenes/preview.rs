@@ -173,7 +173,11 @@ pub struct Scene {
     pub is_smooth: bool,
 }
 
-const fn scene(name: &'static str, is_smooth: bool, build: fn(&mut Simulation) -> BodyKey) -> Scene {
+const fn scene(
+    name: &'static str,
+    is_smooth: bool,
+    build: fn(&mut Simulation) -> BodyKey,
+) -> Scene {
     Scene {
         name,
         build,
@@ -241,9 +245,7 @@ fn of_report(name: &str) -> &'static strategies::Scene {
 /// How often the player has turned: once in each 0.4 s, at no moment that is near a step or a frame by rule.
 fn turns_before(time: Duration) -> usize {
     let at = |i: u16| 0.4 * f64::from(i) + 0.3 * Random(i.into()).next();
-    (0..)
-        .take_while(|i| at(*i) < time.as_secs_f64())
-        .count()
+    (0..).take_while(|i| at(*i) < time.as_secs_f64()).count()
 }
 
 /// Twenty balls of 5 to 50 m/s that hit the walls and each other.
@@ -254,7 +256,10 @@ fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
         let half = Vector::splat(3.0) - axis * 2.5;
         for at in [axis * 2.5, axis * -2.5] {
             let wall = RigidBodyBuilder::fixed().translation(at);
-            simulation.insert(wall, elastic(ColliderBuilder::cuboid(half.x, half.y, half.z)));
+            simulation.insert(
+                wall,
+                elastic(ColliderBuilder::cuboid(half.x, half.y, half.z)),
+            );
         }
     }
     let mut last = None;
@@ -262,7 +267,9 @@ fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
         let n = f32::from(i);
         let at = Vector::new(0.6 * (n % 5.0) - 1.2, 0.0, 0.6 * f32::from(i / 5) - 0.9);
         let way = Vector::new(1.0, (n % 3.0) - 1.0, (n % 7.0) - 3.0).normalize();
-        let body = RigidBodyBuilder::dynamic().translation(at).ccd_enabled(true);
+        let body = RigidBodyBuilder::dynamic()
+            .translation(at)
+            .ccd_enabled(true);
         let body = body.linvel(way * (5.0 + 45.0 / 19.0 * n));
         last = Some(simulation.insert(body, elastic(ColliderBuilder::ball(0.1))));
     }
@@ -275,7 +282,9 @@ fn heap_shot_at(simulation: &mut Simulation) -> BodyKey {
     let crates = heap(simulation, 200);
     for i in 0..10u8 {
         let at = Vector::new(-15.0 - 6.0 * f32::from(i), 2.5, 3.5);
-        let body = RigidBodyBuilder::dynamic().translation(at).gravity_scale(0.0);
+        let body = RigidBodyBuilder::dynamic()
+            .translation(at)
+            .gravity_scale(0.0);
         let body = body.linvel(Vector::X * 20.0);
         simulation.insert(body, ColliderBuilder::ball(0.4).density(5.0));
     }
@@ -319,7 +328,11 @@ pub struct Errors {
 
 impl Errors {
     fn add(&mut self, error: f32) {
-        let error = if error.is_finite() { error.into() } else { f64::INFINITY };
+        let error = if error.is_finite() {
+            error.into()
+        } else {
+            f64::INFINITY
+        };
         self.sum += error;
         self.count += 1;
         self.worst = self.worst.max(error);
@@ -382,7 +395,9 @@ pub fn measure(scene: &Scene, way: Way, rate: Rate, length: Duration) -> Figures
         for (key, before) in keys.iter().zip(&mut off_before) {
             let shown = screen.pose(*key);
             let real = truth.between(*key, tick, alpha);
-            figures.off.add(shown.translation.distance(real.translation));
+            figures
+                .off
+                .add(shown.translation.distance(real.translation));
             figures.turned.add(degrees(shown.rotation, real.rotation));
             if scene.is_smooth {
                 let curve = truth.curve(*key, tick, alpha);
