@@ -179,3 +179,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/recipes.md")]
 struct Recipes;
+
+/// So is the preview.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/preview.md")]
+struct Preview;

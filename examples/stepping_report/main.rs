@@ -2,12 +2,16 @@
 //! it: a table, a CSV file with every run, and two plots.
 //!
 //! `cargo run --release --example stepping_report`
+//!
+//! With `--preview` it compares extrapolation with a step that a copy of the state makes ahead, see
+//! `docs/preview.md`.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../tests/scenes/mod.rs"]
 mod scenes;
 
 mod plots;
+mod preview;
 
 use std::error::Error;
 use std::fs::File;
@@ -38,6 +42,9 @@ struct Options {
     /// The folder for the CSV file and the plots
     #[arg(long, value_name = "DIR", default_value = "target/stepping_report")]
     output: PathBuf,
+    /// Compare extrapolation with previews instead, and print that table
+    #[arg(long, conflicts_with_all = ["frame_times", "seed", "output"])]
+    preview: bool,
 }
 
 /// A run, and what it was a run of.
@@ -59,6 +66,9 @@ fn main() -> ExitCode {
 }
 
 fn report(options: &Options) -> Result<(), Box<dyn Error>> {
+    if options.preview {
+        return Ok(preview::print(Duration::from_secs(options.seconds))?);
+    }
     let traces = read_traces(options)?;
     let rows = run_all(options, &traces)?;
     print_table(&rows, &traces, options);

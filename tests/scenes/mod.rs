@@ -8,6 +8,7 @@
 pub mod everything;
 pub mod frame_times;
 mod hash;
+pub mod preview;
 pub mod strategies;
 
 use evenstep::rapier3d::prelude::*;
