@@ -63,7 +63,7 @@ pub struct Arena {
 /// Half the length of a side, metres.
 const ARENA: f32 = 6.0;
 /// Newtons, on a player of about 2 kg.
-const PUSH: f32 = 25.0;
+const PUSH: f32 = 50.0;
 /// A ball every so many ticks,
 const BALL_EVERY: u64 = 45;
 /// and at most so many of them: the oldest makes room.
@@ -77,7 +77,8 @@ impl Arena {
         build_walls(&mut simulation);
         for i in 0..16u8 {
             let place = Vector::new(f32::from(i % 4) - 1.5, 0.3, f32::from(i / 4) - 1.5);
-            let crate_ = RigidBodyBuilder::dynamic().translation(place * Vector::new(1.4, 1.0, 1.4));
+            let crate_ =
+                RigidBodyBuilder::dynamic().translation(place * Vector::new(1.4, 1.0, 1.4));
             simulation.insert(crate_, ColliderBuilder::cuboid(0.3, 0.3, 0.3));
         }
         let players = [-4.5, 4.5].map(|x| {
@@ -99,7 +100,8 @@ impl Arena {
         let [x, z] = [self.random.signed(), self.random.signed()];
         let place = Vector::new(x * ARENA * 0.8, 4.0, z * ARENA * 0.8);
         let body = RigidBodyBuilder::dynamic().translation(place);
-        self.balls.push(simulation.insert(body, ColliderBuilder::ball(0.3)));
+        self.balls
+            .push(simulation.insert(body, ColliderBuilder::ball(0.3)));
         if self.balls.len() > MOST_BALLS {
             simulation.remove(self.balls.remove(0));
         }
@@ -121,7 +123,7 @@ impl Arena {
 
 impl Rules for Arena {
     fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]) {
-        if step.tick % BALL_EVERY == 0 {
+        if step.tick.is_multiple_of(BALL_EVERY) {
             self.drop_ball(simulation);
         }
         self.push(simulation, buttons);

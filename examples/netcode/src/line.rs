@@ -50,7 +50,9 @@ impl<T> Line<T> {
     /// What has arrived by now, in the order of arrival.
     pub fn receive(&mut self, now: Duration) -> impl Iterator<Item = T> {
         self.under_way.sort_by_key(|(arrival, _)| *arrival);
-        let arrived = self.under_way.partition_point(|(arrival, _)| *arrival <= now);
+        let arrived = self
+            .under_way
+            .partition_point(|(arrival, _)| *arrival <= now);
         self.under_way.drain(..arrived).map(|(_, packet)| packet)
     }
 }

@@ -76,7 +76,7 @@ impl Lockstep {
             self.game.before_step(&mut self.simulation, step, buttons);
             self.simulation.make_step();
             self.game.after_step(&mut self.simulation, step);
-            if self.simulation.tick() % CHECK_EVERY == 0 {
+            if self.simulation.tick().is_multiple_of(CHECK_EVERY) {
                 let sum = checksum(&self.simulation, &self.game);
                 self.checksums.insert(self.simulation.tick(), sum);
             }

@@ -29,9 +29,19 @@ fn both_ends_agree_on_every_state_that_is_confirmed() {
     let mut number = 0..;
     let mut peers = sockets.map(|socket| {
         let number = number.next().unwrap();
-        Peer::new(Arena::start(), number, socket, addresses[number], MS(60_000)).unwrap()
+        Peer::new(
+            Arena::start(),
+            number,
+            socket,
+            addresses[number],
+            MS(60_000),
+        )
+        .unwrap()
     });
-    while peers.iter().any(|peer| peer.confirmed_checksum(LAST).is_none()) {
+    while peers
+        .iter()
+        .any(|peer| peer.confirmed_checksum(LAST).is_none())
+    {
         now.set(now.get() + MS(10));
         let mut steps = 0;
         for (number, peer) in peers.iter_mut().enumerate() {
@@ -45,9 +55,15 @@ fn both_ends_agree_on_every_state_that_is_confirmed() {
     let [here, there] = &peers;
     for tick in 0..=LAST {
         let sum = here.confirmed_checksum(tick);
-        assert!(sum.is_some() && sum == there.confirmed_checksum(tick), "tick {tick}");
+        assert!(
+            sum.is_some() && sum == there.confirmed_checksum(tick),
+            "tick {tick}"
+        );
     }
-    for Peer { player, desyncs, .. } in &peers {
+    for Peer {
+        player, desyncs, ..
+    } in &peers
+    {
         assert_eq!(*desyncs, 0);
         let counts = &player.counts;
         assert!(counts.rollbacks > 10 && counts.longest > 2, "{counts:?}");
@@ -55,7 +71,10 @@ fn both_ends_agree_on_every_state_that_is_confirmed() {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "GGRS sends again after 0.2 s of wall time")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "GGRS sends again after 0.2 s of wall time"
+)]
 fn pause() {
     std::thread::sleep(MS(1));
 }

