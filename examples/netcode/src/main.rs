@@ -18,7 +18,7 @@ use evenstep_netcode::udp::LoopbackSocket;
 #[derive(Parser)]
 struct Args {
     /// How long it goes on, with the outage a third of the way.
-    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u64).range(3..=15))]
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u64).range(5..=15))]
     seconds: u64,
 }
 
@@ -36,6 +36,8 @@ struct End {
     number: usize,
     next_frame: Duration,
     last_frame: Duration,
+    outage_end: Duration,
+    ticks_by_outage: u64,
     /// Of each player's body: where it is shown, and where it would be without correction.
     places: [Option<[Vector; 2]>; 2],
     /// Its speed in the last frames: what is shown is up to a step behind.
@@ -49,12 +51,14 @@ struct End {
 }
 
 impl End {
-    fn new(peer: Peer<Arena>, number: usize) -> Self {
+    fn new(peer: Peer<Arena>, number: usize, outage_end: Duration) -> Self {
         Self {
             peer,
             number,
             next_frame: Duration::ZERO,
             last_frame: Duration::ZERO,
+            outage_end,
+            ticks_by_outage: 0,
             places: [None; 2],
             recent: [[0.0; 4]; 2],
             jumps: [0.0; 2],
@@ -69,6 +73,9 @@ impl End {
         self.last_frame = now;
         let number = self.number;
         (self.peer).frame(time, |tick| Buttons::of_script(number, tick))?;
+        if now < self.outage_end {
+            self.ticks_by_outage = self.peer.player.simulation.tick();
+        }
         self.watch(time);
         Ok(())
     }
@@ -142,7 +149,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let other = addresses[1 - number];
         Peer::new(Arena::start(), number, socket, other, DISCONNECT)
     };
-    let mut ends = [End::new(peer(0, one)?, 0), End::new(peer(1, other)?, 1)];
+    let end = |number, socket| {
+        Ok::<_, Box<dyn Error>>(End::new(peer(number, socket)?, number, quality.outage.end))
+    };
+    let mut ends = [end(0, one)?, end(1, other)?];
     play(&mut ends, &now, length)?;
     report(&ends);
 
@@ -151,6 +161,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let desyncs: usize = ends.iter().map(|end| end.peer.desyncs).sum();
     if here != there || desyncs > 0 {
         return Err("the ends differ".into());
+    }
+    if ends.iter().any(|end| tick <= end.ticks_by_outage) {
+        return Err("they did not go on after the outage".into());
     }
     Ok(())
 }
@@ -162,6 +175,9 @@ fn report(ends: &[End; 2]) {
     row("frames a second", &|end| DISPLAYS[end.number].to_string());
     row("ticks", &|end| {
         end.peer.player.simulation.tick().to_string()
+    });
+    row("ticks before the end of the outage", &|end| {
+        end.ticks_by_outage.to_string()
     });
     row("rollbacks", &|end| {
         end.peer.player.counts.rollbacks.to_string()

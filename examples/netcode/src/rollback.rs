@@ -6,15 +6,25 @@
 //! | load | [`roll_back`](Simulation::roll_back), and the game's own part from the cell |
 //! | advance | [`next_step`](Simulation::next_step), the game, [`make_step`](Simulation::make_step) |
 //!
-//! The frame decides how many steps are due, GGRS is asked once for each of them, and only where it says to advance
-//! is the step taken. It does not where it has predicted as far as it may: then the list that it gives ends without.
-//! (`GgrsError::PredictionThreshold` is for spectators, in GGRS 0.13.) The frame ends there,
+//! The frame decides how many steps are due ([`Clock::due`](evenstep::Clock::due)), GGRS is asked once for each of
+//! them, and only where it says to advance is the step taken: a state is then saved before anything of its step
+//! has been done.
+//!
+//! # Waiting
+//! GGRS does not say to advance where it has predicted as far as it may: the list that it gives ends without.
+//! (In GGRS 0.13 `GgrsError::PredictionThreshold` is for spectators only.) The frame ends there,
 //! [`end_frame`](Simulation::end_frame) drops the steps that are still due and counts them in
 //! [`Dropped::aborted`](evenstep::Dropped::aborted), and the picture stands still at the latest state. The time of
 //! these steps is lost on purpose: it is that for which the other end was waited for.
 //!
-//! Who is ahead of the other slows down by a hundredth ([`keep_pace`](Peer::frame)) instead of leaving out frames, as
-//! GGRS's `WaitRecommendation` has it: nobody sees that, and every step is as long as any other.
+//! # Pace
+//! Who is ahead of the other end goes slower by a hundredth, and who is behind faster, in place of the frames that
+//! GGRS's `WaitRecommendation` leaves out. Nobody sees that, and every step is as long as any other.
+//!
+//! # What GGRS cannot be refused
+//! Once it has asked to go back it counts on it. So leave
+//! [`set_max_steps_per_frame`](Simulation::set_max_steps_per_frame) and [`set_budget`](Simulation::set_budget) alone,
+//! which count the steps that are made again, or let them be far above [`MAX_PREDICTION`].
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -228,7 +238,7 @@ impl<G: Rules> Peer<G> {
         })
     }
 
-    /// A frame: of no time until the other end is there. `buttons` are what the player holds down for a tick.
+    /// A frame; nothing happens in it until the other end is there. `buttons` are what the player holds down for a tick.
     ///
     /// # Errors
     /// A [`MatchError`].
