@@ -431,10 +431,10 @@ impl Clock {
         (fraction as f32).min(LARGEST_ALPHA)
     }
 
-    /// Simulated time and the overstep, in the clock's own units.
+    /// Simulated time, in the clock's own units.
     #[cfg(feature = "checksum")]
-    pub(crate) fn exact_times(&self) -> [u128; 2] {
-        [self.simulated, self.overstep]
+    pub(crate) fn exact_time(&self) -> u128 {
+        self.simulated
     }
 
     /// All that was dropped since the clock was made.

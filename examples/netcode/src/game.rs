@@ -1,0 +1,150 @@
+//! Two balls push crates about in an arena.
+//!
+//! What a step does depends on the state, on the step's tick and on both players' buttons: on no frame and no clock.
+
+use std::hash::{Hash, Hasher};
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation, Step};
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
+
+use crate::Random;
+
+/// What a player holds down in a step: a bit for each direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Buttons(pub u8);
+
+impl Buttons {
+    /// What the player of a demo or a test does: holds something for about a third of a second, then something else.
+    #[must_use]
+    pub fn of_script(player: usize, tick: u64) -> Self {
+        let seed = (tick + 7 * player as u64) / 20 * 2 + player as u64;
+        Self(Random::new(seed).below(16) as u8)
+    }
+
+    fn direction(self) -> Vector {
+        let [right, left, down, up] = [1, 2, 4, 8].map(|bit| f32::from(u8::from(self.0 & bit > 0)));
+        Vector::new(right - left, 0.0, down - up)
+    }
+}
+
+/// The game beside the simulation, for what brings steps about: [`rollback`](crate::rollback). A clone is what is
+/// saved, and the hash is its part of the checksum.
+pub trait Rules: Clone + Hash + 'static {
+    /// What the game does before a step.
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]);
+
+    /// What it does after it.
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step);
+}
+
+/// The checksum of all that the next step depends on.
+#[must_use]
+pub fn checksum(simulation: &Simulation, game: &impl Rules) -> u64 {
+    let mut hasher = XxHash3_64::with_seed(simulation.checksum());
+    game.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What the game keeps beside the simulation.
+#[derive(Clone, Debug, Hash)]
+pub struct Arena {
+    /// The players' bodies.
+    pub players: [BodyKey; 2],
+    /// How often each has run into something: the more, the stronger it gets.
+    pub scores: [u32; 2],
+    /// Balls that were dropped into the arena, the oldest first.
+    pub balls: Vec<BodyKey>,
+    /// Where the next one comes down, and where the wind blows.
+    pub random: Random,
+}
+
+/// Half the length of a side, metres.
+const ARENA: f32 = 6.0;
+/// Newtons, on a player of about 2 kg.
+const PUSH: f32 = 50.0;
+/// A ball every so many ticks,
+const BALL_EVERY: u64 = 45;
+/// and at most so many of them: the oldest makes room.
+const MOST_BALLS: usize = 8;
+
+impl Arena {
+    /// The arena before its first step, equal on every machine.
+    #[must_use]
+    pub fn start() -> (Simulation, Self) {
+        let mut simulation = Simulation::default();
+        build_walls(&mut simulation);
+        for i in 0..16u8 {
+            let place = Vector::new(f32::from(i % 4) - 1.5, 0.3, f32::from(i / 4) - 1.5);
+            let crate_ =
+                RigidBodyBuilder::dynamic().translation(place * Vector::new(1.4, 1.0, 1.4));
+            simulation.insert(crate_, ColliderBuilder::cuboid(0.3, 0.3, 0.3));
+        }
+        let players = [-4.5, 4.5].map(|x| {
+            let ball = ColliderBuilder::ball(0.5).density(4.0);
+            let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 0.5, 0.0));
+            simulation.insert(body, ball.active_events(ActiveEvents::COLLISION_EVENTS))
+        });
+        let arena = Self {
+            players,
+            scores: [0; 2],
+            balls: Vec::new(),
+            random: Random::new(1),
+        };
+        (simulation, arena)
+    }
+
+    /// Drops a ball somewhere into the arena.
+    pub fn drop_ball(&mut self, simulation: &mut Simulation) {
+        let [x, z] = [self.random.signed(), self.random.signed()];
+        let place = Vector::new(x * ARENA * 0.8, 4.0, z * ARENA * 0.8);
+        let body = RigidBodyBuilder::dynamic().translation(place);
+        self.balls
+            .push(simulation.insert(body, ColliderBuilder::ball(0.3)));
+        if self.balls.len() > MOST_BALLS {
+            simulation.remove(self.balls.remove(0));
+        }
+    }
+
+    /// Pushes the players, and blows one of the balls aside.
+    pub fn push(&mut self, simulation: &mut Simulation, buttons: [Buttons; 2]) {
+        for (i, player) in self.players.into_iter().enumerate() {
+            let force = buttons[i].direction() * (PUSH + self.scores[i] as f32);
+            simulation.add_force(player, force).expect("a player stays");
+        }
+        if !self.balls.is_empty() {
+            let ball = self.balls[self.random.below(self.balls.len() as u64) as usize];
+            let wind = Vector::new(self.random.signed(), 0.0, self.random.signed());
+            simulation.add_force(ball, wind).expect("it is in the list");
+        }
+    }
+}
+
+impl Rules for Arena {
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]) {
+        if step.tick.is_multiple_of(BALL_EVERY) {
+            self.drop_ball(simulation);
+        }
+        self.push(simulation, buttons);
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
+        let hits = simulation.events().collisions_in(step.tick).iter();
+        for bodies in hits.filter(|hit| hit.started).map(|hit| hit.bodies) {
+            for (player, score) in self.players.iter().zip(&mut self.scores) {
+                *score += u32::from(bodies.contains(&Some(*player)));
+            }
+        }
+    }
+}
+
+fn build_walls(simulation: &mut Simulation) {
+    let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);
+    simulation.insert(floor, ColliderBuilder::cuboid(ARENA, 0.5, ARENA));
+    for side in [Vector::X, Vector::NEG_X, Vector::Z, Vector::NEG_Z] {
+        let wall = RigidBodyBuilder::fixed().translation(side * (ARENA + 0.5) + Vector::Y * 2.0);
+        let half = Vector::splat(ARENA) - side.abs() * (ARENA - 0.5);
+        simulation.insert(wall, ColliderBuilder::cuboid(half.x, 2.5, half.z));
+    }
+}

@@ -1,0 +1,211 @@
+//! A match of two over UDP on this machine, by a bad line with an outage: rollback in numbers.
+//!
+//! `cargo run --release --manifest-path examples/netcode/Cargo.toml`
+
+use std::cell::Cell;
+use std::error::Error;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use evenstep::rapier3d::prelude::Vector;
+use evenstep_netcode::game::{Arena, Buttons};
+use evenstep_netcode::line::Quality;
+use evenstep_netcode::rollback::Peer;
+use evenstep_netcode::udp::LoopbackSocket;
+
+/// A match of two by a bad line.
+#[derive(Parser)]
+struct Args {
+    /// How long it goes on, with the outage a third of the way.
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u64).range(5..=15))]
+    seconds: u64,
+}
+
+/// Longer than what GGRS predicts, and shorter than what it takes for a player who has left.
+const OUTAGE: Duration = Duration::from_millis(600);
+const DISCONNECT: Duration = Duration::from_secs(5);
+/// Frames a second.
+const DISPLAYS: [u32; 2] = [60, 144];
+/// By how much the second player's clock runs faster than the first one's.
+const CLOCKS: [f64; 2] = [1.0, 1.005];
+
+/// One end, its display, and what that showed.
+struct End {
+    peer: Peer<Arena>,
+    number: usize,
+    next_frame: Duration,
+    last_frame: Duration,
+    outage_end: Duration,
+    ticks_by_outage: u64,
+    /// Of each player's body: where it is shown, and where it would be without correction.
+    places: [Option<[Vector; 2]>; 2],
+    /// Its speed in the last frames: what is shown is up to a step behind.
+    recent: [[f32; 4]; 2],
+    /// How far a body went in a frame, beyond what its speed explains: as shown, and without correction.
+    jumps: [f32; 2],
+    /// How far off its place a body was shown.
+    largest_error: f32,
+    /// Simulated for real time.
+    speeds: [f64; 2],
+}
+
+impl End {
+    fn new(peer: Peer<Arena>, number: usize, outage_end: Duration) -> Self {
+        Self {
+            peer,
+            number,
+            next_frame: Duration::ZERO,
+            last_frame: Duration::ZERO,
+            outage_end,
+            ticks_by_outage: 0,
+            places: [None; 2],
+            recent: [[0.0; 4]; 2],
+            jumps: [0.0; 2],
+            largest_error: 0.0,
+            speeds: [0.0; 2],
+        }
+    }
+
+    fn frame(&mut self, now: Duration) -> Result<(), Box<dyn Error>> {
+        self.next_frame = now + Duration::from_secs(1) / DISPLAYS[self.number];
+        let time = (now - self.last_frame).mul_f64(CLOCKS[self.number]);
+        self.last_frame = now;
+        let number = self.number;
+        (self.peer).frame(time, |tick| Buttons::of_script(number, tick))?;
+        if now < self.outage_end {
+            self.ticks_by_outage = self.peer.player.simulation.tick();
+        }
+        self.watch(time);
+        Ok(())
+    }
+
+    fn watch(&mut self, time: Duration) {
+        let player = &self.peer.player;
+        let seconds = time.as_secs_f64();
+        self.speeds[0] += player.simulation.clock().speed() * seconds;
+        self.speeds[1] += seconds;
+        for (i, key) in player.game.players.into_iter().enumerate() {
+            let body = player.simulation.body(key).expect("a player stays");
+            let pose = player.simulation.pose(key).expect("it is finite");
+            let error = player.simulation.visual_error(key);
+            let error = error.map_or(Vector::ZERO, |error| error.translation);
+            self.largest_error = self.largest_error.max(error.length());
+            self.recent[i].rotate_right(1);
+            self.recent[i][0] = body.linvel().length();
+            let fastest = self.recent[i].into_iter().fold(0.0, f32::max);
+            let places = [pose.translation, pose.translation - error];
+            let Some(last) = self.places[i].replace(places) else {
+                continue;
+            };
+            for (jump, (place, last)) in self.jumps.iter_mut().zip(places.into_iter().zip(last)) {
+                *jump = jump.max((place - last).length() - fastest * time.as_secs_f32());
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "GGRS goes by the wall clock, so the demo does"
+)]
+fn play(ends: &mut [End; 2], now: &Cell<Duration>, length: Duration) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    while now.get() < length {
+        now.set(start.elapsed());
+        for end in ends.iter_mut() {
+            if end.next_frame <= now.get() {
+                end.frame(now.get())?;
+            }
+        }
+        let next = ends.iter().map(|end| end.next_frame).min();
+        std::thread::sleep(next.unwrap_or_default().saturating_sub(start.elapsed()));
+    }
+    Ok(())
+}
+
+/// The last tick whose state no input can change any more, on both sides.
+fn last_confirmed([here, there]: &[End; 2]) -> Option<(u64, [u64; 2])> {
+    let mut ticks = (0..=here.peer.player.simulation.tick()).rev();
+    ticks.find_map(|tick| {
+        let sums = [here, there].map(|end| end.peer.confirmed_checksum(tick));
+        Some((tick, [sums[0]?, sums[1]?]))
+    })
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let length = Duration::from_secs(Args::parse().seconds);
+    let quality = Quality {
+        delay: Duration::from_millis(70),
+        jitter: Duration::from_millis(30),
+        loss: 50,
+        outage: length / 3..length / 3 + OUTAGE,
+    };
+    let now = Rc::new(Cell::new(Duration::ZERO));
+    let socket = |seed| LoopbackSocket::bind(quality.clone(), seed, now.clone());
+    let (one, other) = (socket(1)?, socket(2)?);
+    let addresses = [one.address()?, other.address()?];
+    let peer = |number, socket| {
+        let other = addresses[1 - number];
+        Peer::new(Arena::start(), number, socket, other, DISCONNECT)
+    };
+    let end = |number, socket| {
+        Ok::<_, Box<dyn Error>>(End::new(peer(number, socket)?, number, quality.outage.end))
+    };
+    let mut ends = [end(0, one)?, end(1, other)?];
+    play(&mut ends, &now, length)?;
+    report(&ends);
+
+    let (tick, [here, there]) = last_confirmed(&ends).ok_or("the ends never met")?;
+    println!("state before step {tick}: {here:016x} and {there:016x}");
+    let desyncs: usize = ends.iter().map(|end| end.peer.desyncs).sum();
+    if here != there || desyncs > 0 {
+        return Err("the ends differ".into());
+    }
+    if ends.iter().any(|end| tick <= end.ticks_by_outage) {
+        return Err("they did not go on after the outage".into());
+    }
+    Ok(())
+}
+
+fn report(ends: &[End; 2]) {
+    let row = |name: &str, value: &dyn Fn(&End) -> String| {
+        println!("{name:<44} {:>12} {:>12}", value(&ends[0]), value(&ends[1]));
+    };
+    row("frames a second", &|end| DISPLAYS[end.number].to_string());
+    row("ticks", &|end| {
+        end.peer.player.simulation.tick().to_string()
+    });
+    row("ticks before the end of the outage", &|end| {
+        end.ticks_by_outage.to_string()
+    });
+    row("rollbacks", &|end| {
+        end.peer.player.counts.rollbacks.to_string()
+    });
+    row("longest, ticks", &|end| {
+        end.peer.player.counts.longest.to_string()
+    });
+    row("steps made again", &|end| {
+        end.peer.player.counts.again.to_string()
+    });
+    row("steps waited for the other end", &|end| {
+        end.peer.player.counts.waited.to_string()
+    });
+    row("desyncs", &|end| end.peer.desyncs.to_string());
+    for (i, name) in ["new", "confirmed", "retracted"].into_iter().enumerate() {
+        let name = format!("events of steps made again: {name}");
+        row(&name, &|end| end.peer.player.counts.events[i].to_string());
+    }
+    row("mean speed", &|end| {
+        format!("{:.4}", end.speeds[0] / end.speeds[1])
+    });
+    row("largest error shown, m", &|end| {
+        format!("{:.3}", end.largest_error)
+    });
+    row("largest jump in a frame, m", &|end| {
+        format!("{:.3}", end.jumps[0])
+    });
+    row("the same without correction, m", &|end| {
+        format!("{:.3}", end.jumps[1])
+    });
+}

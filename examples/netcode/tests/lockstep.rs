@@ -1,0 +1,76 @@
+//! Lockstep over a bad line, without a clock.
+
+use std::time::Duration;
+
+use evenstep_netcode::game::{Arena, Buttons};
+use evenstep_netcode::line::{Line, Quality};
+use evenstep_netcode::lockstep::Lockstep;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Two ends, one at 144 and one at 50 frames a second. Gives them once both have made so many ticks, and how many
+/// steps they had to wait for.
+fn play(quality: &Quality, ticks: u64) -> ([Lockstep; 2], u64) {
+    let mut ends = [0, 1].map(|number| Lockstep::new(Arena::start(), number));
+    let mut lines = [0, 1].map(|number| Line::new(quality.clone(), number));
+    let mut waited = 0;
+    for now in (1..).map(|ms| ms * 1_000).map(Duration::from_micros) {
+        for (number, every) in [7, 20].into_iter().enumerate() {
+            if now.as_millis() % every != 0 {
+                continue;
+            }
+            for packet in lines[1 - number].receive(now) {
+                ends[number].receive(&packet);
+            }
+            let time = MS(every as u64);
+            let buttons = |tick| Buttons::of_script(number, tick);
+            let (frame, packet) = ends[number].frame(time, buttons);
+            waited += frame.dropped.aborted;
+            lines[number].send(now, packet);
+        }
+        if ends.iter().all(|end| end.simulation.tick() >= ticks) {
+            break;
+        }
+        assert!(now < MS(60_000), "they wait for each other");
+    }
+    (ends, waited)
+}
+
+#[test]
+fn both_ends_are_equal_after_losses_and_an_outage() {
+    let quality = Quality {
+        delay: MS(40),
+        jitter: MS(30),
+        loss: 200,
+        outage: MS(3_000)..MS(4_000),
+    };
+    let (ends, waited) = play(&quality, 600);
+    let [equal, unequal] = [0, 1].map(|i| ends[0].checks[i] + ends[1].checks[i]);
+    assert!(equal >= 10 && unequal == 0, "{equal} {unequal}");
+    assert!(waited > 60, "an outage of 60 ticks: {waited}");
+}
+
+#[test]
+fn a_difference_is_found() {
+    let mut there = Lockstep::new(Arena::start(), 1);
+    there.game.scores[0] += 1;
+    let mut here = Lockstep::new(Arena::start(), 0);
+    while here.simulation.tick() < 60 {
+        let (_, packet) = here.frame(MS(10), |tick| Buttons::of_script(0, tick));
+        there.receive(&packet);
+        let (_, packet) = there.frame(MS(10), |tick| Buttons::of_script(1, tick));
+        here.receive(&packet);
+    }
+    let [equal, unequal] = [0, 1].map(|i| here.checks[i] + there.checks[i]);
+    assert!(equal == 0 && unequal > 0, "{equal} {unequal}");
+}
+
+#[test]
+fn a_good_line_is_never_waited_for() {
+    let quality = Quality {
+        delay: MS(30),
+        ..Quality::default()
+    };
+    let (_, waited) = play(&quality, 300);
+    assert_eq!(waited, 0);
+}
