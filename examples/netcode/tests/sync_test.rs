@@ -63,7 +63,7 @@ fn steps_made_again_give_the_same_state() {
     }
 }
 
-/// GGRS compares steps that were made again with each other only.
+/// GGRS hardly compares steps that were made again with their first run.
 #[test]
 fn a_run_that_never_goes_back_is_the_same() {
     let again = sync_test(Arena::start(), 7, 400).unwrap();
@@ -147,8 +147,8 @@ fn state_that_is_left_out_is_found() {
 fn a_spawn_that_is_not_by_tick_is_found() {
     let (simulation, arena) = Arena::start();
     let calls = Rc::default();
-    // Not 2: GGRS saves a state only once its steps were made again, so what only the first run has is not seen,
-    // and 45 calls at three a frame would always be first runs.
+    // Not 2: what only the first run has is gone before GGRS saves the state, and of three calls a frame every
+    // 45th is a first run.
     let result = sync_test((simulation, SpawnsByCount { arena, calls }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }
