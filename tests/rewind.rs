@@ -310,14 +310,16 @@ fn a_step_made_again_has_its_own_tick_time_and_events() {
 /// A ball that flies at a sensor, which it hits in the step of tick 6.
 fn ball_and_sensor() -> (Simulation, BodyKey) {
     let (mut simulation, ball) = flyer_with_states(50);
+    insert_sensor(&mut simulation, 6.5);
+    (simulation, ball)
+}
+
+fn insert_sensor(simulation: &mut Simulation, x: f32) {
     let sensor = ColliderBuilder::cuboid(0.5, 5.0, 5.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
-    simulation.insert(
-        RigidBodyBuilder::fixed().translation(Vector::X * 6.5),
-        sensor,
-    );
-    (simulation, ball)
+    let body = RigidBodyBuilder::fixed().translation(Vector::X * x);
+    simulation.insert(body, sensor);
 }
 
 fn starts(events: &Events) -> Vec<u64> {
@@ -439,7 +441,9 @@ fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
 
 #[test]
 fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
-    let (mut simulation, key) = flyer_with_states(20);
+    let (mut simulation, key) = ball_and_sensor();
+    // Another one, which it hits in the step of tick 3.
+    insert_sensor(&mut simulation, 3.5);
     advance(&mut simulation, 100);
     let mut made = Vec::new();
     simulation.roll_back(6).unwrap();
@@ -464,8 +468,12 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
         })
     );
     while simulation.steps_again() > 0 {
+        assert!(simulation.event_changes().confirmed.is_empty());
         step(&mut simulation);
     }
+    let changes = simulation.event_changes();
+    assert_eq!(changes.confirmed.len(), 4, "at once");
+    assert!(changes.new.is_empty() && changes.retracted.is_empty());
     assert_eq!(made, [6, 7, 3, 4, 4, 5, 6, 7, 8, 9]);
     assert_eq!(simulation.next_step(), None);
     assert_eq!((simulation.tick(), simulation.rewindable()), (10, 0..10));

@@ -45,8 +45,17 @@ impl Again {
         self.steps.len() - self.done
     }
 
-    pub fn end_step(&mut self) {
+    /// Another one is made, by which `events` have happened. After the last one, gives what became of those that were.
+    pub fn end_step(&mut self, events: &Events) -> Option<EventChanges> {
         self.done += 1;
+        if self.left() > 0 {
+            return None;
+        }
+        let mut then = Events::default();
+        for made in &self.steps {
+            then.append(made.events.clone());
+        }
+        Some(EventChanges::between(&then, events))
     }
 
     fn first(&self) -> u64 {
@@ -96,7 +105,13 @@ impl Simulation {
         let Some(state) = state else {
             return;
         };
-        let present = std::mem::replace(&mut self.state, state);
+        let mut present = std::mem::replace(&mut self.state, state);
+        if self.again.is_some() {
+            // Some were made again already, and stay so.
+            let mut events = std::mem::take(&mut present.log.events);
+            events.replace_from(tick, Events::default());
+            self.state.log.events = events;
+        }
         let was_taken = std::mem::take(&mut self.phase) == Phase::Taken;
         let again = self.again.get_or_insert_with(|| {
             Box::new(Again {
@@ -112,16 +127,10 @@ impl Simulation {
     /// Once all steps are made again: goes on in the present, as they have changed it.
     pub(super) fn catch_up(&mut self) {
         if let Some(again) = self.again.take_if(|again| again.left() == 0) {
-            let first = again.first();
-            let mut then = Events::default();
-            for made in again.steps {
-                then.append(made.events);
-            }
-            let now = std::mem::take(&mut self.state.log.events);
-            self.event_changes = EventChanges::between(&then, &now);
+            let of_frame = again.first().max(self.frame.ticks().start);
+            let events = std::mem::take(&mut self.state.log.events);
             self.take_over(again.present, true);
-            let of_frame = first.max(self.frame.ticks().start);
-            self.state.log.events.replace_from(of_frame, now);
+            self.state.log.events.replace_from(of_frame, events);
         }
     }
 

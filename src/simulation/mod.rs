@@ -414,7 +414,9 @@ impl Simulation {
 
     fn count(&mut self, step: Step) {
         if let Some(again) = &mut self.again {
-            again.end_step();
+            if let Some(changes) = again.end_step(&self.state.log.events) {
+                self.event_changes = changes;
+            }
             let made = if self.is_in_frame {
                 &mut self.frame.again
             } else {

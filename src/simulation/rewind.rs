@@ -265,7 +265,7 @@ impl Simulation {
     }
 
     /// What the last run of steps that were made again has changed of the events: which are new, which are confirmed
-    /// and which never happened. Until the next such run ends.
+    /// and which never happened. Known once the last of them is made, and until the next such run ends.
     #[must_use]
     pub fn event_changes(&self) -> &EventChanges {
         &self.event_changes
