@@ -179,7 +179,8 @@ impl Simulation {
         self.check_world();
         self.catch_up();
         let present = self.clock.tick();
-        if tick == present && self.again.is_none() {
+        // There already: at the present, or where an earlier call has led.
+        if tick == self.tick() && (self.again.is_none() || self.phase == Phase::Between) {
             return Ok(());
         }
         let kept = self.ring.ticks();
