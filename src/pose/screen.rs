@@ -13,9 +13,10 @@ pub(crate) struct Screen {
     shown: SecondaryMap<BodyKey, Pose>,
     moved: Vec<(BodyKey, Pose)>,
     removed: Vec<BodyKey>,
-    /// The frame of the poses that were shown last, and how often bodies had been removed by then.
-    frame: u64,
-    removals: u64,
+    /// The frame of the poses that were shown last, and how often bodies had been removed by then; `None` if nothing
+    /// follows from that.
+    frame: Option<u64>,
+    removals: Option<u64>,
     /// Kept for its memory.
     buffer: Vec<Pose>,
 }
@@ -25,19 +26,24 @@ impl Screen {
     pub fn show(&mut self, poses: &Poses, frame: u64, alpha: f32) {
         self.moved.clear();
         self.removed.clear();
-        if std::mem::replace(&mut self.removals, poses.removals()) != poses.removals() {
+        if self.removals.replace(poses.removals()) != Some(poses.removals()) {
             let gone = self.shown.keys().filter(|key| !poses.contains(*key));
             self.removed.extend(gone);
             for key in &self.removed {
                 self.shown.remove(*key);
             }
         }
-        let since = std::mem::replace(&mut self.frame, frame);
+        let since = self.frame.replace(frame);
         for (key, pose) in poses.poses_since(since, alpha, &mut self.buffer) {
             if self.shown.insert(key, pose) != Some(pose) {
                 self.moved.push((key, pose));
             }
         }
+    }
+
+    /// The next poses may be those of another simulation.
+    pub fn forget_frames(&mut self) {
+        (self.frame, self.removals) = (None, None);
     }
 
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {

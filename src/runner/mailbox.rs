@@ -20,6 +20,8 @@ pub(super) struct State {
     pub time: Duration,
     /// The length of a step, in seconds.
     pub dt: f64,
+    /// How often another simulation has taken the place of the one before.
+    pub replaced: u64,
 }
 
 /// Which simulated time it is at a moment of real time, and how fast that goes on.
@@ -68,11 +70,9 @@ impl<E> Mail<E> {
     /// Adds what has come later. So many states are kept, and the events of so many steps.
     pub fn append(&mut self, later: &mut Self, states: usize, events: usize) {
         for state in later.states.drain(..) {
-            // What was done in a pause.
-            let is_same = |last: &Arc<State>| last.frame.tick == state.frame.tick;
-            if self.states.back().is_some_and(is_same) {
-                self.states.pop_back();
-            }
+            // What was done in a pause, or the simulation went back.
+            let is_over = |last: &mut Arc<State>| last.frame.tick >= state.frame.tick;
+            while self.states.pop_back_if(is_over).is_some() {}
             self.states.push_back(state);
         }
         let old = self.states.len().saturating_sub(states);

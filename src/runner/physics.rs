@@ -31,6 +31,11 @@ pub(super) struct Physics<H: Hooks> {
     /// How many orders wait, here and on their way.
     counted: Arc<AtomicUsize>,
     outgoing: Mail<H::Error>,
+    /// When it was called last.
+    now: Duration,
+    /// The number of the simulation's last frame, and how often it was another one's.
+    frame: u64,
+    replaced: u64,
     /// The step that has panicked.
     broken: Option<u64>,
 }
@@ -67,6 +72,9 @@ impl<H: Hooks> Physics<H> {
             mailbox,
             counted,
             outgoing,
+            now: Duration::ZERO,
+            frame: 0,
+            replaced: 0,
             broken: None,
         };
         physics.publish();
@@ -87,6 +95,7 @@ impl<H: Hooks> Physics<H> {
     /// Makes the steps that are due by `now`, in the real time of the simulation's clock. Gives when to call it again, if
     /// no order comes before that; `None`: only then.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
+        self.now = now;
         for _ in 0..MOST_STEPS_AT_ONCE {
             if self.until_next_step().is_none() {
                 self.stand_still(now);
@@ -135,6 +144,7 @@ impl<H: Hooks> Physics<H> {
             let passed = now.saturating_sub(self.simulation.clock().real_time());
             self.simulation.begin_frame(passed);
             self.simulation.end_frame();
+            self.frame = self.simulation.frame().number;
         }
         self.run_orders();
         if self.broken.is_none() {
@@ -170,6 +180,16 @@ impl<H: Hooks> Physics<H> {
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
             Err(payload) => self.fail(payload),
+        }
+        self.notice_another();
+    }
+
+    /// A command may have put another simulation in the place of this one.
+    fn notice_another(&mut self) {
+        let frame = self.simulation.frame().number;
+        if std::mem::replace(&mut self.frame, frame) != frame {
+            self.replaced += 1;
+            self.simulation.set_real_time(self.now);
         }
     }
 
@@ -239,6 +259,7 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn publish(&mut self) {
+        self.frame = self.simulation.frame().number;
         let clock = self.simulation.clock();
         let stands = clock.until_next_step().is_none() || clock.is_paused();
         self.outgoing.pace = Pace {
@@ -251,6 +272,7 @@ impl<H: Hooks> Physics<H> {
             frame: self.simulation.frame(),
             time: clock.time().saturating_sub(clock.overstep()),
             dt: clock.rate().dt_f64(),
+            replaced: self.replaced,
         }));
     }
 
@@ -548,6 +570,39 @@ mod tests {
         // And who reads shows what there is.
         let shown = both.frame(MS(30)).pose(key);
         mailbox.try_with(|_| assert_eq!(both.frame(MS(31)).pose(key), shown));
+    }
+
+    #[test]
+    fn another_simulation_is_shown_from_its_first_state_on() {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(0));
+        both.call(|simulation, _| simulation.set_rewind_limits(50, usize::MAX));
+        for ms in 0..=40 {
+            both.physics(MS(10 * ms));
+        }
+        assert_eq!(both.frame(MS(405)).time(), 0.39);
+        // Back in time: what comes is shown as it is then.
+        both.call(|simulation, _| simulation.rewind(20).unwrap());
+        both.physics(MS(410));
+        let x = both.frame(MS(410)).pose(key).unwrap().translation.x;
+        assert!((20.0..=21.0).contains(&x), "{x}");
+        // Another one, with bodies that rest: they are there, and the others are not.
+        let mut other = Simulation::new(Rate::hz(100).unwrap());
+        let rock = other.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+        let stone = other.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+        (0..9).for_each(|_| drop(other.advance(MS(10), |_, _| ())));
+        both.call(|simulation, _| *simulation = other);
+        for ms in 42..48 {
+            both.physics(MS(10 * ms));
+        }
+        // By its own clock it is another time; it goes on from now.
+        assert_eq!(both.tick(), 9 + 5);
+        let view = both.frame(MS(480));
+        assert_eq!(view.dropped(), Duration::ZERO);
+        assert_eq!(view.pose(stone), Some(Pose::IDENTITY));
+        assert_eq!((rock, view.pose(rock)), (key, Some(Pose::IDENTITY)));
+        assert_eq!(view.moved().len(), 2);
     }
 
     struct Fails(Option<&'static str>);

@@ -23,6 +23,7 @@ pub struct View<E> {
     tick: u64,
     alpha: f32,
     is_starved: bool,
+    replaced: u64,
 }
 
 impl<E> View<E> {
@@ -35,6 +36,7 @@ impl<E> View<E> {
             tick: 0,
             alpha: 0.0,
             is_starved: false,
+            replaced: 0,
         }
     }
 
@@ -57,9 +59,10 @@ impl<E> View<E> {
         let state = Arc::clone(&states[place.min(states.len() - 1)]);
         self.alpha = alpha(&state, self.time);
         self.tick = state.frame.tick;
-        let shown_with = if self.is_starved { 1.0 } else { self.alpha };
-        self.screen
-            .show(&state.poses, state.frame.number, shown_with);
+        if std::mem::replace(&mut self.replaced, state.replaced) != state.replaced {
+            self.screen.forget_frames();
+        }
+        (self.screen).show(&state.poses, state.frame.number, self.alpha);
     }
 
     fn fetch(&mut self, mailbox: &Mailbox<E>) {

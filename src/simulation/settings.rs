@@ -78,4 +78,10 @@ impl Simulation {
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.clock.skip_real_time(skipped);
     }
+
+    /// Goes on at another real time: that of the thread that it has come to.
+    #[cfg(feature = "threads")]
+    pub(crate) fn set_real_time(&mut self, real_time: Duration) {
+        self.clock.set_real_time(real_time);
+    }
 }

@@ -349,6 +349,12 @@ impl Clock {
         };
     }
 
+    /// Goes on at another real time.
+    #[cfg(feature = "threads")]
+    pub(crate) fn set_real_time(&mut self, real_time: Duration) {
+        (self.real_time, self.step_start) = (real_time, real_time);
+    }
+
     /// How much real time a frame must take for the next step to be due: `None` if time stands still. With
     /// [`Stepping::Fixed`].
     #[cfg(feature = "threads")]
