@@ -734,6 +734,54 @@ fn what_is_done_between_frames_needs_a_new_run() {
     }
 }
 
+/// The steps that are made again are not what was recorded: what follows begins with a state of its own.
+#[test]
+fn a_rollback_begins_a_new_run() {
+    let (mut simulation, mut game) = Balls::new();
+    simulation.set_rewind_limits(20, usize::MAX);
+    let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+    let mut before_tick = Vec::new();
+    let mut rollbacks = 0;
+    for number in 0..60 {
+        let frame_time = frame_time(number);
+        recorder
+            .begin_frame(&simulation, &game, frame_time)
+            .unwrap();
+        simulation.begin_frame(frame_time);
+        let tick = simulation.tick();
+        if number % 20 == 17 {
+            simulation.roll_back(tick - 4).unwrap();
+            game = before_tick.swap_remove(tick as usize - 5);
+            before_tick.truncate(tick as usize - 5);
+            rollbacks += 1;
+        }
+        while let Some(step) = simulation.next_step() {
+            // `Balls::new` has made the first step.
+            before_tick.truncate(step.tick as usize - 1);
+            before_tick.push(game.clone());
+            let mut input = Balls::input(step.tick);
+            recorder.input(step, &input).unwrap();
+            if step.is_again {
+                input[0] += 5.0;
+            }
+            game.step(&mut simulation, step, input).unwrap();
+            simulation.make_step();
+            recorder.end_step(&simulation).unwrap();
+        }
+        simulation.end_frame();
+    }
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    let (mut replay, mut runs, mut end) = (recording.replay(0), 0, None);
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+        runs += 1;
+        while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
+        end = Some(simulation);
+    }
+    assert_eq!((runs, rollbacks), (4, 3));
+    assert_eq!(replay.differences(), []);
+    assert_eq!(end.unwrap().checksum(), simulation.checksum());
+}
+
 #[test]
 fn a_state_that_can_never_be_written_is_an_error() {
     let (mut simulation, mut game) = Balls::new();

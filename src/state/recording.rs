@@ -141,7 +141,7 @@ pub enum RecordError {
 ///
 /// # What it does not hold
 /// What the game does to the simulation between two frames, other than by the clock's settings: a spawn, a
-/// teleport, a force, a rollback, another simulation in its place. A replay would go on without it, and report a
+/// teleport, a force, another simulation in its place. A replay would go on without it, and report a
 /// difference. Do it in a step, driven by that step's input; or, after something large as a new level, call
 /// [`new_run`](Self::new_run). Nor what Rapier's world does not hold: [hooks](crate::Hooks::physics_hooks), functions
 /// of forces, a thread pool. Events of the last frame before a state are not in that state.
@@ -212,9 +212,15 @@ impl<W: Write> Recorder<W> {
     /// Records the input of a step that was taken, before the game acts on it: it is there also if the game
     /// panics in that step.
     ///
+    /// One that is made again after a rollback is not recorded: the next frame begins a [new run](Self::new_run), in
+    /// which it is as it was then.
+    ///
     /// # Errors
     /// A [`RecordError`].
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
+        if step.is_again {
+            self.new_run();
+        }
         self.tick = step.tick;
         self.record(Kind::Input, &(step.tick, input))
     }
