@@ -1,4 +1,5 @@
-//! What it costs to save a state and to put it back, beside one step of the same scene, and the memory of it.
+//! What it costs to save a state and to put it back, beside one step of the same scene, the memory of it, and its
+//! checksum.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -61,6 +62,12 @@ fn state(c: &mut Criterion) {
             ("one step", &mut make_step),
         );
         let saved = simulation.clone();
+        compare(
+            c,
+            &format!("checksum, {name}"),
+            ("checksum", || drop(black_box(running.borrow().checksum()))),
+            ("clone", || drop(black_box(running.borrow().clone()))),
+        );
         compare(
             c,
             &format!("restore, {name}"),

@@ -60,27 +60,51 @@ impl Simulation {
 }
 
 fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody) {
+    let mut bytes = Bytes::default();
     let (index, generation) = handle.into_raw_parts();
-    hasher.write(&index.to_le_bytes());
-    hasher.write(&generation.to_le_bytes());
+    bytes.push(index.to_le_bytes());
+    bytes.push(generation.to_le_bytes());
     let kind = body.body_type() as u8;
-    hasher.write(&[kind, body.is_enabled().into(), body.is_sleeping().into()]);
+    bytes.push([kind, body.is_enabled().into(), body.is_sleeping().into()]);
     for pose in [body.position(), body.next_position()] {
-        write_reals(hasher, &pose.translation.to_array());
-        write_reals(hasher, &pose.rotation.to_array());
+        bytes.push_reals(pose.translation.to_array());
+        bytes.push_reals(pose.rotation.to_array());
     }
     for vector in [body.linvel(), body.user_force()] {
-        write_reals(hasher, &vector.to_array());
+        bytes.push_reals(vector.to_array());
     }
     for vector in [body.angvel(), body.user_torque()] {
-        write_reals(hasher, &vector.to_array());
+        bytes.push_reals(vector.to_array());
     }
     // How long it has been slow: when it will fall asleep.
-    write_reals(hasher, &[body.activation().time_since_can_sleep]);
+    bytes.push_reals([body.activation().time_since_can_sleep]);
+    hasher.write(&bytes.bytes[..bytes.len]);
 }
 
-fn write_reals(hasher: &mut XxHash3_64, reals: &[Real]) {
-    for real in reals {
-        hasher.write(&real.to_bits().to_le_bytes());
+/// What is hashed of a body, for one call: many of a few bytes each take many times as long.
+struct Bytes {
+    bytes: [u8; 128],
+    len: usize,
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self {
+            bytes: [0; 128],
+            len: 0,
+        }
+    }
+}
+
+impl Bytes {
+    fn push<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.bytes[self.len..self.len + N].copy_from_slice(&bytes);
+        self.len += N;
+    }
+
+    fn push_reals<const N: usize>(&mut self, reals: [Real; N]) {
+        for real in reals {
+            self.push(real.to_bits().to_le_bytes());
+        }
     }
 }
