@@ -279,3 +279,34 @@ fn scenes_with_everything_run_on_a_thread() {
     let (simulation, _) = runner.stop();
     assert!(simulation.tick() > 100);
 }
+
+/// With the keys that are reserved for bodies still to come.
+#[cfg(feature = "serde")]
+#[test]
+fn a_state_is_saved_on_the_thread_and_read_again() {
+    let (simulation, key) = scenes::flyer_in_space();
+    let (game, made) = Game::new();
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let spawned = runner
+        .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
+        .unwrap();
+    until(&made, 3);
+    let (tick, bytes) = runner
+        .ask(Simulation::save)
+        .unwrap()
+        .wait(PATIENCE)
+        .unwrap();
+    let loaded = Simulation::load(&bytes.unwrap()).unwrap();
+    assert_eq!(loaded.tick(), tick);
+    assert!([key, spawned].iter().all(|key| loaded.body(*key).is_some()));
+    // It takes the place of the one that runs.
+    runner
+        .call(move |simulation, _| *simulation = loaded)
+        .unwrap();
+    let (now, there) = runner
+        .ask(move |simulation| simulation.body(spawned).is_some())
+        .unwrap()
+        .wait(PATIENCE)
+        .unwrap();
+    assert!(now > tick && there);
+}

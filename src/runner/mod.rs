@@ -37,7 +37,7 @@ pub struct RunnerSettings {
     /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved): steps of 2 to
     /// 3 ms at 60 Hz need 0.2 of a step and what the system's timer is late, those of 8 to 12 ms a whole one.
     pub slack: f32,
-    /// The most commands and queries that wait for the next step: 256 by default.
+    /// The most commands and queries that wait for the next step: 256 by default. Of new bodies, 1,024 at most.
     pub commands: usize,
     /// Of how many steps with events these are kept until they are taken: 1,000 by default. The oldest are dropped and
     /// [counted](Runner::lost_events).
@@ -381,8 +381,8 @@ where
         self.view.take_events(&self.mailbox, None)
     }
 
-    /// [`events`](Self::events) of the steps that the last frame has shown the end of: a sound then comes with its
-    /// picture, and not up to two steps before.
+    /// [`events`](Self::events) of the steps that the last frame has reached: a sound then comes with its picture, and not
+    /// up to two steps before. (Rapier finds the collisions of a step at its beginning.)
     pub fn shown_events(&mut self) -> Vec<(u64, Events)> {
         let shown = self.view.tick();
         self.view.take_events(&self.mailbox, Some(shown))

@@ -17,6 +17,9 @@ use super::{Failure, Query, RunnerSettings};
 /// The most steps that are made one after the other before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
+/// The most keys that are reserved for bodies that are still to come.
+const MOST_KEYS: usize = 1_024;
+
 /// When to come again with what could not be handed over, as the other side was at the mailbox.
 const SOON: Duration = Duration::from_micros(100);
 
@@ -58,7 +61,7 @@ impl<H: Hooks> Physics<H> {
     ) -> Self {
         let outgoing = Mail {
             // One for each that can wait, so that there is always one to give out.
-            keys: (0..settings.commands)
+            keys: (0..settings.commands.min(MOST_KEYS))
                 .map(|_| simulation.reserve_key())
                 .collect(),
             ..Mail::default()
