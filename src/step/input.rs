@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::time::Step;
 
 /// The largest f32 below one: a fraction is never rounded up to a whole step.
-const LARGEST_FRACTION: f32 = 1.0 - f32::EPSILON / 2.0;
+const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
 /// Samples of a game's own input, each with the time at which it happened, waiting for their step.
 ///

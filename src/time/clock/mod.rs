@@ -27,7 +27,7 @@ const SPEED_UNITS: u32 = 1_260_000;
 const LONGEST_FRAME: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// The largest f32 below one: an alpha is never rounded up to a whole step.
-const LARGEST_ALPHA: f32 = 1.0 - f32::EPSILON / 2.0;
+const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// Turns the elapsed time of frames into whole steps: the accumulator of
 /// [Fix Your Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
@@ -748,12 +748,17 @@ mod tests {
 
     #[test]
     fn a_change_of_rate_keeps_the_waiting_time() {
-        let mut clock = clock(60);
-        steps(&mut clock, MS(40));
+        // 11 does not divide a step's units, so that there is something to round.
+        let mut clock = clock(11);
+        steps(&mut clock, MS(250));
         let (time, overstep) = (clock.time(), clock.overstep());
         for rate in [Rate::fraction(60_000, 1_001), Rate::hz(144), Rate::hz(7)] {
-            clock.set_rate(rate.unwrap());
+            let rate = rate.unwrap();
+            let [old, new] = [clock.rate, rate].map(|rate| u128::from(rate.steps()));
+            let exact = [clock.overstep, clock.simulated].map(|units| units * new / old);
+            clock.set_rate(rate);
             clock.begin_frame(Duration::ZERO);
+            assert_eq!([clock.overstep, clock.simulated], exact);
             let off = time.abs_diff(clock.time());
             assert!(off <= Duration::from_nanos(1), "{off:?}");
             let off = overstep.abs_diff(clock.overstep());
