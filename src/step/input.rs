@@ -412,8 +412,10 @@ mod tests {
         assert!(frame(&mut clock, 4, &mut queue).is_empty());
         queue.push(MS(5), 2);
         queue.push(MS(25), 3);
+        assert_eq!((queue.len(), queue.is_empty()), (3, false));
         let steps = frame(&mut clock, 30, &mut queue);
         assert_eq!(steps, [(0, vec![1, 2]), (1, vec![]), (2, vec![3])]);
+        assert_eq!((queue.len(), queue.is_empty()), (0, true));
     }
 
     #[test]
@@ -433,11 +435,12 @@ mod tests {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
         frame(&mut clock, 20, &mut queue);
         queue.push(MS(15), 1);
-        queue.push(MS(24), 2);
+        queue.push(MS(20), 2); // the step's start: in time
+        queue.push(MS(24), 3);
         clock.begin_frame(MS(10));
         let step = clock.next_step().unwrap();
         let taken: Vec<_> = queue.drain(step).map(|s| (s.input, s.fraction)).collect();
-        assert_eq!(taken, [(1, 0.0), (2, 0.4)]);
+        assert_eq!(taken, [(1, 0.0), (2, 0.0), (3, 0.4)]);
         assert_eq!(queue.corrected().late, 1);
     }
 
