@@ -683,6 +683,14 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
         simulation.teleport(key, there).unwrap();
     });
     assert!((x - 1.0).abs() < 1e-4, "{x}");
+    // By whatever number its step goes.
+    for (tick, steps, expected) in [(1_000, 0, 1.0), (1, 1, expected)] {
+        let x = middle_of_a_faster_step(steps, |simulation, key| {
+            simulation.teleport(key, there).unwrap();
+            simulation.set_tick(tick);
+        });
+        assert!((x - expected).abs() < 1e-4, "{x} from tick {tick} on");
+    }
     // A frame that was ended early has put it nowhere.
     let x = middle_of_a_faster_step(0, |simulation, _| {
         simulation.begin_frame(MS(10));
