@@ -274,6 +274,27 @@ fn more_than_half_a_turn_in_a_step_comes_out_right() {
     }
 }
 
+#[test]
+fn a_body_that_was_set_too_fast_is_shown_as_fast_as_rapier_lets_it_go() {
+    let mut simulation = space(10);
+    simulation.set_smoothing(Smoothing::Hermite);
+    let too_fast = RigidBodyBuilder::dynamic()
+        .linvel(Vector::X * 1e4)
+        .angvel(Vector::Z * 60.0);
+    let key = simulation.insert(too_fast, ball());
+    advance(&mut simulation, 100);
+    let (start, end) = (simulation.previous_pose(key), simulation.current_pose(key));
+    let (start, end) = (start.unwrap(), end.unwrap());
+    for alpha in [0.25, 0.5, 0.75] {
+        let shown = simulation.pose_at(key, 1, alpha).unwrap();
+        let even = interpolate(&start, &end, alpha);
+        let off = (shown.translation - even.translation).length();
+        assert!(off < 1e-3 * end.translation.x, "{off} m at {alpha}");
+        let off = angle(shown.rotation, even.rotation);
+        assert!(off < 0.02, "{off} rad at {alpha}");
+    }
+}
+
 // Changes of the smoothing.
 
 #[test]
