@@ -352,6 +352,17 @@ fn without_a_fraction_the_latest_state_is_shown() {
 }
 
 #[test]
+fn without_a_fraction_no_body_is_shown_beyond_its_latest_state() {
+    let (mut simulation, key) = flyer(Stepping::FrameLocked);
+    simulation.set_smoothing(Smoothing::Extrapolate);
+    for _ in 0..3 {
+        let frame = simulation.advance(MS(27), |_, _| ());
+        assert_eq!((frame.alpha, frame.poses.extrapolated), (1.0, 0));
+        assert_eq!(simulation.pose(key), simulation.current_pose(key));
+    }
+}
+
+#[test]
 fn extrapolation_has_no_latency() {
     let (mut simulation, key) = flyer(Stepping::Fixed);
     simulation.set_smoothing(Smoothing::Extrapolate);
