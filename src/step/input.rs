@@ -494,9 +494,35 @@ mod tests {
         queue.push(MS(12), 3);
         assert_eq!(queue.drain_all().collect::<Vec<_>>(), [2, 3]);
         assert!(queue.is_empty());
-        queue.push(MS(11), 4);
-        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4])]);
-        assert_eq!(queue.corrected(), Corrected::default());
+        queue.push(Duration::MAX, 4); // checked, though one in its place was
+        queue.push(MS(11), 5);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4, 5])]);
+        let expected = Corrected {
+            future: 1,
+            ..Corrected::default()
+        };
+        assert_eq!(queue.corrected(), expected);
+    }
+
+    #[test]
+    fn what_waits_by_an_old_clock_goes_to_the_first_step_of_the_new_one() {
+        let (mut old, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        frame(&mut old, 200, &mut queue);
+        queue.push(MS(215), 1);
+        assert_eq!(frame(&mut old, 10, &mut queue), [(20, vec![])]);
+        assert_eq!(frame(&mut clock(), 10, &mut queue), [(0, vec![1])]);
+        assert_eq!(queue.corrected().restarts, 1);
+    }
+
+    #[test]
+    fn in_slow_motion_a_stamp_is_believed_as_far_ahead_as_at_full_speed() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        clock.set_speed(0.1).unwrap();
+        queue.push(MS(150), 1); // half a step of 100 ms ahead, and five of 10 ms
+        queue.push(MS(105), 2);
+        assert_eq!(frame(&mut clock, 100, &mut queue), [(0, vec![1])]);
+        assert_eq!(frame(&mut clock, 100, &mut queue), [(1, vec![2])]);
+        assert_eq!(queue.corrected().future, 1);
     }
 
     #[test]

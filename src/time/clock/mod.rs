@@ -627,6 +627,8 @@ mod tests {
                 clock.set_rate(Rate::hz(u32::MAX).unwrap());
                 clock.set_tick(u64::MAX - 1);
             }
+            // It counts no further, so it makes no further steps.
+            assert_eq!((clock.tick(), clock.next_step()), (u64::MAX, None));
             assert!(clock.time() >= clock.overstep());
             assert_eq!(clock.real_time(), Duration::MAX);
         }
@@ -744,6 +746,20 @@ mod tests {
             (step.tick, step.time, step.end_time),
             (1_000, MS(30), MS(34))
         );
+    }
+
+    #[test]
+    fn steps_that_a_new_rate_makes_of_waiting_time_end_no_earlier_than_they_begin() {
+        let mut clock = clock(100);
+        steps(&mut clock, MS(19));
+        // 9 ms wait. By how little each nanosecond now puts in, they would have taken 0.9 s.
+        clock.set_rate(Rate::hz(1_000).unwrap());
+        clock.set_speed(0.01).unwrap();
+        let steps = steps(&mut clock, MS(1));
+        assert_eq!((steps.len(), steps[0].real_start), (9, MS(10)));
+        for step in steps {
+            assert!(step.real_start <= step.real_end, "{step:?}");
+        }
     }
 
     #[test]
