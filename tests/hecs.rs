@@ -866,6 +866,17 @@ fn a_body_taken_off_alone_leaves_no_pose_behind_and_no_pose_of_the_games_own_is_
 }
 
 #[test]
+fn what_is_spawned_in_an_entitys_place_keeps_a_pose_of_the_games_own() {
+    let mut game = Game::new();
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let own = Pose::translation(1.0, 2.0, 3.0);
+    game.world.spawn_at(entity, (RenderPose(own),));
+    game.frame(10);
+    assert_eq!(game.pose(entity), own);
+    assert_eq!(game.simulation().physics().bodies.len(), 0);
+}
+
+#[test]
 fn spawn_gives_the_key_and_attach_says_what_is_missing() {
     let mut world = World::new();
     let mut simulation = Simulation::default();

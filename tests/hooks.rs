@@ -136,6 +136,34 @@ fn after_a_panic_in_a_generator_the_simulation_goes_on() {
 }
 
 #[test]
+fn a_step_in_which_a_generator_panicked_can_be_made_without_it() {
+    let ends = [false, true].map(|panics| {
+        let (mut simulation, key) = flyer_in_space();
+        let lasting = ForceGenerator::custom(|_, _| Wrench {
+            force: Vector::Y * 100.0,
+            ..Wrench::default()
+        });
+        simulation.insert_force_generator(key, lasting).unwrap();
+        simulation.begin_frame(MS(10));
+        assert!(simulation.next_step().is_some());
+        if panics {
+            let panicking = ForceGenerator::custom(|_, _| panic!("the generator panics"));
+            let panicking = simulation.insert_force_generator(key, panicking).unwrap();
+            let make_step = || simulation.make_step();
+            assert!(catch_unwind(AssertUnwindSafe(make_step)).is_err());
+            simulation.remove_force_generator(panicking).unwrap();
+        }
+        assert!(simulation.make_step());
+        simulation.end_frame();
+        let body = simulation.body(key).unwrap();
+        assert_eq!(body.user_force(), Vector::ZERO);
+        body.linvel()
+    });
+    assert!(ends[0].y > 0.0);
+    assert_eq!(ends[0], ends[1], "the force has acted once");
+}
+
+#[test]
 fn an_error_before_the_first_step_shows_the_latest_state_too() {
     let (mut simulation, key) = flyer_in_space();
     simulation.advance(MS(29), |_, _| ());

@@ -358,6 +358,8 @@ fn a_clock_with_impossible_values_is_refused() {
         serde_json::from_str::<Clock>(&text.replacen(from, to, 1))
     };
     assert!(read("\"tick\":0", "\"tick\":5").is_ok());
+    let fastest = read("\"speed\":1260000", "\"speed\":1260000000");
+    assert_eq!(fastest.unwrap().speed(), 1_000.0);
     let huge = "170141183460469231731687303715884105727"; // 2^127 - 1
     for (from, to) in [
         ("\"speed\":1260000", "\"speed\":1260000001".to_owned()),

@@ -274,6 +274,27 @@ fn more_than_half_a_turn_in_a_step_comes_out_right() {
     }
 }
 
+#[test]
+fn a_body_that_was_set_too_fast_is_shown_as_fast_as_rapier_lets_it_go() {
+    let mut simulation = space(10);
+    simulation.set_smoothing(Smoothing::Hermite);
+    let too_fast = RigidBodyBuilder::dynamic()
+        .linvel(Vector::X * 1e4)
+        .angvel(Vector::Z * 60.0);
+    let key = simulation.insert(too_fast, ball());
+    advance(&mut simulation, 100);
+    let (start, end) = (simulation.previous_pose(key), simulation.current_pose(key));
+    let (start, end) = (start.unwrap(), end.unwrap());
+    for alpha in [0.25, 0.5, 0.75] {
+        let shown = simulation.pose_at(key, 1, alpha).unwrap();
+        let even = interpolate(&start, &end, alpha);
+        let off = (shown.translation - even.translation).length();
+        assert!(off < 1e-3 * end.translation.x, "{off} m at {alpha}");
+        let off = angle(shown.rotation, even.rotation);
+        assert!(off < 0.02, "{off} rad at {alpha}");
+    }
+}
+
 // Changes of the smoothing.
 
 #[test]
@@ -683,6 +704,14 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
         simulation.teleport(key, there).unwrap();
     });
     assert!((x - 1.0).abs() < 1e-4, "{x}");
+    // By whatever number its step goes.
+    for (tick, steps, expected) in [(1_000, 0, 1.0), (1, 1, expected)] {
+        let x = middle_of_a_faster_step(steps, |simulation, key| {
+            simulation.teleport(key, there).unwrap();
+            simulation.set_tick(tick);
+        });
+        assert!((x - expected).abs() < 1e-4, "{x} from tick {tick} on");
+    }
     // A frame that was ended early has put it nowhere.
     let x = middle_of_a_faster_step(0, |simulation, _| {
         simulation.begin_frame(MS(10));

@@ -87,6 +87,28 @@ fn each_strategy_makes_the_steps_that_the_literature_gives_it() {
 }
 
 #[test]
+fn steps_by_count_are_whole_ones_at_a_rate_of_a_fraction_too() {
+    for stepping in [Stepping::FrameLocked, Stepping::DisplayCounted] {
+        let mut clock = Clock::new(Rate::fraction(60_000, 1_001).unwrap());
+        clock.set_stepping(stepping);
+        for made in 0..10 {
+            assert_eq!((due(&mut clock, 16).0, clock.tick()), (1, made + 1));
+            assert_eq!(clock.overstep(), Duration::ZERO, "{stepping:?}");
+        }
+    }
+}
+
+#[test]
+fn a_shorter_last_step_covers_what_is_left_of_the_frame() {
+    let mut clock = clock(100, Stepping::SemiFixed);
+    clock.begin_frame(MS(25));
+    assert_eq!(clock.time(), MS(25), "also before its steps are made");
+    let steps = std::iter::from_fn(|| clock.next_step());
+    let ends: Vec<Duration> = steps.map(|step| step.real_end).collect();
+    assert_eq!(ends, [MS(10), MS(20), MS(25)]);
+}
+
+#[test]
 fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
     for stepping in ALL {
         let mut clock = clock(100, stepping);
@@ -326,6 +348,17 @@ fn without_a_fraction_the_latest_state_is_shown() {
             "{stepping:?}: {}",
             frame.dt
         );
+    }
+}
+
+#[test]
+fn without_a_fraction_no_body_is_shown_beyond_its_latest_state() {
+    let (mut simulation, key) = flyer(Stepping::FrameLocked);
+    simulation.set_smoothing(Smoothing::Extrapolate);
+    for _ in 0..3 {
+        let frame = simulation.advance(MS(27), |_, _| ());
+        assert_eq!((frame.alpha, frame.poses.extrapolated), (1.0, 0));
+        assert_eq!(simulation.pose(key), simulation.current_pose(key));
     }
 }
 

@@ -226,13 +226,14 @@ impl Forces {
     /// Adds all forces of `step` to the bodies, and drops the generators of bodies that are gone.
     /// Gives the number of values left out because they are not finite.
     pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys, step: Step) -> u64 {
+        // What a custom force has left here by a panic, if the step is now made after all.
+        self.restore(bodies);
         let Self {
             pushes,
             generators,
             replaced,
             waiting: _,
         } = self;
-        replaced.clear();
         let mut rejected = 0;
         generators.retain(|_, (key, generator)| {
             let Some((handle, body)) = living(bodies, keys, *key) else {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::time::Step;
 
 /// The largest f32 below one: a fraction is never rounded up to a whole step.
-const LARGEST_FRACTION: f32 = 1.0 - f32::EPSILON / 2.0;
+const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
 /// Samples of a game's own input, each with the time at which it happened, waiting for their step.
 ///
@@ -412,8 +412,10 @@ mod tests {
         assert!(frame(&mut clock, 4, &mut queue).is_empty());
         queue.push(MS(5), 2);
         queue.push(MS(25), 3);
+        assert_eq!((queue.len(), queue.is_empty()), (3, false));
         let steps = frame(&mut clock, 30, &mut queue);
         assert_eq!(steps, [(0, vec![1, 2]), (1, vec![]), (2, vec![3])]);
+        assert_eq!((queue.len(), queue.is_empty()), (0, true));
     }
 
     #[test]
@@ -433,11 +435,12 @@ mod tests {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
         frame(&mut clock, 20, &mut queue);
         queue.push(MS(15), 1);
-        queue.push(MS(24), 2);
+        queue.push(MS(20), 2); // the step's start: in time
+        queue.push(MS(24), 3);
         clock.begin_frame(MS(10));
         let step = clock.next_step().unwrap();
         let taken: Vec<_> = queue.drain(step).map(|s| (s.input, s.fraction)).collect();
-        assert_eq!(taken, [(1, 0.0), (2, 0.4)]);
+        assert_eq!(taken, [(1, 0.0), (2, 0.0), (3, 0.4)]);
         assert_eq!(queue.corrected().late, 1);
     }
 
@@ -491,9 +494,35 @@ mod tests {
         queue.push(MS(12), 3);
         assert_eq!(queue.drain_all().collect::<Vec<_>>(), [2, 3]);
         assert!(queue.is_empty());
-        queue.push(MS(11), 4);
-        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4])]);
-        assert_eq!(queue.corrected(), Corrected::default());
+        queue.push(Duration::MAX, 4); // checked, though one in its place was
+        queue.push(MS(11), 5);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4, 5])]);
+        let expected = Corrected {
+            future: 1,
+            ..Corrected::default()
+        };
+        assert_eq!(queue.corrected(), expected);
+    }
+
+    #[test]
+    fn what_waits_by_an_old_clock_goes_to_the_first_step_of_the_new_one() {
+        let (mut old, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        frame(&mut old, 200, &mut queue);
+        queue.push(MS(215), 1);
+        assert_eq!(frame(&mut old, 10, &mut queue), [(20, vec![])]);
+        assert_eq!(frame(&mut clock(), 10, &mut queue), [(0, vec![1])]);
+        assert_eq!(queue.corrected().restarts, 1);
+    }
+
+    #[test]
+    fn in_slow_motion_a_stamp_is_believed_as_far_ahead_as_at_full_speed() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        clock.set_speed(0.1).unwrap();
+        queue.push(MS(150), 1); // half a step of 100 ms ahead, and five of 10 ms
+        queue.push(MS(105), 2);
+        assert_eq!(frame(&mut clock, 100, &mut queue), [(0, vec![1])]);
+        assert_eq!(frame(&mut clock, 100, &mut queue), [(1, vec![2])]);
+        assert_eq!(queue.corrected().future, 1);
     }
 
     #[test]

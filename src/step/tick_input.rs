@@ -287,6 +287,19 @@ mod tests {
     }
 
     #[test]
+    fn clear_forgets_what_waits_and_counts_nothing() {
+        let (mut clock, mut queue) = (clock(), TickQueue::new(0, 10));
+        assert!(queue.is_empty());
+        queue.push(1, 10).unwrap();
+        queue.push(0, 0).unwrap();
+        assert!(!queue.is_empty());
+        queue.clear();
+        assert!(queue.is_empty());
+        assert_eq!(drained(&mut queue, step(&mut clock)), []);
+        assert_eq!(queue.counts(), TickCounts::default());
+    }
+
+    #[test]
     fn the_largest_ticks_are_in_range() {
         let mut queue = TickQueue::new(u64::MAX - 1, u64::MAX);
         queue.push(u64::MAX, 1).unwrap();

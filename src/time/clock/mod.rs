@@ -29,7 +29,7 @@ const SPEED_UNITS: u32 = 1_260_000;
 const LONGEST_FRAME: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// The largest f32 below one: an alpha is never rounded up to a whole step.
-const LARGEST_ALPHA: f32 = 1.0 - f32::EPSILON / 2.0;
+const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// Turns the elapsed time of frames into whole steps: the accumulator of
 /// [Fix Your Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
@@ -683,6 +683,8 @@ mod tests {
                 clock.set_rate(Rate::hz(u32::MAX).unwrap());
                 clock.set_tick(u64::MAX - 1);
             }
+            // It counts no further, so it makes no further steps.
+            assert_eq!((clock.tick(), clock.next_step()), (u64::MAX, None));
             assert!(clock.time() >= clock.overstep());
             assert_eq!(clock.real_time(), Duration::MAX);
         }
@@ -803,13 +805,32 @@ mod tests {
     }
 
     #[test]
+    fn steps_that_a_new_rate_makes_of_waiting_time_end_no_earlier_than_they_begin() {
+        let mut clock = clock(100);
+        steps(&mut clock, MS(19));
+        // 9 ms wait. By how little each nanosecond now puts in, they would have taken 0.9 s.
+        clock.set_rate(Rate::hz(1_000).unwrap());
+        clock.set_speed(0.01).unwrap();
+        let steps = steps(&mut clock, MS(1));
+        assert_eq!((steps.len(), steps[0].real_start), (9, MS(10)));
+        for step in steps {
+            assert!(step.real_start <= step.real_end, "{step:?}");
+        }
+    }
+
+    #[test]
     fn a_change_of_rate_keeps_the_waiting_time() {
-        let mut clock = clock(60);
-        steps(&mut clock, MS(40));
+        // 11 does not divide a step's units, so that there is something to round.
+        let mut clock = clock(11);
+        steps(&mut clock, MS(250));
         let (time, overstep) = (clock.time(), clock.overstep());
         for rate in [Rate::fraction(60_000, 1_001), Rate::hz(144), Rate::hz(7)] {
-            clock.set_rate(rate.unwrap());
+            let rate = rate.unwrap();
+            let [old, new] = [clock.rate, rate].map(|rate| u128::from(rate.steps()));
+            let exact = [clock.overstep, clock.simulated].map(|units| units * new / old);
+            clock.set_rate(rate);
             clock.begin_frame(Duration::ZERO);
+            assert_eq!([clock.overstep, clock.simulated], exact);
             let off = time.abs_diff(clock.time());
             assert!(off <= Duration::from_nanos(1), "{off:?}");
             let off = overstep.abs_diff(clock.overstep());
