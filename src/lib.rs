@@ -152,7 +152,9 @@ pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier3d;
 use rapier3d as rapier;
 #[cfg(feature = "threads")]
-pub use runner::{Answer, Call, Command, Failure, Runner, RunnerSettings, SendError, View};
+pub use runner::{
+    Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, View,
+};
 pub use simulation::{Frame, Hooks, RewindError, RunAgainError, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]

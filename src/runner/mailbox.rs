@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::pose::Poses;
-use crate::simulation::Frame;
+use crate::simulation::{Frame, Simulation};
 use crate::step::Events;
 
 use super::Failure;
@@ -31,6 +31,33 @@ pub(super) struct Pace {
     pub time: Duration,
     /// 0 while paused.
     pub speed: f64,
+}
+
+impl State {
+    /// `replaced`: how often another simulation was in the place of this one.
+    pub fn of(simulation: &Simulation, replaced: u64) -> Self {
+        let clock = simulation.clock();
+        Self {
+            poses: simulation.poses().clone(),
+            frame: simulation.frame(),
+            time: clock.time().saturating_sub(clock.overstep()),
+            dt: clock.rate().dt_f64(),
+            replaced,
+        }
+    }
+}
+
+impl Pace {
+    /// After a frame.
+    pub fn of(simulation: &Simulation) -> Self {
+        let clock = simulation.clock();
+        let stands = clock.until_next_step().is_none() || clock.is_paused();
+        Self {
+            real: clock.real_time(),
+            time: clock.time(),
+            speed: if stands { 0.0 } else { clock.speed() },
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -71,8 +98,10 @@ impl<E> Mail<E> {
     pub fn append(&mut self, later: &mut Self, states: usize, events: usize) {
         for state in later.states.drain(..) {
             // What was done in a pause, or the simulation went back.
-            let is_over = |last: &mut Arc<State>| last.frame.tick >= state.frame.tick;
-            while self.states.pop_back_if(is_over).is_some() {}
+            let is_before = |last: &Arc<State>| last.frame.tick < state.frame.tick;
+            while self.states.back().is_some_and(|last| !is_before(last)) {
+                self.states.pop_back();
+            }
             self.states.push_back(state);
         }
         let old = self.states.len().saturating_sub(states);

@@ -4,6 +4,8 @@
 mod command;
 // What comes from it.
 mod mailbox;
+// The same for hooks that stay on the game's thread.
+mod overlap;
 // What it does.
 mod physics;
 // What is shown of it.
@@ -25,6 +27,7 @@ use crate::step::Events;
 
 pub use command::{Call, Command};
 use mailbox::Mailbox;
+pub use overlap::Overlap;
 use physics::{Order, Physics};
 pub use view::View;
 

@@ -263,20 +263,9 @@ impl<H: Hooks> Physics<H> {
 
     fn publish(&mut self) {
         self.frame = self.simulation.frame().number;
-        let clock = self.simulation.clock();
-        let stands = clock.until_next_step().is_none() || clock.is_paused();
-        self.outgoing.pace = Pace {
-            real: clock.real_time(),
-            time: clock.time(),
-            speed: if stands { 0.0 } else { clock.speed() },
-        };
-        self.outgoing.states.push_back(Arc::new(State {
-            poses: self.simulation.poses().clone(),
-            frame: self.simulation.frame(),
-            time: clock.time().saturating_sub(clock.overstep()),
-            dt: clock.rate().dt_f64(),
-            replaced: self.replaced,
-        }));
+        self.outgoing.pace = Pace::of(&self.simulation);
+        let state = State::of(&self.simulation, self.replaced);
+        self.outgoing.states.push_back(Arc::new(state));
     }
 
     /// Puts what there is into the mailbox. Gives `false` if that is being read in this moment.
@@ -594,7 +583,9 @@ mod tests {
         let mut other = Simulation::new(Rate::hz(100).unwrap());
         let rock = other.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
         let stone = other.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
-        (0..9).for_each(|_| drop(other.advance(MS(10), |_, _| ())));
+        for _ in 0..9 {
+            other.advance(MS(10), |_, _| ());
+        }
         both.call(|simulation, _| *simulation = other);
         for ms in 42..48 {
             both.physics(MS(10 * ms));

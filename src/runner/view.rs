@@ -43,6 +43,17 @@ impl<E> View<E> {
     /// Shows what is to be seen at `now`, of what has come by then.
     pub(super) fn update(&mut self, mailbox: &Mailbox<E>, now: Duration) {
         self.fetch(mailbox);
+        self.show(now);
+    }
+
+    /// Adds what has come by another way.
+    pub(super) fn add(&mut self, mail: &mut Mail<E>) {
+        let Self { settings, .. } = self;
+        (self.mail).append(mail, settings.states(), settings.events);
+    }
+
+    /// Shows what is to be seen at `now`.
+    pub(super) fn show(&mut self, now: Duration) {
         let Some(newest) = self.mail.states.back() else {
             return;
         };
