@@ -75,6 +75,8 @@ pub use rewind::{RewindError, RunAgainError};
 /// | in a variable beside the game | [`advance`](Self::advance) with a closure that is called before each step |
 /// | the same, with hooks after each step, errors, or Rapier's own hooks | [`advance_with`](Self::advance_with) |
 /// | inside the game's own world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
+/// | on a thread of its own, where a step takes too long for a frame | `Runner`, with the feature `threads` |
+/// | the same, with hooks that stay on the game's thread | `Overlap`, with the feature `threads` |
 ///
 /// # The order of a step
 /// 1. [`next_step`](Self::next_step): kinematic [targets](Self::set_kinematic_target) are applied, so the
