@@ -579,6 +579,7 @@ impl Poses {
         self.counts = left.counts;
         self.moving.moved = std::mem::take(&mut left.moving.moved);
         self.settled = left.settled;
+        self.settled.grow(self.bodies.len());
         self.removals = left.removals + 1;
     }
 

@@ -392,7 +392,10 @@ impl Simulation {
         };
         let is_captured = is_last || self.ring.is_on() || self.state.poses.keeps_history();
         let World { physics, keys, .. } = &mut self.state.world;
-        self.frame.rejected_forces += self.state.forces.apply(&mut physics.bodies, keys, step);
+        let rejected = self.state.forces.apply(&mut physics.bodies, keys, step);
+        if !step.is_again {
+            self.frame.rejected_forces += rejected;
+        }
         if is_captured {
             self.notice_edits();
             (self.state.poses).begin_step(&self.state.world, step.tick, step.dt);

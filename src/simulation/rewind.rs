@@ -89,7 +89,7 @@ pub enum RunAgainError<E> {
 ///
 /// # What is made again
 /// Steps, not frames. The state before a step has what the game did up to then, between frames too; what it did
-/// between frames since then (spawn, teleport, a change of gravity) is not done again. So do in the hooks what is to
+/// between frames since then (spawn, teleport, a force that waits for its step, a change of gravity) is not done again. So do in the hooks what is to
 /// last, by input of that tick. Settings of the clock, of smoothing, corrections and history are not part of
 /// the state that goes back. What the game keeps beside the simulation, and what its components are, it has to put
 /// back itself: [`Owners::unmatched`](crate::Owners::unmatched) finds bodies without an entity, and entities
