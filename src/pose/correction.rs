@@ -8,9 +8,9 @@ use crate::slerp::interpolate;
 /// How the error of what is shown decays after a rollback: for
 /// [`Simulation::set_correction`](crate::Simulation::set_correction).
 ///
-/// A body that was shown in one place and is found to have been in another is shown off its place by that error, which
-/// halves every so often in real time, but for pauses. So the picture goes on without a jump, and what the physics has is
-/// reached soon. An error of less than 0.01 mm and 0.01 mrad has ended.
+/// A body that was shown in one place and is found to have been in another is shown off its place by that
+/// error, which halves every so often in real time, but for pauses. So the picture goes on without a jump, and
+/// what the physics has is reached soon. An error of less than 0.01 mm and 0.01 mrad has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -12,8 +12,8 @@ use crate::time::Rate;
 
 /// Something to be done at the start of a step, in the order sent.
 ///
-/// All but [`Call`](Self::Call) are plain data, so that they can be recorded and played again. What names a body that is
-/// gone does nothing.
+/// All but [`Call`](Self::Call) are plain data, so that they can be recorded and played again. What names a
+/// body that is gone does nothing.
 #[non_exhaustive]
 pub enum Command<H> {
     /// Inserts a body under a key that [`Runner::spawn`](super::Runner::spawn) has given out.

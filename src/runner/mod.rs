@@ -37,13 +37,14 @@ pub use view::View;
 pub struct RunnerSettings {
     /// How far in the past frames are shown, beyond the one step that interpolation takes: in steps, 0.5 by default.
     ///
-    /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved): steps of 2 to
-    /// 3 ms at 60 Hz need 0.2 of a step and what the system's timer is late, those of 8 to 12 ms a whole one.
+    /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved):
+    /// steps of 2 to 3 ms at 60 Hz need 0.2 of a step and what the system's timer is late, those of 8 to 12 ms
+    /// a whole one.
     pub slack: f32,
     /// The most commands and queries that wait for the next step: 256 by default. Of new bodies, 1,024 at most.
     pub commands: usize,
-    /// Of how many steps with events these are kept until they are taken: 1,000 by default. The oldest are dropped and
-    /// [counted](Runner::lost_events).
+    /// Of how many steps with events these are kept until they are taken: 1,000 by default. The oldest are
+    /// dropped and [counted](Runner::lost_events).
     pub events: usize,
     /// How far physics may be behind the wall clock before it gives the time up, which is then
     /// [counted](Runner::dropped): 250 ms by default.
@@ -129,8 +130,8 @@ type Query = Box<dyn FnOnce(&Simulation) + Send>;
 pub struct Answer<T>(Receiver<(u64, T)>);
 
 impl<T> Answer<T> {
-    /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if there never
-    /// will be: the step panicked, or the thread has ended.
+    /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if
+    /// there never will be: the step panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()
@@ -172,15 +173,16 @@ impl<T> Answer<T> {
 ///
 /// # What runs where
 /// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
-/// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions, which see
-/// every command sent before. In a [pause](Command::Pause) both are done at once.
+/// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions,
+/// which see every command sent before. In a [pause](Command::Pause) both are done at once.
 ///
-/// Each step is a frame of the simulation. Its [`Stepping`](crate::Stepping) is set to fixed, and its limits of frame time,
-/// steps and budget to none: see [`RunnerSettings::max_lag`].
+/// Each step is a frame of the simulation. Its [`Stepping`](crate::Stepping) is set to fixed, and its limits of
+/// frame time, steps and budget to none: see [`RunnerSettings::max_lag`].
 ///
 /// # Determinism
-/// The same commands in the same steps make the same bits as a simulation in one thread. In which step a command runs depends
-/// on when it is sent; where runs must be equal, send input by tick and let the hooks take it ([`TickQueue`](crate::TickQueue)).
+/// The same commands in the same steps make the same bits as a simulation in one thread. In which step a
+/// command runs depends on when it is sent; where runs must be equal, send input by tick and let the hooks take
+/// it ([`TickQueue`](crate::TickQueue)).
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
 where
@@ -301,8 +303,8 @@ where
 
     /// Inserts a body with its colliders in the next step. Its key can be used in commands at once.
     ///
-    /// If the simulation is replaced or rewound before that step, the key is lost and the body is not inserted, which is
-    /// [counted](Self::lost_spawns).
+    /// If the simulation is replaced or rewound before that step, the key is lost and the body is not inserted,
+    /// which is [counted](Self::lost_spawns).
     ///
     /// # Errors
     /// [`SendError`], with the command.
@@ -384,8 +386,8 @@ where
         self.view.take_events(&self.mailbox, None)
     }
 
-    /// [`events`](Self::events) of the steps that the last frame has reached: a sound then comes with its picture, and not
-    /// up to two steps before. (Rapier finds the collisions of a step at its beginning.)
+    /// [`events`](Self::events) of the steps that the last frame has reached: a sound then comes with its
+    /// picture, and not up to two steps before. (Rapier finds the collisions of a step at its beginning.)
     pub fn shown_events(&mut self) -> Vec<(u64, Events)> {
         let shown = self.view.tick();
         self.view.take_events(&self.mailbox, Some(shown))

@@ -46,8 +46,8 @@ use super::view::View;
 /// ```
 ///
 /// # Latency
-/// A frame shows what a [`Simulation`] in one thread would: up to a step ago. Input goes into the step that is begun, which is
-/// shown a step later than there; a [`Runner`](crate::Runner) adds its slack to that.
+/// A frame shows what a [`Simulation`] in one thread would: up to a step ago. Input goes into the step that is
+/// begun, which is shown a step later than there; a [`Runner`](crate::Runner) adds its slack to that.
 ///
 /// # Limits
 /// Steps are made at their even rate: [`Stepping`] is set to fixed. Rapier's own
@@ -139,8 +139,8 @@ impl Overlap {
         Ok(&self.view)
     }
 
-    /// The simulation, for whatever is to be done between two frames. Waits until the step that is under way is made; the
-    /// hook after it is called when it is due.
+    /// The simulation, for whatever is to be done between two frames. Waits until the step that is under way is
+    /// made; the hook after it is called when it is due.
     ///
     /// # Panics
     /// As [`frame`](Self::frame).

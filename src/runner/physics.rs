@@ -95,8 +95,8 @@ impl<H: Hooks> Physics<H> {
         self.waiting.push_back(order);
     }
 
-    /// Makes the steps that are due by `now`, in the real time of the simulation's clock. Gives when to call it again, if
-    /// no order comes before that; `None`: only then.
+    /// Makes the steps that are due by `now`, in the real time of the simulation's clock. Gives when to call it
+    /// again, if no order comes before that; `None`: only then.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.now = now;
         for _ in 0..MOST_STEPS_AT_ONCE {

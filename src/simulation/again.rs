@@ -45,7 +45,8 @@ impl Again {
         self.steps.len() - self.done
     }
 
-    /// Another one is made, by which `events` have happened. After the last one, gives what became of those that were.
+    /// Another one is made, by which `events` have happened. After the last one, gives what became of those
+    /// that were.
     pub fn end_step(&mut self, events: &Events) -> Option<EventChanges> {
         self.done += 1;
         if self.left() > 0 {

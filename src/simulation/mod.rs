@@ -125,8 +125,8 @@ pub use rewind::{RewindError, RunAgainError};
 ///
 /// It does not hold what the game keeps beside the simulation: input queues, its own components, what a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`]. Clone these with it: an
-/// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor the [states that were kept](Self::set_rewind_limits), Rapier's quarantine list of the last step, a thread
-/// pool set on Rapier's world, and its counters.
+/// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor the [states that were kept](Self::set_rewind_limits),
+/// Rapier's quarantine list of the last step, a thread pool set on Rapier's world, and its counters.
 ///
 /// Keys that were given out after the state was saved are dead once it is put back; the same steps made again
 /// give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).

@@ -89,10 +89,10 @@ impl Simulation {
     ///
     /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of this frame,
     /// [targets](Self::set_kinematic_target), [history](Self::set_history), forces that wait for the next step
-    /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`; joints go with their bodies,
-    /// the colliders of soft bodies follow in the next step. No velocity changes, and what sleeps goes
-    /// on sleeping. What the game holds in world space it has to move itself, such as its camera, and
-    /// what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
+    /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`;
+    /// joints go with their bodies, the colliders of soft bodies follow in the next step. No velocity changes,
+    /// and what sleeps goes on sleeping. What the game holds in world space it has to move itself, such as its
+    /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
     ///
     /// # Cost and precision
     /// [`moved`](Self::moved) lists every body once, and the next step is one in which all are awake

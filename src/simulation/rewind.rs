@@ -53,8 +53,8 @@ pub enum RunAgainError<E> {
 
 /// # Back in time
 ///
-/// A simulation can keep the states before its last steps: to [rewind](Self::rewind) for a player or a debugger, and to
-/// [make steps again](Self::run_again) with input that came late, which is rollback.
+/// A simulation can keep the states before its last steps: to [rewind](Self::rewind) for a player or a
+/// debugger, and to [make steps again](Self::run_again) with input that came late, which is rollback.
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
@@ -89,24 +89,25 @@ pub enum RunAgainError<E> {
 ///
 /// # What is made again
 /// Steps, not frames. The state before a step has what the game did up to then, between frames too; what it did
-/// between frames since then (spawn, teleport, a force that waits for its step, a change of gravity) is not done again. So do in the hooks what is to
-/// last, by input of that tick. Settings of the clock, of smoothing, corrections and history are not part of
-/// the state that goes back. What the game keeps beside the simulation, and what its components are, it has to put
-/// back itself: [`Owners::unmatched`](crate::Owners::unmatched) finds bodies without an entity, and entities
-/// without a body.
+/// between frames since then (spawn, teleport, a force that waits for its step, a change of gravity) is not
+/// done again. So do in the hooks what is to last, by input of that tick. Settings of the clock, of smoothing,
+/// corrections and history are not part of the state that goes back. What the game keeps beside the simulation,
+/// and what its components are, it has to put back itself: [`Owners::unmatched`](crate::Owners::unmatched)
+/// finds bodies without an entity, and entities without a body.
 ///
 /// In the hooks of a step that is made again [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
 /// [`events`](Self::events) are those of that step, and [`Step::is_again`] is set. What frames show,
-/// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it goes over to the corrected motion
-/// [smoothly](Self::set_correction). A key given out in a step that is made again is the same if the same bodies
-/// are inserted and removed in the same order; otherwise it may be that of another body.
+/// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it goes over to
+/// the corrected motion [smoothly](Self::set_correction). A key given out in a step that is made again is the
+/// same if the same bodies are inserted and removed in the same order; otherwise it may be that of another
+/// body.
 ///
 /// # Cost
 /// Each step is saved while states are kept: 0.6 of a step in a heap, less where little touches. Going
 /// back costs as much once. Figures: `cargo bench --bench rollback`.
 impl Simulation {
-    /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks for none, as at
-    /// first.
+    /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks for
+    /// none, as at first.
     ///
     /// A state's size is an estimate, from the sizes of Rapier's sets. The oldest are forgotten first. All are
     /// when ticks get [other numbers](Self::set_tick), and when the [origin](Self::shift_origin) is shifted
@@ -131,8 +132,8 @@ impl Simulation {
     /// Goes back to the state before the step of `tick`, and stays there: for a player who rewinds, a debugger's step
     /// back, and scrubbing. The next frame shows it.
     ///
-    /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the settings
-    /// and the overstep stay as they are. What waited for the next step is left behind.
+    /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
+    /// settings and the overstep stay as they are. What waited for the next step is left behind.
     ///
     /// Also after Rapier has panicked in a step, which then was never made.
     ///
@@ -203,8 +204,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// [`roll_back`](Self::roll_back) to a state that came from elsewhere, in place of the one that is kept of its tick:
-    /// a server's, for a client that has gone on since.
+    /// [`roll_back`](Self::roll_back) to a state that came from elsewhere, in place of the one that is kept of
+    /// its tick: a server's, for a client that has gone on since.
     ///
     /// # Errors
     /// As [`roll_back`](Self::roll_back); the tick is that of `state`.
@@ -220,15 +221,15 @@ impl Simulation {
     }
 
     /// Makes the steps from `tick` to the present again, with `before_step` called before each, as
-    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) says what became of the
-    /// events.
+    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) says what became
+    /// of the events.
     ///
     /// # Errors
     /// As [`roll_back`](Self::roll_back).
     ///
     /// # Panics
-    /// As [`roll_back`](Self::roll_back). A panic in `before_step` goes through, and leaves the rest of the steps to the next call of
-    /// [`next_step`](Self::next_step).
+    /// As [`roll_back`](Self::roll_back). A panic in `before_step` goes through, and leaves the rest of the
+    /// steps to the next call of [`next_step`](Self::next_step).
     pub fn run_again(
         &mut self,
         tick: u64,
@@ -272,8 +273,8 @@ impl Simulation {
         &self.event_changes
     }
 
-    /// Takes over a full state that came from elsewhere, with its tick: where [`roll_back`](Self::roll_back) cannot go.
-    /// What frames show goes over to it [smoothly](Self::set_correction).
+    /// Takes over a full state that came from elsewhere, with its tick: where [`roll_back`](Self::roll_back)
+    /// cannot go. What frames show goes over to it [smoothly](Self::set_correction).
     ///
     /// Real time, settings and the overstep stay as they are. The states that were kept are forgotten.
     ///
@@ -299,8 +300,8 @@ impl Simulation {
 
 /// # Smooth correction
 ///
-/// After a [rollback](Self::roll_back) or an [adopted](Self::adopt) state a body may be elsewhere than it was shown. The
-/// error that a frame would show decays over the next frames, without touching the physics.
+/// After a [rollback](Self::roll_back) or an [adopted](Self::adopt) state a body may be elsewhere than it was
+/// shown. The error that a frame would show decays over the next frames, without touching the physics.
 impl Simulation {
     /// How the error decays; `None` if it is not smoothed.
     #[must_use]

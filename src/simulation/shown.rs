@@ -67,9 +67,9 @@ impl Simulation {
     /// [`alpha`](crate::Frame::alpha) showed of it, to the bit.
     ///
     /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
-    /// the screen and ask for the poses in it. Any other time will do as well: it is at `alpha` between the state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to
-    /// [0, 1]; NaN is 0. Of a body that was put elsewhere after the step it is the motion in that step, wherever
-    /// it is now.
+    /// the screen and ask for the poses in it. Any other time will do as well: it is at `alpha` between the
+    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. Of a
+    /// body that was put elsewhere after the step it is the motion in that step, wherever it is now.
     ///
     /// `None` if the body is gone or was not there yet, or the time is not one of those kept: only
     /// the last tick is, until [`set_history`](Self::set_history) asks for more.

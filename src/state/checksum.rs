@@ -36,8 +36,9 @@ impl Simulation {
     /// A hash of the tick, of the simulated time and of all bodies, also of those without a key, in Rapier's order:
     /// their handles, poses, velocities, forces, whether they are enabled and asleep.
     ///
-    /// Not in it: the [overstep](crate::Clock::overstep), which depends on each machine's frames; colliders, joints, contacts, what the game set of damping or mass. A difference in these
-    /// shows once it changes a motion. Costs about 15 ns a body, sleeping or not.
+    /// Not in it: the [overstep](crate::Clock::overstep), which depends on each machine's frames; colliders,
+    /// joints, contacts, what the game set of damping or mass. A difference in these shows once it changes a
+    /// motion. Costs about 15 ns a body, sleeping or not.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);

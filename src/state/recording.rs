@@ -183,8 +183,8 @@ impl<W: Write> Recorder<W> {
     /// goes on from.
     ///
     /// For what the game did outside of its steps: a new level, a saved state put back. Where
-    /// [`SaveError::ChangedSinceStep`] forbids a state, as for joints that no step has seen, frames are left out until
-    /// it can be written: mostly one. The same holds for the beginning of the recording.
+    /// [`SaveError::ChangedSinceStep`] forbids a state, as for joints that no step has seen, frames are left
+    /// out until it can be written: mostly one. The same holds for the beginning of the recording.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }

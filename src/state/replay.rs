@@ -211,9 +211,9 @@ fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
 /// it. From [`Recording::replay`].
 ///
 /// The loop is the game's own, with the calls that its recorder has: [`next_run`](Self::next_run) gives the state to
-/// go on from, and then [`begin_frame`](Self::begin_frame) gives each frame's time, [`input`](Self::input) each step's
-/// input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::Recorder) have a whole
-/// program. How fast it goes, and whether anything is shown, is the caller's choice.
+/// go on from, and then [`begin_frame`](Self::begin_frame) gives each frame's time, [`input`](Self::input) each
+/// step's input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::Recorder)
+/// have a whole program. How fast it goes, and whether anything is shown, is the caller's choice.
 ///
 /// # What holds
 /// A replay of the same program is the run that was recorded, to the bit, also with another number of threads, and

@@ -6,8 +6,8 @@ use super::events::{Event, Events};
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
 /// An event is the same in both runs if it is of the same tick, kind and pair; where one comes a tick later, that
-/// is one retracted and one new. Start the effects of the new ones, stop those of the retracted ones, and leave those of
-/// the confirmed ones alone: then each effect plays once, and none that never happened.
+/// is one retracted and one new. Start the effects of the new ones, stop those of the retracted ones, and leave
+/// those of the confirmed ones alone: then each effect plays once, and none that never happened.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct EventChanges {

@@ -38,7 +38,8 @@ pub struct Step {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Dropped {
-    /// Elapsed time over [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time), before it is scaled by the speed.
+    /// Elapsed time over [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time), before it is scaled
+    /// by the speed.
     pub frame_time: Duration,
     /// Steps over [`Clock::set_max_steps_per_frame`](crate::Clock::set_max_steps_per_frame).
     pub steps: u64,
