@@ -40,6 +40,13 @@ impl Screen {
         }
     }
 
+    /// The body of this key was to come. If it is not shown now, it never will be, and is gone.
+    pub fn settle(&mut self, key: BodyKey) {
+        if !self.shown.contains_key(key) {
+            self.removed.push(key);
+        }
+    }
+
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.shown.get(key).copied()
     }

@@ -20,6 +20,8 @@ pub(super) struct State {
     pub time: Duration,
     /// The length of a step, in seconds.
     pub dt: f64,
+    /// How many bodies of [`Mail::spawned`] had come by then.
+    pub spawned: u64,
 }
 
 /// Which simulated time it is at a moment of real time, and how fast that goes on.
@@ -43,6 +45,8 @@ pub(super) struct Mail<E> {
     pub failures: VecDeque<Failure<E>>,
     /// Keys for bodies that are still to come.
     pub keys: Vec<BodyKey>,
+    /// Those whose bodies have come, in that order, or never will.
+    pub spawned: VecDeque<BodyKey>,
     /// Real time that was dropped.
     pub dropped: Duration,
     /// Commands that came too late for their key: see [`Runner::spawn`](super::Runner::spawn).
@@ -58,6 +62,7 @@ impl<E> Default for Mail<E> {
             lost_events: 0,
             failures: VecDeque::new(),
             keys: Vec::new(),
+            spawned: VecDeque::new(),
             dropped: Duration::ZERO,
             lost_spawns: 0,
         }
@@ -88,6 +93,7 @@ impl<E> Mail<E> {
         self.pace = later.pace;
         self.failures.append(&mut later.failures);
         self.keys.append(&mut later.keys);
+        self.spawned.append(&mut later.spawned);
         self.dropped += std::mem::take(&mut later.dropped);
         self.lost_spawns += std::mem::take(&mut later.lost_spawns);
     }

@@ -237,31 +237,55 @@ where
     /// If the system gives no thread.
     #[must_use]
     pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
+        let (mut runner, mut physics, orders) = Self::without_thread(simulation, hooks, settings);
+        let clock = runner.clock;
+        let thread = Builder::new().name("physics".into()).spawn(move || {
+            run(&mut physics, &orders, clock);
+            physics.into_parts()
+        });
+        runner.thread = Some(thread.expect("the system has a thread to give"));
+        runner
+    }
+
+    /// Both sides, and what goes from one to the other.
+    fn without_thread(
+        simulation: Simulation,
+        hooks: H,
+        settings: RunnerSettings,
+    ) -> (Self, Physics<H>, Receiver<Order<H>>) {
+        let mut view = View::new(settings);
+        for (key, _) in simulation.bodies() {
+            let pose = simulation.pose(key).expect("it is there");
+            view.expect(key, pose);
+        }
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(simulation.clock().real_time());
         let waiting = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&waiting);
-        let mut physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), counted);
+        let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), counted);
         let (orders, received) = channel();
-        let thread = Builder::new().name("physics".into()).spawn(move || {
-            run(&mut physics, &received, clock);
-            physics.into_parts()
-        });
-        Self {
+        let runner = Self {
             orders: Some(orders),
             waiting,
             settings,
-            thread: Some(thread.expect("the system has a thread to give")),
+            thread: None,
             mailbox,
-            view: View::new(settings),
+            view,
             clock,
-        }
+        };
+        (runner, physics, received)
     }
 
     /// Once a frame: what is to be shown now.
     pub fn frame(&mut self) -> &View<H::Error> {
         let now = self.clock.now();
         self.view.update(&self.mailbox, now);
+        &self.view
+    }
+
+    /// What the last [`frame`](Self::frame) has shown, once more.
+    #[must_use]
+    pub fn view(&self) -> &View<H::Error> {
         &self.view
     }
 
@@ -308,9 +332,11 @@ where
         body: impl Into<RigidBody>,
         colliders: impl IntoIterator<Item = C>,
     ) -> Result<BodyKey, SendError<Command<H>>> {
+        let body = Box::new(body.into());
+        let pose = *body.position();
         let mut command = Command::Spawn {
             key: BodyKey::default(),
-            body: Box::new(body.into()),
+            body,
             colliders: colliders.into_iter().map(Into::into).collect(),
         };
         let Some(reserved) = self.view.take_key(&self.mailbox) else {
@@ -320,7 +346,10 @@ where
             *key = reserved;
         }
         match self.send(command) {
-            Ok(()) => Ok(reserved),
+            Ok(()) => {
+                self.view.expect(reserved, pose);
+                Ok(reserved)
+            }
             Err(error) => {
                 self.view.give_key_back(reserved);
                 Err(error)

@@ -28,6 +28,8 @@ pub(super) struct Physics<H: Hooks> {
     /// Queries whose commands are part of the step at hand.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
+    /// How many bodies there were at first and have been spawned since.
+    spawned: u64,
     /// How many orders wait, here and on their way.
     counted: Arc<AtomicUsize>,
     outgoing: Mail<H::Error>,
@@ -51,7 +53,10 @@ impl<H: Hooks> Physics<H> {
         mailbox: Arc<Mailbox<H::Error>>,
         counted: Arc<AtomicUsize>,
     ) -> Self {
+        let spawned: VecDeque<_> = simulation.bodies().map(|(key, _)| key).collect();
+        let count = spawned.len() as u64;
         let outgoing = Mail {
+            spawned,
             // One for each that can wait, so that there is always one to give out.
             keys: (0..settings.commands)
                 .map(|_| simulation.reserve_key())
@@ -65,6 +70,7 @@ impl<H: Hooks> Physics<H> {
             waiting: VecDeque::new(),
             asked: Vec::new(),
             mailbox,
+            spawned: count,
             counted,
             outgoing,
             broken: None,
@@ -159,7 +165,9 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn run(&mut self, command: Command<H>) {
-        if matches!(command, Command::Spawn { .. }) {
+        if let Command::Spawn { key, .. } = command {
+            self.outgoing.spawned.push_back(key);
+            self.spawned += 1;
             let key = self.simulation.reserve_key();
             self.outgoing.keys.push(key);
         }
@@ -251,6 +259,7 @@ impl<H: Hooks> Physics<H> {
             frame: self.simulation.frame(),
             time: clock.time().saturating_sub(clock.overstep()),
             dt: clock.rate().dt_f64(),
+            spawned: self.spawned,
         }));
     }
 

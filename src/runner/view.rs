@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use slotmap::SecondaryMap;
+
 use crate::key::BodyKey;
 use crate::pose::Screen;
 use crate::rapier::math::Pose;
@@ -18,6 +20,12 @@ pub struct View<E> {
     settings: RunnerSettings,
     mail: Mail<E>,
     screen: Screen,
+    /// Where bodies are put that have not been shown yet.
+    coming: SecondaryMap<BodyKey, Pose>,
+    /// How many bodies have come.
+    spawned: u64,
+    /// Counts the frames.
+    number: u64,
     /// Simulated time that is shown, in seconds; it never goes back.
     time: f64,
     tick: u64,
@@ -31,6 +39,9 @@ impl<E> View<E> {
             settings,
             mail: Mail::default(),
             screen: Screen::default(),
+            coming: SecondaryMap::new(),
+            spawned: 0,
+            number: 0,
             time: 0.0,
             tick: 0,
             alpha: 0.0,
@@ -60,11 +71,40 @@ impl<E> View<E> {
         let shown_with = if self.is_starved { 1.0 } else { self.alpha };
         self.screen
             .show(&state.poses, state.frame.number, shown_with);
+        self.number += 1;
+        self.settle(state.spawned);
+    }
+
+    /// So many bodies have come by now, and are shown or gone.
+    fn settle(&mut self, spawned: u64) {
+        let count = spawned.saturating_sub(self.spawned);
+        self.spawned += count;
+        for key in self.mail.spawned.drain(..count as usize) {
+            self.coming.remove(key);
+            self.screen.settle(key);
+        }
     }
 
     fn fetch(&mut self, mailbox: &Mailbox<E>) {
         let Self { mail, settings, .. } = self;
         mailbox.try_with(|new| mail.append(new, settings.states(), settings.events));
+    }
+
+    /// A body is on its way, and will be put there.
+    pub(super) fn expect(&mut self, key: BodyKey, pose: Pose) {
+        self.coming.insert(key, pose);
+    }
+
+    /// Where a body is shown or, before that, put.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn pose_or_start(&self, key: BodyKey) -> Option<Pose> {
+        self.pose(key).or_else(|| self.coming.get(key).copied())
+    }
+
+    /// Counts the frames: one more for each that showed something.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Where a body is shown; `None` of one that is not there, or not yet.
@@ -80,7 +120,7 @@ impl<E> View<E> {
         self.screen.moved()
     }
 
-    /// The bodies that were shown in the frame before and are gone.
+    /// The bodies that were shown in the frame before and are gone, and those that went before they were shown.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
