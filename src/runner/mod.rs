@@ -8,6 +8,9 @@ mod mailbox;
 mod physics;
 // What is shown of it.
 mod view;
+// All of it with entities.
+#[cfg(all(test, feature = "hecs"))]
+mod with_hecs;
 
 use std::any::Any;
 use std::fmt;
@@ -253,7 +256,7 @@ where
         hooks: H,
         settings: RunnerSettings,
     ) -> (Self, Physics<H>, Receiver<Order<H>>) {
-        let mut view = View::new(settings);
+        let mut view = View::new(settings, simulation.frame().number);
         for (key, _) in simulation.bodies() {
             let pose = simulation.pose(key).expect("it is there");
             view.expect(key, pose);

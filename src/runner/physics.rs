@@ -305,7 +305,7 @@ mod tests {
                     // Orders come past the queue.
                     Arc::new(AtomicUsize::new(1_000_000)),
                 ),
-                view: View::new(settings),
+                view: View::new(settings, 0),
                 mailbox,
             }
         }

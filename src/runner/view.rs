@@ -14,6 +14,9 @@ use crate::step::Events;
 use super::mailbox::{Mail, Mailbox, Pace, State};
 use super::{Failure, RunnerSettings};
 
+/// Frames here are not to be mistaken for those of a simulation, which are counted from 0.
+const FIRST: u64 = 1 << 63;
+
 /// What a frame shows of a simulation on another thread: from [`Runner::frame`](super::Runner::frame).
 #[derive(Debug)]
 pub struct View<E> {
@@ -24,7 +27,7 @@ pub struct View<E> {
     coming: SecondaryMap<BodyKey, Pose>,
     /// How many bodies have come.
     spawned: u64,
-    /// Counts the frames.
+    /// Counts the frames, from [`FIRST`] on.
     number: u64,
     /// Simulated time that is shown, in seconds; it never goes back.
     time: f64,
@@ -34,14 +37,15 @@ pub struct View<E> {
 }
 
 impl<E> View<E> {
-    pub(super) fn new(settings: RunnerSettings) -> Self {
+    /// Of a simulation whose last frame had this number.
+    pub(super) fn new(settings: RunnerSettings, frame: u64) -> Self {
         Self {
             settings,
             mail: Mail::default(),
             screen: Screen::default(),
             coming: SecondaryMap::new(),
             spawned: 0,
-            number: 0,
+            number: FIRST | frame << 32,
             time: 0.0,
             tick: 0,
             alpha: 0.0,
@@ -77,9 +81,10 @@ impl<E> View<E> {
 
     /// So many bodies have come by now, and are shown or gone.
     fn settle(&mut self, spawned: u64) {
-        let count = spawned.saturating_sub(self.spawned);
-        self.spawned += count;
-        for key in self.mail.spawned.drain(..count as usize) {
+        while self.spawned < spawned
+            && let Some(key) = self.mail.spawned.pop_front()
+        {
+            self.spawned += 1;
             self.coming.remove(key);
             self.screen.settle(key);
         }
@@ -101,7 +106,8 @@ impl<E> View<E> {
         self.pose(key).or_else(|| self.coming.get(key).copied())
     }
 
-    /// Counts the frames: one more for each that showed something.
+    /// One more for each frame that showed something; never one of the simulation's own frames, nor one of a runner
+    /// that had the simulation before.
     #[cfg(feature = "hecs")]
     pub(crate) fn number(&self) -> u64 {
         self.number
