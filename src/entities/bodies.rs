@@ -9,7 +9,7 @@ use crate::runner::{Command, Runner, SendError};
 #[cfg(feature = "threads")]
 use crate::simulation::Hooks;
 
-/// What has the bodies of entities: a [`Simulation`] or, with the feature `threads`, a [`Runner`](crate::Runner).
+/// What has the bodies of entities: a [`Simulation`] or, with the feature `threads`, a `Runner`.
 ///
 /// Nothing else can be one.
 pub trait Bodies: Source {}

@@ -1,6 +1,6 @@
 //! Bodies as entities of a [`hecs::World`].
 //!
-//! [`Entities`] keeps a hecs world and a [`Simulation`] in step: an entity with a [`Body`] has its
+//! [`Entities`] keeps a hecs world and a [`Simulation`], or a `Runner`, in step: an entity with a [`Body`] has its
 //! body, a body that was spawned here has its entity, and after each frame the entities' [`RenderPose`]s
 //! are those to show.
 //!
@@ -51,9 +51,19 @@
 //! A removal in `sync` falls on whatever frame that is. For runs that are the same at every frame rate, use
 //! [`despawn`](Entities::despawn) in the hook of a step.
 //!
+//! # Physics on a thread
+//! With the feature `threads` a `Runner` takes the place of the [`Simulation`]: call `runner.frame()` where
+//! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
+//! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
+//! may be full. Entities of bodies that were there before the thread was are kept.
+//!
+//! The [`RenderPose`] is what the runner's view shows; before that, where the body was put. Removals are commands: what
+//! the queue has no room for is tried again in each sync, and is simulated, but not shown, until then. Frames
+//! without a sync are made up for by a look at every entity with a body.
+//!
 //! # After a restore
 //! A simulation that was set back to a saved state may have bodies whose entity was despawned since, and lack
-//! those of entities that were spawned since: [`Entities::unmatched`] names both.
+//! those of entities that were spawned since: [`Entities::unmatched`] names both. For a `Runner`, ask it for a clone.
 //!
 //! # Several worlds and simulations
 //! There is one [`Entities`] for each pair of a world and a simulation. It touches its own [`Body`]s alone, so
@@ -205,7 +215,8 @@ impl Entities {
         entity
     }
 
-    /// Despawns an entity and removes its body, if it has one, at once.
+    /// Despawns an entity and removes its body, if it has one, at once; on a `Runner`, in the next step for which
+    /// there is room in its queue.
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`]; if it was despawned by hand, the next [`sync`](Self::sync) removes its

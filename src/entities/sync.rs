@@ -30,7 +30,7 @@ type PutOn = Without<(Entity, &'static Body), (&'static Noted, &'static RenderPo
 
 /// # Once a frame
 impl Entities {
-    /// After [`Simulation::advance`]: writes the [`RenderPose`]s that changed, and mends what came apart since
+    /// After [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`: writes the [`RenderPose`]s that changed, and mends what came apart since
     /// the last sync, as the table in [the module](super) says.
     ///
     /// The cost follows the bodies that moved, and what was changed by hand. Frames without a sync are made

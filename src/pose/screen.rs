@@ -13,26 +13,29 @@ pub(crate) struct Screen {
     shown: SecondaryMap<BodyKey, Pose>,
     moved: Vec<(BodyKey, Pose)>,
     removed: Vec<BodyKey>,
-    /// The frame of the poses that were shown last, and how often bodies had been removed by then.
-    frame: u64,
+    /// The simulation and the frame of the poses that were shown last, and how often bodies had been removed by then.
+    frame: (u64, u64),
     removals: u64,
     /// Kept for its memory.
     buffer: Vec<Pose>,
 }
 
 impl Screen {
-    /// Shows `poses`, which are those of `frame`, at `alpha`.
-    pub fn show(&mut self, poses: &Poses, frame: u64, alpha: f32) {
+    /// Shows `poses` at `alpha`. They are those of `frame`: which simulation's, and its number.
+    pub fn show(&mut self, poses: &Poses, frame: (u64, u64), alpha: f32) {
         self.moved.clear();
         self.removed.clear();
-        if std::mem::replace(&mut self.removals, poses.removals()) != poses.removals() {
+        let last = std::mem::replace(&mut self.frame, frame);
+        let is_other = last.0 != frame.0;
+        let removals = std::mem::replace(&mut self.removals, poses.removals());
+        if is_other || removals != poses.removals() {
             let gone = self.shown.keys().filter(|key| !poses.contains(*key));
             self.removed.extend(gone);
             for key in &self.removed {
                 self.shown.remove(*key);
             }
         }
-        let since = std::mem::replace(&mut self.frame, frame);
+        let since = if is_other { 0 } else { last.1 };
         for (key, pose) in poses.poses_since(since, alpha, &mut self.buffer) {
             if self.shown.insert(key, pose) != Some(pose) {
                 self.moved.push((key, pose));

@@ -16,6 +16,8 @@ use super::Failure;
 pub(super) struct State {
     pub poses: Poses,
     pub frame: Frame,
+    /// Counts up when the game puts another simulation in place of the one there was: its frames are numbered anew.
+    pub replaced: u64,
     /// Simulated time at its end.
     pub time: Duration,
     /// The length of a step, in seconds.
@@ -73,6 +75,10 @@ impl<E> Mail<E> {
     /// Adds what has come later. So many states are kept, and the events of so many steps.
     pub fn append(&mut self, later: &mut Self, states: usize, events: usize) {
         for state in later.states.drain(..) {
+            let is_other = |last: &Arc<State>| last.replaced != state.replaced;
+            if self.states.back().is_some_and(is_other) {
+                self.states.clear();
+            }
             // What was done in a pause.
             let is_same = |last: &Arc<State>| last.frame.tick == state.frame.tick;
             if self.states.back().is_some_and(is_same) {

@@ -170,6 +170,10 @@ impl<T> Answer<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// # Entities
+/// With the feature `hecs`, `entities::Entities` keeps a world's components at what is shown, as it does for a
+/// [`Simulation`]: call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
+///
 /// # What runs where
 /// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
 /// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions, which see

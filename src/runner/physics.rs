@@ -33,6 +33,8 @@ pub(super) struct Physics<H: Hooks> {
     /// How many orders wait, here and on their way.
     counted: Arc<AtomicUsize>,
     outgoing: Mail<H::Error>,
+    /// How often another simulation was put in place of the one there was.
+    replaced: u64,
     /// The step that has panicked.
     broken: Option<u64>,
 }
@@ -73,6 +75,7 @@ impl<H: Hooks> Physics<H> {
             spawned: count,
             counted,
             outgoing,
+            replaced: 0,
             broken: None,
         };
         physics.publish();
@@ -174,11 +177,14 @@ impl<H: Hooks> Physics<H> {
         if self.broken.is_some() {
             return;
         }
+        let frame = self.simulation.frame().number;
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
             Err(payload) => self.fail(payload),
         }
+        // No command makes a frame: this is another simulation's number.
+        self.replaced += u64::from(self.simulation.frame().number != frame);
     }
 
     fn make_step(&mut self, until: Duration) {
@@ -257,6 +263,7 @@ impl<H: Hooks> Physics<H> {
         self.outgoing.states.push_back(Arc::new(State {
             poses: self.simulation.poses().clone(),
             frame: self.simulation.frame(),
+            replaced: self.replaced,
             time: clock.time().saturating_sub(clock.overstep()),
             dt: clock.rate().dt_f64(),
             spawned: self.spawned,
@@ -472,6 +479,36 @@ mod tests {
         both.physics(MS(40));
         let (simulation, _) = both.physics.into_parts();
         assert_eq!(simulation.bodies().count(), 2);
+    }
+
+    #[test]
+    fn a_state_put_back_by_a_call_is_shown_whole() {
+        let (simulation, flyer) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        let sleeper = RigidBodyBuilder::dynamic().sleeping(true);
+        let sleeper = both.physics.simulation.insert_body(sleeper);
+        both.physics(MS(10));
+        let saved = both.physics.simulation.clone();
+        let late = both
+            .physics
+            .simulation
+            .insert_body(RigidBodyBuilder::fixed());
+        let there = Pose::translation(0.0, 7.0, 0.0);
+        (both.physics.simulation.teleport(sleeper, there)).unwrap();
+        both.physics(MS(50));
+        let view = both.frame(MS(60));
+        assert_eq!(view.pose(sleeper), Some(there));
+        assert!(view.pose(late).is_some());
+        both.call(move |simulation, _| *simulation = saved);
+        for ms in [60, 70, 80, 90] {
+            both.physics(MS(ms));
+        }
+        let view = both.frame(MS(95));
+        assert_eq!(view.pose(sleeper), Some(Pose::IDENTITY));
+        assert_eq!((view.pose(late), view.removed()), (None, &[late][..]));
+        // Its clock was behind, which was made up for.
+        let x = view.pose(flyer).unwrap().translation.x;
+        assert!((x - 8.0).abs() < 1e-3, "{x}");
     }
 
     #[test]

@@ -73,8 +73,8 @@ impl<E> View<E> {
         self.alpha = alpha(&state, self.time);
         self.tick = state.frame.tick;
         let shown_with = if self.is_starved { 1.0 } else { self.alpha };
-        self.screen
-            .show(&state.poses, state.frame.number, shown_with);
+        let frame = (state.replaced, state.frame.number);
+        self.screen.show(&state.poses, frame, shown_with);
         self.number += 1;
         self.settle(state.spawned);
     }
