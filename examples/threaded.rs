@@ -209,7 +209,7 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
         }
         game.frame(&mut runner, number)?;
         report.frame(now, &runner, game.drone_at()?);
-        for failure in runner.failures() {
+        if let Some(failure) = runner.failures().pop() {
             return Err(format!("{failure:?}").into());
         }
         wait_until(&runner, period * (number + 1));
