@@ -119,6 +119,11 @@ impl Owner {
         dropped
     }
 
+    /// As if the component of this body had just been dropped.
+    pub fn drop_body(&self, key: BodyKey) {
+        self.dropped().bodies.push(key);
+    }
+
     /// Lists of keys are whole whatever panicked beside them.
     fn dropped(&self) -> MutexGuard<'_, Dropped> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,6 +1,6 @@
 //! Bodies as entities of a [`hecs::World`].
 //!
-//! [`Entities`] keeps a hecs world and a [`Simulation`] in step: an entity with a [`Body`] has its
+//! [`Entities`] keeps a hecs world and a [`Simulation`], or a `Runner`, in step: an entity with a [`Body`] has its
 //! body, a body that was spawned here has its entity, and after each frame the entities' [`RenderPose`]s
 //! are those to show.
 //!
@@ -51,9 +51,19 @@
 //! A removal in `sync` falls on whatever frame that is. For runs that are the same at every frame rate, use
 //! [`despawn`](Entities::despawn) in the hook of a step.
 //!
+//! # Physics on a thread
+//! With the feature `threads` a `Runner` takes the place of the [`Simulation`]: call `runner.frame()` where
+//! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
+//! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
+//! may be full. Entities of bodies that were there before the thread was are kept.
+//!
+//! The [`RenderPose`] is what the runner's view shows; before that, where the body was put. Removals are commands: what
+//! the queue has no room for is tried again in each sync, and is simulated, but not shown, until then. Frames
+//! without a sync are made up for by a look at every entity with a body.
+//!
 //! # After a restore
 //! A simulation that was set back to a saved state may have bodies whose entity was despawned since, and lack
-//! those of entities that were spawned since: [`Entities::unmatched`] names both.
+//! those of entities that were spawned since: [`Entities::unmatched`] names both. For a `Runner`, ask it for a clone.
 //!
 //! # Several worlds and simulations
 //! There is one [`Entities`] for each pair of a world and a simulation. It touches its own [`Body`]s alone, so
@@ -96,6 +106,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// What has the bodies.
+mod bodies;
 // `Body`, `RenderPose`, and how a drop is noticed.
 mod components;
 // What is done once a frame.
@@ -112,8 +124,13 @@ use crate::owners::Unmatched;
 use crate::rapier::dynamics::RigidBody;
 use crate::rapier::geometry::Collider;
 use crate::rapier::math::Pose;
+#[cfg(feature = "threads")]
+use crate::runner::{Command, Runner, SendError};
+#[cfg(feature = "threads")]
+use crate::simulation::Hooks;
 use crate::simulation::Simulation;
 
+pub use bodies::Bodies;
 pub use components::{Body, RenderPose};
 use components::{Link, Noted, Owner};
 
@@ -157,14 +174,49 @@ impl Entities {
     ) -> (Entity, BodyKey) {
         let key = simulation.insert(body, collider);
         let pose = simulation.pose(key).expect("just inserted");
+        (self.spawn_for(world, key, pose, components), key)
+    }
+
+    /// [`spawn`](Self::spawn) for a [`Runner`], which may take no more commands: the body comes in the next step,
+    /// and until it is first shown the [`RenderPose`] is where it was put.
+    ///
+    /// # Errors
+    /// Those of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
+    #[cfg(feature = "threads")]
+    pub fn try_spawn<H>(
+        &mut self,
+        world: &mut World,
+        runner: &mut Runner<H>,
+        body: impl Into<RigidBody>,
+        collider: impl Into<Collider>,
+        components: impl DynamicBundle,
+    ) -> Result<(Entity, BodyKey), SendError<Command<H>>>
+    where
+        H: Hooks + Send + 'static,
+        H::Error: Send + 'static,
+    {
+        let body = body.into();
+        let pose = *body.position();
+        let key = runner.spawn(body, [collider])?;
+        Ok((self.spawn_for(world, key, pose, components), key))
+    }
+
+    fn spawn_for(
+        &mut self,
+        world: &mut World,
+        key: BodyKey,
+        pose: Pose,
+        components: impl DynamicBundle,
+    ) -> Entity {
         self.builder.add_bundle(components);
         self.builder.add_bundle(self.components(key, pose));
         let entity = world.spawn(self.builder.build());
         self.note(key, entity);
-        (entity, key)
+        entity
     }
 
-    /// Despawns an entity and removes its body, if it has one, at once.
+    /// Despawns an entity and removes its body, if it has one, at once; on a `Runner`, in the next step for which
+    /// there is room in its queue.
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`]; if it was despawned by hand, the next [`sync`](Self::sync) removes its
@@ -172,13 +224,13 @@ impl Entities {
     pub fn despawn(
         &mut self,
         world: &mut World,
-        simulation: &mut Simulation,
+        bodies: &mut impl Bodies,
         entity: Entity,
     ) -> Result<(), EntityError> {
         let key = self.release(world, entity);
         (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity)?;
         if let Some(key) = key {
-            simulation.remove(key);
+            self.remove(bodies, key);
         }
         Ok(())
     }
@@ -192,11 +244,11 @@ impl Entities {
     pub fn attach(
         &mut self,
         world: &mut World,
-        simulation: &mut Simulation,
+        bodies: &mut impl Bodies,
         entity: Entity,
         key: BodyKey,
     ) -> Result<(), EntityError> {
-        let pose = simulation.pose(key).ok_or(EntityError::BodyGone)?;
+        let pose = bodies.pose(key).ok_or(EntityError::BodyGone)?;
         if !world.contains(entity) {
             return Err(EntityError::NoSuchEntity);
         }
@@ -204,7 +256,7 @@ impl Entities {
             self.detach(world, owner);
         }
         if let Some(before) = self.release(world, entity).filter(|before| *before != key) {
-            simulation.remove(before);
+            self.remove(bodies, before);
         }
         let components = self.components(key, pose);
         world.insert(entity, components).expect("it is there");
@@ -243,6 +295,13 @@ impl Entities {
         self.synced = u64::MAX;
         let owned = self.by_body.iter().map(|(key, entity)| (key, *entity));
         Unmatched::new(simulation, owned, |key| self.entity(key))
+    }
+
+    /// Removes a body that no entity has any more: in the next sync, if that cannot be done now.
+    fn remove(&self, bodies: &mut impl Bodies, key: BodyKey) {
+        if !bodies.remove(key) {
+            self.shared.drop_body(key);
+        }
     }
 
     fn components(&self, key: BodyKey, pose: Pose) -> (Body, RenderPose, Noted) {

@@ -6,9 +6,9 @@ use hecs::{Entity, PreparedQuery, PreparedView, With, Without, World};
 
 use crate::key::BodyKey;
 use crate::rapier::math::Pose;
-use crate::simulation::Simulation;
 
 use super::Entities;
+use super::bodies::Bodies;
 use super::components::{Body, Dropped, Link, Noted, RenderPose};
 
 thread_local! {
@@ -30,7 +30,7 @@ type PutOn = Without<(Entity, &'static Body), (&'static Noted, &'static RenderPo
 
 /// # Once a frame
 impl Entities {
-    /// After [`Simulation::advance`]: writes the [`RenderPose`]s that changed, and mends what came apart since
+    /// After [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`: writes the [`RenderPose`]s that changed, and mends what came apart since
     /// the last sync, as the table in [the module](super) says.
     ///
     /// The cost follows the bodies that moved, and what was changed by hand. Frames without a sync are made
@@ -38,25 +38,25 @@ impl Entities {
     /// go through all entities with a body. So it has to when a body was removed otherwise than by
     /// [`despawn`](Self::despawn) and a new one was spawned before the sync, or when an entity was taken by
     /// hecs' `World::take` and spawned again.
-    pub fn sync(&mut self, world: &mut World, simulation: &mut Simulation) {
+    pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
         let dropped = self.shared.take_dropped();
-        self.look_at_changed(world, simulation, &dropped);
+        self.look_at_changed(world, bodies, &dropped);
         for key in dropped.bodies {
             // Unless another entity was given the body.
             if !self.by_body.contains_key(key) {
-                simulation.remove(key);
+                self.remove(bodies, key);
             }
         }
-        self.detach_removed(world, simulation);
-        if self.is_in_doubt || !self.write_poses(world, simulation) {
-            self.look_at_all(world, simulation);
-            self.write_poses(world, simulation);
+        self.detach_removed(world, bodies);
+        if self.is_in_doubt || !self.write_poses(world, bodies) {
+            self.look_at_all(world, bodies);
+            self.write_poses(world, bodies);
         }
-        self.synced = simulation.frame().number;
+        self.synced = bodies.number();
     }
 
     /// Looks at the entities whose components were taken off, put on or dropped.
-    fn look_at_changed(&mut self, world: &mut World, simulation: &Simulation, dropped: &Dropped) {
+    fn look_at_changed(&mut self, world: &mut World, bodies: &impl Bodies, dropped: &Dropped) {
         let dropped = dropped.bodies.iter().chain(&dropped.noted);
         let mut changed: Vec<Entity> = dropped
             .filter_map(|key| self.by_body.remove(*key))
@@ -74,12 +74,12 @@ impl Entities {
             }
         });
         for entity in changed {
-            self.look_at(world, simulation, entity);
+            self.look_at(world, bodies, entity);
         }
     }
 
     /// Looks at every entity that has a body of ours and is not noted, or the other way round.
-    fn look_at_all(&mut self, world: &mut World, simulation: &Simulation) {
+    fn look_at_all(&mut self, world: &mut World, bodies: &impl Bodies) {
         self.is_in_doubt = false;
         let noted = std::mem::take(&mut self.by_body);
         let mut changed = Vec::new();
@@ -88,7 +88,7 @@ impl Entities {
             if !body.link().is_of(&self.shared) {
                 continue;
             }
-            if noted.get(key) == Some(&entity) && simulation.handle(key).is_some() {
+            if noted.get(key) == Some(&entity) && bodies.pose(key).is_some() {
                 self.by_body.insert(key, entity);
             } else {
                 changed.push(entity);
@@ -101,18 +101,18 @@ impl Entities {
             }
         }
         for entity in changed {
-            self.look_at(world, simulation, entity);
+            self.look_at(world, bodies, entity);
         }
     }
 
     /// Forgets what was noted of an entity, and notes it anew.
-    fn look_at(&mut self, world: &mut World, simulation: &Simulation, entity: Entity) {
+    fn look_at(&mut self, world: &mut World, bodies: &impl Bodies, entity: Entity) {
         let noted = self.release_noted(world, entity);
         if noted.is_some() {
             let _ = world.remove_one::<Noted>(entity);
         }
         if let Some(key) = self.key_on(world, entity) {
-            self.take_up(world, simulation, entity, key);
+            self.take_up(world, bodies, entity, key);
         } else if noted.is_some() && !world.satisfies::<&Body>(entity) {
             let _ = world.remove_one::<RenderPose>(entity);
         }
@@ -120,16 +120,10 @@ impl Entities {
 
     /// An entity has a body that is not noted as its own: notes it, unless the body is gone or another
     /// entity has it.
-    fn take_up(
-        &mut self,
-        world: &mut World,
-        simulation: &Simulation,
-        entity: Entity,
-        key: BodyKey,
-    ) {
+    fn take_up(&mut self, world: &mut World, bodies: &impl Bodies, entity: Entity, key: BodyKey) {
         let owner = self.owner(world, key);
         let is_elsewhere = owner.is_some_and(|owner| owner != entity);
-        match simulation.pose(key).filter(|_| !is_elsewhere) {
+        match bodies.pose(key).filter(|_| !is_elsewhere) {
             Some(pose) => {
                 let components = (RenderPose(pose), Noted(Link::new(key, &self.shared)));
                 world.insert(entity, components).expect("it has a body");
@@ -141,10 +135,10 @@ impl Entities {
         }
     }
 
-    fn detach_removed(&mut self, world: &mut World, simulation: &Simulation) {
-        if simulation.lists_all_since(self.synced) {
-            self.detach_all(world, simulation.removed().iter().copied());
-        } else if let Some(removed) = simulation.removed_since(self.synced) {
+    fn detach_removed(&mut self, world: &mut World, bodies: &impl Bodies) {
+        if bodies.lists_all_since(self.synced) {
+            self.detach_all(world, bodies.removed().iter().copied());
+        } else if let Some(removed) = bodies.removed_since(self.synced) {
             self.detach_all(world, removed);
         } else {
             self.is_in_doubt = true;
@@ -164,19 +158,16 @@ impl Entities {
     }
 
     /// Gives whether every body was found where it was noted.
-    fn write_poses(&self, world: &mut World, simulation: &Simulation) -> bool {
+    fn write_poses(&self, world: &mut World, bodies: &impl Bodies) -> bool {
         QUERIES.with_borrow_mut(|queries| {
             let shown = queries.shown.view_mut(world);
-            if simulation.lists_all_since(self.synced) {
-                self.write(shown, simulation.moved().iter().copied())
-            } else if let Some(moved) = simulation.moved_since(self.synced) {
+            if bodies.lists_all_since(self.synced) {
+                self.write(shown, bodies.moved().iter().copied())
+            } else if let Some(moved) = bodies.moved_since(self.synced) {
                 self.write(shown, moved)
             } else {
                 let keys = self.by_body.keys();
-                self.write(
-                    shown,
-                    keys.filter_map(|key| Some((key, simulation.pose(key)?))),
-                )
+                self.write(shown, keys.filter_map(|key| Some((key, bodies.pose(key)?))))
             }
         })
     }

@@ -16,12 +16,14 @@ use super::Failure;
 pub(super) struct State {
     pub poses: Poses,
     pub frame: Frame,
+    /// Counts up when the game puts another simulation in place of the one there was: its frames are numbered anew.
+    pub replaced: u64,
     /// Simulated time at its end.
     pub time: Duration,
     /// The length of a step, in seconds.
     pub dt: f64,
-    /// How often another simulation has taken the place of the one before.
-    pub replaced: u64,
+    /// How many bodies of [`Mail::spawned`] had come by then.
+    pub spawned: u64,
 }
 
 /// Which simulated time it is at a moment of real time, and how fast that goes on.
@@ -34,8 +36,7 @@ pub(super) struct Pace {
 }
 
 impl State {
-    /// `replaced`: how often another simulation was in the place of this one.
-    pub fn of(simulation: &Simulation, replaced: u64) -> Self {
+    pub fn of(simulation: &Simulation, replaced: u64, spawned: u64) -> Self {
         let clock = simulation.clock();
         Self {
             poses: simulation.poses().clone(),
@@ -43,6 +44,7 @@ impl State {
             time: clock.time().saturating_sub(clock.overstep()),
             dt: clock.rate().dt_f64(),
             replaced,
+            spawned,
         }
     }
 }
@@ -72,6 +74,8 @@ pub(super) struct Mail<E> {
     pub failures: VecDeque<Failure<E>>,
     /// Keys for bodies that are still to come.
     pub keys: Vec<BodyKey>,
+    /// Those whose bodies have come, in that order, or never will.
+    pub spawned: VecDeque<BodyKey>,
     /// Real time that was dropped.
     pub dropped: Duration,
     /// Commands that came too late for their key: see [`Runner::spawn`](super::Runner::spawn).
@@ -87,6 +91,7 @@ impl<E> Default for Mail<E> {
             lost_events: 0,
             failures: VecDeque::new(),
             keys: Vec::new(),
+            spawned: VecDeque::new(),
             dropped: Duration::ZERO,
             lost_spawns: 0,
         }
@@ -97,6 +102,10 @@ impl<E> Mail<E> {
     /// Adds what has come later. So many states are kept, and the events of so many steps.
     pub fn append(&mut self, later: &mut Self, states: usize, events: usize) {
         for state in later.states.drain(..) {
+            let is_other = |last: &Arc<State>| last.replaced != state.replaced;
+            if self.states.back().is_some_and(is_other) {
+                self.states.clear();
+            }
             // What was done in a pause, or the simulation went back.
             let is_before = |last: &Arc<State>| last.frame.tick < state.frame.tick;
             while self.states.back().is_some_and(|last| !is_before(last)) {
@@ -117,6 +126,7 @@ impl<E> Mail<E> {
         self.pace = later.pace;
         self.failures.append(&mut later.failures);
         self.keys.append(&mut later.keys);
+        self.spawned.append(&mut later.spawned);
         self.dropped += std::mem::take(&mut later.dropped);
         self.lost_spawns += std::mem::take(&mut later.lost_spawns);
     }

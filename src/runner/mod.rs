@@ -10,6 +10,9 @@ mod overlap;
 mod physics;
 // What is shown of it.
 mod view;
+// All of it with entities.
+#[cfg(all(test, feature = "hecs"))]
+mod with_hecs;
 
 use std::any::Any;
 use std::fmt;
@@ -171,6 +174,10 @@ impl<T> Answer<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// # Entities
+/// With the feature `hecs`, `entities::Entities` keeps a world's components at what is shown, as it does for a
+/// [`Simulation`]: call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
+///
 /// # What runs where
 /// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
 /// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions,
@@ -242,31 +249,55 @@ where
     /// If the system gives no thread.
     #[must_use]
     pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
+        let (mut runner, mut physics, orders) = Self::without_thread(simulation, hooks, settings);
+        let clock = runner.clock;
+        let thread = Builder::new().name("physics".into()).spawn(move || {
+            run(&mut physics, &orders, clock);
+            physics.into_parts()
+        });
+        runner.thread = Some(thread.expect("the system has a thread to give"));
+        runner
+    }
+
+    /// Both sides, and what goes from one to the other.
+    fn without_thread(
+        simulation: Simulation,
+        hooks: H,
+        settings: RunnerSettings,
+    ) -> (Self, Physics<H>, Receiver<Order<H>>) {
+        let mut view = View::new(settings, simulation.frame().number);
+        for (key, _) in simulation.bodies() {
+            let pose = simulation.pose(key).expect("it is there");
+            view.expect(key, pose);
+        }
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(simulation.clock().real_time());
         let waiting = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&waiting);
-        let mut physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), counted);
+        let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), counted);
         let (orders, received) = channel();
-        let thread = Builder::new().name("physics".into()).spawn(move || {
-            run(&mut physics, &received, clock);
-            physics.into_parts()
-        });
-        Self {
+        let runner = Self {
             orders: Some(orders),
             waiting,
             settings,
-            thread: Some(thread.expect("the system has a thread to give")),
+            thread: None,
             mailbox,
-            view: View::new(settings),
+            view,
             clock,
-        }
+        };
+        (runner, physics, received)
     }
 
     /// Once a frame: what is to be shown now.
     pub fn frame(&mut self) -> &View<H::Error> {
         let now = self.clock.now();
         self.view.update(&self.mailbox, now);
+        &self.view
+    }
+
+    /// What the last [`frame`](Self::frame) has shown, once more.
+    #[must_use]
+    pub fn view(&self) -> &View<H::Error> {
         &self.view
     }
 
@@ -313,9 +344,11 @@ where
         body: impl Into<RigidBody>,
         colliders: impl IntoIterator<Item = C>,
     ) -> Result<BodyKey, SendError<Command<H>>> {
+        let body = Box::new(body.into());
+        let pose = *body.position();
         let mut command = Command::Spawn {
             key: BodyKey::default(),
-            body: Box::new(body.into()),
+            body,
             colliders: colliders.into_iter().map(Into::into).collect(),
         };
         let Some(reserved) = self.view.take_key(&self.mailbox) else {
@@ -325,7 +358,10 @@ where
             *key = reserved;
         }
         match self.send(command) {
-            Ok(()) => Ok(reserved),
+            Ok(()) => {
+                self.view.expect(reserved, pose);
+                Ok(reserved)
+            }
             Err(error) => {
                 self.view.give_key_back(reserved);
                 Err(error)

@@ -102,13 +102,14 @@ impl Overlap {
             slack: 0.0,
             ..RunnerSettings::default()
         };
+        let view = View::new(settings, simulation.frame().number);
         let mut overlap = Self {
             simulation: Some(simulation),
             under_way: None,
             to: Some(to),
             from,
             thread: Some(thread.expect("the system has a thread to give")),
-            view: View::new(settings),
+            view,
             now,
         };
         overlap.publish();
@@ -237,7 +238,7 @@ impl Overlap {
     fn publish(&mut self) {
         if let Some(simulation) = &self.simulation {
             self.view.add(&mut Mail {
-                states: [Arc::new(State::of(simulation, 0))].into(),
+                states: [Arc::new(State::of(simulation, 0, 0))].into(),
                 pace: Pace::of(simulation),
                 ..Mail::default()
             });

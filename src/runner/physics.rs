@@ -31,13 +31,14 @@ pub(super) struct Physics<H: Hooks> {
     /// Queries whose commands are part of the step at hand.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
+    /// How many bodies there were at first and have been spawned since.
+    spawned: u64,
     /// How many orders wait, here and on their way.
     counted: Arc<AtomicUsize>,
     outgoing: Mail<H::Error>,
     /// When it was called last.
     now: Duration,
-    /// The number of the simulation's last frame, and how often it was another one's.
-    frame: u64,
+    /// How often another simulation was put in place of the one there was.
     replaced: u64,
     /// The step that has panicked.
     broken: Option<u64>,
@@ -59,7 +60,10 @@ impl<H: Hooks> Physics<H> {
         mailbox: Arc<Mailbox<H::Error>>,
         counted: Arc<AtomicUsize>,
     ) -> Self {
+        let spawned: VecDeque<_> = simulation.bodies().map(|(key, _)| key).collect();
+        let count = spawned.len() as u64;
         let outgoing = Mail {
+            spawned,
             // One for each that can wait, so that there is always one to give out.
             keys: (0..settings.commands.min(MOST_KEYS))
                 .map(|_| simulation.reserve_key())
@@ -73,10 +77,10 @@ impl<H: Hooks> Physics<H> {
             waiting: VecDeque::new(),
             asked: Vec::new(),
             mailbox,
+            spawned: count,
             counted,
             outgoing,
             now: Duration::ZERO,
-            frame: 0,
             replaced: 0,
             broken: None,
         };
@@ -133,10 +137,10 @@ impl<H: Hooks> Physics<H> {
             self.simulation.skip_real_time(lag);
             self.outgoing.dropped += lag;
         }
-        let until = self.until_next_step();
+        let due = self.deadline();
         self.run_orders();
-        // Not if there was a pause among them, or another speed.
-        if let Some(until) = until.filter(|_| self.until_next_step() == until) {
+        // Not if there was a pause among them, another speed, or another simulation.
+        if let Some(until) = self.until_next_step().filter(|_| self.deadline() == due) {
             self.make_step(until);
         }
     }
@@ -147,7 +151,6 @@ impl<H: Hooks> Physics<H> {
             let passed = now.saturating_sub(self.simulation.clock().real_time());
             self.simulation.begin_frame(passed);
             self.simulation.end_frame();
-            self.frame = self.simulation.frame().number;
         }
         self.run_orders();
         if self.broken.is_none() {
@@ -172,25 +175,23 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn run(&mut self, command: Command<H>) {
-        if matches!(command, Command::Spawn { .. }) {
+        if let Command::Spawn { key, .. } = command {
+            self.outgoing.spawned.push_back(key);
+            self.spawned += 1;
             let key = self.simulation.reserve_key();
             self.outgoing.keys.push(key);
         }
         if self.broken.is_some() {
             return;
         }
+        let frame = self.simulation.frame().number;
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
             Err(payload) => self.fail(payload),
         }
-        self.notice_another();
-    }
-
-    /// A command may have put another simulation in the place of this one.
-    fn notice_another(&mut self) {
-        let frame = self.simulation.frame().number;
-        if std::mem::replace(&mut self.frame, frame) != frame {
+        // No command makes a frame: this is another simulation's number.
+        if self.simulation.frame().number != frame {
             self.replaced += 1;
             self.simulation.set_real_time(self.now);
         }
@@ -262,9 +263,8 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn publish(&mut self) {
-        self.frame = self.simulation.frame().number;
         self.outgoing.pace = Pace::of(&self.simulation);
-        let state = State::of(&self.simulation, self.replaced);
+        let state = State::of(&self.simulation, self.replaced, self.spawned);
         self.outgoing.states.push_back(Arc::new(state));
     }
 
@@ -310,7 +310,7 @@ mod tests {
                     // Orders come past the queue.
                     Arc::new(AtomicUsize::new(1_000_000)),
                 ),
-                view: View::new(settings),
+                view: View::new(settings, 0),
                 mailbox,
             }
         }
@@ -477,6 +477,36 @@ mod tests {
         both.physics(MS(40));
         let (simulation, _) = both.physics.into_parts();
         assert_eq!(simulation.bodies().count(), 2);
+    }
+
+    #[test]
+    fn a_state_put_back_by_a_call_is_shown_whole() {
+        let (simulation, flyer) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        let sleeper = RigidBodyBuilder::dynamic().sleeping(true);
+        let sleeper = both.physics.simulation.insert_body(sleeper);
+        both.physics(MS(10));
+        let saved = both.physics.simulation.clone();
+        let late = both
+            .physics
+            .simulation
+            .insert_body(RigidBodyBuilder::fixed());
+        let there = Pose::translation(0.0, 7.0, 0.0);
+        (both.physics.simulation.teleport(sleeper, there)).unwrap();
+        both.physics(MS(50));
+        let view = both.frame(MS(60));
+        assert_eq!(view.pose(sleeper), Some(there));
+        assert!(view.pose(late).is_some());
+        both.call(move |simulation, _| *simulation = saved);
+        for ms in [60, 70, 80, 90] {
+            both.physics(MS(ms));
+        }
+        let view = both.frame(MS(95));
+        assert_eq!(view.pose(sleeper), Some(Pose::IDENTITY));
+        assert_eq!((view.pose(late), view.removed()), (None, &[late][..]));
+        // It goes on from now, whatever its clock has said.
+        let x = view.pose(flyer).unwrap().translation.x;
+        assert!((x - 3.0).abs() < 1e-3, "{x}");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use slotmap::SecondaryMap;
+
 use crate::key::BodyKey;
 use crate::pose::Screen;
 use crate::rapier::math::Pose;
@@ -12,31 +14,42 @@ use crate::step::Events;
 use super::mailbox::{Mail, Mailbox, Pace, State};
 use super::{Failure, RunnerSettings};
 
+/// Frames here are not to be mistaken for those of a simulation, which are counted from 0.
+const FIRST: u64 = 1 << 63;
+
 /// What a frame shows of a simulation on another thread: from [`Runner::frame`](super::Runner::frame).
 #[derive(Debug)]
 pub struct View<E> {
     settings: RunnerSettings,
     mail: Mail<E>,
     screen: Screen,
+    /// Where bodies are put that have not been shown yet.
+    coming: SecondaryMap<BodyKey, Pose>,
+    /// How many bodies have come.
+    spawned: u64,
+    /// Counts the frames, from [`FIRST`] on.
+    number: u64,
     /// Simulated time that is shown, in seconds; it never goes back.
     time: f64,
     tick: u64,
     alpha: f32,
     is_starved: bool,
-    replaced: u64,
 }
 
 impl<E> View<E> {
-    pub(super) fn new(settings: RunnerSettings) -> Self {
+    /// Of a simulation whose last frame had this number.
+    pub(super) fn new(settings: RunnerSettings, frame: u64) -> Self {
         Self {
             settings,
             mail: Mail::default(),
             screen: Screen::default(),
+            coming: SecondaryMap::new(),
+            spawned: 0,
+            number: FIRST | frame << 32,
             time: 0.0,
             tick: 0,
             alpha: 0.0,
             is_starved: false,
-            replaced: 0,
         }
     }
 
@@ -70,15 +83,44 @@ impl<E> View<E> {
         let state = Arc::clone(&states[place.min(states.len() - 1)]);
         self.alpha = alpha(&state, self.time);
         self.tick = state.frame.tick;
-        if std::mem::replace(&mut self.replaced, state.replaced) != state.replaced {
-            self.screen.forget_frames();
+        let frame = (state.replaced, state.frame.number);
+        self.screen.show(&state.poses, frame, self.alpha);
+        self.number += 1;
+        self.settle(state.spawned);
+    }
+
+    /// So many bodies have come by now, and are shown or gone.
+    fn settle(&mut self, spawned: u64) {
+        while self.spawned < spawned
+            && let Some(key) = self.mail.spawned.pop_front()
+        {
+            self.spawned += 1;
+            self.coming.remove(key);
+            self.screen.settle(key);
         }
-        (self.screen).show(&state.poses, state.frame.number, self.alpha);
     }
 
     fn fetch(&mut self, mailbox: &Mailbox<E>) {
         let Self { mail, settings, .. } = self;
         mailbox.try_with(|new| mail.append(new, settings.states(), settings.events));
+    }
+
+    /// A body is on its way, and will be put there.
+    pub(super) fn expect(&mut self, key: BodyKey, pose: Pose) {
+        self.coming.insert(key, pose);
+    }
+
+    /// Where a body is shown or, before that, put.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn pose_or_start(&self, key: BodyKey) -> Option<Pose> {
+        self.pose(key).or_else(|| self.coming.get(key).copied())
+    }
+
+    /// One more for each frame that showed something; never one of the simulation's own frames, nor one of a runner
+    /// that had the simulation before.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Where a body is shown; `None` of one that is not there, or not yet.
@@ -94,7 +136,7 @@ impl<E> View<E> {
         self.screen.moved()
     }
 
-    /// The bodies that were shown in the frame before and are gone.
+    /// The bodies that were shown in the frame before and are gone, and those that went before they were shown.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()

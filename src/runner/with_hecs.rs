@@ -1,0 +1,325 @@
+//! A hecs world on a runner, with a clock of our own.
+
+use super::*;
+use crate::Rate;
+use crate::entities::{Body, Entities, RenderPose};
+use crate::rapier::prelude::*;
+use hecs::{Entity, World};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = &'static str;
+}
+
+struct Game {
+    world: World,
+    entities: Entities,
+    runner: Runner<Idle>,
+    physics: Physics<Idle>,
+    orders: Receiver<Order<Idle>>,
+    now: Duration,
+    /// The bodies that are to live, and whose they are.
+    owned: BTreeMap<BodyKey, Entity>,
+    /// Entities that had one.
+    bare: Vec<Entity>,
+    /// Moved by hand since the last sync.
+    is_moved: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Wait(u64),
+    Physics,
+    Frame,
+    Sync,
+    Spawn(bool),
+    Despawn(usize),
+    DespawnByHand(usize),
+    TakeOff(usize),
+    Move(usize),
+    Attach(usize),
+    Remove(usize),
+    RemoveThroughRapier(usize),
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    use Operation::*;
+    let which = || 0..100usize;
+    prop_oneof![
+        6 => (0..30u64).prop_map(Wait),
+        5 => Just(Physics),
+        5 => Just(Frame),
+        5 => Just(Sync),
+        6 => any::<bool>().prop_map(Spawn),
+        1 => which().prop_map(Despawn),
+        1 => which().prop_map(DespawnByHand),
+        1 => which().prop_map(TakeOff),
+        1 => which().prop_map(Move),
+        1 => which().prop_map(Attach),
+        1 => which().prop_map(Remove),
+        1 => which().prop_map(RemoveThroughRapier),
+    ]
+}
+
+fn body(i: usize, is_fixed: bool) -> RigidBodyBuilder {
+    let body = if is_fixed {
+        RigidBodyBuilder::fixed()
+    } else {
+        RigidBodyBuilder::dynamic().linvel(Vector::X)
+    };
+    body.translation(Vector::Z * (3 * i) as f32)
+}
+
+fn ball() -> ColliderBuilder {
+    ColliderBuilder::ball(0.5)
+}
+
+impl Game {
+    /// With bodies that were spawned before there was a thread.
+    fn new(commands: usize) -> Self {
+        let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+        let (mut world, mut entities) = (World::new(), Entities::default());
+        let mut owned = BTreeMap::new();
+        for i in 0..3 {
+            let body = body(1_000 + i, i == 0);
+            let (entity, key) = entities.spawn(&mut world, &mut simulation, body, ball(), ());
+            owned.insert(key, entity);
+        }
+        simulation.advance(MS(35), |_, _| ());
+        entities.sync(&mut world, &mut simulation);
+        let now = simulation.clock().real_time();
+        let settings = RunnerSettings {
+            commands,
+            ..RunnerSettings::default()
+        };
+        let (runner, physics, orders) = Runner::without_thread(simulation, Idle, settings);
+        Self {
+            world,
+            entities,
+            runner,
+            physics,
+            orders,
+            now,
+            owned,
+            bare: Vec::new(),
+            is_moved: false,
+        }
+    }
+
+    fn physics(&mut self) {
+        for order in self.orders.try_iter() {
+            self.physics.order(order);
+        }
+        while (self.physics.run_until(self.now)).is_some_and(|next| next <= self.now) {}
+    }
+
+    fn frame(&mut self) {
+        self.runner.view.update(&self.runner.mailbox, self.now);
+    }
+
+    fn sync(&mut self) {
+        self.entities.sync(&mut self.world, &mut self.runner);
+        self.is_moved = false;
+    }
+
+    fn remove_through_rapier(&self, key: BodyKey) -> Option<()> {
+        let remove = move |simulation: &mut Simulation, _: &mut Idle| {
+            let handle = simulation.handle(key).expect("it lives");
+            simulation.physics_mut().remove_body(handle);
+        };
+        self.runner.call(remove).ok()
+    }
+
+    fn nth(&self, n: usize) -> Option<(BodyKey, Entity)> {
+        let owned = self.owned.iter().nth(n % self.owned.len().max(1))?;
+        Some((*owned.0, *owned.1))
+    }
+
+    /// `None` if there is nothing to do it to.
+    fn apply(&mut self, i: usize, operation: Operation) -> Option<()> {
+        let Self {
+            world,
+            entities,
+            runner,
+            ..
+        } = self;
+        match operation {
+            Operation::Wait(ms) => self.now += MS(ms),
+            Operation::Physics => self.physics(),
+            Operation::Frame => self.frame(),
+            Operation::Sync => {
+                self.sync();
+                self.check();
+            }
+            Operation::Spawn(is_fixed) => {
+                let body = body(i, is_fixed).build();
+                let start = *body.position();
+                match entities.try_spawn(world, runner, body, ball(), ()) {
+                    Ok((entity, key)) => {
+                        assert_eq!(world.get::<&RenderPose>(entity).unwrap().0, start);
+                        self.owned.insert(key, entity);
+                    }
+                    Err(error) => assert!(matches!(error, SendError::Full(_))),
+                }
+            }
+            Operation::Despawn(n) => {
+                let (key, entity) = self.nth(n)?;
+                let Self { entities, .. } = self;
+                entities
+                    .despawn(&mut self.world, &mut self.runner, entity)
+                    .unwrap();
+                self.owned.remove(&key);
+            }
+            Operation::DespawnByHand(n) => {
+                let (key, entity) = self.nth(n)?;
+                self.world.despawn(entity).unwrap();
+                self.owned.remove(&key);
+            }
+            Operation::TakeOff(n) => {
+                let (key, entity) = self.nth(n)?;
+                drop(self.world.remove_one::<Body>(entity).unwrap());
+                self.owned.remove(&key);
+                self.bare.push(entity);
+            }
+            Operation::Move(n) => {
+                let (key, entity) = self.nth(n)?;
+                let body = self.world.remove_one::<Body>(entity).unwrap();
+                self.bare.push(entity);
+                self.owned.insert(key, self.world.spawn((body,)));
+                self.is_moved = true;
+            }
+            Operation::Attach(n) => {
+                let (key, before) = self.nth(n).filter(|_| !self.is_moved)?;
+                let entity = self.world.spawn(());
+                let Self { entities, .. } = self;
+                entities
+                    .attach(&mut self.world, &mut self.runner, entity, key)
+                    .expect("it is shown or to come");
+                self.owned.insert(key, entity);
+                self.bare.push(before);
+            }
+            Operation::Remove(n) => {
+                let (key, entity) = self.nth(n)?;
+                self.runner.send(Command::Remove(key)).ok()?;
+                self.owned.remove(&key);
+                self.bare.push(entity);
+            }
+            Operation::RemoveThroughRapier(n) => {
+                let (key, entity) = self.nth(n)?;
+                self.remove_through_rapier(key)?;
+                self.owned.remove(&key);
+                self.bare.push(entity);
+            }
+        }
+        Some(())
+    }
+
+    /// After a sync: who has a body is shown where that is shown, or will be.
+    fn check(&self) {
+        for (key, entity) in &self.owned {
+            assert_eq!(self.entities.entity(*key), Some(*entity));
+            let shown = self.world.get::<&RenderPose>(*entity).expect("it is shown");
+            assert_eq!(Some(shown.0), self.runner.view.pose_or_start(*key));
+        }
+    }
+
+    /// Until all that was asked for is done and shown.
+    fn settle(&mut self) {
+        for _ in 0..500 {
+            self.now += MS(10);
+            self.physics();
+            self.frame();
+            self.sync();
+            self.check();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Whoever is late, whatever is full: in the end each body has its entity and each entity its body.
+    #[test]
+    fn no_entity_without_its_body_nor_a_body_without_its_entity(
+        commands in 1..20usize,
+        operations in prop::collection::vec(operation(), 1..300),
+    ) {
+        let mut game = Game::new(commands);
+        for (i, operation) in operations.into_iter().enumerate() {
+            game.apply(i, operation);
+        }
+        game.settle();
+        let on: BTreeMap<BodyKey, Entity> = (game.world.query::<(Entity, &Body)>().iter())
+            .map(|(entity, body)| (body.key(), entity))
+            .collect();
+        prop_assert_eq!(&on, &game.owned);
+        for (key, entity) in on {
+            let shown = game.world.get::<&RenderPose>(entity).unwrap().0;
+            prop_assert_eq!(game.runner.view.pose(key), Some(shown));
+        }
+        let shown = game.world.query::<&RenderPose>().iter().count();
+        prop_assert_eq!(shown, game.owned.len());
+        for entity in game.bare {
+            prop_assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
+        }
+        prop_assert_eq!(game.runner.lost_spawns(), 0);
+        let (simulation, _) = game.physics.into_parts();
+        let simulated: BTreeSet<BodyKey> = simulation.bodies().map(|(key, _)| key).collect();
+        prop_assert_eq!(simulated, game.owned.into_keys().collect::<BTreeSet<_>>());
+    }
+}
+
+#[test]
+fn frames_without_a_sync_are_made_up_for() {
+    let mut game = Game::new(9);
+    game.frame();
+    game.sync();
+    let (key, entity) = game.owned.pop_first().unwrap();
+    game.remove_through_rapier(key).unwrap();
+    for _ in 0..20 {
+        game.now += MS(10);
+        game.physics();
+        game.frame();
+    }
+    assert!(game.runner.view.removed().is_empty(), "long ago");
+    game.sync();
+    game.check();
+    assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
+}
+
+#[test]
+fn a_body_that_goes_before_it_is_shown_is_taken_off() {
+    let mut game = Game::new(9);
+    game.frame();
+    game.sync();
+    let Game {
+        world,
+        entities,
+        runner,
+        ..
+    } = &mut game;
+    let (entity, key) = entities
+        .try_spawn(world, runner, body(0, false), ball(), ())
+        .unwrap();
+    runner.send(Command::Remove(key)).unwrap();
+    for _ in 0..5 {
+        assert!(
+            game.world.satisfies::<&Body>(entity),
+            "nothing is known yet"
+        );
+        game.now += MS(5);
+        game.physics();
+        game.frame();
+        let is_gone = game.runner.view.removed() == [key];
+        game.sync();
+        if is_gone {
+            break;
+        }
+    }
+    assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
+}

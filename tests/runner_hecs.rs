@@ -1,0 +1,136 @@
+//! A hecs world and a simulation on a real thread. What depends on time is tested with a clock of its own, in the
+//! library.
+
+mod scenes;
+
+use evenstep::entities::{Body, Entities, RenderPose};
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Command, Hooks, Runner, RunnerSettings, SendError, Simulation};
+use hecs::World;
+use scenes::space;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// Longer than any of these should take, on the slowest of machines.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = Infallible;
+}
+
+/// Frames, each with its sync, until one is as it should be.
+fn frames(
+    world: &mut World,
+    entities: &mut Entities,
+    runner: &mut Runner<Idle>,
+    mut is_good: impl FnMut(&mut World, &Runner<Idle>) -> bool,
+) {
+    let start = runner.now();
+    loop {
+        runner.frame();
+        entities.sync(world, runner);
+        if is_good(world, runner) {
+            return;
+        }
+        assert!(runner.now() - start < PATIENCE, "never");
+        std::thread::yield_now();
+    }
+}
+
+fn flyer() -> RigidBodyBuilder {
+    RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0)
+}
+
+fn shown(world: &World) -> usize {
+    world.query::<(&Body, &RenderPose)>().iter().count()
+}
+
+#[test]
+fn a_level_goes_to_a_thread_with_its_entities() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut simulation = space(100);
+    let (entity, key) = entities.spawn(&mut world, &mut simulation, flyer(), scenes::ball(), ());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
+    // Before the first frame nothing is shown, and nothing is lost.
+    entities.sync(&mut world, &mut runner);
+    assert!(world.satisfies::<(&Body, &RenderPose)>(entity));
+    let at = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
+    let (wall, _) = entities
+        .try_spawn(&mut world, &mut runner, at, scenes::ball(), ("wall",))
+        .unwrap();
+    let start = world.get::<&RenderPose>(wall).unwrap().0;
+    assert_eq!(start, Pose::translation(0.0, 3.0, 0.0));
+    frames(&mut world, &mut entities, &mut runner, |world, runner| {
+        let moved = world.get::<&RenderPose>(entity).unwrap().0;
+        if let Some(pose) = runner.view().pose(key) {
+            assert_eq!(moved, pose);
+        }
+        assert_eq!(world.get::<&RenderPose>(wall).unwrap().0, start);
+        moved.translation.x > 1.0
+    });
+    entities.despawn(&mut world, &mut runner, wall).unwrap();
+    drop(world.remove_one::<Body>(entity).unwrap());
+    entities.sync(&mut world, &mut runner);
+    let (_, left) = (runner
+        .ask(|simulation| simulation.bodies().count())
+        .unwrap())
+    .wait(PATIENCE)
+    .unwrap();
+    assert_eq!((left, shown(&world)), (0, 0));
+}
+
+#[test]
+fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut simulation = space(100);
+    for i in 0..50u8 {
+        let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * f32::from(i));
+        entities.spawn(&mut world, &mut simulation, at, scenes::ball(), ());
+    }
+    let mut settings = RunnerSettings::default();
+    settings.commands = 3;
+    let mut runner = Runner::new(simulation, Idle, settings);
+    // Half of them by hand.
+    let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
+    for entity in &all[25..] {
+        entities.despawn(&mut world, &mut runner, *entity).unwrap();
+    }
+    world.clear();
+    frames(&mut world, &mut entities, &mut runner, |_, runner| {
+        let count = runner.ask(|simulation| simulation.bodies().count());
+        match count {
+            Ok(answer) => answer.wait(PATIENCE).unwrap().1 == 0,
+            Err(SendError::Full(())) => false,
+            Err(error) => panic!("{error}"),
+        }
+    });
+}
+
+#[test]
+fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut simulation = space(100);
+    let (entity, key) = entities.spawn(&mut world, &mut simulation, flyer(), scenes::ball(), ());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
+    runner.send(Command::Remove(key)).unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        shown(world) == 0
+    });
+    assert!(world.contains(entity));
+    let spawn = |simulation: &mut Simulation, _: &mut Idle| {
+        simulation.insert(flyer(), scenes::ball());
+    };
+    runner.call(spawn).unwrap();
+    let mut found: Option<BodyKey> = None;
+    frames(&mut world, &mut entities, &mut runner, |_, runner| {
+        found = runner.view().moved().first().map(|(key, _)| *key);
+        found.is_some()
+    });
+    let key = found.unwrap();
+    (entities.attach(&mut world, &mut runner, entity, key)).unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        world.get::<&RenderPose>(entity).unwrap().0.translation.x > 1.0
+    });
+}
