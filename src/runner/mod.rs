@@ -4,16 +4,19 @@
 mod command;
 // What comes from it.
 mod mailbox;
+// What waits for it.
+mod orders;
 // What it does.
 mod physics;
+// What the two threads share.
+mod sync;
 // What is shown of it.
 mod view;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -25,6 +28,7 @@ use crate::step::Events;
 
 pub use command::{Call, Command};
 use mailbox::Mailbox;
+use orders::{OrderSender, orders};
 use physics::{Order, Physics};
 pub use view::View;
 
@@ -184,10 +188,7 @@ where
     H::Error: Send,
 {
     /// `None` once it is to end.
-    orders: Option<Sender<Order<H>>>,
-    /// How many orders wait.
-    waiting: Arc<AtomicUsize>,
-    settings: RunnerSettings,
+    orders: Option<OrderSender<Order<H>>>,
     thread: Option<JoinHandle<(Simulation, H)>>,
     mailbox: Arc<Mailbox<H::Error>>,
     view: View<H::Error>,
@@ -239,18 +240,14 @@ where
     pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(simulation.clock().real_time());
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&waiting);
-        let mut physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), counted);
-        let (orders, received) = channel();
+        let (sender, orders) = orders(settings.commands);
+        let mut physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
         let thread = Builder::new().name("physics".into()).spawn(move || {
-            run(&mut physics, &received, clock);
+            run(&mut physics, clock);
             physics.into_parts()
         });
         Self {
-            orders: Some(orders),
-            waiting,
-            settings,
+            orders: Some(sender),
             thread: Some(thread.expect("the system has a thread to give")),
             mailbox,
             view: View::new(settings),
@@ -362,18 +359,10 @@ where
     }
 
     fn order(&self, order: Order<H>) -> Result<(), SendError<Order<H>>> {
-        let Some(orders) = &self.orders else {
-            return Err(SendError::Ended(order));
-        };
-        let has_room = |waiting| (waiting < self.settings.commands).then_some(waiting + 1);
-        // The count guards nothing but itself.
-        let order_of = Ordering::Relaxed;
-        if (self.waiting.fetch_update(order_of, order_of, has_room)).is_err() {
-            return Err(SendError::Full(order));
+        match &self.orders {
+            Some(orders) => orders.send(order),
+            None => Err(SendError::Ended(order)),
         }
-        orders
-            .send(order)
-            .map_err(|refused| SendError::Ended(refused.0))
     }
 
     /// The events of all steps since this was asked last, each once, with the tick of its step.
@@ -441,24 +430,27 @@ where
 }
 
 /// The thread: until nobody can send orders any more.
-fn run<H: Hooks>(physics: &mut Physics<H>, orders: &Receiver<Order<H>>, clock: WallClock) {
-    loop {
-        loop {
-            match orders.try_recv() {
-                Ok(order) => physics.order(order),
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => return,
-            }
-        }
+fn run<H: Hooks>(physics: &mut Physics<H>, clock: WallClock) {
+    while physics.orders.fetch() {
         // To an absolute time, so that what each wait is late does not add up.
-        let order = match physics.run_until(clock.now()) {
-            Some(next) => orders.recv_timeout(next.saturating_sub(clock.now())),
-            None => orders.recv().map_err(RecvTimeoutError::from),
-        };
-        match order {
-            Ok(order) => physics.order(order),
-            Err(RecvTimeoutError::Timeout) => (),
-            Err(RecvTimeoutError::Disconnected) => return,
+        let next = physics.run_until(clock.now());
+        let most = next.map(|next| next.saturating_sub(clock.now()));
+        if !physics.orders.wait(most) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_ended_is_never_full() {
+        let (sender, orders) = orders(1);
+        drop(orders);
+        for i in 0..3 {
+            assert!(matches!(sender.send(i), Err(SendError::Ended(_))));
         }
     }
 }

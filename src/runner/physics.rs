@@ -1,10 +1,8 @@
 //! What the physics' thread does, without the thread and the clock.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::simulation::{Hooks, Simulation};
@@ -12,24 +10,20 @@ use crate::time::Stepping;
 
 use super::command::Command;
 use super::mailbox::{Mail, Mailbox, Pace, State};
+use super::orders::Orders;
 use super::{Failure, Query, RunnerSettings};
 
 /// The most steps that are made one after the other before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
-/// When to come again with what could not be handed over, as the other side was at the mailbox.
-const SOON: Duration = Duration::from_micros(100);
-
 pub(super) struct Physics<H: Hooks> {
     simulation: Simulation,
     hooks: H,
     settings: RunnerSettings,
-    waiting: VecDeque<Order<H>>,
+    pub orders: Orders<Order<H>>,
     /// Queries whose commands are part of the step at hand.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
-    /// How many orders wait, here and on their way.
-    counted: Arc<AtomicUsize>,
     outgoing: Mail<H::Error>,
     /// The step that has panicked.
     broken: Option<u64>,
@@ -49,7 +43,7 @@ impl<H: Hooks> Physics<H> {
         hooks: H,
         settings: RunnerSettings,
         mailbox: Arc<Mailbox<H::Error>>,
-        counted: Arc<AtomicUsize>,
+        orders: Orders<Order<H>>,
     ) -> Self {
         let outgoing = Mail {
             // One for each that can wait, so that there is always one to give out.
@@ -62,15 +56,15 @@ impl<H: Hooks> Physics<H> {
             simulation,
             hooks,
             settings,
-            waiting: VecDeque::new(),
+            orders,
             asked: Vec::new(),
             mailbox,
-            counted,
             outgoing,
             broken: None,
         };
         physics.publish();
-        physics.hand_over();
+        // Nobody else is at the box yet.
+        physics.hand_over(Duration::ZERO);
         physics
     }
 
@@ -78,10 +72,6 @@ impl<H: Hooks> Physics<H> {
     pub fn into_parts(mut self) -> (Simulation, H) {
         self.simulation.free_reserved_keys();
         (self.simulation, self.hooks)
-    }
-
-    pub fn order(&mut self, order: Order<H>) {
-        self.waiting.push_back(order);
     }
 
     /// Makes the steps that are due by `now`, in the real time of the simulation's clock. Gives when to call it again, if
@@ -96,7 +86,7 @@ impl<H: Hooks> Physics<H> {
             }
             self.make_due_step(now);
         }
-        let again = (!self.hand_over()).then(|| now + SOON);
+        let again = self.hand_over(now);
         let next = self.deadline();
         next.into_iter().chain(again).min()
     }
@@ -148,8 +138,7 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn run_orders(&mut self) {
-        while let Some(order) = self.waiting.pop_front() {
-            self.counted.fetch_sub(1, Ordering::Relaxed);
+        while let Some(order) = self.orders.pop() {
             match order {
                 Order::Command(command) => self.run(command),
                 Order::Query(query) => self.asked.push(query),
@@ -254,15 +243,9 @@ impl<H: Hooks> Physics<H> {
         }));
     }
 
-    /// Puts what there is into the mailbox. Gives `false` if that is being read in this moment.
-    fn hand_over(&mut self) -> bool {
-        let Self {
-            mailbox,
-            outgoing,
-            settings,
-            ..
-        } = self;
-        mailbox.try_with(|mail| mail.append(outgoing, settings.states(), settings.events))
+    /// Gives when to come again, if the mailbox is being read in this moment.
+    fn hand_over(&mut self, now: Duration) -> Option<Duration> {
+        self.mailbox.put(&mut self.outgoing, &self.settings, now)
     }
 }
 
@@ -271,6 +254,8 @@ mod tests {
     use super::*;
     use crate::rapier::prelude::*;
     use crate::runner::View;
+    use crate::runner::mailbox::SOON;
+    use crate::runner::orders::{OrderSender, orders};
     use crate::{BodyKey, Rate, Step};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -282,27 +267,25 @@ mod tests {
         physics: Physics<H>,
         view: View<H::Error>,
         mailbox: Arc<Mailbox<H::Error>>,
+        orders: OrderSender<Order<H>>,
     }
 
     impl<H: Hooks> Both<H> {
         fn new(simulation: Simulation, hooks: H) -> Self {
             let (mailbox, settings) = (Arc::new(Mailbox::default()), RunnerSettings::default());
+            let (sender, orders) = orders(settings.commands);
+            let to_read = Arc::clone(&mailbox);
             Self {
-                physics: Physics::new(
-                    simulation,
-                    hooks,
-                    settings,
-                    Arc::clone(&mailbox),
-                    // Orders come past the queue.
-                    Arc::new(AtomicUsize::new(1_000_000)),
-                ),
+                physics: Physics::new(simulation, hooks, settings, mailbox, orders),
                 view: View::new(settings),
-                mailbox,
+                mailbox: to_read,
+                orders: sender,
             }
         }
 
         /// All that is due.
         fn physics(&mut self, now: Duration) -> Option<Duration> {
+            self.physics.orders.fetch();
             loop {
                 let next = self.physics.run_until(now);
                 if next.is_none_or(|next| next > now) {
@@ -317,7 +300,7 @@ mod tests {
         }
 
         fn command(&mut self, command: Command<H>) {
-            self.physics.order(Order::Command(command));
+            self.orders.send(Order::Command(command)).unwrap();
         }
 
         fn call(&mut self, call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static) {
@@ -481,12 +464,13 @@ mod tests {
             }
             both.command(Command::Teleport(wall, Pose::translation(x, 9.0, 0.0)));
             let answer = answer.clone();
-            both.physics.order(Order::Query(Box::new(move |simulation| {
+            let query = Order::Query(Box::new(move |simulation: &Simulation| {
                 let pipeline = simulation.physics().query_pipeline();
                 let ray = Ray::new(Vector::new(x, 20.0, 0.0), -Vector::Y);
                 let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
                 answer.send((simulation.tick(), hit)).unwrap();
-            })));
+            }));
+            both.orders.send(query).unwrap();
             both.physics(MS(if paused { 25 } else { 10 }));
             let (tick, hit) = answers.try_recv().expect("answered in this step");
             assert_eq!(tick, both.tick());
@@ -584,7 +568,7 @@ mod tests {
             assert_eq!(both.physics(MS(120)), None);
             assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
             both.call(|simulation, _| simulation.set_tick(100));
-            both.physics.order(Order::Recover);
+            both.orders.send(Order::Recover).unwrap();
             // It panics again, as it is the same step.
             assert_eq!(both.physics(MS(130)), None);
             both.frame(MS(130));

@@ -63,8 +63,7 @@ impl<E> View<E> {
     }
 
     fn fetch(&mut self, mailbox: &Mailbox<E>) {
-        let Self { mail, settings, .. } = self;
-        mailbox.try_with(|new| mail.append(new, settings.states(), settings.events));
+        mailbox.take(&mut self.mail, &self.settings);
     }
 
     /// Where a body is shown; `None` of one that is not there, or not yet.
