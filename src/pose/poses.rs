@@ -476,18 +476,18 @@ impl Poses {
         Some(keys.filter_map(|key| Some((key, self.shown(key)?))))
     }
 
-    /// For a [`Screen`](super::screen::Screen) that has shown what was there in `frame`: poses at `alpha` of all
-    /// that move, then those of all that came to rest since, each perhaps twice.
+    /// For a [`Screen`](super::screen::Screen) that has shown what was there in `frame`, or nothing of these: poses at
+    /// `alpha` of all that move, then those of all that came to rest since, each perhaps twice.
     #[cfg(feature = "threads")]
     pub fn poses_since<'a>(
         &'a self,
-        frame: u64,
+        frame: Option<u64>,
         alpha: f32,
         buffer: &'a mut Vec<Pose>,
     ) -> impl Iterator<Item = (BodyKey, Pose)> + 'a {
         self.moving.poses_at(alpha, buffer);
         let moving = self.moving.keys.iter().copied().zip(buffer.iter().copied());
-        let settled = self.settled.since(frame);
+        let settled = frame.and_then(|frame| self.settled.since(frame));
         let is_forgotten = settled.is_none();
         let settled = settled.into_iter().flatten();
         let all = self.bodies.keys().filter(move |_| is_forgotten);

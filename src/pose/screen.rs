@@ -16,16 +16,21 @@ pub(crate) struct Screen {
     /// The frame of the poses that were shown last, and how often bodies had been removed by then.
     frame: u64,
     removals: u64,
+    /// Of which simulation they were.
+    simulation: u64,
     /// Kept for its memory.
     buffer: Vec<Pose>,
 }
 
 impl Screen {
-    /// Shows `poses`, which are those of `frame`, at `alpha`.
-    pub fn show(&mut self, poses: &Poses, frame: u64, alpha: f32) {
+    /// Shows `poses`, which are those of `frame`, at `alpha`. Where another `simulation` is shown than before, its frames
+    /// and removals say nothing about what was shown.
+    pub fn show(&mut self, poses: &Poses, simulation: u64, frame: u64, alpha: f32) {
         self.moved.clear();
         self.removed.clear();
-        if std::mem::replace(&mut self.removals, poses.removals()) != poses.removals() {
+        let is_other = std::mem::replace(&mut self.simulation, simulation) != simulation;
+        let removals = std::mem::replace(&mut self.removals, poses.removals());
+        if is_other || removals != poses.removals() {
             let gone = self.shown.keys().filter(|key| !poses.contains(*key));
             self.removed.extend(gone);
             for key in &self.removed {
@@ -33,6 +38,7 @@ impl Screen {
             }
         }
         let since = std::mem::replace(&mut self.frame, frame);
+        let since = (!is_other).then_some(since);
         for (key, pose) in poses.poses_since(since, alpha, &mut self.buffer) {
             if self.shown.insert(key, pose) != Some(pose) {
                 self.moved.push((key, pose));

@@ -19,6 +19,8 @@ pub(super) const SOON: Duration = Duration::from_micros(100);
 #[derive(Debug)]
 pub(super) struct State {
     pub poses: Poses,
+    /// Counts up when it is of another simulation than the state before.
+    pub replaced: u64,
     pub frame: Frame,
     /// Simulated time at its end.
     pub time: Duration,
@@ -72,10 +74,13 @@ impl<E> Mail<E> {
     /// Adds what has come later. As many states are kept as the settings say, and the events of as many steps.
     fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         for state in later.states.drain(..) {
-            // What was done in a pause.
-            let is_same = |last: &Arc<State>| last.frame.tick == state.frame.tick;
-            if self.states.back().is_some_and(is_same) {
-                self.states.pop_back();
+            if let Some(last) = self.states.back() {
+                if last.replaced != state.replaced {
+                    self.states.clear();
+                } else if last.frame.tick == state.frame.tick {
+                    // What was done in a pause.
+                    self.states.pop_back();
+                }
             }
             self.states.push_back(state);
         }

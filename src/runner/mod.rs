@@ -99,6 +99,13 @@ pub enum Failure<E> {
         /// What the panic was given.
         payload: Box<dyn Any + Send>,
     },
+    /// A question panicked, to which there is no answer then. The game goes on.
+    Question {
+        /// The number of steps made.
+        tick: u64,
+        /// What the panic was given.
+        payload: Box<dyn Any + Send>,
+    },
 }
 
 impl<E: fmt::Debug> fmt::Debug for Failure<E> {
@@ -106,6 +113,7 @@ impl<E: fmt::Debug> fmt::Debug for Failure<E> {
         match self {
             Self::Hook { tick, error } => write!(f, "Hook {{ tick: {tick}, error: {error:?} }}"),
             Self::Panic { tick, .. } => write!(f, "Panic {{ tick: {tick}, .. }}"),
+            Self::Question { tick, .. } => write!(f, "Question {{ tick: {tick}, .. }}"),
         }
     }
 }
@@ -131,7 +139,7 @@ pub struct Answer<T>(Receiver<(u64, T)>);
 
 impl<T> Answer<T> {
     /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if there never
-    /// will be: the step panicked, or the thread has ended.
+    /// will be: the step or the question panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()

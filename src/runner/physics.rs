@@ -1,6 +1,7 @@
 //! What the physics' thread does, without the thread and the clock.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub(super) struct Physics<H: Hooks> {
     outgoing: Mail<H::Error>,
     /// The step that has panicked.
     broken: Option<u64>,
+    /// How often a command has put another simulation in the place of the one before.
+    replaced: u64,
 }
 
 /// What comes from the other thread.
@@ -61,6 +64,7 @@ impl<H: Hooks> Physics<H> {
             mailbox,
             outgoing,
             broken: None,
+            replaced: 0,
         };
         physics.publish();
         // Nobody else is at the box yet.
@@ -155,11 +159,16 @@ impl<H: Hooks> Physics<H> {
         if self.broken.is_some() {
             return;
         }
+        // Only this thread makes frames: what is at another one is another simulation.
+        let at =
+            |simulation: &Simulation| (simulation.frame().number, simulation.clock().real_time());
+        let before = at(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
             Err(payload) => self.fail(payload),
         }
+        self.replaced += u64::from(at(&self.simulation) != before);
     }
 
     fn make_step(&mut self, until: Duration) {
@@ -192,7 +201,7 @@ impl<H: Hooks> Physics<H> {
         }
         self.publish();
         for query in self.asked.drain(..) {
-            query(&self.simulation);
+            answer(query, &self.simulation, &mut self.outgoing.failures);
         }
     }
 
@@ -222,7 +231,7 @@ impl<H: Hooks> Physics<H> {
         if !self.asked.is_empty() {
             let copy = self.simulation.with_fresh_queries();
             for query in self.asked.drain(..) {
-                query(&copy);
+                answer(query, &copy, &mut self.outgoing.failures);
             }
         }
     }
@@ -237,6 +246,7 @@ impl<H: Hooks> Physics<H> {
         };
         self.outgoing.states.push_back(Arc::new(State {
             poses: self.simulation.poses().clone(),
+            replaced: self.replaced,
             frame: self.simulation.frame(),
             time: clock.time().saturating_sub(clock.overstep()),
             dt: clock.rate().dt_f64(),
@@ -246,6 +256,14 @@ impl<H: Hooks> Physics<H> {
     /// Gives when to come again, if the mailbox is being read in this moment.
     fn hand_over(&mut self, now: Duration) -> Option<Duration> {
         self.mailbox.put(&mut self.outgoing, &self.settings, now)
+    }
+}
+
+/// A question that panics has changed nothing: the game goes on.
+fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Failure<E>>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| query(simulation))) {
+        let tick = simulation.tick();
+        failures.push_back(Failure::Question { tick, payload });
     }
 }
 
@@ -285,7 +303,6 @@ mod tests {
 
         /// All that is due.
         fn physics(&mut self, now: Duration) -> Option<Duration> {
-            self.physics.orders.fetch();
             loop {
                 let next = self.physics.run_until(now);
                 if next.is_none_or(|next| next > now) {
@@ -299,8 +316,13 @@ mod tests {
             &self.view
         }
 
+        fn order(&mut self, order: Order<H>) {
+            self.orders.send(order).unwrap();
+            assert!(self.physics.orders.fetch());
+        }
+
         fn command(&mut self, command: Command<H>) {
-            self.orders.send(Order::Command(command)).unwrap();
+            self.order(Order::Command(command));
         }
 
         fn call(&mut self, call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static) {
@@ -470,7 +492,7 @@ mod tests {
                 let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
                 answer.send((simulation.tick(), hit)).unwrap();
             }));
-            both.orders.send(query).unwrap();
+            both.order(query);
             both.physics(MS(if paused { 25 } else { 10 }));
             let (tick, hit) = answers.try_recv().expect("answered in this step");
             assert_eq!(tick, both.tick());
@@ -534,6 +556,67 @@ mod tests {
         mailbox.try_with(|_| assert_eq!(both.frame(MS(31)).pose(key), shown));
     }
 
+    #[test]
+    fn another_simulation_in_its_place_is_shown_as_it_is() {
+        for (age, pauses) in [(10, false), (10, true), (90, false), (90, true)] {
+            let (mut simulation, key) = flyer();
+            let ball = || ColliderBuilder::ball(1.0);
+            let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
+            let only_here = simulation.insert(RigidBodyBuilder::fixed(), ball());
+            let mut saved = simulation.clone();
+            saved.remove(only_here).unwrap();
+            for _ in 0..age {
+                saved.advance(MS(10), |_, _| ());
+            }
+            let mut both = Both::new(simulation, Idle);
+            let first = Pose::translation(0.0, 7.0, 0.0);
+            both.command(Command::Teleport(wall, first));
+            for ms in 0..50 {
+                both.physics(MS(10 * ms));
+                both.frame(MS(10 * ms));
+            }
+            assert_eq!(both.view.pose(wall), Some(first));
+            if pauses {
+                both.command(Command::Pause);
+            }
+            both.call(move |simulation, _| {
+                let is_paused = simulation.clock().is_paused();
+                *simulation = saved;
+                if is_paused {
+                    simulation.pause();
+                }
+            });
+            both.physics(MS(500));
+            both.physics(MS(510));
+            let view = both.frame(MS(512));
+            assert_eq!(view.pose(wall), Some(Pose::IDENTITY));
+            assert_eq!(view.pose(only_here), None);
+            assert_eq!(view.removed(), [only_here]);
+            let x = view.pose(key).unwrap().translation.x;
+            assert!((x - age as f32).abs() <= 3.0, "{x} after {age} steps");
+        }
+    }
+
+    #[test]
+    fn a_question_that_panics_is_reported_and_the_game_goes_on() {
+        let (simulation, _) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.order(Order::Query(Box::new(|_| panic!("of no use"))));
+        both.physics(MS(10));
+        both.command(Command::Pause);
+        both.order(Order::Query(Box::new(|_| panic!("of no use"))));
+        both.physics(MS(20));
+        both.command(Command::Resume);
+        both.physics(MS(30));
+        let next = both.physics(MS(40));
+        assert!(next.is_some() && both.tick() > 1);
+        let failures = both.view.take_failures(&both.mailbox);
+        assert_eq!(
+            format!("{failures:?}"),
+            "[Question { tick: 1, .. }, Question { tick: 1, .. }]"
+        );
+    }
+
     struct Fails(Option<&'static str>);
 
     impl Hooks for Fails {
@@ -568,7 +651,7 @@ mod tests {
             assert_eq!(both.physics(MS(120)), None);
             assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
             both.call(|simulation, _| simulation.set_tick(100));
-            both.orders.send(Order::Recover).unwrap();
+            both.order(Order::Recover);
             // It panics again, as it is the same step.
             assert_eq!(both.physics(MS(130)), None);
             both.frame(MS(130));

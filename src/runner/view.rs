@@ -59,7 +59,7 @@ impl<E> View<E> {
         self.tick = state.frame.tick;
         let shown_with = if self.is_starved { 1.0 } else { self.alpha };
         self.screen
-            .show(&state.poses, state.frame.number, shown_with);
+            .show(&state.poses, state.replaced, state.frame.number, shown_with);
     }
 
     fn fetch(&mut self, mailbox: &Mailbox<E>) {
