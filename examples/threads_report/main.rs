@@ -111,15 +111,15 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
     let (start, real_start) = (Instant::now(), runner.now());
     run.starved = at_144_hz(length, &mut run.frames, |is_measured| {
         let begin = Instant::now();
-        runner.frame();
-        let cost = begin.elapsed();
-        let present = (runner.now() - runner.dropped()).as_secs_f64() - ahead;
         let view = runner.frame();
+        let cost = begin.elapsed();
+        let (shown, is_starved) = (view.time(), view.is_starved());
+        let present = (runner.now() - runner.dropped()).as_secs_f64() - ahead;
         if is_measured {
             run.costs.push(1e3 * cost.as_secs_f64());
-            run.behind.push(1e3 * (present - view.time()));
+            run.behind.push(1e3 * (present - shown));
         }
-        is_measured && view.is_starved()
+        is_measured && is_starved
     });
     run.dropped = runner.dropped();
     let (_, Steps(steps)) = runner.stop();

@@ -131,8 +131,9 @@ impl<E> View<E> {
             return self.mail.events.drain(..).collect();
         };
         let events: &mut VecDeque<(u64, Events)> = &mut self.mail.events;
-        let len = events.partition_point(|(tick, _)| *tick < shown);
-        events.drain(..len).collect()
+        // After a rewind ticks come again: what was before it was shown, too.
+        let last = events.iter().rposition(|(tick, _)| *tick < shown);
+        events.drain(..last.map_or(0, |last| last + 1)).collect()
     }
 
     pub(super) fn take_failures(&mut self, mailbox: &Mailbox<E>) -> Vec<Failure<E>> {
@@ -161,4 +162,24 @@ impl<E> View<E> {
 fn alpha(state: &State, time: f64) -> f32 {
     let left = (state.time.as_secs_f64() - time) / state.dt;
     (1.0 - left).clamp(0.0, 1.0) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_before_a_rewind_hold_no_later_ones_back() {
+        let mailbox = Mailbox::<()>::default();
+        let ticks = [50, 51, 52, 53, 3, 4, 5];
+        mailbox.try_with(|mail| {
+            mail.events = ticks.map(|tick| (tick, Events::default())).into();
+        });
+        let mut view = View::new(RunnerSettings::default());
+        view.fetch(&mailbox);
+        let come = view.take_events(&mailbox, Some(5));
+        assert!(come.iter().map(|(tick, _)| tick).eq(&ticks[..6]));
+        assert!(view.take_events(&mailbox, Some(5)).is_empty());
+        assert_eq!(view.take_events(&mailbox, Some(6)).len(), 1);
+    }
 }
