@@ -1,7 +1,7 @@
 //! What goes from the physics to the renderer. Neither waits for the other: who finds the box taken comes again.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::BodyKey;
@@ -9,7 +9,11 @@ use crate::pose::Poses;
 use crate::simulation::{Frame, Simulation};
 use crate::step::Events;
 
-use super::Failure;
+use super::sync::{Mutex, TryLockError};
+use super::{Failure, RunnerSettings};
+
+/// When to come again with what could not be handed over, as the other side was at the box.
+pub(super) const SOON: Duration = Duration::from_micros(100);
 
 /// What a step has led to.
 #[derive(Debug)]
@@ -99,8 +103,8 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Adds what has come later. So many states are kept, and the events of so many steps.
-    pub fn append(&mut self, later: &mut Self, states: usize, events: usize) {
+    /// Adds what has come later. As many states are kept as the settings say, and the events of as many steps.
+    pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         for state in later.states.drain(..) {
             let is_other = |last: &Arc<State>| last.replaced != state.replaced;
             if self.states.back().is_some_and(is_other) {
@@ -113,10 +117,10 @@ impl<E> Mail<E> {
             }
             self.states.push_back(state);
         }
-        let old = self.states.len().saturating_sub(states);
+        let old = self.states.len().saturating_sub(settings.states());
         self.states.drain(..old);
         self.events.append(&mut later.events);
-        let old = self.events.len().saturating_sub(events);
+        let old = self.events.len().saturating_sub(settings.events);
         self.lost_events += std::mem::take(&mut later.lost_events);
         self.lost_events += self
             .events
@@ -143,6 +147,22 @@ impl<E> Default for Mailbox<E> {
 }
 
 impl<E> Mailbox<E> {
+    /// Puts mail into the box. Gives when to come again if the other side is at it in this moment: nobody else says so.
+    pub fn put(
+        &self,
+        mail: &mut Mail<E>,
+        settings: &RunnerSettings,
+        now: Duration,
+    ) -> Option<Duration> {
+        let is_put = self.try_with(|there| there.append(mail, settings));
+        (!is_put).then(|| now + SOON)
+    }
+
+    /// Adds what is in the box to the mail. If the other side is at it in this moment, the next frame does.
+    pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings) {
+        self.try_with(|there| mail.append(there, settings));
+    }
+
     /// Does something with the mail, unless the other side is at it in this moment. Gives whether it was done.
     pub fn try_with(&self, act: impl FnOnce(&mut Mail<E>)) -> bool {
         match self.0.try_lock() {

@@ -6,8 +6,12 @@ mod command;
 mod mailbox;
 // The same for hooks that stay on the game's thread.
 mod overlap;
+// What waits for it.
+mod orders;
 // What it does.
 mod physics;
+// What the two threads share.
+mod sync;
 // What is shown of it.
 mod view;
 // All of it with entities.
@@ -17,8 +21,7 @@ mod with_hecs;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -30,6 +33,7 @@ use crate::step::Events;
 
 pub use command::{Call, Command};
 use mailbox::Mailbox;
+use orders::{OrderSender, orders};
 pub use overlap::Overlap;
 use physics::{Order, Physics};
 pub use view::View;
@@ -40,9 +44,10 @@ pub use view::View;
 pub struct RunnerSettings {
     /// How far in the past frames are shown, beyond the one step that interpolation takes: in steps, 0.5 by default.
     ///
-    /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved):
-    /// steps of 2 to 3 ms at 60 Hz need 0.2 of a step and what the system's timer is late, those of 8 to 12 ms
-    /// a whole one.
+    /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved). On
+    /// two shared cores at 60 Hz, steps of 1 ms starved 2.3 % of the frames with 0.2 and none with 0.5; steps of
+    /// 11 ms 18 % with 0.5 and 0.1 % with 1. For your machine:
+    /// `cargo run --release --all-features --example threads_report -- --seconds 8`.
     pub slack: f32,
     /// The most commands and queries that wait for the next step: 256 by default. Of new bodies, 1,024 at most.
     pub commands: usize,
@@ -102,6 +107,13 @@ pub enum Failure<E> {
         /// What the panic was given.
         payload: Box<dyn Any + Send>,
     },
+    /// A question panicked, to which there is no answer then. The game goes on.
+    Question {
+        /// The number of steps made.
+        tick: u64,
+        /// What the panic was given.
+        payload: Box<dyn Any + Send>,
+    },
 }
 
 impl<E: fmt::Debug> fmt::Debug for Failure<E> {
@@ -109,6 +121,7 @@ impl<E: fmt::Debug> fmt::Debug for Failure<E> {
         match self {
             Self::Hook { tick, error } => write!(f, "Hook {{ tick: {tick}, error: {error:?} }}"),
             Self::Panic { tick, .. } => write!(f, "Panic {{ tick: {tick}, .. }}"),
+            Self::Question { tick, .. } => write!(f, "Question {{ tick: {tick}, .. }}"),
         }
     }
 }
@@ -134,7 +147,7 @@ pub struct Answer<T>(Receiver<(u64, T)>);
 
 impl<T> Answer<T> {
     /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if
-    /// there never will be: the step panicked, or the thread has ended.
+    /// there never will be: the step or the question panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()
@@ -196,10 +209,7 @@ where
     H::Error: Send,
 {
     /// `None` once it is to end.
-    orders: Option<Sender<Order<H>>>,
-    /// How many orders wait.
-    waiting: Arc<AtomicUsize>,
-    settings: RunnerSettings,
+    orders: Option<OrderSender<Order<H>>>,
     thread: Option<JoinHandle<(Simulation, H)>>,
     mailbox: Arc<Mailbox<H::Error>>,
     view: View<H::Error>,
@@ -249,22 +259,22 @@ where
     /// If the system gives no thread.
     #[must_use]
     pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
-        let (mut runner, mut physics, orders) = Self::without_thread(simulation, hooks, settings);
+        let (mut runner, mut physics) = Self::without_thread(simulation, hooks, settings);
         let clock = runner.clock;
         let thread = Builder::new().name("physics".into()).spawn(move || {
-            run(&mut physics, &orders, clock);
+            run(&mut physics, clock);
             physics.into_parts()
         });
         runner.thread = Some(thread.expect("the system has a thread to give"));
         runner
     }
 
-    /// Both sides, and what goes from one to the other.
+    /// Both sides.
     fn without_thread(
         simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
-    ) -> (Self, Physics<H>, Receiver<Order<H>>) {
+    ) -> (Self, Physics<H>) {
         let mut view = View::new(settings, simulation.frame().number);
         for (key, _) in simulation.bodies() {
             let pose = simulation.pose(key).expect("it is there");
@@ -272,20 +282,16 @@ where
         }
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(simulation.clock().real_time());
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&waiting);
-        let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), counted);
-        let (orders, received) = channel();
+        let (sender, orders) = orders(settings.commands);
+        let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
         let runner = Self {
-            orders: Some(orders),
-            waiting,
-            settings,
+            orders: Some(sender),
             thread: None,
             mailbox,
             view,
             clock,
         };
-        (runner, physics, received)
+        (runner, physics)
     }
 
     /// Once a frame: what is to be shown now.
@@ -403,18 +409,10 @@ where
     }
 
     fn order(&self, order: Order<H>) -> Result<(), SendError<Order<H>>> {
-        let Some(orders) = &self.orders else {
-            return Err(SendError::Ended(order));
-        };
-        let has_room = |waiting| (waiting < self.settings.commands).then_some(waiting + 1);
-        // The count guards nothing but itself.
-        let order_of = Ordering::Relaxed;
-        if (self.waiting.fetch_update(order_of, order_of, has_room)).is_err() {
-            return Err(SendError::Full(order));
+        match &self.orders {
+            Some(orders) => orders.send(order),
+            None => Err(SendError::Ended(order)),
         }
-        orders
-            .send(order)
-            .map_err(|refused| SendError::Ended(refused.0))
     }
 
     /// The events of all steps since this was asked last, each once, with the tick of its step.
@@ -482,24 +480,27 @@ where
 }
 
 /// The thread: until nobody can send orders any more.
-fn run<H: Hooks>(physics: &mut Physics<H>, orders: &Receiver<Order<H>>, clock: WallClock) {
-    loop {
-        loop {
-            match orders.try_recv() {
-                Ok(order) => physics.order(order),
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => return,
-            }
-        }
+fn run<H: Hooks>(physics: &mut Physics<H>, clock: WallClock) {
+    while physics.orders.fetch() {
         // To an absolute time, so that what each wait is late does not add up.
-        let order = match physics.run_until(clock.now()) {
-            Some(next) => orders.recv_timeout(next.saturating_sub(clock.now())),
-            None => orders.recv().map_err(RecvTimeoutError::from),
-        };
-        match order {
-            Ok(order) => physics.order(order),
-            Err(RecvTimeoutError::Timeout) => (),
-            Err(RecvTimeoutError::Disconnected) => return,
+        let next = physics.run_until(clock.now());
+        let most = next.map(|next| next.saturating_sub(clock.now()));
+        if !physics.orders.wait(most) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_ended_is_never_full() {
+        let (sender, orders) = orders(1);
+        drop(orders);
+        for i in 0..3 {
+            assert!(matches!(sender.send(i), Err(SendError::Ended(_))));
         }
     }
 }

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::simulation::{Hooks, Simulation};
@@ -12,6 +11,7 @@ use crate::time::Stepping;
 
 use super::command::Command;
 use super::mailbox::{Mail, Mailbox, Pace, State};
+use super::orders::Orders;
 use super::{Failure, Query, RunnerSettings};
 
 /// The most steps that are made one after the other before the clock is read again.
@@ -20,21 +20,16 @@ const MOST_STEPS_AT_ONCE: u32 = 5;
 /// The most keys that are reserved for bodies that are still to come.
 const MOST_KEYS: usize = 1_024;
 
-/// When to come again with what could not be handed over, as the other side was at the mailbox.
-const SOON: Duration = Duration::from_micros(100);
-
 pub(super) struct Physics<H: Hooks> {
     simulation: Simulation,
     hooks: H,
     settings: RunnerSettings,
-    waiting: VecDeque<Order<H>>,
+    pub orders: Orders<Order<H>>,
     /// Queries whose commands are part of the step at hand.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
     /// How many bodies there were at first and have been spawned since.
     spawned: u64,
-    /// How many orders wait, here and on their way.
-    counted: Arc<AtomicUsize>,
     outgoing: Mail<H::Error>,
     /// When it was called last.
     now: Duration,
@@ -58,7 +53,7 @@ impl<H: Hooks> Physics<H> {
         hooks: H,
         settings: RunnerSettings,
         mailbox: Arc<Mailbox<H::Error>>,
-        counted: Arc<AtomicUsize>,
+        orders: Orders<Order<H>>,
     ) -> Self {
         let spawned: VecDeque<_> = simulation.bodies().map(|(key, _)| key).collect();
         let count = spawned.len() as u64;
@@ -74,18 +69,18 @@ impl<H: Hooks> Physics<H> {
             simulation,
             hooks,
             settings,
-            waiting: VecDeque::new(),
+            orders,
             asked: Vec::new(),
             mailbox,
             spawned: count,
-            counted,
             outgoing,
             now: Duration::ZERO,
             replaced: 0,
             broken: None,
         };
         physics.publish();
-        physics.hand_over();
+        // Nobody else is at the box yet.
+        physics.hand_over(Duration::ZERO);
         physics
     }
 
@@ -93,10 +88,6 @@ impl<H: Hooks> Physics<H> {
     pub fn into_parts(mut self) -> (Simulation, H) {
         self.simulation.free_reserved_keys();
         (self.simulation, self.hooks)
-    }
-
-    pub fn order(&mut self, order: Order<H>) {
-        self.waiting.push_back(order);
     }
 
     /// Makes the steps that are due by `now`, in the real time of the simulation's clock. Gives when to call it
@@ -112,7 +103,7 @@ impl<H: Hooks> Physics<H> {
             }
             self.make_due_step(now);
         }
-        let again = (!self.hand_over()).then(|| now + SOON);
+        let again = self.hand_over(now);
         let next = self.deadline();
         next.into_iter().chain(again).min()
     }
@@ -164,8 +155,7 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn run_orders(&mut self) {
-        while let Some(order) = self.waiting.pop_front() {
-            self.counted.fetch_sub(1, Ordering::Relaxed);
+        while let Some(order) = self.orders.pop() {
             match order {
                 Order::Command(command) => self.run(command),
                 Order::Query(query) => self.asked.push(query),
@@ -184,14 +174,16 @@ impl<H: Hooks> Physics<H> {
         if self.broken.is_some() {
             return;
         }
-        let frame = self.simulation.frame().number;
+        // Only this thread makes frames: what is at another one is another simulation.
+        let at =
+            |simulation: &Simulation| (simulation.frame().number, simulation.clock().real_time());
+        let before = at(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
             Err(payload) => self.fail(payload),
         }
-        // No command makes a frame: this is another simulation's number.
-        if self.simulation.frame().number != frame {
+        if at(&self.simulation) != before {
             self.replaced += 1;
             self.simulation.set_real_time(self.now);
         }
@@ -227,7 +219,7 @@ impl<H: Hooks> Physics<H> {
         }
         self.publish();
         for query in self.asked.drain(..) {
-            query(&self.simulation);
+            answer(query, &self.simulation, &mut self.outgoing.failures);
         }
     }
 
@@ -257,7 +249,7 @@ impl<H: Hooks> Physics<H> {
         if !self.asked.is_empty() {
             let copy = self.simulation.with_fresh_queries();
             for query in self.asked.drain(..) {
-                query(&copy);
+                answer(query, &copy, &mut self.outgoing.failures);
             }
         }
     }
@@ -268,15 +260,17 @@ impl<H: Hooks> Physics<H> {
         self.outgoing.states.push_back(Arc::new(state));
     }
 
-    /// Puts what there is into the mailbox. Gives `false` if that is being read in this moment.
-    fn hand_over(&mut self) -> bool {
-        let Self {
-            mailbox,
-            outgoing,
-            settings,
-            ..
-        } = self;
-        mailbox.try_with(|mail| mail.append(outgoing, settings.states(), settings.events))
+    /// Gives when to come again, if the mailbox is being read in this moment.
+    fn hand_over(&mut self, now: Duration) -> Option<Duration> {
+        self.mailbox.put(&mut self.outgoing, &self.settings, now)
+    }
+}
+
+/// A question that panics has changed nothing: the game goes on.
+fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Failure<E>>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| query(simulation))) {
+        let tick = simulation.tick();
+        failures.push_back(Failure::Question { tick, payload });
     }
 }
 
@@ -285,6 +279,8 @@ mod tests {
     use super::*;
     use crate::rapier::prelude::*;
     use crate::runner::View;
+    use crate::runner::mailbox::SOON;
+    use crate::runner::orders::{OrderSender, orders};
     use crate::{BodyKey, Rate, Step};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -296,22 +292,19 @@ mod tests {
         physics: Physics<H>,
         view: View<H::Error>,
         mailbox: Arc<Mailbox<H::Error>>,
+        orders: OrderSender<Order<H>>,
     }
 
     impl<H: Hooks> Both<H> {
         fn new(simulation: Simulation, hooks: H) -> Self {
             let (mailbox, settings) = (Arc::new(Mailbox::default()), RunnerSettings::default());
+            let (sender, orders) = orders(settings.commands);
+            let to_read = Arc::clone(&mailbox);
             Self {
-                physics: Physics::new(
-                    simulation,
-                    hooks,
-                    settings,
-                    Arc::clone(&mailbox),
-                    // Orders come past the queue.
-                    Arc::new(AtomicUsize::new(1_000_000)),
-                ),
+                physics: Physics::new(simulation, hooks, settings, mailbox, orders),
                 view: View::new(settings, 0),
-                mailbox,
+                mailbox: to_read,
+                orders: sender,
             }
         }
 
@@ -330,8 +323,13 @@ mod tests {
             &self.view
         }
 
+        fn order(&mut self, order: Order<H>) {
+            self.orders.send(order).unwrap();
+            assert!(self.physics.orders.fetch());
+        }
+
         fn command(&mut self, command: Command<H>) {
-            self.physics.order(Order::Command(command));
+            self.order(Order::Command(command));
         }
 
         fn call(&mut self, call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static) {
@@ -525,12 +523,13 @@ mod tests {
             }
             both.command(Command::Teleport(wall, Pose::translation(x, 9.0, 0.0)));
             let answer = answer.clone();
-            both.physics.order(Order::Query(Box::new(move |simulation| {
+            let query = Order::Query(Box::new(move |simulation: &Simulation| {
                 let pipeline = simulation.physics().query_pipeline();
                 let ray = Ray::new(Vector::new(x, 20.0, 0.0), -Vector::Y);
                 let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
                 answer.send((simulation.tick(), hit)).unwrap();
-            })));
+            }));
+            both.order(query);
             both.physics(MS(if paused { 25 } else { 10 }));
             let (tick, hit) = answers.try_recv().expect("answered in this step");
             assert_eq!(tick, both.tick());
@@ -629,6 +628,67 @@ mod tests {
         assert_eq!(view.moved().len(), 2);
     }
 
+    #[test]
+    fn another_simulation_in_its_place_is_shown_as_it_is() {
+        for (age, pauses) in [(10, false), (10, true), (90, false), (90, true)] {
+            let (mut simulation, key) = flyer();
+            let ball = || ColliderBuilder::ball(1.0);
+            let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
+            let only_here = simulation.insert(RigidBodyBuilder::fixed(), ball());
+            let mut saved = simulation.clone();
+            saved.remove(only_here).unwrap();
+            for _ in 0..age {
+                saved.advance(MS(10), |_, _| ());
+            }
+            let mut both = Both::new(simulation, Idle);
+            let first = Pose::translation(0.0, 7.0, 0.0);
+            both.command(Command::Teleport(wall, first));
+            for ms in 0..50 {
+                both.physics(MS(10 * ms));
+                both.frame(MS(10 * ms));
+            }
+            assert_eq!(both.view.pose(wall), Some(first));
+            if pauses {
+                both.command(Command::Pause);
+            }
+            both.call(move |simulation, _| {
+                let is_paused = simulation.clock().is_paused();
+                *simulation = saved;
+                if is_paused {
+                    simulation.pause();
+                }
+            });
+            both.physics(MS(500));
+            both.physics(MS(510));
+            let view = both.frame(MS(512));
+            assert_eq!(view.pose(wall), Some(Pose::IDENTITY));
+            assert_eq!(view.pose(only_here), None);
+            assert_eq!(view.removed(), [only_here]);
+            let x = view.pose(key).unwrap().translation.x;
+            assert!((x - age as f32).abs() <= 3.0, "{x} after {age} steps");
+        }
+    }
+
+    #[test]
+    fn a_question_that_panics_is_reported_and_the_game_goes_on() {
+        let (simulation, _) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.order(Order::Query(Box::new(|_| panic!("of no use"))));
+        both.physics(MS(10));
+        both.command(Command::Pause);
+        both.order(Order::Query(Box::new(|_| panic!("of no use"))));
+        both.physics(MS(20));
+        both.command(Command::Resume);
+        both.physics(MS(30));
+        let next = both.physics(MS(40));
+        assert!(next.is_some() && both.tick() > 1);
+        let failures = both.view.take_failures(&both.mailbox);
+        assert_eq!(
+            format!("{failures:?}"),
+            "[Question { tick: 1, .. }, Question { tick: 1, .. }]"
+        );
+    }
+
     struct Fails(Option<&'static str>);
 
     impl Hooks for Fails {
@@ -663,7 +723,7 @@ mod tests {
             assert_eq!(both.physics(MS(120)), None);
             assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
             both.call(|simulation, _| simulation.set_tick(100));
-            both.physics.order(Order::Recover);
+            both.order(Order::Recover);
             // It panics again, as it is the same step.
             assert_eq!(both.physics(MS(130)), None);
             both.frame(MS(130));

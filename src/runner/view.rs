@@ -29,8 +29,10 @@ pub struct View<E> {
     spawned: u64,
     /// Counts the frames, from [`FIRST`] on.
     number: u64,
-    /// Simulated time that is shown, in seconds; it never goes back.
+    /// Simulated time that is shown, in seconds; it never goes back but with the simulation.
     time: f64,
+    /// Which simulation's the newest state is, and its tick.
+    newest: (u64, u64),
     tick: u64,
     alpha: f32,
     is_starved: bool,
@@ -47,6 +49,7 @@ impl<E> View<E> {
             spawned: 0,
             number: FIRST | frame << 32,
             time: 0.0,
+            newest: (0, 0),
             tick: 0,
             alpha: 0.0,
             is_starved: false,
@@ -61,8 +64,7 @@ impl<E> View<E> {
 
     /// Adds what has come by another way.
     pub(super) fn add(&mut self, mail: &mut Mail<E>) {
-        let Self { settings, .. } = self;
-        (self.mail).append(mail, settings.states(), settings.events);
+        self.mail.append(mail, &self.settings);
     }
 
     /// Shows what is to be seen at `now`.
@@ -70,6 +72,12 @@ impl<E> View<E> {
         let Some(newest) = self.mail.states.back() else {
             return;
         };
+        let newest_is = (newest.replaced, newest.frame.tick);
+        let last = std::mem::replace(&mut self.newest, newest_is);
+        if last.0 != newest_is.0 || last.1 > newest_is.1 {
+            // Another simulation, or one that went back in time: what was shown is not its time.
+            self.time = 0.0;
+        }
         let Pace { real, time, speed } = self.mail.pace;
         let since = now.as_secs_f64() - real.as_secs_f64();
         let present = time.as_secs_f64() + since.max(0.0) * speed;
@@ -101,8 +109,7 @@ impl<E> View<E> {
     }
 
     fn fetch(&mut self, mailbox: &Mailbox<E>) {
-        let Self { mail, settings, .. } = self;
-        mailbox.try_with(|new| mail.append(new, settings.states(), settings.events));
+        mailbox.take(&mut self.mail, &self.settings);
     }
 
     /// A body is on its way, and will be put there.
@@ -188,8 +195,9 @@ impl<E> View<E> {
             return self.mail.events.drain(..).collect();
         };
         let events: &mut VecDeque<(u64, Events)> = &mut self.mail.events;
-        let len = events.partition_point(|(tick, _)| *tick < shown);
-        events.drain(..len).collect()
+        // After a rewind ticks come again: what was before it was shown, too.
+        let last = events.iter().rposition(|(tick, _)| *tick < shown);
+        events.drain(..last.map_or(0, |last| last + 1)).collect()
     }
 
     pub(super) fn take_failures(&mut self, mailbox: &Mailbox<E>) -> Vec<Failure<E>> {
@@ -218,4 +226,24 @@ impl<E> View<E> {
 fn alpha(state: &State, time: f64) -> f32 {
     let left = (state.time.as_secs_f64() - time) / state.dt;
     (1.0 - left).clamp(0.0, 1.0) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_before_a_rewind_hold_no_later_ones_back() {
+        let mailbox = Mailbox::<()>::default();
+        let ticks = [50, 51, 52, 53, 3, 4, 5];
+        mailbox.try_with(|mail| {
+            mail.events = ticks.map(|tick| (tick, Events::default())).into();
+        });
+        let mut view = View::new(RunnerSettings::default(), 0);
+        view.fetch(&mailbox);
+        let come = view.take_events(&mailbox, Some(5));
+        assert!(come.iter().map(|(tick, _)| tick).eq(&ticks[..6]));
+        assert!(view.take_events(&mailbox, Some(5)).is_empty());
+        assert_eq!(view.take_events(&mailbox, Some(6)).len(), 1);
+    }
 }

@@ -21,7 +21,6 @@ struct Game {
     entities: Entities,
     runner: Runner<Idle>,
     physics: Physics<Idle>,
-    orders: Receiver<Order<Idle>>,
     now: Duration,
     /// The bodies that are to live, and whose they are.
     owned: BTreeMap<BodyKey, Entity>,
@@ -97,13 +96,12 @@ impl Game {
             commands,
             ..RunnerSettings::default()
         };
-        let (runner, physics, orders) = Runner::without_thread(simulation, Idle, settings);
+        let (runner, physics) = Runner::without_thread(simulation, Idle, settings);
         Self {
             world,
             entities,
             runner,
             physics,
-            orders,
             now,
             owned,
             bare: Vec::new(),
@@ -112,9 +110,7 @@ impl Game {
     }
 
     fn physics(&mut self) {
-        for order in self.orders.try_iter() {
-            self.physics.order(order);
-        }
+        self.physics.orders.fetch();
         while (self.physics.run_until(self.now)).is_some_and(|next| next <= self.now) {}
     }
 

@@ -1,0 +1,131 @@
+//! What a thread for the physics costs: the game's thread in each frame, and the physics' in each step.
+#![allow(missing_docs, reason = "criterion's macros make functions without any")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+mod compare;
+#[path = "../tests/scenes/mod.rs"]
+mod scenes;
+
+use std::convert::Infallible;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use compare::compare;
+use criterion::{Criterion, criterion_group, criterion_main};
+use evenstep::{Command, Hooks, Runner, RunnerSettings, Simulation, Step};
+use scenes::NO_STEP;
+
+const COUNT: usize = 10_000;
+
+fn spinning(hz: u32) -> Simulation {
+    let mut simulation = scenes::space(hz);
+    let keys = scenes::spinners(&mut simulation, COUNT);
+    scenes::keep_awake(&mut simulation, &keys);
+    simulation
+}
+
+/// Tells how long it was from the end of a step to the start of the next.
+struct Between {
+    ended: Option<Instant>,
+    times: Sender<Duration>,
+}
+
+impl Between {
+    fn new() -> (Self, Receiver<Duration>) {
+        let (times, received) = channel();
+        let between = Self { ended: None, times };
+        (between, received)
+    }
+}
+
+impl Hooks for Between {
+    type Error = Infallible;
+
+    fn before_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Infallible> {
+        if let Some(ended) = self.ended {
+            // At the end nobody listens.
+            let _ = self.times.send(ended.elapsed());
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Infallible> {
+        self.ended = Some(Instant::now());
+        Ok(())
+    }
+}
+
+/// The game's thread in a frame, against a frame without a step where there is one thread.
+fn frames(c: &mut Criterion) {
+    for (name, hz, pauses) in [
+        ("physics paused", 60, true),
+        ("physics asleep between two steps", 1, false),
+        ("physics at work all the time", 1_000, false),
+    ] {
+        let (hooks, _) = Between::new();
+        let mut runner = Runner::new(spinning(hz), hooks, RunnerSettings::default());
+        while runner.frame().tick() < 2 {
+            std::thread::yield_now();
+        }
+        if pauses {
+            runner.send(Command::Pause).expect("it runs");
+            while !runner.frame().moved().is_empty() {
+                std::thread::yield_now();
+            }
+        }
+        let mut alone = spinning(1);
+        scenes::to_between_states(&mut alone);
+        let frame_time = if pauses { Duration::ZERO } else { NO_STEP };
+        compare(
+            c,
+            &format!("frame of a runner, spinning {COUNT}, {name}"),
+            ("frame", || {
+                runner.frame();
+            }),
+            ("advance", || {
+                alone.advance(frame_time, |_, _| ());
+            }),
+        );
+    }
+}
+
+/// From one step to the next where there is always another to make: on the thread with the poses handed over, alone
+/// without. And the step itself, to compare.
+fn hand_over(c: &mut Criterion) {
+    let mut group = c.benchmark_group(format!("from step to step, spinning {COUNT}"));
+    let (hooks, times) = Between::new();
+    // Far more often than it can: no step waits.
+    let runner = Runner::new(spinning(10_000), hooks, RunnerSettings::default());
+    group.bench_function("on a thread", |b| {
+        b.iter_custom(|iterations| {
+            while times.try_recv().is_ok() {}
+            (0..iterations)
+                .map(|_| times.recv().expect("it runs"))
+                .sum()
+        });
+    });
+    drop(runner);
+    let mut alone = spinning(1);
+    let (mut hooks, times) = Between::new();
+    let step = Duration::from_secs(1);
+    alone.set_max_frame_time(Duration::MAX);
+    group.bench_function("alone", |b| {
+        b.iter_custom(|iterations| {
+            for _ in 0..=iterations {
+                let Ok(_) = alone.advance_with(step, &mut hooks);
+            }
+            times.try_iter().take(iterations as usize).sum()
+        });
+    });
+    group.bench_function("the step itself", |b| {
+        b.iter(|| alone.physics_mut().step());
+    });
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = compare::config();
+    targets = frames, hand_over
+}
+criterion_main!(benches);

@@ -1,0 +1,5 @@
+//! What the two threads share. A model checker puts its own in its place: see `tests/handover`.
+
+pub(super) use std::sync::atomic::{AtomicUsize, Ordering};
+pub(super) use std::sync::mpsc::{Receiver, Sender, channel};
+pub(super) use std::sync::{Mutex, TryLockError};

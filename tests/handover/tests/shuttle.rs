@@ -1,0 +1,61 @@
+//! Many random schedules, of more steps and frames than loom can try.
+
+mod sync {
+    pub use shuttle::sync::atomic::{AtomicUsize, Ordering};
+    pub use shuttle::sync::mpsc::{Receiver, Sender, channel};
+    pub use shuttle::sync::{Mutex, TryLockError};
+    pub use shuttle::thread;
+}
+
+#[expect(dead_code, reason = "nobody looks at a state's poses here")]
+#[path = "../../../src/runner/mailbox.rs"]
+mod mailbox;
+mod model;
+#[path = "../../../src/runner/orders.rs"]
+mod orders;
+
+// What the library's files name.
+use model::stubs::{self as key, self as pose, self as simulation, self as step};
+use model::stubs::{Failure, RunnerSettings, SendError};
+use model::{Planted, hand_over, queue};
+
+/// Random schedules, and such with few switches, which find what takes a long wait.
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    let model = std::sync::Arc::new(model);
+    let again = std::sync::Arc::clone(&model);
+    shuttle::check_random(move || model(), 1_000);
+    shuttle::check_pct(move || again(), 1_000, 3);
+}
+
+#[test]
+fn all_comes_once_and_in_order() {
+    check(|| hand_over(2, 2, 2, true, Planted::None));
+}
+
+#[test]
+fn what_nobody_takes_is_counted() {
+    check(|| hand_over(8, 6, 2, false, Planted::None));
+}
+
+#[test]
+#[should_panic(expected = "events are gone")]
+fn events_that_are_dropped_are_found() {
+    check(|| hand_over(2, 2, 2, true, Planted::EventsDropped));
+}
+
+#[test]
+#[should_panic(expected = "the last state never came")]
+fn a_missing_retry_is_found() {
+    check(|| hand_over(2, 2, 2, true, Planted::NoRetry));
+}
+
+#[test]
+fn orders_come_once_and_in_order_and_no_more_wait_than_may() {
+    check(|| queue(3, 8, Planted::None));
+}
+
+#[test]
+#[should_panic(expected = "more wait than may")]
+fn room_that_is_given_too_early_is_found() {
+    check(|| queue(3, 8, Planted::RoomTooEarly));
+}

@@ -1,0 +1,62 @@
+//! What the threads share, out of what loom knows: its own `try_lock` and `try_recv` never meet the other thread in
+//! between, as it does not look at schedules there.
+
+mod channel;
+
+use std::ops::{Deref, DerefMut};
+use std::sync::MutexGuard;
+pub use std::sync::TryLockError;
+
+use loom::sync::atomic::AtomicBool;
+pub use loom::sync::atomic::{AtomicUsize, Ordering};
+pub use loom::thread;
+
+pub use channel::{Receiver, Sender, channel};
+
+/// A mutex that is only tried.
+#[derive(Debug, Default)]
+pub struct Mutex<T> {
+    taken: AtomicBool,
+    value: std::sync::Mutex<T>,
+}
+
+/// What is taken, until it is dropped.
+#[derive(Debug)]
+pub struct Guard<'a, T> {
+    taken: &'a AtomicBool,
+    value: MutexGuard<'a, T>,
+}
+
+impl<T> Mutex<T> {
+    pub fn try_lock(&self) -> Result<Guard<'_, T>, TryLockError<Guard<'_, T>>> {
+        let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+        if (self.taken.compare_exchange(false, true, acquire, relaxed)).is_err() {
+            return Err(TryLockError::WouldBlock);
+        }
+        Ok(Guard {
+            taken: &self.taken,
+            value: self.value.try_lock().expect("nobody else has it"),
+        })
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        // The value itself is given back right after, before the next switch of threads.
+        self.taken.store(false, Ordering::Release);
+    }
+}
