@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::pose::Poses;
-use crate::simulation::{Frame, Simulation};
+use crate::simulation::Frame;
 use crate::step::Events;
 
 use super::sync::{Mutex, TryLockError};
@@ -37,33 +37,6 @@ pub(super) struct Pace {
     pub time: Duration,
     /// 0 while paused.
     pub speed: f64,
-}
-
-impl State {
-    pub fn of(simulation: &Simulation, replaced: u64, spawned: u64) -> Self {
-        let clock = simulation.clock();
-        Self {
-            poses: simulation.poses().clone(),
-            frame: simulation.frame(),
-            time: clock.time().saturating_sub(clock.overstep()),
-            dt: clock.rate().dt_f64(),
-            replaced,
-            spawned,
-        }
-    }
-}
-
-impl Pace {
-    /// After a frame.
-    pub fn of(simulation: &Simulation) -> Self {
-        let clock = simulation.clock();
-        let stands = clock.until_next_step().is_none() || clock.is_paused();
-        Self {
-            real: clock.real_time(),
-            time: clock.time(),
-            speed: if stands { 0.0 } else { clock.speed() },
-        }
-    }
 }
 
 #[derive(Debug)]

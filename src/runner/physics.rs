@@ -266,6 +266,33 @@ impl<H: Hooks> Physics<H> {
     }
 }
 
+impl State {
+    pub fn of(simulation: &Simulation, replaced: u64, spawned: u64) -> Self {
+        let clock = simulation.clock();
+        Self {
+            poses: simulation.poses().clone(),
+            frame: simulation.frame(),
+            time: clock.time().saturating_sub(clock.overstep()),
+            dt: clock.rate().dt_f64(),
+            replaced,
+            spawned,
+        }
+    }
+}
+
+impl Pace {
+    /// After a frame.
+    pub fn of(simulation: &Simulation) -> Self {
+        let clock = simulation.clock();
+        let stands = clock.until_next_step().is_none() || clock.is_paused();
+        Self {
+            real: clock.real_time(),
+            time: clock.time(),
+            speed: if stands { 0.0 } else { clock.speed() },
+        }
+    }
+}
+
 /// A question that panics has changed nothing: the game goes on.
 fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Failure<E>>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| query(simulation))) {

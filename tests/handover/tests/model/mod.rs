@@ -33,6 +33,7 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         frame: Frame { tick },
         time: Duration::from_secs(tick),
         dt: 1.0,
+        spawned: 0,
     }));
     mail.pace.time = Duration::from_secs(tick);
     mail.events.push_back((tick, Events(2)));
