@@ -255,40 +255,50 @@ impl Moving {
         }
     }
 
-    /// What is shown at `alpha`, of all bodies in the order of the lists. Gives the number of bodies that are
-    /// shown beyond their last state.
-    pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) -> usize {
-        let mut extrapolated = 0;
+    /// What is shown at `alpha`, of all bodies in the order of the lists.
+    #[cfg(feature = "threads")]
+    pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) {
         poses.resize(self.keys.len(), Pose::IDENTITY);
         interpolate_all(&self.previous, &self.current, alpha, poses);
-        for (place, marks) in self.marks.iter().enumerate() {
-            if marks.has_trajectory {
-                let trajectory = &self.trajectories[place];
-                let (previous, current) = (&self.previous[place], &self.current[place]);
-                let plain = poses[place];
-                poses[place] = trajectory.at(previous, current, alpha, || plain);
-                extrapolated += usize::from(trajectory.goes_beyond(alpha));
-            }
-            if marks.has_error {
-                let error = &self.errors[self.keys[place]];
-                poses[place] = shown_with(error, &poses[place]);
-            }
+        for (place, pose) in poses.iter_mut().enumerate() {
+            *pose = self.shown_at(place, alpha, pose);
         }
-        extrapolated
+    }
+
+    /// What is shown of a body at `alpha`; `plain` is what is interpolated about its origin.
+    fn shown_at(&self, place: usize, alpha: f32, plain: &Pose) -> Pose {
+        let marks = self.marks[place];
+        let mut pose = *plain;
+        if marks.has_trajectory {
+            let (previous, current) = (&self.previous[place], &self.current[place]);
+            pose = self.trajectories[place].at(previous, current, alpha, || pose);
+        }
+        if marks.has_error {
+            pose = shown_with(&self.errors[self.keys[place]], &pose);
+        }
+        pose
     }
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
     /// frame's. Gives the number of bodies that are shown beyond their last state.
     pub fn show(&mut self, alpha: f32) -> usize {
-        let mut poses = std::mem::take(&mut self.next_shown);
-        let extrapolated = self.poses_at(alpha, &mut poses);
+        let mut extrapolated = 0;
         self.moved.clear();
-        for (place, pose) in poses.iter().enumerate() {
-            let marks = &mut self.marks[place];
+        let mut poses = std::mem::take(&mut self.next_shown);
+        poses.resize(self.keys.len(), Pose::IDENTITY);
+        interpolate_all(&self.previous, &self.current, alpha, &mut poses);
+        for (place, pose) in poses.iter_mut().enumerate() {
+            let marks = self.marks[place];
+            if marks.has_trajectory || marks.has_error {
+                *pose = self.shown_at(place, alpha, pose);
+                let goes_beyond = self.trajectories[place].goes_beyond(alpha);
+                extrapolated += usize::from(marks.has_trajectory && goes_beyond);
+            }
             if *pose != self.shown[place] || marks.is_unreported {
+                let marks = &mut self.marks[place];
                 marks.moved_at = index(self.moved.len());
-                self.moved.push((self.keys[place], *pose));
                 marks.is_unreported = false;
+                self.moved.push((self.keys[place], *pose));
             }
         }
         self.next_shown = std::mem::replace(&mut self.shown, poses);
