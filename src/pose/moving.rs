@@ -54,6 +54,13 @@ pub(super) struct Marks {
     pub moved_at: u32,
 }
 
+impl Marks {
+    /// Whether the two poses alone do not say what is shown.
+    fn is_special(self) -> bool {
+        self.has_trajectory || self.has_error
+    }
+}
+
 impl Moving {
     /// Appends a body that has been at `pose`, and gives its place. `moved_at` is that of when it was listed
     /// before.
@@ -261,11 +268,16 @@ impl Moving {
         poses.resize(self.keys.len(), Pose::IDENTITY);
         interpolate_all(&self.previous, &self.current, alpha, poses);
         for (place, pose) in poses.iter_mut().enumerate() {
-            *pose = self.shown_at(place, alpha, pose);
+            if self.marks[place].is_special() {
+                *pose = self.shown_at(place, alpha, pose);
+            }
         }
     }
 
-    /// What is shown of a body at `alpha`; `plain` is what is interpolated about its origin.
+    /// What is shown at `alpha` of a body of which the interpolated poses, `plain`, do not say enough.
+    ///
+    /// Not inlined: the loop over all bodies is for the others.
+    #[inline(never)]
     fn shown_at(&self, place: usize, alpha: f32, plain: &Pose) -> Pose {
         let marks = self.marks[place];
         let mut pose = *plain;
@@ -284,24 +296,23 @@ impl Moving {
     pub fn show(&mut self, alpha: f32) -> usize {
         let mut extrapolated = 0;
         self.moved.clear();
-        let mut poses = std::mem::take(&mut self.next_shown);
-        poses.resize(self.keys.len(), Pose::IDENTITY);
-        interpolate_all(&self.previous, &self.current, alpha, &mut poses);
-        for (place, pose) in poses.iter_mut().enumerate() {
-            let marks = self.marks[place];
-            if marks.has_trajectory || marks.has_error {
-                *pose = self.shown_at(place, alpha, pose);
+        self.next_shown.resize(self.keys.len(), Pose::IDENTITY);
+        interpolate_all(&self.previous, &self.current, alpha, &mut self.next_shown);
+        for place in 0..self.keys.len() {
+            if self.marks[place].is_special() {
+                self.next_shown[place] = self.shown_at(place, alpha, &self.next_shown[place]);
                 let goes_beyond = self.trajectories[place].goes_beyond(alpha);
-                extrapolated += usize::from(marks.has_trajectory && goes_beyond);
+                extrapolated += usize::from(self.marks[place].has_trajectory && goes_beyond);
             }
-            if *pose != self.shown[place] || marks.is_unreported {
-                let marks = &mut self.marks[place];
+            let marks = &mut self.marks[place];
+            let pose = self.next_shown[place];
+            if pose != self.shown[place] || marks.is_unreported {
                 marks.moved_at = index(self.moved.len());
+                self.moved.push((self.keys[place], pose));
                 marks.is_unreported = false;
-                self.moved.push((self.keys[place], *pose));
             }
         }
-        self.next_shown = std::mem::replace(&mut self.shown, poses);
+        std::mem::swap(&mut self.shown, &mut self.next_shown);
         extrapolated
     }
 
