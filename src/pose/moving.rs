@@ -274,10 +274,8 @@ impl Moving {
         }
     }
 
-    /// What is shown at `alpha` of a body of which the interpolated poses, `plain`, do not say enough.
-    ///
-    /// Not inlined: the loop over all bodies is for the others.
-    #[inline(never)]
+    /// What is shown of a body at `alpha`; `plain` is what is interpolated about its origin.
+    #[inline]
     fn shown_at(&self, place: usize, alpha: f32, plain: &Pose) -> Pose {
         let marks = self.marks[place];
         let mut pose = *plain;
@@ -286,9 +284,15 @@ impl Moving {
             pose = self.trajectories[place].at(previous, current, alpha, || pose);
         }
         if marks.has_error {
-            pose = shown_with(&self.errors[self.keys[place]], &pose);
+            pose = self.with_error(place, &pose);
         }
         pose
+    }
+
+    /// Not inlined: the loop over all bodies is for those without an error.
+    #[inline(never)]
+    fn with_error(&self, place: usize, pose: &Pose) -> Pose {
+        shown_with(&self.errors[self.keys[place]], pose)
     }
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
