@@ -13,14 +13,14 @@ use crate::slerp::interpolate;
 /// # Choosing
 /// | | latency | where nothing happens | where something happens | cost |
 /// | --- | --- | --- | --- | --- |
-/// | [`Interpolate`](Self::Interpolate) | up to a step | straight between the states | a corner at each state | 1, off centre 2.4 |
-/// | [`Hermite`](Self::Hermite) | up to a step | smooth at the states too | swings a little past it | 18 |
+/// | [`Interpolate`](Self::Interpolate) | up to a step | straight between the states | a corner at each state | 1, off centre 3.9 |
+/// | [`Hermite`](Self::Hermite) | up to a step | smooth at the states too | swings a little past it | 27 |
 /// | [`Extrapolate`](Self::Extrapolate) | none | exact, but for acceleration | goes through it, and jumps back | 9 |
-/// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.3 |
+/// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.8 |
 ///
 /// The cost is that of a frame without a step, as a multiple of that of bodies that are interpolated and
-/// have their centre of mass at their origin: these take 8 ns each (`cargo bench --bench frame --
-/// smoothing`, an Intel Xeon), as only they go through lists of poses and nothing else.
+/// have their centre of mass at their origin: these take 5 ns each (`cargo bench --bench frame --
+/// smoothing`, an AMD EPYC), as only they go through lists of poses and nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
