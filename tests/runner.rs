@@ -146,9 +146,12 @@ fn a_full_queue_hands_the_command_back() {
     assert!(sent >= 3 && sent.is_multiple_of(3), "{sent}");
     assert!(matches!(refused, SendError::Full(Command::Call(_))));
     assert_eq!(refused.to_string(), "the queue of commands is full");
-    // Keys that were not used are used again.
+    // Keys that were not used are used again, and the command that is handed back has none.
     for _ in 0..20 {
-        let _ = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
+        let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
+        if let Err(SendError::Full(Command::Spawn { key, .. })) = spawned {
+            assert_eq!(key, BodyKey::default());
+        }
     }
     assert_eq!(runner.lost_spawns(), 0);
 }

@@ -344,7 +344,7 @@ where
     /// which is [counted](Self::lost_spawns).
     ///
     /// # Errors
-    /// [`SendError`], with the command.
+    /// [`SendError`], with the command, which has no key then: to try again, spawn its body again.
     pub fn spawn<C: Into<Collider>>(
         &mut self,
         body: impl Into<RigidBody>,
@@ -368,8 +368,12 @@ where
                 self.view.expect(reserved, pose);
                 Ok(reserved)
             }
-            Err(error) => {
+            Err(mut error) => {
                 self.view.give_key_back(reserved);
+                let (SendError::Full(command) | SendError::Ended(command)) = &mut error;
+                if let Command::Spawn { key, .. } = command {
+                    *key = BodyKey::default();
+                }
                 Err(error)
             }
         }
