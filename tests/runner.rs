@@ -111,9 +111,10 @@ fn a_thread_ends_in_every_state() {
     let (runner, made) = start();
     until(&made, 5);
     assert!(runner.stop().0.tick() >= 6);
-    let (runner, made) = start();
+    let (runner, _made) = start();
     runner.send(Command::Pause).unwrap();
-    while made.recv_timeout(Duration::from_millis(50)).is_ok() {}
+    let paused = runner.ask(|simulation| simulation.clock().is_paused());
+    assert!(paused.unwrap().wait(PATIENCE).unwrap().1);
     let (simulation, _) = runner.stop();
     assert!(simulation.clock().is_paused());
     // One step a second: it does not wait for it.
