@@ -138,6 +138,16 @@ pub enum SendError<T> {
     Ended(T),
 }
 
+impl<T> SendError<T> {
+    /// The same of something else that is handed back.
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
+        match self {
+            Self::Full(refused) => SendError::Full(change(refused)),
+            Self::Ended(refused) => SendError::Ended(change(refused)),
+        }
+    }
+}
+
 /// A question to the physics, which gets the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
@@ -318,12 +328,12 @@ where
     /// # Errors
     /// [`SendError`], with the command.
     pub fn send(&self, command: Command<H>) -> Result<(), SendError<Command<H>>> {
-        self.order(Order::Command(command))
-            .map_err(|error| match error {
-                SendError::Full(Order::Command(command)) => SendError::Full(command),
-                SendError::Ended(Order::Command(command)) => SendError::Ended(command),
+        self.order(Order::Command(command)).map_err(|error| {
+            error.map(|order| match order {
+                Order::Command(command) => command,
                 _ => unreachable!("it is the order that was given"),
             })
+        })
     }
 
     /// Sends a function, to be called at the start of the next step with the simulation and the hooks: for whatever
@@ -393,11 +403,9 @@ where
             // Who has dropped the receiver does not want to know.
             let _ = answer.send((simulation.tick(), question(simulation)));
         });
-        match self.order(Order::Query(query)) {
-            Ok(()) => Ok(Answer(receiver)),
-            Err(SendError::Full(_)) => Err(SendError::Full(())),
-            Err(SendError::Ended(_)) => Err(SendError::Ended(())),
-        }
+        let sent = self.order(Order::Query(query));
+        sent.map_err(|error| error.map(drop))?;
+        Ok(Answer(receiver))
     }
 
     /// After a panic: goes on from the state before the step in which it happened, if that is kept
@@ -406,10 +414,8 @@ where
     /// # Errors
     /// [`SendError`].
     pub fn recover(&self) -> Result<(), SendError<()>> {
-        self.order(Order::Recover).map_err(|error| match error {
-            SendError::Full(_) => SendError::Full(()),
-            SendError::Ended(_) => SendError::Ended(()),
-        })
+        let sent = self.order(Order::Recover);
+        sent.map_err(|error| error.map(drop))
     }
 
     fn order(&self, order: Order<H>) -> Result<(), SendError<Order<H>>> {

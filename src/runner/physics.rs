@@ -80,7 +80,7 @@ impl<H: Hooks> Physics<H> {
         };
         physics.publish();
         // Nobody else is at the box yet.
-        physics.hand_over(Duration::ZERO);
+        physics.hand_over();
         physics
     }
 
@@ -96,14 +96,14 @@ impl<H: Hooks> Physics<H> {
         self.now = now;
         for _ in 0..MOST_STEPS_AT_ONCE {
             if self.until_next_step().is_none() {
-                self.stand_still(now);
+                self.stand_still();
             }
             if self.deadline().is_none_or(|next| next > now) {
                 break;
             }
-            self.make_due_step(now);
+            self.make_due_step();
         }
-        let again = self.hand_over(now);
+        let again = self.hand_over();
         let next = self.deadline();
         next.into_iter().chain(again).min()
     }
@@ -118,12 +118,12 @@ impl<H: Hooks> Physics<H> {
         Some(self.simulation.clock().real_time() + self.until_next_step()?)
     }
 
-    fn make_due_step(&mut self, now: Duration) {
+    fn make_due_step(&mut self) {
         let Some(due) = self.deadline() else {
             return;
         };
         // So far behind that it is not made up for: the steps are due later from now on.
-        let lag = now.saturating_sub(due);
+        let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {
             self.simulation.skip_real_time(lag);
             self.outgoing.dropped += lag;
@@ -137,9 +137,9 @@ impl<H: Hooks> Physics<H> {
     }
 
     /// In a pause what waits is done at once, and shown.
-    fn stand_still(&mut self, now: Duration) {
+    fn stand_still(&mut self) {
         if self.broken.is_none() {
-            let passed = now.saturating_sub(self.simulation.clock().real_time());
+            let passed = self.now.saturating_sub(self.simulation.clock().real_time());
             self.simulation.begin_frame(passed);
             self.simulation.end_frame();
         }
@@ -261,8 +261,8 @@ impl<H: Hooks> Physics<H> {
     }
 
     /// Gives when to come again, if the mailbox is being read in this moment.
-    fn hand_over(&mut self, now: Duration) -> Option<Duration> {
-        self.mailbox.put(&mut self.outgoing, &self.settings, now)
+    fn hand_over(&mut self) -> Option<Duration> {
+        (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
     }
 }
 

@@ -353,8 +353,7 @@ impl Simulation {
         if self.phase == Phase::Between {
             if self.ring.is_on() {
                 let state = self.state.without_events();
-                let clock = self.again.as_ref().and_then(|again| again.clock());
-                self.ring.push(clock.unwrap_or(&self.clock), state);
+                self.ring.push(self.clock().clone(), state);
             }
             self.state.targets.apply(&mut self.state.world, step);
             self.state.forces.begin_step();

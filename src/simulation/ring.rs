@@ -71,7 +71,7 @@ impl Ring {
     }
 
     /// Adds the state before the clock's next step; what was saved of that tick and of later ones is another run's.
-    pub fn push(&mut self, clock: &Clock, state: State) {
+    pub fn push(&mut self, clock: Clock, state: State) {
         self.take_from(clock.tick());
         if self.ticks().end != clock.tick() {
             self.clear();
@@ -79,7 +79,7 @@ impl Ring {
         let bytes = state.bytes();
         self.held += bytes;
         self.saved.push_back(Saved {
-            clock: clock.clone(),
+            clock,
             state,
             events: Events::default(),
             bytes,
