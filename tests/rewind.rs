@@ -1140,3 +1140,22 @@ fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
         assert_eq!(collisions, before.collisions.len());
     }
 }
+
+#[test]
+fn a_state_of_the_present_tick_takes_its_place_smoothly() {
+    let (mut client, key) = flyer_with_states(50);
+    let mut server = client.clone();
+    let at = Pose::translation(0.0, 0.3, 0.0);
+    server.teleport(key, at).unwrap();
+    let guest = server.insert(flyer(), ball());
+    advance(&mut server, 104);
+    advance(&mut client, 104);
+    let shown = client.pose(key).unwrap();
+    client.roll_back_to(server.clone()).unwrap();
+    assert_eq!(client.steps_again(), 0);
+    advance(&mut client, 0);
+    assert_same(client.pose(key).unwrap(), shown);
+    assert_near(client.visual_error(key).unwrap().translation.y, -0.3);
+    assert!(moved_keys(&client).contains(&guest));
+    assert_eq!(hash(client.physics()), hash(server.physics()));
+}

@@ -214,9 +214,14 @@ impl Simulation {
     /// As [`begin_frame`](Self::begin_frame).
     pub fn roll_back_to(&mut self, state: Self) -> Result<(), RewindError> {
         self.roll_back(state.tick())?;
-        let events = std::mem::take(&mut self.state.log.events);
-        self.state = state.state;
-        self.state.log.events = events;
+        let left = std::mem::replace(&mut self.state, state.state);
+        if self.again.is_some() {
+            self.state.log.events = left.log.events;
+        } else {
+            // No step is to be made again: it takes the place of the present, whose step at hand is taken anew.
+            self.phase = Phase::Between;
+            self.take_over(left, true);
+        }
         Ok(())
     }
 
