@@ -1,5 +1,5 @@
 //! Nanoseconds for each moved body in a frame without a step, from a hundred bodies to a million, as
-//! a plot: docs/growth.svg.
+//! a plot: docs/book/src/growth.svg.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -21,7 +21,7 @@ use scenes::NO_STEP;
 /// of 40, a key and two marks.
 const BYTES_A_BODY: f64 = 178.0;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/growth.svg");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/book/src/growth.svg");
 
 /// A name, and nanoseconds a body by number of bodies.
 type Line = (&'static str, Vec<(f64, f64)>);
@@ -94,7 +94,7 @@ fn growth(c: &mut Criterion) {
         lines[1].1.extend(with_sync.map(per_body));
     }
     if lines.iter().all(|line| line.1.len() > 1) {
-        draw(&lines).expect("docs/ can be written");
+        draw(&lines).expect("the book's folder can be written");
         println!("drawn: {FILE}");
     }
 }

@@ -1,4 +1,4 @@
-//! What docs/recipes.md says beyond its own programs: what each recipe is made to avoid, and frame rates compared.
+//! What the book's recipes say beyond their own programs: what each is made to avoid, and frame rates compared.
 
 mod scenes;
 

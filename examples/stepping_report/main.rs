@@ -4,7 +4,7 @@
 //! `cargo run --release --example stepping_report`
 //!
 //! With `--preview` it compares extrapolation with a step that a copy of the state makes ahead, see
-//! `docs/preview.md`.
+//! `docs/book/src/preview.md`.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../tests/scenes/mod.rs"]

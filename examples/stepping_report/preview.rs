@@ -1,4 +1,4 @@
-//! The table of `docs/preview.md`.
+//! The table of `docs/book/src/preview.md`.
 
 use std::time::Duration;
 

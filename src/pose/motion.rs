@@ -45,7 +45,7 @@ pub enum Smoothing {
     /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration
     /// a it is off by at most a · dt² from the next state, 1.7 mm for free fall at 60 Hz (Rapier's four
     /// substeps make 0.625 · a · dt² of it); at a contact by up to |v| · dt, and then it jumps back. What a
-    /// step made ahead on a copy would show instead, and cost, is measured in `docs/preview.md`.
+    /// step made ahead on a copy would show instead, and cost, is measured in `docs/book/src/preview.md`.
     Extrapolate,
     /// The last state: not smooth, unless the display shows a frame for each step.
     Latest,

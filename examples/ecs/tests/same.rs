@@ -71,20 +71,6 @@ fn entities_come_and_go() {
     assert!(balls.eq(LEVEL + 2 * 43..LEVEL + 2 * 50));
 }
 
-/// The loops in the README are those of the glue.
-#[test]
-fn the_readme_quotes_the_glue() {
-    let trim = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let readme = include_str!("../README.md");
-    let quotes: Vec<_> = readme.split("```rust,ignore").skip(1).collect();
-    assert_eq!(quotes.len(), 4);
-    for quote in quotes {
-        let (quote, _) = quote.split_once("```").expect("it ends");
-        let is_in = |glue| trim(glue).contains(trim(quote).trim());
-        assert!(ALL.iter().any(|ecs| is_in(ecs.glue)), "{quote}");
-    }
-}
-
 /// Of each ECS, what joins it to evenstep.
 #[test]
 fn glue_is_sixty_lines_at_most() {

@@ -1,0 +1,58 @@
+//! The programs of the README and of the book's chapters are compiled and run as tests.
+
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+#[doc = include_str!("../docs/book/src/loop.md")]
+struct Loop;
+
+#[doc = include_str!("../docs/book/src/poses.md")]
+struct Poses;
+
+#[doc = include_str!("../docs/book/src/moving.md")]
+struct Moving;
+
+#[doc = include_str!("../docs/book/src/input.md")]
+struct Input;
+
+#[doc = include_str!("../docs/book/src/forces.md")]
+struct Forces;
+
+#[doc = include_str!("../docs/book/src/events.md")]
+struct Events;
+
+#[doc = include_str!("../docs/book/src/characters.md")]
+struct Characters;
+
+#[doc = include_str!("../docs/book/src/vehicles.md")]
+struct Vehicles;
+
+#[doc = include_str!("../docs/book/src/joints.md")]
+struct Joints;
+
+#[doc = include_str!("../docs/book/src/rapier.md")]
+struct Rapier;
+
+#[doc = include_str!("../docs/book/src/netcode.md")]
+struct Netcode;
+
+#[doc = include_str!("../docs/book/src/preview.md")]
+struct Preview;
+
+#[doc = include_str!("../docs/book/src/from-rapier.md")]
+struct FromRapier;
+
+#[doc = include_str!("../docs/book/src/answers.md")]
+struct Answers;
+
+#[cfg(feature = "threads")]
+#[doc = include_str!("../docs/book/src/threads.md")]
+struct Threads;
+
+#[cfg(feature = "serde")]
+#[doc = include_str!("../docs/book/src/states.md")]
+struct States;
+
+#[cfg(feature = "checksum")]
+#[doc = include_str!("../docs/book/src/determinism.md")]
+struct Determinism;

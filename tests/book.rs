@@ -1,0 +1,163 @@
+//! The README and the book: links lead somewhere, excerpts are what their files say, every program is run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const BOOK: &str = "docs/book/src";
+
+/// Where the documentation is that is not the book.
+const OTHERS: [&str; 7] = [
+    "README.md",
+    "CHANGELOG.md",
+    "benches/peers/README.md",
+    "examples/ecs/README.md",
+    "examples/netcode/README.md",
+    "tools/record_frames/README.md",
+    "docs/book/src/SUMMARY.md",
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The names of the chapters, in alphabetical order.
+fn chapters() -> Vec<String> {
+    let files = fs::read_dir(root().join(BOOK)).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names
+        .filter(|name| name.ends_with(".md") && name != "SUMMARY.md")
+        .collect();
+    names.sort();
+    names
+}
+
+/// The lines of a document, each with whether it is part of a listing.
+fn lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut is_listing = false;
+    text.lines().map(move |line| {
+        let is_fence = line.starts_with("```");
+        is_listing ^= is_fence;
+        (line, is_listing || is_fence)
+    })
+}
+
+/// What the links of a document lead to.
+fn links(text: &str) -> Vec<String> {
+    let prose = lines(text).filter(|(_, is_listing)| !is_listing);
+    let pieces = prose.flat_map(|(line, _)| line.split("](").skip(1));
+    let targets = pieces.filter_map(|piece| Some(piece.split_once(')')?.0.to_owned()));
+    targets
+        .filter(|target| !target.is_empty() && !target.starts_with("http"))
+        .collect()
+}
+
+/// The anchors of a document's headings, as code hosts and mdBook make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let prose = lines(text).filter(|(_, is_listing)| !is_listing);
+    let headings = prose.filter_map(|(line, _)| line.trim_start_matches('#').strip_prefix(' '));
+    headings
+        .map(|heading| {
+            let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+            let kept = heading
+                .to_lowercase()
+                .chars()
+                .filter(kept)
+                .collect::<String>();
+            kept.replace(' ', "-")
+        })
+        .collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let chapters = chapters().into_iter().map(|name| format!("{BOOK}/{name}"));
+    let mut broken = Vec::new();
+    for name in chapters.chain(OTHERS.map(String::from)) {
+        let file = root().join(&name);
+        for link in links(&read(&file)) {
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match path {
+                "" => file.clone(),
+                path => file.parent().unwrap().join(path),
+            };
+            let leads =
+                target.exists() && (anchor.is_empty() || anchors(&read(&target)).contains(anchor));
+            if !leads {
+                broken.push(format!("{name}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn every_chapter_is_in_the_table_of_contents() {
+    let summary = read(&root().join(BOOK).join("SUMMARY.md"));
+    let mut listed = links(&summary);
+    listed.sort();
+    assert_eq!(listed, chapters());
+}
+
+/// The links of the API documentation's front page go to the files of the package.
+#[test]
+fn the_front_page_links_to_chapters() {
+    let front = read(&root().join("src/lib.rs"));
+    let pieces = front.split("/latest/source/").skip(1);
+    let paths: Vec<_> = pieces.filter_map(|piece| piece.lines().next()).collect();
+    assert!(paths.len() > 20);
+    for path in paths {
+        assert!(root().join(path).exists(), "{path}");
+    }
+}
+
+/// mdBook makes a link to another Markdown file one to a page of its own, which is there for chapters only.
+#[test]
+fn chapters_link_to_no_markdown_beside_the_book() {
+    for name in chapters() {
+        for link in links(&read(&root().join(BOOK).join(&name))) {
+            let is_beside = link.starts_with("..") && link.contains(".md");
+            assert!(!is_beside, "{name}: {link}");
+        }
+    }
+}
+
+#[test]
+fn every_program_is_run() {
+    let run = read(&root().join("src/book.rs"));
+    for name in chapters() {
+        let has_programs = read(&root().join(BOOK).join(&name))
+            .lines()
+            .any(|line| line == "```rust");
+        let is_run = run.contains(&format!("{BOOK}/{name}\""));
+        assert_eq!(has_programs, is_run, "{name}");
+    }
+}
+
+/// A listing that is not run follows a comment that names its file.
+#[test]
+fn excerpts_are_what_their_files_say() {
+    let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let mut count = 0;
+    for name in chapters() {
+        let text = read(&root().join(BOOK).join(&name));
+        let mut pieces = text.split("\n```rust,ignore\n");
+        let mut before = pieces.next().unwrap();
+        for piece in pieces {
+            let source = before.lines().next_back().unwrap();
+            let source = source.strip_prefix("<!-- from ");
+            let source = source.and_then(|source| source.strip_suffix(" -->"));
+            let source = source.unwrap_or_else(|| panic!("{name}: a listing that names no file"));
+            let listing = piece.split_once("\n```").unwrap().0;
+            let is_there = trimmed(&read(&root().join(source))).contains(&trimmed(listing));
+            assert!(is_there, "{name}: not in {source}:\n{listing}");
+            before = piece;
+            count += 1;
+        }
+    }
+    assert!(count > 15, "{count} excerpts");
+}
