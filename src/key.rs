@@ -10,18 +10,18 @@ slotmap::new_key_type! {
     /// The id of one body, for as long as the body lives.
     ///
     /// Eight bytes, `Copy`, and an `Option<BodyKey>` is eight bytes too: store it in a component
-    /// of your own. A key whose body was removed, in whatever way, names nothing for ever, also
-    /// when Rapier gives the body's slot to another one: every function that takes a key then
-    /// answers `None` or [`BodyError::Gone`](crate::BodyError::Gone).
+    /// of your own. Once its body was removed, in whatever way, a key is dead for ever, also
+    /// when Rapier reuses the body's slot: every function that takes a key then
+    /// returns `None` or [`BodyError::Gone`](crate::BodyError::Gone).
     ///
     /// A key belongs to the [`Simulation`](crate::Simulation) that made it. Used with another one
-    /// it is safe, but it may name an unrelated body there. The same holds for keys made up
+    /// it is safe, but it may refer to an unrelated body there. So may keys that were made
     /// with slotmap's `KeyData::from_ffi`.
     pub struct BodyKey;
 
     /// The id of a lasting force, from
-    /// [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator) until it is removed or its
-    /// body is.
+    /// [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator) until it or its body is
+    /// removed.
     pub struct ForceGeneratorKey;
 }
 

@@ -1,4 +1,4 @@
-//! Which entity has which body: what every ECS needs to be joined with a simulation.
+//! Which entity has which body: what joins an ECS with a simulation.
 
 use slotmap::Key;
 
@@ -33,9 +33,9 @@ use crate::simulation::Simulation;
 /// ```
 ///
 /// # Once a frame
-/// Call [`removed`](Self::removed), then [`moved`](Self::moved). Frames in which that was not done are made up
-/// for, at a cost that follows what was missed. When the simulation is replaced, replace this too: the keys of
-/// the old one may name bodies of the new one.
+/// Call [`removed`](Self::removed), then [`moved`](Self::moved). If that was not done in some frames, the next call
+/// covers them too, at a cost in proportion to what was missed. When the simulation is replaced, replace this too: the
+/// keys of the old one may refer to bodies of the new one.
 #[derive(Clone, Debug)]
 pub struct Owners<E> {
     /// By the index in a key. A later body can have the index of an earlier one.
@@ -46,13 +46,13 @@ pub struct Owners<E> {
     synced: u64,
 }
 
-/// What is on one side only: from [`Owners::unmatched`], after a saved state was put back.
+/// Entities without a body and bodies without an entity: from [`Owners::unmatched`], after a saved state was restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unmatched<E> {
-    /// Entities whose body is gone, in the order of its keys: spawned since the state was saved.
+    /// Entities whose body does not exist, in the order of its keys: spawned since the state was saved.
     pub entities: Vec<E>,
-    /// Bodies that have no entity, in the order of their keys: despawned since, or never any entity's.
+    /// Bodies that have no entity, in the order of their keys: despawned since, or never owned by an entity.
     pub bodies: Vec<BodyKey>,
 }
 
@@ -94,7 +94,7 @@ impl<E> Default for Owners<E> {
 }
 
 impl<E: Copy + PartialEq> Owners<E> {
-    /// The entity has this body from now on.
+    /// Records that the entity has this body from now on.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
         let index = index_of(key);
         if index >= self.by_index.len() {
@@ -113,7 +113,8 @@ impl<E: Copy + PartialEq> Owners<E> {
         (owned == key).then_some(entity)
     }
 
-    /// The entity was despawned, or its body was taken off: removes the body, unless it is another's by now.
+    /// Call it when the entity was despawned or lost its body component: removes the body, unless another entity has it
+    /// by now.
     pub fn release(&mut self, simulation: &mut Simulation, key: BodyKey, entity: E) {
         if self.entity(key) == Some(entity) {
             self.by_index[index_of(key)] = None;
@@ -123,7 +124,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// For an ECS that does not report which entities were despawned: removes the bodies of all entities for
-    /// which `body_of` gives another one, or none. In an order that depends on keys alone, so that a run can
+    /// which `body_of` returns another body, or none. The order depends on keys only, so that a run can
     /// be repeated.
     pub fn retain(
         &mut self,
@@ -141,7 +142,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.displaced.retain(|entity| body_of(*entity).is_some());
     }
 
-    /// Once a frame: the entities whose body was removed, for their components to be taken off.
+    /// Once a frame: the entities whose body was removed, so that the game can remove their components.
     pub fn removed(&mut self, simulation: &Simulation) -> Vec<E> {
         let mut removed = std::mem::take(&mut self.displaced);
         if simulation.lists_all_since(self.synced) {
@@ -164,8 +165,8 @@ impl<E: Copy + PartialEq> Owners<E> {
         Some(entity)
     }
 
-    /// Once a frame, after [`removed`](Self::removed): the entities that are shown elsewhere than before, and
-    /// where. A new one is among them.
+    /// Once a frame, after [`removed`](Self::removed): the entities whose shown pose has changed, with their poses. New
+    /// entities are among them.
     pub fn moved(&mut self, simulation: &Simulation) -> impl Iterator<Item = (E, Pose)> {
         let is_next_frame = simulation.lists_all_since(self.synced);
         let since = std::mem::replace(&mut self.synced, simulation.frame().number);
@@ -180,11 +181,11 @@ impl<E: Copy + PartialEq> Owners<E> {
         moved.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
-    /// After a saved state was put back, or another one: what is on one side only. For the game to
-    /// despawn and spawn, or for a check that there is nothing.
+    /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
+    /// and spawn, or to check that there are none.
     ///
-    /// Changes nothing but that [`moved`](Self::moved) next gives every body's pose. Call it before the
-    /// next frame, which may give out keys that the old entities still hold.
+    /// Its only effect is that the next [`moved`](Self::moved) returns every body's pose. Call it before the next frame,
+    /// whose new keys may be equal to those of old entities.
     pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<E> {
         // Later than any frame, and so not one of this simulation's.
         self.synced = u64::MAX;

@@ -9,9 +9,9 @@ use crate::runner::{Command, Runner, SendError};
 #[cfg(feature = "threads")]
 use crate::simulation::Hooks;
 
-/// What has the bodies of entities: a [`Simulation`] or, with the feature `threads`, a `Runner`.
+/// The owner of the entities' bodies: a [`Simulation`] or, with the feature `threads`, a `Runner`.
 ///
-/// Nothing else can be one.
+/// It cannot be implemented for other types.
 pub trait Bodies: Source {}
 
 impl Bodies for Simulation {}

@@ -8,10 +8,10 @@ use crate::rapier::math::Pose;
 
 /// Component: the entity has a body.
 ///
-/// Made by [`Entities`](super::Entities) alone, it owns the body: once it is dropped, in whatever way and on
+/// Only [`Entities`](super::Entities) makes it, and it owns the body: once it is dropped, in whatever way and on
 /// whatever thread, the next [`Entities::sync`](super::Entities::sync) removes the body. It may be moved to
-/// another entity of its world, and the body goes on there. While it is outside of the world, the body lives
-/// and is not shown.
+/// another entity of its world, which then has the body. While it is outside of the world, the body is simulated
+/// and not shown.
 pub struct Body(Link);
 
 impl Body {
@@ -29,7 +29,7 @@ impl Body {
         &self.0
     }
 
-    /// Lets go of the body: dropping the component no longer removes it.
+    /// Releases the body: dropping the component no longer removes it.
     pub(super) fn release(&mut self) -> BodyKey {
         self.0.release()
     }
@@ -49,8 +49,8 @@ impl fmt::Debug for Body {
 
 /// Component: where to draw the entity in this frame, in world space.
 ///
-/// Written by [`Entities::sync`](super::Entities::sync) when it changes; what a game writes here is for its
-/// renderer only. A game may also give it to entities without a body: nothing here touches those.
+/// Written by [`Entities::sync`](super::Entities::sync) when it changes; what a game writes here affects its
+/// renderer only. A game may also add it to entities without a body: those are left alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RenderPose(pub Pose);
 

@@ -1,8 +1,8 @@
 //! Bodies as entities of a [`hecs::World`].
 //!
-//! [`Entities`] keeps a hecs world and a [`Simulation`], or a `Runner`, in step: an entity with a [`Body`] has its
+//! [`Entities`] keeps a hecs world and a [`Simulation`], or a `Runner`, in sync: an entity with a [`Body`] has its
 //! body, a body that was spawned here has its entity, and after each frame the entities' [`RenderPose`]s
-//! are those to show.
+//! are the poses to draw.
 //!
 //! ```
 //! use evenstep::entities::{Entities, RenderPose};
@@ -32,50 +32,50 @@
 //! ```
 //!
 //! # Case by case
-//! A [`Body`] owns its body, as a `Box` does what is in it. What happens by hand, past [`Entities`], is noticed
+//! A [`Body`] owns its body, like a `Box` its contents. Changes that the game makes without [`Entities`] are noticed
 //! in the next [`sync`](Entities::sync):
 //!
 //! | what happens | what the sync does |
 //! | --- | --- |
-//! | The entity is despawned by hand, the world cleared, the [`Body`] dropped, on any thread | The body is removed. Several are in the order of their keys. |
-//! | The [`Body`] is taken off and kept | The [`RenderPose`] goes. The body lives on, unseen. |
-//! | It is put back, or onto another entity | The body goes on there, with a [`RenderPose`]. One that the entity had is removed. |
-//! | It is put into another world | It is not shown there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
-//! | It is given to `mem::forget` | As if it were kept for ever. |
-//! | The [`RenderPose`] is taken off alone | It is put back. |
-//! | The body is removed, by its key or through Rapier | The entity loses both components and lives on. |
-//! | Frames without a sync | What moved and went in them is made up for. |
+//! | The entity is despawned through hecs, the world cleared, the [`Body`] dropped, on any thread | The body is removed; several bodies in the order of their keys. |
+//! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not shown. |
+//! | It is inserted again, into the same entity or another one | That entity has the body, and gets a [`RenderPose`]. A body that it had before is removed. |
+//! | It is inserted into another world | It is not shown there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
+//! | It is passed to `mem::forget` | As if it were kept for ever. |
+//! | Only the [`RenderPose`] is removed | It is inserted again. |
+//! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
+//! | Frames without a sync | The next sync covers what moved and was removed in them. |
 //! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves. |
 //! | Two [`Body`]s change places between two syncs | **This is not noticed**, as it leaves no trace but in the components, and to read those of all that move would take a quarter longer. Use [`attach`](Entities::attach). |
 //!
-//! A removal in `sync` falls on whatever frame that is. For runs that are the same at every frame rate, use
+//! When a body is removed by `sync` depends on the frames. For runs that are the same at every frame rate, use
 //! [`despawn`](Entities::despawn) in the hook of a step.
 //!
 //! # Physics on a thread
 //! With the feature `threads` a `Runner` takes the place of the [`Simulation`]: call `runner.frame()` where
 //! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
 //! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
-//! may be full. Entities of bodies that were there before the thread was are kept.
+//! may be full. Entities whose bodies existed before the thread was started are kept.
 //!
-//! The [`RenderPose`] is what the runner's view shows; before that, where the body was put. Removals are commands: what
-//! the queue has no room for is tried again in each sync, and is simulated, but not shown, until then. Frames
-//! without a sync are made up for by a look at every entity with a body.
+//! The [`RenderPose`] is what the runner's view shows; before that, where the body was inserted. Removals are commands: if
+//! the queue is full they are tried again in each sync, and the body is simulated, but not shown, until then. After frames
+//! without a sync, every entity with a body is checked.
 //!
 //! # After a restore
-//! A simulation that was set back to a saved state may have bodies whose entity was despawned since, and lack
-//! those of entities that were spawned since: [`Entities::unmatched`] names both. For a `Runner`, ask it for a clone.
+//! A simulation that was restored from a saved state may have bodies whose entity was despawned since, and lack
+//! those of entities that were spawned since: [`Entities::unmatched`] returns both. For a `Runner`, ask it for a clone.
 //!
 //! # Several worlds and simulations
-//! There is one [`Entities`] for each pair of a world and a simulation. It touches its own [`Body`]s alone, so
-//! several simulations may share a world, though their keys are equal. Several worlds may share a simulation, and
-//! show the same body: once its entity is despawned in one of them, the others lose it in the frame after. Worlds
-//! that are synced by turns on one thread cost a few small allocations in each sync.
+//! There is one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so
+//! several simulations may share a world, though their keys may be equal. Several worlds may share a simulation, and
+//! show the same body: once its entity is despawned in one of them, the others lose it in the next frame. Worlds
+//! that are synced alternately on one thread cost a few small allocations in each sync.
 //!
-//! A new [`Simulation`] in place of an old one has equal keys for other bodies, and its frames are numbered
-//! anew. Clear the world and make a new [`Entities`] with it: those components that are still about then belong to
-//! none, and removing them removes nothing. To go on with such an entity, [`attach`](Entities::attach) it.
+//! If a new [`Simulation`] replaces an old one, its keys are equal to those of other bodies, and its frame numbers start
+//! again. Clear the world and make a new [`Entities`] with it: components that are left then belong to
+//! none, and removing them removes nothing. To keep such an entity, [`attach`](Entities::attach) it.
 //!
-//! # By hand
+//! # Without this module
 //! Nothing here needs more than the public API: store a [`BodyKey`] in a component, write
 //! [`Simulation::moved`] to entities by a table of your own, and clear the entries of
 //! [`Simulation::removed`]. The example `custom_ecs` does so for an ECS of fifty lines; in hecs:
@@ -149,20 +149,20 @@ pub struct Entities {
     builder: EntityBuilder,
 }
 
-/// Why an entity and a body were left as they were.
+/// Why an operation on an entity failed. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntityError {
     /// There is no such entity in this world: it was despawned.
     #[error("there is no such entity")]
     NoSuchEntity,
-    /// The key names no body: it was removed, or is of another simulation.
+    /// There is no body with this key: it was removed, or belongs to another simulation.
     #[error("the body is gone")]
     BodyGone,
 }
 
 impl Entities {
-    /// Spawns an entity with a body, and with `components` of the game's own.
+    /// Spawns an entity with a body and with the game's own `components`.
     #[expect(clippy::missing_panics_doc, reason = "the body was just inserted")]
     pub fn spawn(
         &mut self,
@@ -177,8 +177,8 @@ impl Entities {
         (self.spawn_for(world, key, pose, components), key)
     }
 
-    /// [`spawn`](Self::spawn) for a [`Runner`], which may take no more commands: the body comes in the next step,
-    /// and until it is first shown the [`RenderPose`] is where it was put.
+    /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of commands may be full: the body is inserted in the next
+    /// step, and until it is first shown the [`RenderPose`] is where it was inserted.
     ///
     /// # Errors
     /// Those of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
@@ -219,7 +219,7 @@ impl Entities {
     /// there is room in its queue.
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`]; if it was despawned by hand, the next [`sync`](Self::sync) removes its
+    /// [`EntityError::NoSuchEntity`]; if it was despawned through hecs, the next [`sync`](Self::sync) removes its
     /// body.
     pub fn despawn(
         &mut self,
@@ -235,7 +235,7 @@ impl Entities {
         Ok(())
     }
 
-    /// Gives a body that is there to an entity that is there. A body that the entity had before is removed, and
+    /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and
     /// an entity that had this body before is [detached](Self::detach) from it.
     ///
     /// # Errors
@@ -264,8 +264,8 @@ impl Entities {
         Ok(())
     }
 
-    /// Takes the body off an entity, and leaves it in the simulation: to hand it to another world, or to show it
-    /// no longer. Gives its key; `None` if the entity has no body of ours, or is gone.
+    /// Detaches the body from an entity, and leaves it in the simulation: to attach it in another world, or to stop
+    /// showing it. Returns its key; `None` if the entity has no body of this [`Entities`], or was despawned.
     pub fn detach(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let key = self.release(world, entity)?;
         // Each by itself, as the game may have taken off the others.
@@ -278,18 +278,18 @@ impl Entities {
     /// The entity of a body: for a collision event or, by
     /// [`key_of_collider`](Simulation::key_of_collider), for a ray cast.
     ///
-    /// What was changed by hand counts from the next [`sync`](Self::sync) on.
+    /// Changes made through hecs count from the next [`sync`](Self::sync) on.
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<Entity> {
         self.by_body.get(key).copied()
     }
 
-    /// After a saved state was put back, or another one: which entities have a body that is gone, and which
-    /// bodies have no entity. For the game to despawn and spawn, or for a check that there is nothing.
+    /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
+    /// and spawn, or to check that there are none.
     ///
-    /// Changes nothing but that the next [`sync`](Self::sync) writes every pose; that also takes
-    /// the components off entities whose body is still gone. Call it before the next frame, which may give out
-    /// keys that the old entities still hold.
+    /// Its only effect is that the next [`sync`](Self::sync) writes every pose. That sync also removes
+    /// the components of entities that still have no body. Call it before the next frame, whose new keys may be equal to
+    /// those of old entities.
     pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<Entity> {
         // Later than any frame, and so not one of this simulation's.
         self.synced = u64::MAX;

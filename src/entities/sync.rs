@@ -30,14 +30,13 @@ type PutOn = Without<(Entity, &'static Body), (&'static Noted, &'static RenderPo
 
 /// # Once a frame
 impl Entities {
-    /// After [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`: writes the [`RenderPose`]s that changed, and mends what came apart since
-    /// the last sync, as the table in [the module](super) says.
+    /// After [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`: writes the [`RenderPose`]s that
+    /// changed, and handles what the game changed since the last sync, as in the table in [the module](super).
     ///
-    /// The cost follows the bodies that moved, and what was changed by hand. Frames without a sync are made
-    /// up for: after them it follows the bodies that moved in any of them, and after very many it may have to
-    /// go through all entities with a body. So it has to when a body was removed otherwise than by
-    /// [`despawn`](Self::despawn) and a new one was spawned before the sync, or when an entity was taken by
-    /// hecs' `World::take` and spawned again.
+    /// The cost is in proportion to the bodies that moved and to what was changed. After frames without a sync it is in
+    /// proportion to the bodies that moved in any of them; after very many it may go through all entities with a body.
+    /// It also does so when a body was removed other than by [`despawn`](Self::despawn) and a new one was spawned before
+    /// the sync, or when an entity was taken by hecs' `World::take` and spawned again.
     pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
         let dropped = self.shared.take_dropped();
         self.look_at_changed(world, bodies, &dropped);

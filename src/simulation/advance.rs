@@ -74,10 +74,10 @@ impl<F: FnMut(&mut Simulation, Step)> Hooks for BeforeStep<F> {
 /// [`make_step`](Self::make_step) and [`end_frame`](Self::end_frame) in one call.
 impl Simulation {
     /// Advances by the time that a frame took: makes the steps that are due, none or several,
-    /// and the poses for this frame.
+    /// and computes the poses for this frame.
     ///
     /// `before_step` is called before each step, with the simulation and the step: add forces,
-    /// take input, spawn and despawn there, and they are the same at every frame rate. It may
+    /// take input, spawn and despawn there, so that the run is the same at every frame rate. It may
     /// borrow the game's own world. For a hook after the step, for errors and for Rapier's own
     /// hooks see [`advance_with`](Self::advance_with).
     ///
@@ -85,7 +85,7 @@ impl Simulation {
     /// If Rapier panicked in an earlier step: its world is then in an unknown state, and the simulation can
     /// only be dropped.
     ///
-    /// A panic in `before_step` goes through, and leaves the frame open: the next one goes on from there.
+    /// A panic in `before_step` unwinds through this call and leaves the frame open: the next one continues it.
     pub fn advance(
         &mut self,
         frame_time: Duration,
@@ -100,9 +100,9 @@ impl Simulation {
     /// # Errors
     /// The first error of a hook. It ends the frame: steps that were made stay made, those that
     /// were still due are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), forces for
-    /// the step that was not made are forgotten. If steps were dropped the frame shows the latest state, else
-    /// what it would have shown without the error. [`frame`](Self::frame) says what was done. The next
-    /// frame goes on as usual.
+    /// the step that was not made are discarded. If steps were dropped the frame shows the latest state, otherwise
+    /// what it would have shown without the error. [`frame`](Self::frame) reports what was done. The next
+    /// frame continues as usual.
     ///
     /// # Panics
     /// As [`advance`](Self::advance).

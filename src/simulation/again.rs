@@ -82,7 +82,7 @@ impl Again {
 
 impl Simulation {
     /// How many steps are still to be made again after a [rollback](Self::roll_back), before
-    /// [`next_step`](Self::next_step) gives a new one.
+    /// [`next_step`](Self::next_step) returns a new one.
     #[must_use]
     pub fn steps_again(&self) -> u64 {
         self.again.as_ref().map_or(0, |again| again.left() as u64)

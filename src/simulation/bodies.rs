@@ -12,7 +12,7 @@ use super::Simulation;
 impl Simulation {
     /// Inserts a body and its collider.
     ///
-    /// Its pose can be asked for at once. Its first motion starts from there, in the next step.
+    /// Its pose can be read at once. It starts to move in the next step.
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
         let (handle, _) = self.state.world.physics.insert(body, collider);
         self.key_for(handle)
@@ -26,8 +26,7 @@ impl Simulation {
 
     /// Attaches another collider to a body.
     ///
-    /// A collider without a body is for Rapier alone: insert it through
-    /// [`physics_mut_for(&[])`](Self::physics_mut_for).
+    /// A collider without a body is inserted through [`physics_mut_for(&[])`](Self::physics_mut_for).
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -46,16 +45,16 @@ impl Simulation {
             .insert_collider(collider, Some(parent)))
     }
 
-    /// Removes a collider, of a body or without one, and gives it back; `None` if it is gone already.
+    /// Removes a collider, with or without a body, and returns it; `None` if it was removed already.
     ///
-    /// What it touched gets its `Stopped` events in the next step.
+    /// Its `Stopped` events come with the next step.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let body = self.key_of_collider(handle);
         self.state.edits.bodies.extend(body);
         self.state.world.physics.remove_collider(handle)
     }
 
-    /// Gives a key to a body that was made through Rapier's own API; its own key if it has one,
+    /// Gives a key to a body that was inserted through Rapier's own API. Returns the key that it has already, if any;
     /// `None` if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
         if !self.state.world.physics.bodies.contains(handle) {
@@ -82,7 +81,7 @@ impl Simulation {
         }
     }
 
-    /// All bodies that have a key, and their keys. The order has no meaning.
+    /// All bodies that have a key, with their keys, in no particular order.
     pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
         let bodies = &self.state.world.physics.bodies;
         let keys = self.state.world.keys.iter();
@@ -138,10 +137,10 @@ impl Simulation {
         self.removals.grow(self.state.world.physics.bodies.len());
     }
 
-    /// Removes a body with its colliders, joints and generators, and gives it back; `None` if it
-    /// is gone already. Its key is dead from now on.
+    /// Removes a body with its colliders, joints and generators, and returns it; `None` if it
+    /// was removed already. Its key is dead from now on.
     ///
-    /// The bodies that it touches get their `Stopped` events in the next step.
+    /// The `Stopped` events of what it touched come with the next step.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.state.world.keys.remove(key)?;
         self.died(key);
@@ -149,17 +148,17 @@ impl Simulation {
         self.state.world.physics.remove_body(handle)
     }
 
-    /// The body of this key; `None` if it is gone.
+    /// The body of this key; `None` if it was removed.
     #[must_use]
     pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
         self.state.world.get(key)
     }
 
-    /// The body of this key, to change anything about it; `None` if it is gone.
+    /// The body of this key, to change anything about it; `None` if it was removed.
     ///
-    /// A position that is set here shows in the next frame, not blended with the old one; a rotation or a
-    /// translation that is set alone leaves the other as smooth as it was. Set between two steps of one frame, it
-    /// is seen before the frame's last step only, so that a curve ([`Smoothing::Hermite`](crate::Smoothing::Hermite))
+    /// A position that is set here is a teleport: the next frame shows it, not blended with the old one. A rotation or a
+    /// translation that is set alone leaves the other as smooth as it was. A change between two steps of one frame is
+    /// noticed before the frame's last step only, so that a curve ([`Smoothing::Hermite`](crate::Smoothing::Hermite))
     /// of a body that is kinematic by position may begin with its old velocity:
     /// [`teleport`](Self::teleport) is noticed at once.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
@@ -168,13 +167,13 @@ impl Simulation {
         Some(body)
     }
 
-    /// Rapier's handle of a body, for joints, ray casts and its own API; `None` if it is gone.
+    /// Rapier's handle of a body, for joints, ray casts and its own API; `None` if the body was removed.
     #[must_use]
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         self.state.world.handle(key)
     }
 
-    /// The key of a body that Rapier names; `None` if the body is gone or has no key: see
+    /// The key of the body with this handle; `None` if the body was removed or has no key: see
     /// [`track`](Self::track).
     #[must_use]
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
@@ -195,35 +194,34 @@ impl Simulation {
 
     /// Rapier's world, to change anything.
     ///
-    /// Rapier does not tell which bodies were changed, so the next frame looks at every body with
-    /// a key once, a few nanoseconds each: where you know better, use [`body_mut`](Self::body_mut) or
-    /// [`physics_mut_for`](Self::physics_mut_for). A body that is removed here is noticed: its key is dead at
-    /// once. Stepping the world here makes a step that the clock knows nothing of; the length of a step
-    /// that is set here is not used.
+    /// Rapier does not report which bodies were changed, so the next frame checks every body with a key once, a few
+    /// nanoseconds each. If you know which bodies change, use [`body_mut`](Self::body_mut) or
+    /// [`physics_mut_for`](Self::physics_mut_for). The key of a body that is removed here is dead at once. Do not
+    /// step the world here: the clock does not count such a step. The length of a step that is set here is not used.
     pub fn physics_mut(&mut self) -> &mut PhysicsWorld {
         self.state.edits.all = true;
         self.state.world.has_unwritten_changes = true;
         &mut self.state.world.physics
     }
 
-    /// Rapier's world, to change what moves no body but those of `keys`: nothing else is looked at.
+    /// Rapier's world, to change the bodies of `keys` or no body at all: no other body is checked for changes.
     ///
     /// For what needs `&mut` sets and moves nothing itself, such as joints, gravity and parameters: with no
     /// keys, at no cost. (For character controllers and vehicles there is
     /// [`query_pipeline_mut`](Self::query_pipeline_mut).) Name the bodies whose pose, type, mass or colliders may be
-    /// changed. Of one that is not named a change is shown once the body moves, and a removal is in
-    /// [`removed`](Self::removed) once [`physics_mut`](Self::physics_mut) was used; the key is dead at once
-    /// all the same. Keys of bodies that are gone are left out.
+    /// changed. If a body that is not named is changed, the change is shown once the body moves; if it is removed, its
+    /// key is dead at once, but [`removed`](Self::removed) lists it only after [`physics_mut`](Self::physics_mut)
+    /// was used. Keys of removed bodies are ignored.
     pub fn physics_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.state.edits.bodies.extend_from_slice(keys);
         self.state.world.has_unwritten_changes = true;
         &mut self.state.world.physics
     }
 
-    /// Rapier's queries with access for changes, as character controllers
-    /// (`solve_character_collision_impulses`) and vehicles (`update_vehicle`) want it in every step.
+    /// Rapier's queries with mutable access, as character controllers
+    /// (`solve_character_collision_impulses`) and vehicles (`update_vehicle`) need it in every step.
     ///
-    /// They move nothing themselves, so no body is looked at.
+    /// They move nothing themselves, so no body is checked for changes: there is no cost.
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
         let PhysicsWorld {
             broad_phase,
@@ -236,11 +234,11 @@ impl Simulation {
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
     }
 
-    /// The keys that died between the last frame and the one before it, in whatever way their
-    /// bodies were removed: for a host that keeps a table by key.
+    /// The keys of the bodies that were removed between the last frame and the one before it, in whatever way: for a
+    /// host that keeps a table by key.
     ///
-    /// A slotmap's `SecondaryMap` drops the entry of a dead key in silence when a later key takes
-    /// its place: a table that has more to do for such an entry is better a `BTreeMap`.
+    /// A slotmap's `SecondaryMap` silently drops the entry of a dead key when a later key takes its slot. If an entry
+    /// needs cleaning up, use a `BTreeMap`.
     ///
     /// A body that was removed through Rapier's own API is listed in the frame after
     /// [`physics_mut`](Self::physics_mut) was used for it.
@@ -249,8 +247,8 @@ impl Simulation {
         &self.removed
     }
 
-    /// The keys that died after the frame of this [`number`](crate::Frame::number), for a host that missed the
-    /// frames since: see [`moved_since`](Self::moved_since).
+    /// The keys of the bodies that were removed after the frame of this [`number`](crate::Frame::number), for a host that
+    /// missed the frames since: see [`moved_since`](Self::moved_since).
     #[must_use]
     pub fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
         if frame > self.frame.number {

@@ -8,22 +8,22 @@ use super::Simulation;
 
 /// # Forces
 ///
-/// All of these act in the next step, in that step alone, and wake the body. They do nothing to bodies
-/// that are not dynamic. Forces set through Rapier's own API are left as they are.
+/// All of these act in the next step only, and wake the body. They have no effect on bodies that are not dynamic.
+/// Forces set through Rapier's own API are left as they are.
 ///
 /// | added | act in |
 /// | --- | --- |
-/// | in the hook before a step | that step; if it is not made they are forgotten |
+/// | in the hook before a step | that step; if it is not made they are discarded |
 /// | in the hook after a step, or between frames | the next step, in this frame or a later one |
-/// | in a pause, or at speed 0 | a step of the next frame: a [single one](Self::step_once), or one after time goes on. If that has none, because time still stands, they are forgotten and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+/// | in a pause, or at speed 0 | a step of the next frame: a [single one](Self::step_once), or one after `resume`. If that frame has none, because time still stands, they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
 ///
-/// What waits adds up: a game that adds a force in every frame, not in every step, pushes by the number of
-/// frames that the step took. In a pause that would be without bound, so it ends with the frame.
+/// Pending forces add up: a game that adds a force in every frame, not in every step, pushes in proportion to the
+/// number of frames until the step. In a pause that would grow without bound, so they are discarded with the frame.
 ///
 /// A force changes the velocity over the step, an impulse before it: for the same momentum an
 /// impulse moves a body further in that step.
 ///
-/// Each gives [`BodyError::Gone`] if there is no such body, and [`BodyError::NotFinite`] if a value is
+/// Each fails with [`BodyError::Gone`] if there is no such body, and with [`BodyError::NotFinite`] if a value is
 /// NaN or infinite.
 #[expect(clippy::missing_errors_doc, reason = "above, once for all")]
 impl Simulation {
@@ -77,8 +77,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets a lasting force act on a body, from the next step on, until it is
-    /// [removed](Self::remove_force_generator) or the body is.
+    /// Adds a lasting force to a body. It acts from the next step on, until it or the body is
+    /// [removed](Self::remove_force_generator).
     pub fn insert_force_generator(
         &mut self,
         key: BodyKey,
@@ -88,13 +88,13 @@ impl Simulation {
         Ok(self.state.forces.insert_generator(key, generator))
     }
 
-    /// Ends a lasting force and gives it back; `None` if it or its body is gone.
+    /// Removes a lasting force and returns it; `None` if it or its body was removed.
     pub fn remove_force_generator(&mut self, key: ForceGeneratorKey) -> Option<ForceGenerator> {
         let (body, generator) = self.state.forces.remove_generator(key)?;
         self.state.world.handle(body).map(|_| generator)
     }
 
-    /// A lasting force and the body that it acts on; `None` if one of them is gone.
+    /// A lasting force and the body that it acts on; `None` if one of them was removed.
     #[must_use]
     pub fn force_generator(&self, key: ForceGeneratorKey) -> Option<(BodyKey, &ForceGenerator)> {
         let (body, generator) = self.state.forces.generator(key)?;

@@ -42,11 +42,10 @@ use state::State;
 pub use advance::Hooks;
 pub use rewind::{RewindError, RunAgainError};
 
-/// A Rapier world that is stepped at an even rate, and that has a smooth pose of every body for
-/// every frame.
+/// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
-/// Insert bodies, [`advance`](Self::advance) it by the time that each frame took, and ask for
-/// [`pose`](Self::pose)s, or go through those that [`moved`](Self::moved).
+/// Insert bodies, [`advance`](Self::advance) it by the time that each frame took, and draw the
+/// [`pose`](Self::pose) of each body, or only of those that [`moved`](Self::moved).
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -75,7 +74,7 @@ pub use rewind::{RewindError, RunAgainError};
 /// | in a variable beside the game | [`advance`](Self::advance) with a closure that is called before each step |
 /// | the same, with hooks after each step, errors, or Rapier's own hooks | [`advance_with`](Self::advance_with) |
 /// | inside the game's own world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
-/// | on a thread of its own, where a step takes too long for a frame | `Runner`, with the feature `threads` |
+/// | on a thread of its own, because a step takes too long for a frame | `Runner`, with the feature `threads` |
 /// | the same, with hooks that stay on the game's thread | `Overlap`, with the feature `threads` |
 ///
 /// # The order of a step
@@ -100,8 +99,8 @@ pub use rewind::{RewindError, RunAgainError};
 /// | anything else of Rapier | [`physics_mut`](Self::physics_mut) | a look at every body in the next frame |
 ///
 /// # The state as a value
-/// A clone is a saved state: everything that the next step and the next frame depend on. Put back, it goes on
-/// bit for bit: poses, velocities, events, the keys that are given out, [`moved`](Self::moved).
+/// A clone is a saved state: everything that the next step and the next frame depend on. Restored, it continues
+/// bit for bit: poses, velocities, events, new keys, [`moved`](Self::moved).
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
@@ -114,22 +113,22 @@ pub use rewind::{RewindError, RunAgainError};
 /// simulation.advance(Duration::from_millis(40), |_, _| ());
 /// let pose = simulation.pose(key);
 ///
-/// simulation.clone_from(&saved); // or, to give the saved state up: simulation = saved
+/// simulation.clone_from(&saved); // or, if it is needed once: simulation = saved
 /// simulation.advance(Duration::from_millis(40), |_, _| ());
 /// assert_eq!(simulation.pose(key), pose);
 /// ```
 ///
 /// It holds Rapier's sets, phases, parameters and gravity; the clock with its settings; the last two states of
-/// every body and the [history](Self::set_history); keys, targets, force generators, forces that wait; the
-/// events and counts of the frame. A clone within a frame is in the middle of that frame.
+/// every body and the [history](Self::set_history); keys, targets, force generators, pending forces; the
+/// events and counts of the frame. A clone made within a frame is in the middle of that frame.
 ///
 /// It does not hold what the game keeps beside the simulation: input queues, its own components, what a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`]. Clone these with it: an
-/// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor the [states that were kept](Self::set_rewind_limits),
-/// Rapier's quarantine list of the last step, a thread pool set on Rapier's world, and its counters.
+/// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor does it hold the [states kept](Self::set_rewind_limits)
+/// for a rollback, Rapier's quarantine list of the last step, a thread pool set on Rapier's world, and its counters.
 ///
-/// Keys that were given out after the state was saved are dead once it is put back; the same steps made again
-/// give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
+/// Keys of bodies that were inserted after the state was saved are dead once it is restored; the same steps made
+/// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
 #[derive(Clone)]
 #[cfg_attr(
     feature = "serde",
@@ -195,16 +194,17 @@ pub struct Frame {
     pub dt: f32,
     /// How far the time is into the next step, as a fraction of it, in [0, 1): where between the
     /// previous and the current state the frame is shown. 1 with every
-    /// [`Stepping`](crate::Stepping) but `Fixed`, and in a frame that was ended before its last step: there
-    /// is nothing between, and the current state is shown.
+    /// [`Stepping`](crate::Stepping) but `Fixed`, and in a frame that ended before its last step: the current
+    /// state is then shown.
     pub alpha: f32,
     /// What was dropped, and why.
     pub dropped: Dropped,
     /// The number of dynamic and kinematic bodies that were awake after the last step.
     pub awake: usize,
-    /// Values of [`ForceGenerator`](crate::ForceGenerator)s that were left out because they were not finite.
+    /// The number of values of [`ForceGenerator`](crate::ForceGenerator)s that were ignored because they were not
+    /// finite.
     pub rejected_forces: u64,
-    /// Forces and impulses that waited for a step when the frame ended, and were forgotten as time stands still:
+    /// The number of forces and impulses that were discarded at the end of the frame because time stands still:
     /// see [Forces](Simulation#forces).
     pub forgotten_forces: u64,
     /// What happened to the poses.
@@ -219,7 +219,7 @@ impl Frame {
     }
 }
 
-/// # Making one
+/// # Construction
 impl Simulation {
     /// An empty world under Rapier's default gravity, stepped at `rate`.
     #[must_use]
@@ -227,8 +227,8 @@ impl Simulation {
         Self::with_physics(rate, PhysicsWorld::new())
     }
 
-    /// A world that is there already. Its bodies have no key until they are
-    /// [`track`](Self::track)ed; the length of its steps is set to that of `rate`.
+    /// Takes over an existing world. Its bodies have no key until they are [`track`](Self::track)ed; the length of its
+    /// steps is set to that of `rate`.
     #[must_use]
     pub fn with_physics(rate: Rate, physics: PhysicsWorld) -> Self {
         Self {
@@ -258,7 +258,7 @@ impl Default for Simulation {
 
 /// # Frames and steps
 ///
-/// The loop, to be pulled: between two of these calls the simulation is an ordinary value that may be moved,
+/// The loop, driven by the game: between two of these calls the simulation is an ordinary value that may be moved,
 /// stored, replaced or dropped. So it can live inside the world of any ECS, and the game's own systems run
 /// for each step.
 ///
@@ -284,16 +284,16 @@ impl Default for Simulation {
 /// # Misuse
 /// | what happens | what follows |
 /// | --- | --- |
-/// | a frame is begun while one is open, because a system panicked or `end_frame` was forgotten | The open frame goes on as the new one: its counts, its events and what moved are in that. Steps that were still due are dropped, see [`Dropped::aborted`]. |
+/// | a frame is begun while one is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped, see [`Dropped::aborted`]. |
 /// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`], and the frame shows the latest state. |
 /// | `next_step` twice before `make_step` | The same step again. |
 /// | `next_step` when none is due, or outside of a frame | `None` |
-/// | `make_step` when no step was taken | Nothing; it gives `false`. |
-/// | `end_frame` outside of a frame | Nothing; it gives the last frame's counts again. |
+/// | `make_step` when no step was taken | Nothing; it returns `false`. |
+/// | `end_frame` outside of a frame | Nothing; it returns the last frame's counts again. |
 /// | the simulation is replaced within a frame | The new one is outside of a frame: the three lines above. Its bodies are in [`moved`](Self::moved) from the next frame on; their [`pose`](Self::pose) can be asked for at once. |
 /// | [`advance`](Self::advance) inside its own hook | A frame begun while one is open; the outer one then has no step left. |
 ///
-/// When a step that was taken is not made, forces that were added since it was taken are forgotten, as the
+/// When a step that was taken is not made, forces that were added since it was taken are discarded, because the
 /// game will add them again for that tick. Everything else that the game did stays.
 impl Simulation {
     /// Begins a frame by the time that it took: plans the steps that are due.
@@ -371,13 +371,13 @@ impl Simulation {
         }
     }
 
-    /// Makes the step that [`next_step`](Self::next_step) has given. Gives whether there was one.
+    /// Makes the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     pub fn make_step(&mut self) -> bool {
         self.make_step_with(&())
     }
 
-    /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: filters of contacts,
-    /// and their modification (one-way platforms, conveyor belts).
+    /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: to filter contacts,
+    /// and to modify them (one-way platforms, conveyor belts).
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         if self.phase != Phase::Taken {
             return false;
@@ -435,7 +435,7 @@ impl Simulation {
         self.frame.dt = step.dt;
     }
 
-    /// Ends the frame: makes the poses that it shows. Gives what it did and dropped.
+    /// Ends the frame: computes the poses that it shows. Returns what it did and dropped.
     pub fn end_frame(&mut self) -> Frame {
         if !self.is_in_frame || self.phase == Phase::Stepping {
             return self.frame;
@@ -523,7 +523,7 @@ impl Simulation {
         }
     }
 
-    /// What the last frame did and dropped; within a frame, what it has done so far.
+    /// What the last frame did and dropped; within a frame, what this one has done so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
         self.frame
@@ -535,15 +535,15 @@ impl Simulation {
         self.clock().tick()
     }
 
-    /// The step that [`next_step`](Self::next_step) has given and that is not made yet: for systems of an ECS,
-    /// which it cannot be handed to.
+    /// The step that [`next_step`](Self::next_step) has returned and that is not made yet: for systems of an ECS
+    /// that cannot get it as an argument.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         self.peek().filter(|_| self.phase == Phase::Taken)
     }
 
-    /// The clock: its time, its settings, and what was dropped so far. While steps are made again, as it was
-    /// before the step at hand.
+    /// The clock: its time, its settings, and what was dropped so far. While steps are made again, it is as it was
+    /// before the current step.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         let again = self.again.as_ref().and_then(|again| again.clock());

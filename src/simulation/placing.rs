@@ -13,16 +13,16 @@ use super::Simulation;
 
 /// # Placing
 ///
-/// What is not moved by forces.
+/// Moving bodies other than by forces.
 impl Simulation {
-    /// Puts a body elsewhere at once and wakes it: it is shown there from now on, never in
-    /// between, and if it is [extrapolated](crate::Smoothing::Extrapolate) beyond it only after the next
-    /// step. Its velocity stays, a [target](Self::set_kinematic_target) is forgotten. `pose` is in world space;
-    /// its rotation is normalised. The links of a multibody go with its root.
+    /// Moves a body to another place at once and wakes it. It is shown there from now on, never in between; if it is
+    /// [extrapolated](crate::Smoothing::Extrapolate), it is shown beyond that place only after the next step. Its
+    /// velocity stays, a [target](Self::set_kinematic_target) is removed. `pose` is in world space; its rotation is
+    /// normalised. The links of a multibody move with its root.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and
-    /// [`BodyError::NotARotation`] for a `pose` that is none; [`BodyError::Dependent`] for a body whose
+    /// [`BodyError::NotARotation`] for an invalid `pose`; [`BodyError::Dependent`] for a body whose
     /// pose follows from that of others.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
@@ -60,8 +60,8 @@ impl Simulation {
     ///
     /// Its pose, its velocities, both states that are shown, its [target](Self::set_kinematic_target) and its
     /// [history](Self::set_history) are moved alike, so seen from the other side of the portal it
-    /// goes on without a jump. `by` maps the entry to the exit: the pose becomes `by * pose`. Its
-    /// rotation is normalised. The links of a multibody go with its root.
+    /// moves on without a jump. `by` maps the entry to the exit: the pose becomes `by * pose`. Its
+    /// rotation is normalised. The links of a multibody move with its root.
     ///
     /// # Errors
     /// As [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the
@@ -84,22 +84,22 @@ impl Simulation {
         Ok(())
     }
 
-    /// Makes `origin`, a point in world space, the new origin of the world: for worlds so large
-    /// that f32 runs out of digits far from their origin.
+    /// Makes `origin`, a point in world space, the new origin of the world: for worlds so large that f32 is too coarse
+    /// far from their origin.
     ///
     /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of this frame,
-    /// [targets](Self::set_kinematic_target), [history](Self::set_history), forces that wait for the next step
+    /// [targets](Self::set_kinematic_target), [history](Self::set_history), pending forces
     /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`;
-    /// joints go with their bodies, the colliders of soft bodies follow in the next step. No velocity changes,
-    /// and what sleeps goes on sleeping. What the game holds in world space it has to move itself, such as its
+    /// joints move with their bodies, the colliders of soft bodies follow in the next step. No velocity changes, and
+    /// sleeping bodies stay asleep. The game has to move what it holds in world space itself, such as its
     /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
     ///
     /// # Cost and precision
-    /// [`moved`](Self::moved) lists every body once, and the next step is one in which all are awake
-    /// and all contacts are found anew: shift rarely, by large steps. From far out to near the
-    /// origin positions are moved without rounding, and the contacts of the next step are the same to
-    /// the bit; other ways round by the spacing of f32 at the larger distance, 0.03 mm at 500 m. A
-    /// body that was about to fall asleep waits anew: Rapier takes the shift for motion.
+    /// [`moved`](Self::moved) lists every body once. In the next step all bodies are awake and all contacts are found
+    /// anew: shift rarely, by large distances. Positions that are shifted from far out to near the origin are not
+    /// rounded, and the contacts of the next step are the same to the bit. Other shifts round to the spacing of f32 at
+    /// the larger distance, 0.03 mm at 500 m. The sleep timer of each body starts again: Rapier takes the shift for
+    /// motion.
     ///
     /// # Errors
     /// [`BodyError::NotFinite`] if `origin` is not finite; nothing is moved then.
@@ -120,20 +120,20 @@ impl Simulation {
         Ok(())
     }
 
-    /// Moves a body that is kinematic by position to `pose`, to be there at `time`.
+    /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
     ///
-    /// The motion is spread evenly over the steps until then, so that in each of them what rides on the
-    /// body or is pushed by it feels the velocity that is seen: a target that was handed to Rapier once
-    /// a frame would be reached in the first of its steps, and the body would stand in the others. Set it
-    /// once a frame, or once for a motion of hours: each step's pose is computed from where the motion began,
-    /// so no rounding adds up. A later target replaces an earlier one and begins where the body is, as does the
-    /// rest of the motion of a body that was put elsewhere; the same target again changes nothing. One
-    /// that no step was made for is kept. When it is reached the body stands.
+    /// The motion is spread evenly over the steps until then, so that what rides on the body or is pushed by it feels
+    /// the velocity that is seen. (A target that was given to Rapier once a frame would be reached in the frame's first
+    /// step, and the body would stand still in the others.) Set it once a frame, or once for a motion of hours: each
+    /// step's pose is computed from where the motion began, so rounding does not add up. A later target replaces an
+    /// earlier one and starts where the body is, as does the rest of the motion of a body that was teleported; the
+    /// same target again changes nothing. A target lasts until a step was made for it. Once it is reached the body
+    /// stands still.
     ///
     /// `time` is simulated time, which stands still in a pause and goes slower in slow motion: that
     /// of [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time). For the end of
     /// the frame that is about to be advanced take
-    /// [`Clock::time_after`](crate::Clock::time_after). A time that is past means the next step.
+    /// [`Clock::time_after`](crate::Clock::time_after). A time in the past means the next step.
     /// `pose` is in world space, its rotation is normalised; the body turns along the shorter arc.
     ///
     /// ```
@@ -183,13 +183,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Gives a body that was just inserted or teleported the previous pose that it would have had a step
-    /// before, by its velocity, so that it is shown in motion from its first frame on.
+    /// Gives a body that was just inserted or teleported the previous pose that it would have had one step earlier, by
+    /// its velocity, so that it is shown in motion from its first frame on.
     ///
-    /// Without it a body that is inserted between two steps stands still until the next one. With
-    /// it a bullet comes out of the muzzle in its first frame; until the next step it is shown up
-    /// to a step's motion behind where it was put, as everything else in the frame is. In the hook before
-    /// a step it is not needed: the body moves in that step.
+    /// Without it, a body that is inserted between two steps stands still until the next one. With it, a bullet leaves
+    /// the muzzle in its first frame; until the next step it is shown up to a step's motion behind where it was put, as
+    /// everything else in the frame is. In the hook before a step it is not needed: the body moves in that step.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.

@@ -11,7 +11,7 @@ use crate::time::Step;
 use super::advance::{BeforeStep, Hooks};
 use super::{Phase, Simulation};
 
-/// Why a simulation cannot go back.
+/// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindError {
@@ -25,7 +25,7 @@ pub enum RewindError {
     },
     /// More steps would have to be made again than
     /// [`set_max_steps_per_frame`](Simulation::set_max_steps_per_frame) or
-    /// [`set_budget`](Simulation::set_budget) allow, with one left for the frame's own: ask for a full state, and
+    /// [`set_budget`](Simulation::set_budget) allow, with one left for the frame's own step: request a full state, and
     /// [adopt](Simulation::adopt) that.
     #[error("{steps} steps to be made again, where a frame may make {most}")]
     TooManySteps {
@@ -43,10 +43,10 @@ pub enum RewindError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunAgainError<E> {
-    /// It cannot go back so far.
+    /// The simulation cannot go back that far.
     #[error(transparent)]
     Rewind(#[from] RewindError),
-    /// A hook failed. The present is as it was; the states before it are forgotten.
+    /// A hook failed. The present state is as it was; the states kept before it are discarded.
     #[error("a hook failed in a step that was made again")]
     Hook(#[source] E),
 }
@@ -54,7 +54,7 @@ pub enum RunAgainError<E> {
 /// # Back in time
 ///
 /// A simulation can keep the states before its last steps: to [rewind](Self::rewind) for a player or a
-/// debugger, and to [make steps again](Self::run_again) with input that came late, which is rollback.
+/// debugger, and for rollback: to [make steps again](Self::run_again) with input that came late.
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
@@ -88,42 +88,41 @@ pub enum RunAgainError<E> {
 /// ```
 ///
 /// # What is made again
-/// Steps, not frames. The state before a step has what the game did up to then, between frames too; what it did
-/// between frames since then (spawn, teleport, a force that waits for its step, a change of gravity) is not
-/// done again. So do in the hooks what is to last, by input of that tick. Settings of the clock, of smoothing,
-/// corrections and history are not part of the state that goes back. What the game keeps beside the simulation,
-/// and what its components are, it has to put back itself: [`Owners::unmatched`](crate::Owners::unmatched)
-/// finds bodies without an entity, and entities without a body.
+/// Steps, not frames. The state before a step includes what the game did until then, also between frames. What it did
+/// between frames after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do everything
+/// in the hooks, by the input of that tick. Settings of the clock, of smoothing, corrections and history are not part
+/// of the state. What the game keeps beside the simulation, such as its components, it has to restore itself:
+/// [`Owners::unmatched`](crate::Owners::unmatched) finds bodies without an entity, and entities without a body.
 ///
 /// In the hooks of a step that is made again [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
 /// [`events`](Self::events) are those of that step, and [`Step::is_again`] is set. What frames show,
-/// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it goes over to
+/// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it moves to
 /// the corrected motion [smoothly](Self::set_correction). A key given out in a step that is made again is the
-/// same if the same bodies are inserted and removed in the same order; otherwise it may be that of another
+/// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another
 /// body.
 ///
 /// # Cost
 /// Each step is saved while states are kept: 0.6 of a step in a heap, less where little touches. Going
 /// back costs as much once. Figures: `cargo bench --bench rollback`.
 impl Simulation {
-    /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks for
-    /// none, as at first.
+    /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks, the default,
+    /// keeps none.
     ///
-    /// A state's size is an estimate, from the sizes of Rapier's sets. The oldest are forgotten first. All are
-    /// when ticks get [other numbers](Self::set_tick), and when the [origin](Self::shift_origin) is shifted
+    /// A state's size is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
+    /// discarded when ticks are [renumbered](Self::set_tick), and when the [origin](Self::shift_origin) is shifted
     /// between frames. A [clone](Self#the-state-as-a-value) and a saved state hold none of them.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
         self.ring.set_limits(ticks, bytes);
     }
 
-    /// The ticks that can be gone back to. After a [rewind](Self::rewind) those that were left as well, until the
-    /// next step.
+    /// The ticks whose states are kept. After a [rewind](Self::rewind) they include the later ones, until the next
+    /// step.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
         self.ring.ticks()
     }
 
-    /// About how many bytes the states that are kept take.
+    /// The estimated size of the states that are kept, in bytes.
     #[must_use]
     pub fn rewind_bytes(&self) -> usize {
         self.ring.held()
@@ -133,12 +132,12 @@ impl Simulation {
     /// back, and scrubbing. The next frame shows it.
     ///
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
-    /// settings and the overstep stay as they are. What waited for the next step is left behind.
+    /// settings and the overstep stay as they are. Pending forces are discarded.
     ///
-    /// Also after Rapier has panicked in a step, which then was never made.
+    /// This also works after Rapier has panicked in a step: that step then was never made.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]: nothing is changed then.
+    /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         let has_panicked = self.phase == Phase::Stepping;
         if (self.is_in_frame || self.again.is_some()) && !has_panicked {
@@ -167,12 +166,12 @@ impl Simulation {
     /// Goes back to the state before the step of `tick`, to make the steps since then again: the next ones that
     /// [`next_step`](Self::next_step) gives, before any new one. [`run_again`](Self::run_again) does both.
     ///
-    /// Within a frame too: before the game does its part in the step at hand, which is then taken anew. If
-    /// the frame ends before the present is reached, it goes on in the present as that was, and the states
-    /// before it are forgotten. Called again meanwhile, it goes back further, or begins anew.
+    /// It may be called within a frame too: before the game does its part in the current step, which is then taken
+    /// again. If the frame ends before the present is reached, the simulation returns to the present as it was, and the
+    /// kept states are discarded. Called again before that, it goes back further, or starts over.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`], [`RewindError::TooManySteps`]: nothing is changed then.
+    /// [`RewindError::NotKept`], [`RewindError::TooManySteps`]; nothing is changed.
     ///
     /// # Panics
     /// As [`begin_frame`](Self::begin_frame).
@@ -204,8 +203,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// [`roll_back`](Self::roll_back) to a state that came from elsewhere, in place of the one that is kept of
-    /// its tick: a server's, for a client that has gone on since.
+    /// [`roll_back`](Self::roll_back) to a state of another machine, instead of the one that is kept for
+    /// its tick: a server's, for a client that is ahead of it.
     ///
     /// # Errors
     /// As [`roll_back`](Self::roll_back); the tick is that of `state`.
@@ -226,14 +225,14 @@ impl Simulation {
     }
 
     /// Makes the steps from `tick` to the present again, with `before_step` called before each, as
-    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) says what became
-    /// of the events.
+    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) reports how the
+    /// events changed.
     ///
     /// # Errors
     /// As [`roll_back`](Self::roll_back).
     ///
     /// # Panics
-    /// As [`roll_back`](Self::roll_back). A panic in `before_step` goes through, and leaves the rest of the
+    /// As [`roll_back`](Self::roll_back). A panic in `before_step` unwinds through this call, and leaves the rest of the
     /// steps to the next call of [`next_step`](Self::next_step).
     pub fn run_again(
         &mut self,
@@ -249,7 +248,7 @@ impl Simulation {
     /// [`run_again`](Self::run_again) with hooks before and after each step, which can fail.
     ///
     /// # Errors
-    /// A [`RunAgainError`]: the present is as it was.
+    /// A [`RunAgainError`]; the present state is as it was.
     ///
     /// # Panics
     /// As [`run_again`](Self::run_again).
@@ -271,20 +270,20 @@ impl Simulation {
         Ok(())
     }
 
-    /// What the last run of steps that were made again has changed of the events: which are new, which are confirmed
-    /// and which never happened. Known once the last of them is made, and until the next such run ends.
+    /// How the events changed when steps were last made again: which are new, which are confirmed and which never
+    /// happened. Available from the last of these steps until the next rollback ends.
     #[must_use]
     pub fn event_changes(&self) -> &EventChanges {
         &self.event_changes
     }
 
-    /// Takes over a full state that came from elsewhere, with its tick: where [`roll_back`](Self::roll_back)
-    /// cannot go. What frames show goes over to it [smoothly](Self::set_correction).
+    /// Takes over a full state of another machine, with its tick: where [`roll_back`](Self::roll_back)
+    /// cannot go. What frames show moves to it [smoothly](Self::set_correction).
     ///
-    /// Real time, settings and the overstep stay as they are. The states that were kept are forgotten.
+    /// Real time, settings and the overstep stay as they are. The kept states are discarded.
     ///
     /// # Errors
-    /// [`RewindError::WithinFrame`]: nothing is changed then.
+    /// [`RewindError::WithinFrame`]; nothing is changed.
     pub fn adopt(&mut self, state: Self) -> Result<(), RewindError> {
         if self.is_in_frame || self.again.is_some() {
             return Err(RewindError::WithinFrame);
@@ -305,21 +304,21 @@ impl Simulation {
 
 /// # Smooth correction
 ///
-/// After a [rollback](Self::roll_back) or an [adopted](Self::adopt) state a body may be elsewhere than it was
-/// shown. The error that a frame would show decays over the next frames, without touching the physics.
+/// After a [rollback](Self::roll_back) or an [adopted](Self::adopt) state, a body may differ from where it was
+/// shown. This visual error decays over the next frames, without affecting the physics.
 impl Simulation {
-    /// How the error decays; `None` if it is not smoothed.
+    /// How the visual error decays; `None` if it is not smoothed.
     #[must_use]
     pub fn correction(&self) -> Option<Correction> {
         self.present().poses.correction()
     }
 
-    /// Sets how the error decays; `None`: all bodies are shown where they are at once.
+    /// Sets how the visual error decays; with `None` all bodies are shown at their corrected poses at once.
     pub fn set_correction(&mut self, correction: Option<Correction>) {
         self.present_mut().poses.set_correction(correction);
     }
 
-    /// Sets whether the error of this body is smoothed: yes at first.
+    /// Sets whether the visual error of this body is smoothed: on by default.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -329,8 +328,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// How far off its place a body is shown, and by what rotation it is turned: `None` if it is shown where it
-    /// is. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
+    /// The visual error of a body: how far off its corrected pose it is shown. `None` if there is no error. The shown
+    /// pose has the rotation `error.rotation * rotation`, and `error.translation` added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
         self.present().poses.error(key)

@@ -9,7 +9,7 @@ use crate::step::ForceGenerator;
 
 use super::Simulation;
 
-/// With the feature `serde`. Fails with a [`SaveError`]'s text where [`Simulation::save`] fails with that error.
+/// With the feature `serde`. Fails where [`Simulation::save`] fails, with the text of its [`SaveError`].
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;

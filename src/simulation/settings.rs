@@ -8,15 +8,15 @@ use super::Simulation;
 
 /// # Settings of the clock
 ///
-/// Each holds from the next frame on, also when it is set within a frame. What was set is in
-/// [`clock`](Self::clock), and what each means is in the docs of [`Clock`](crate::Clock).
+/// Each takes effect in the next frame, also when it is set within a frame. [`clock`](Self::clock) has the getters; the docs
+/// of [`Clock`](crate::Clock) explain each setting.
 impl Simulation {
     /// Stops time: see [`Clock::pause`](crate::Clock::pause).
     pub fn pause(&mut self) {
         self.clock.pause();
     }
 
-    /// Lets time go on: see [`Clock::resume`](crate::Clock::resume).
+    /// Resumes time: see [`Clock::resume`](crate::Clock::resume).
     pub fn resume(&mut self) {
         self.clock.resume();
     }
@@ -44,7 +44,7 @@ impl Simulation {
         self.clock.set_stepping(stepping);
     }
 
-    /// Limits the time that a frame may put in: see
+    /// Limits the time that a frame may add: see
     /// [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time).
     pub fn set_max_frame_time(&mut self, max: Duration) {
         self.clock.set_max_frame_time(max);
@@ -61,13 +61,13 @@ impl Simulation {
         self.clock.set_budget(budget);
     }
 
-    /// Numbers the steps from `tick` on: see [`Clock::set_tick`](crate::Clock::set_tick). What is kept for
-    /// [`pose_at`](Self::pose_at) by the old numbers is forgotten.
+    /// Numbers the steps from `tick` on: see [`Clock::set_tick`](crate::Clock::set_tick). The [history](Self::set_history)
+    /// under the old numbers is discarded.
     pub fn set_tick(&mut self, tick: u64) {
         self.clock.set_tick(tick);
     }
 
-    /// Forgets the time that waits for its step: see
+    /// Discards the time that is left over for the next step: see
     /// [`Clock::discard_overstep`](crate::Clock::discard_overstep).
     pub fn discard_overstep(&mut self) {
         self.clock.discard_overstep();

@@ -12,11 +12,11 @@ use super::Simulation;
 
 /// # Poses
 ///
-/// A body's pose is that of its origin, in world space. It is for showing, never for physics: the
-/// true state is [`body`](Self::body)'s. In a hook it is still that of the frame before. `None` means
-/// that the body is gone.
+/// A shown pose is that of the body's origin, in world space. It is for drawing, never for physics: the
+/// true state is that of [`body`](Self::body). In a hook it is still that of the frame before. `None` means
+/// that the body was removed.
 impl Simulation {
-    /// The pose of a body in this frame: between its last two states, by the frame's
+    /// The pose at which to draw a body in this frame: between its last two states, by the frame's
     /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
     ///
     /// A point of the body, in its own frame, is in world space at `pose * point`: a muzzle, a seat, what a
@@ -35,10 +35,10 @@ impl Simulation {
         self.pose(key).map(Isometry3::from)
     }
 
-    /// The pose of a collider in this frame: that of its body, and its place on it. Of one
-    /// without a body, where it is.
+    /// The pose at which to draw a collider in this frame: the pose of its body, times its place on the body. For a
+    /// collider without a body, where it is.
     ///
-    /// `None` if the collider is gone, or its body has no key.
+    /// `None` if the collider was removed, or if its body has no key.
     #[must_use]
     pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
         let collider = self.state.world.physics.colliders.get(handle)?;
@@ -67,12 +67,12 @@ impl Simulation {
     /// [`alpha`](crate::Frame::alpha) showed of it, to the bit.
     ///
     /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
-    /// the screen and ask for the poses in it. Any other time will do as well: it is at `alpha` between the
-    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. Of a
-    /// body that was put elsewhere after the step it is the motion in that step, wherever it is now.
+    /// the screen and ask for the poses in it. Any other time can be given as well: the pose is at `alpha` between the
+    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. A teleport
+    /// after that step does not change the result.
     ///
-    /// `None` if the body is gone or was not there yet, or the time is not one of those kept: only
-    /// the last tick is, until [`set_history`](Self::set_history) asks for more.
+    /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
+    /// [`set_history`](Self::set_history) keeps more.
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.state.world.handle(key)?;
@@ -80,11 +80,11 @@ impl Simulation {
         Some(self.state.poses.pair_at(key, tick)?.at(alpha))
     }
 
-    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two at first, and at
-    /// least. What came before this call is not known.
+    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two by default, and at
+    /// least. States from before this call are not available.
     ///
-    /// More than two cost 180 bytes for each state of a body that moves, and a look at each such
-    /// body in every step, not just in the last one of a frame.
+    /// More than two cost 180 bytes for each state of a body that moves, and reading each such body in every step,
+    /// not just in the last one of a frame.
     pub fn set_history(&mut self, states: usize) {
         self.state.poses.set_history(states, self.tick());
     }
@@ -95,32 +95,31 @@ impl Simulation {
         self.state.poses.history_len()
     }
 
-    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] at first.
+    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] by default.
     #[must_use]
     pub fn smoothing(&self) -> Smoothing {
         self.present().poses.smoothing()
     }
 
-    /// The smoothing that a body has of its own; `None` if it has none, or is gone.
+    /// The smoothing that was set for this body; `None` if none was, or if the body was removed.
     #[must_use]
     pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
         self.state.world.handle(key)?;
         self.state.poses.body_smoothing(key)
     }
 
-    /// Changes how a frame between two steps is shown, of all bodies but those with a
+    /// Sets how a frame between two steps is shown, for all bodies without a
     /// [smoothing of their own](Self::set_body_smoothing).
     ///
-    /// It holds from the next step on: the motion on the screen ends as it began. Where the new
-    /// smoothing has the same latency nothing jumps then either; to and from
-    /// [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which show another time, a body skips
-    /// or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but `Fixed` the last state
-    /// is shown whatever the smoothing, as there is nothing between.
+    /// It takes effect with the next step: until then the motion on the screen goes on as before. If the new smoothing
+    /// has the same latency, nothing jumps. To and from [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which
+    /// show another time, a body skips or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but
+    /// `Fixed` the last state is shown, whatever the smoothing.
     pub fn set_smoothing(&mut self, smoothing: Smoothing) {
         self.state.poses.set_smoothing(smoothing);
     }
 
-    /// [`set_smoothing`](Self::set_smoothing) for one body; `None` is as the others.
+    /// [`set_smoothing`](Self::set_smoothing) for one body; `None` to follow the general setting again.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -134,10 +133,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// The bodies whose pose in this frame differs from that in the frame before, and these poses.
+    /// The bodies whose pose in this frame differs from that in the frame before, with their poses, in no particular
+    /// order.
     ///
-    /// A new body is here in its first frame, a body that settles once more with its final pose,
-    /// and a scene at rest gives nothing. The order has no meaning.
+    /// A new body is listed in its first frame, a body that falls asleep once more with its final pose. In a scene at
+    /// rest the list is empty.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.present().poses.moved()
@@ -150,11 +150,11 @@ impl Simulation {
         frames.is_some_and(|frames| frames <= 1)
     }
 
-    /// The bodies whose pose may differ from that in the frame of this [`number`](crate::Frame::number), and
-    /// their poses now: for a host that missed the frames since. All that moved are here, and some that did not.
+    /// The bodies whose pose may differ from that in the frame of this [`number`](crate::Frame::number), with their
+    /// poses now: for a host that missed the frames since. All that moved are listed, and some that did not.
     ///
-    /// `None` if that is too long ago, or a frame of another simulation: then ask for the
-    /// [`pose`](Self::pose) of every body that the host knows; those that have none are gone.
+    /// `None` if that frame is too long ago, or not one of this simulation: then read the
+    /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.
     #[must_use]
     pub fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
         if frame > self.frame.number {

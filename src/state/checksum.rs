@@ -1,4 +1,4 @@
-//! A number that is equal wherever the bits of two runs are.
+//! A hash that is equal if the bits of two runs are.
 
 use std::hash::Hasher;
 
@@ -11,11 +11,11 @@ use crate::simulation::Simulation;
 
 /// # Checksums
 ///
-/// For machines that run the same steps, and for replays: exchange one number every so many ticks, and where it
-/// differs, compare those of the bodies to name what parted. With the feature `checksum`.
+/// For machines that run the same steps, and for replays: exchange a checksum every few ticks. Where it
+/// differs, compare those of the bodies to find which ones diverged. With the feature `checksum`.
 ///
-/// It is XXH3 with 64 bits, the same on every platform: equal bits give equal numbers, and unequal ones
-/// practically never do. It is no protection against a machine that lies.
+/// It is XXH3 with 64 bits, the same on every platform: equal bits have equal checksums, and different bits
+/// practically never do. It does not protect against a machine that cheats.
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
@@ -29,15 +29,15 @@ use crate::simulation::Simulation;
 ///     simulation.advance(Duration::from_millis(17), |_, _| ());
 /// }
 /// assert_ne!(here.checksum(), there.checksum());
-/// let parted = here.bodies().find(|(key, _)| here.body_checksum(*key) != there.body_checksum(*key));
-/// assert_eq!(parted.unwrap().0, ball);
+/// let diverged = here.bodies().find(|(key, _)| here.body_checksum(*key) != there.body_checksum(*key));
+/// assert_eq!(diverged.unwrap().0, ball);
 /// ```
 impl Simulation {
-    /// A hash of the tick, of the simulated time and of all bodies, also of those without a key, in Rapier's order:
+    /// A hash of the tick, the simulated time and all bodies, also those without a key, in Rapier's order:
     /// their handles, poses, velocities, forces, whether they are enabled and asleep.
     ///
-    /// Not in it: the [overstep](crate::Clock::overstep), which depends on each machine's frames; colliders,
-    /// joints, contacts, what the game set of damping or mass. A difference in these shows once it changes a
+    /// Not included: the [overstep](crate::Clock::overstep), which depends on each machine's frames; colliders,
+    /// joints, contacts, damping and mass. A difference in these shows once it changes a
     /// motion. Costs about 15 ns a body, sleeping or not.
     #[must_use]
     pub fn checksum(&self) -> u64 {
@@ -51,7 +51,7 @@ impl Simulation {
         hasher.finish()
     }
 
-    /// A hash of one body, as in [`checksum`](Self::checksum); `None` if it is gone.
+    /// A hash of one body, as in [`checksum`](Self::checksum); `None` if it was removed.
     #[must_use]
     pub fn body_checksum(&self, key: BodyKey) -> Option<u64> {
         let mut hasher = XxHash3_64::with_seed(0);

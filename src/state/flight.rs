@@ -1,4 +1,4 @@
-//! The last seconds of a run, in memory, to be written out when something went wrong.
+//! The last seconds of a run, in memory, to be written to a file when something went wrong.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::chunk::{self, Frame, Kind};
 
-/// A writer for a [`Recorder`](crate::Recorder) that keeps the last seconds of what is recorded in memory, and
-/// writes them out when asked, or when the game panics.
+/// A writer for a [`Recorder`](crate::Recorder) that keeps the last seconds of a recording in memory, and
+/// writes them to a file on request, or when the game panics.
 ///
-/// What it writes is a recording that begins at a keyframe. So it has at least the time that it was made for, and
-/// at most that and the time between two keyframes: set
+/// What it writes is a recording that begins at a keyframe. So it covers at least the requested time, and
+/// at most that plus the time between two keyframes: set
 /// [`keyframe_every`](crate::RecorderSettings::keyframe_every) to a fraction of it, and
-/// [`max_keyframe_bytes`](crate::RecorderSettings::max_keyframe_bytes) to no bound, as what is old is dropped here.
+/// [`max_keyframe_bytes`](crate::RecorderSettings::max_keyframe_bytes) to no limit, because old data is dropped here.
 ///
 /// ```
 /// use evenstep::{FlightRecorder, Recorder, RecorderSettings, Recording, Simulation, Step};
@@ -37,7 +37,7 @@ use super::chunk::{self, Frame, Kind};
 ///     }
 ///     simulation.end_frame();
 /// }
-/// // Something is wrong: what led to it?
+/// // Something went wrong: what led to it?
 /// let mut bytes = Vec::new();
 /// recorder.writer().write_to(&mut bytes)?;
 /// let ticks = Recording::read(bytes)?.ticks();
@@ -46,9 +46,10 @@ use super::chunk::{self, Frame, Kind};
 /// ```
 ///
 /// # Panics of the game
-/// With [`on_panic`](Self::on_panic) it writes its file when a panic drops it: the recorder has to be owned by what
-/// unwinds. Where a panic is caught further in, or aborts the process, call [`write_to`](Self::write_to) there, or in
-/// a panic hook. The input of the step that panicked is in it: a replay panics in the same step.
+/// With [`on_panic`](Self::on_panic) it writes its file when it is dropped by a panic: the recorder has to be owned by
+/// a stack frame that unwinds. If a panic is caught before that, or aborts the process, call
+/// [`write_to`](Self::write_to) there, or in a panic hook. The input of the step that panicked is included: a replay
+/// panics in the same step.
 #[derive(Debug)]
 pub struct FlightRecorder {
     duration: Duration,
@@ -69,10 +70,10 @@ struct Stretch {
 }
 
 impl FlightRecorder {
-    /// Keeps the frames of the last `duration`, in at most `max_bytes`: less time where they do not fit.
+    /// Keeps the frames of the last `duration`, in at most `max_bytes`: less time if they do not fit.
     ///
-    /// Twice what lies between two keyframes has to fit into `max_bytes`. When even one such stretch does not,
-    /// recording gives an error, once, and nothing is kept until the next keyframe.
+    /// Twice the data between two keyframes has to fit into `max_bytes`. If the data between two keyframes does not,
+    /// recording fails once, and nothing is kept until the next keyframe.
     #[must_use]
     pub fn new(duration: Duration, max_bytes: usize) -> Self {
         Self {
@@ -85,7 +86,7 @@ impl FlightRecorder {
         }
     }
 
-    /// Writes to this file, anew, if it is dropped by a panic. That this fails is reported to nobody.
+    /// Replaces this file if it is dropped by a panic. A failure to write is not reported.
     #[must_use]
     pub fn on_panic(mut self, path: impl Into<PathBuf>) -> Self {
         self.on_panic = Some(path.into());

@@ -12,7 +12,7 @@ use crate::time::{Settings, Step};
 use super::chunk::{self, Bodies, Check, Frame, Kind};
 use super::saved::SaveError;
 
-/// What a [`Recorder`] writes how often.
+/// How often a [`Recorder`] writes what.
 ///
 /// Measured at 60 steps and 59 frames a second, with all bodies awake, and without input:
 ///
@@ -24,27 +24,27 @@ use super::saved::SaveError;
 /// | a keyframe of free bodies | 78 kB | 0.8 MB |
 /// | a keyframe of a heap | 0.6 MB | 7.7 MB |
 ///
-/// So with one keyframe in ten seconds, which is the default, a heap of 1,000 bodies takes 0.9 MB a second. A
-/// keyframe of it costs some 25 ms, in one frame: where that shows, write it when it does not, by
+/// With one keyframe in ten seconds, the default, a heap of 1,000 bodies takes 0.9 MB a second. A
+/// keyframe of it costs some 25 ms in one frame. If that is visible, write keyframes at moments when it is not, by
 /// [`new_run`](Recorder::new_run), or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderSettings {
-    /// A checksum of the whole simulation after every so many steps: 1 at first, which finds the first step that
+    /// A checksum of the whole simulation after this many steps: 1 by default, which finds the first step that
     /// differs; 0 for none. Costs what [`Simulation::checksum`] costs.
     pub check_every: u64,
-    /// The checksums of all bodies that are awake, after every so many steps: 1 at first, which names the bodies
-    /// that differ in that first step; 0 for none. With more than 1 those are named that differ a little later, and
-    /// one difference has become several by then.
+    /// The checksums of all bodies that are awake, after this many steps: 1 by default, which finds the bodies
+    /// that differ in that first step; 0 for none. With more than 1 it finds those that differ a few steps later, when
+    /// one difference may have become several.
     pub check_bodies_every: u64,
-    /// A state to begin a replay from, before the first frame after so many steps: 600 at first; 0 for none but the
-    /// first. Put off to the next frame where [`SaveError::ChangedSinceStep`] forbids it. Costs what
+    /// A keyframe, which is a state to begin a replay from, before the first frame after this many steps: 600 by default;
+    /// 0 for none but the first. Postponed to the next frame if [`SaveError::ChangedSinceStep`] prevents it. Costs what
     /// [`Simulation::save`] costs.
     pub keyframe_every: u64,
-    /// The most bytes that all these states may take: no bound at first.
+    /// The most bytes that all keyframes may take: no limit by default.
     ///
-    /// What is written cannot be taken back, so they are spaced out as the bound comes nearer: when half of it is
-    /// left their distance is twice `keyframe_every`, when a tenth is left ten times. What does not fit any more is
+    /// As the limit comes nearer, keyframes become rarer: when half of it is left their distance is twice
+    /// `keyframe_every`, when a tenth is left ten times that. Keyframes that do not fit are
     /// left out. The states that runs begin with do not count.
     pub max_keyframe_bytes: u64,
 }
@@ -60,14 +60,15 @@ impl Default for RecorderSettings {
     }
 }
 
-/// Why something was not recorded. The game can go on all the same.
+/// Why something was not recorded. The game can continue all the same.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The writer failed. What is recorded after that can only be read if the writer took none of what failed.
+    /// The writer failed. What is recorded after that can only be read if the writer wrote nothing of the failed
+    /// part.
     #[error("the recording cannot be written")]
     Io(#[from] io::Error),
-    /// The state cannot be written, now and later: a force has no name.
+    /// The state cannot be written: a force has no name.
     #[error("a state for the recording cannot be written")]
     Save(#[from] SaveError),
     /// The input, or the game's part of a state, cannot be written by postcard, or is longer than 4 GiB.
@@ -75,9 +76,9 @@ pub enum RecordError {
     Game,
 }
 
-/// Writes a run down while it is played, for a [`Replay`](crate::Replay).
+/// Records a run while it is played, for a [`Replay`](crate::Replay).
 ///
-/// It is told of each frame, of each step's input before the game acts on it, and of each step that was made. With
+/// The game passes it each frame, each step's input before it acts on it, and each step that was made. With
 /// the feature `serde`.
 ///
 /// ```
@@ -134,16 +135,16 @@ pub enum RecordError {
 /// [`after_step`](crate::Hooks::after_step).
 ///
 /// # What it holds
-/// - The state that the run begins with, and later ones to begin from: the simulation's, as by
+/// - The state at the beginning of the run, and later keyframes: that of the simulation, as by
 ///   [`Simulation::save`], and the game's own part, any serde value.
-/// - Of each frame its time, and what is set of the clock: pause, speed, rate and so on need no input.
-/// - Of each step its input, any serde value, and a checksum of the state after it.
+/// - For each frame its time and the settings of the clock: pause, speed, rate and so on need no input.
+/// - For each step its input, any serde value, and a checksum of the state after it.
 ///
 /// # What it does not hold
 /// What the game does to the simulation between two frames, other than by the clock's settings: a spawn, a
-/// teleport, a force, another simulation in its place. A replay would go on without it, and report a
-/// difference. Do it in a step, driven by that step's input; or, after something large as a new level, call
-/// [`new_run`](Self::new_run). Nor what Rapier's world does not hold: [hooks](crate::Hooks::physics_hooks), functions
+/// teleport, a force, a replaced simulation. A replay would not repeat it, and report a
+/// difference. Do it in a step, driven by that step's input; or, after a large change such as a new level, call
+/// [`new_run`](Self::new_run). Nor does it hold what is not part of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions
 /// of forces, a thread pool. Events of the last frame before a state are not in that state.
 #[derive(Debug)]
 pub struct Recorder<W> {
@@ -161,7 +162,7 @@ pub struct Recorder<W> {
 }
 
 impl<W: Write> Recorder<W> {
-    /// Begins a recording. It writes in small pieces: wrap a file into a [`BufWriter`](io::BufWriter).
+    /// Begins a recording. It writes in small pieces: wrap a file in a [`BufWriter`](io::BufWriter).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.
@@ -179,23 +180,23 @@ impl<W: Write> Recorder<W> {
         })
     }
 
-    /// What follows does not go on from what was: the next frame begins with a state of its own, which a replay
-    /// goes on from.
+    /// Begins a new run within the recording: the next frame begins with a state of its own, from which a replay
+    /// continues.
     ///
-    /// For what the game did outside of its steps: a new level, a saved state put back. Where
-    /// [`SaveError::ChangedSinceStep`] forbids a state, as for joints that no step has seen, frames are left
-    /// out until it can be written: mostly one. The same holds for the beginning of the recording.
+    /// For what the game did outside of its steps: a new level, a restored state. If
+    /// [`SaveError::ChangedSinceStep`] prevents a state, as for joints that no step has seen, frames are left
+    /// out until it can be written: usually one. The same applies to the beginning of the recording.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
 
-    /// Records a frame that is about to begin, with what is set of the clock, and a state if one is due. `game` is
+    /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due. `game` is
     /// the game's own part of the state: what its steps depend on beside the simulation and their input.
     ///
     /// Call it right before [`Simulation::begin_frame`] or [`Simulation::advance_with`].
     ///
     /// # Errors
-    /// A [`RecordError`]. If a keyframe cannot be written, the frame is recorded all the same.
+    /// A [`RecordError`]. If a keyframe cannot be written, the frame is recorded nevertheless.
     pub fn begin_frame<G: Serialize>(
         &mut self,
         simulation: &Simulation,
@@ -209,11 +210,11 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Records the input of a step that was taken, before the game acts on it: it is there also if the game
-    /// panics in that step.
+    /// Records the input of a step that was taken. Call it before the game acts on the input: it is then recorded also if
+    /// the game panics in that step.
     ///
-    /// One that is made again after a rollback is not recorded: the next frame begins a [new run](Self::new_run), in
-    /// which it is as it was then.
+    /// A step that is made again after a rollback is not recorded: the next frame begins a [new run](Self::new_run)
+    /// with the corrected state.
     ///
     /// # Errors
     /// A [`RecordError`].
@@ -244,7 +245,7 @@ impl<W: Write> Recorder<W> {
         self.record(Kind::Made, &check)
     }
 
-    /// Ends the recording and gives the writer back, flushed. A recording without this end can be replayed too; it
+    /// Ends the recording and returns the writer, flushed. A recording that was not finished can be replayed too; it
     /// counts as [cut](crate::Ending::Cut).
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A recorded run, played again and checked.
+//! A recorded run, replayed and checked.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,8 +17,8 @@ use super::saved::{Header, LoadError};
 
 /// What a [`Recorder`](crate::Recorder) has written, to be played by a [`Replay`].
 ///
-/// Takes the bytes of a file, or anything that gives them, such as a memory map of a large one. However
-/// they were cut or changed, it ends before what is not as it was written, and [says so](Self::ending).
+/// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If they
+/// were truncated or changed, the recording ends before that place, and [reports it](Self::ending).
 pub struct Recording<B> {
     bytes: B,
     /// The tick of each state, and where it is.
@@ -33,15 +33,15 @@ pub struct Recording<B> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// As its recorder was [finished](crate::Recorder::finish).
+    /// Its recorder was [finished](crate::Recorder::finish).
     Complete,
-    /// In the middle: the recorder was not finished, or the end is missing. A length that was damaged may look
-    /// like this too. What is before is played.
+    /// The recorder was not finished, or the end is missing. A damaged length may look
+    /// like this too. What comes before is played.
     Cut {
         /// The number of bytes that can be played.
         at: u64,
     },
-    /// By bytes that are not those that were written. What is before is played.
+    /// Bytes were changed. What comes before them is played.
     Damaged {
         /// The number of bytes that can be played.
         at: u64,
@@ -61,31 +61,32 @@ pub enum ReplayError {
         /// The version found.
         found: u32,
     },
-    /// A state in it cannot be loaded: it is of another version of Rapier, or of a build with other features.
+    /// A state in it cannot be loaded: it comes from another version of Rapier, or from a build with other features.
     #[error("a state of the recording cannot be loaded")]
     State(#[from] LoadError),
-    /// The game's part of a state is not of the type that is asked for.
+    /// The game's part of a state does not have the requested type.
     #[error("the recording holds another type for the game's part of the state")]
     Game,
-    /// The input of a step is not of the type that is asked for.
+    /// The input of a step does not have the requested type.
     #[error("the recording holds another type of input, at tick {tick}")]
     Input {
-        /// That of the step.
+        /// The tick of the step.
         tick: u64,
     },
-    /// The checksums are right, but the contents are none of a recording.
+    /// The checksums are right, but the contents are not those of a recording.
     #[error("a recording whose contents contradict each other")]
     Contents,
 }
 
-/// Where a replay was not what was recorded: from [`Replay::differences`].
+/// Where a replay differed from the recording: from [`Replay::differences`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
     /// The first step whose check failed. With the default [settings](crate::RecorderSettings) that is the first
     /// step after which a bit differed.
     pub tick: u64,
-    /// The last step whose check failed before one held again, or the replay ended or went to another state.
+    /// The last step whose check failed before a check succeeded again, the replay ended, or it continued from another
+    /// state.
     pub last_tick: u64,
     /// The bodies that differed at the first of these checks that has body checksums, by key. Bodies that touch
     /// may differ together after one step.
@@ -96,11 +97,11 @@ pub struct Difference {
 }
 
 impl<B: AsRef<[u8]>> Recording<B> {
-    /// Looks through a recording: checks all of it, and finds the states to begin from.
+    /// Reads a recording: checks all of it, and finds its keyframes.
     ///
     /// # Errors
     /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state
-    /// cannot be loaded here. Bytes that were cut or damaged after that are no error: see [`ending`](Self::ending).
+    /// cannot be loaded here. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
     pub fn read(bytes: B) -> Result<Self, ReplayError> {
         check_header(bytes.as_ref())?;
         let mut recording = Self {
@@ -145,14 +146,14 @@ impl<B: AsRef<[u8]>> Recording<B> {
         }
     }
 
-    /// How it ends. A recording that was cut or damaged is played up to there.
+    /// How it ends. A recording that was truncated or damaged is played up to that place.
     #[must_use]
     pub fn ending(&self) -> Ending {
         self.ending
     }
 
-    /// The steps in it: from the tick of its first state to that of its last step. Where the game numbered
-    /// its steps anew in between, they do not follow each other.
+    /// The steps in it: from the tick of its first state to that of its last step. If the game renumbered
+    /// its steps in between, the ticks are not contiguous.
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
         self.ticks.clone()
@@ -165,7 +166,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
 
     /// A replay from the last state at or before a tick; from the first state if that is later.
     ///
-    /// To begin at that tick, make frames until [`Simulation::tick`] has reached it, without showing them.
+    /// To begin exactly at that tick, play frames without showing them until [`Simulation::tick`] has reached it.
     #[must_use]
     pub fn replay(&self, tick: u64) -> Replay<'_> {
         let mut states = self.states.iter();
@@ -207,22 +208,22 @@ fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
     postcard::take_from_bytes(contents).map_err(|_| ReplayError::Contents)
 }
 
-/// Plays a [`Recording`]: gives what was recorded, in order, and checks what the game and the simulation make of
-/// it. From [`Recording::replay`].
+/// Plays a [`Recording`]: returns what was recorded, in order, and checks the result of the game and the
+/// simulation. From [`Recording::replay`].
 ///
-/// The loop is the game's own, with the calls that its recorder has: [`next_run`](Self::next_run) gives the state to
-/// go on from, and then [`begin_frame`](Self::begin_frame) gives each frame's time, [`input`](Self::input) each
+/// The loop is the game's own, with the same calls as when recording: [`next_run`](Self::next_run) returns the state to
+/// start from, then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each
 /// step's input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::Recorder)
-/// have a whole program. How fast it goes, and whether anything is shown, is the caller's choice.
+/// have a complete program. How fast it is played, and whether anything is shown, is up to the caller.
 ///
 /// # What holds
-/// A replay of the same program is the run that was recorded, to the bit, also with another number of threads, and
-/// also from a state in its middle, with the feature `enhanced-determinism`. Without that feature a state that was
-/// loaded may part from the run later on: see [`Simulation`](crate::Simulation#states-as-bytes).
+/// A replay by the same program is the run that was recorded, to the bit, also with another number of threads, and
+/// also from a keyframe in its middle, with the feature `enhanced-determinism`. Without that feature the run may
+/// diverge some time after a state was loaded: see [`Simulation`](crate::Simulation#states-as-bytes).
 ///
 /// # Differences
-/// Where a check fails the replay notes it and goes on. The run is another one then: it mostly differs to its end.
-/// To go on from what was recorded, call [`next_run`](Self::next_run): it gives the next keyframe.
+/// If a check fails, the replay records it and continues. From then on it is another run, which usually differs to its
+/// end. To continue from what was recorded, call [`next_run`](Self::next_run): it returns the next keyframe.
 pub struct Replay<'r> {
     /// What is still to come: whole chunks.
     rest: &'r [u8],
@@ -240,11 +241,11 @@ impl<'r> Replay<'r> {
     /// The state that the next run begins with: the simulation, and the game's own part. `None` at the end of the
     /// recording.
     ///
-    /// The first one is where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) gives
-    /// `None`: the recorder was told of a [new one](crate::Recorder::new_run) there, or nothing follows. Called
-    /// before that, it goes to the next keyframe.
+    /// The first one is where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
+    /// `None`: a [new run](crate::Recorder::new_run) was recorded there, or nothing follows. Called
+    /// before that, it skips to the next keyframe.
     ///
-    /// `force` gives the named forces, as in [`Simulation::load_with`].
+    /// `force` returns the force of each name, as in [`Simulation::load_with`].
     ///
     /// # Errors
     /// [`ReplayError::State`] and [`ReplayError::Game`].
@@ -265,8 +266,8 @@ impl<'r> Replay<'r> {
         Ok(None)
     }
 
-    /// The time of the next frame, for [`Simulation::begin_frame`] or [`Simulation::advance_with`], after the
-    /// clock was set as it was when that frame was recorded. `None` at the end of the run.
+    /// Sets the clock as it was when the next frame was recorded, and returns that frame's time, for
+    /// [`Simulation::begin_frame`] or [`Simulation::advance_with`]. `None` at the end of the run.
     ///
     /// # Errors
     /// [`ReplayError::Contents`].
@@ -288,7 +289,7 @@ impl<'r> Replay<'r> {
     }
 
     /// The input of a step that was taken; `None` if that step was not taken when the run was recorded, because
-    /// its frame was ended early, or because the recording ends here. End the frame then.
+    /// its frame ended early, or because the recording ends here. End the frame in that case.
     ///
     /// # Errors
     /// [`ReplayError::Input`].
@@ -308,8 +309,8 @@ impl<'r> Replay<'r> {
         Ok(Some(input))
     }
 
-    /// Checks the simulation after a step, at the place where the recorder's
-    /// [`end_step`](crate::Recorder::end_step) was called. Call it after each step.
+    /// Checks the simulation after a step. Call it after each step, at the place where the recorder's
+    /// [`end_step`](crate::Recorder::end_step) was called.
     ///
     /// # Errors
     /// [`ReplayError::Contents`].
@@ -325,7 +326,8 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Where it was not what was recorded, so far: a [`Difference`] for each stretch of steps whose checks failed.
+    /// Where the replay has differed from the recording so far: a [`Difference`] for each run of steps whose checks
+    /// failed.
     #[must_use]
     pub fn differences(&self) -> &[Difference] {
         &self.differences

@@ -20,15 +20,15 @@ const FORMAT: u32 = 1;
 /// Magic, format, Rapier's version, layout, length, checksum.
 const HEADER_LEN: usize = 8 + 4 + 6 + 8 + 8 + 8;
 
-/// Why a state cannot be written to bytes. A clone holds it all the same.
+/// Why a state cannot be written to bytes. A clone can hold it all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// A frame was begun and not ended: end it first.
+    /// A frame is open: end it first.
     #[error("the simulation is within a frame")]
     WithinFrame,
-    /// Since the last step, Rapier's world was given out for changes, a body with joints was removed, or the
-    /// origin was shifted. Rapier does not write changes of joints and soft bodies that no step has seen: save
+    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
+    /// origin was shifted. Rapier does not write changes of joints and soft bodies before a step has processed them: save
     /// right after a frame that made a step, or make one.
     #[error("Rapier's world was changed since the last step")]
     ChangedSinceStep,
@@ -36,16 +36,16 @@ pub enum SaveError {
     /// [`ForceGenerator::named`](crate::ForceGenerator::named).
     #[error("the function of a custom force generator has no name")]
     UnnamedForce(ForceGeneratorKey),
-    /// Rapier has something in its world that it cannot write.
+    /// Rapier's world contains something that cannot be serialised.
     #[error("a part of Rapier's world cannot be written")]
     NotWritable,
 }
 
-/// Why bytes are not taken for a state.
+/// Why bytes cannot be loaded as a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// They do not begin as a saved state does.
+    /// They do not begin like a saved state.
     #[error("not a saved state")]
     NotAState,
     /// They are of another version of the format.
@@ -54,7 +54,7 @@ pub enum LoadError {
         /// The version found.
         found: u32,
     },
-    /// They were written with another version of Rapier, with which the run would go on differently.
+    /// They were written with another version of Rapier, with which the run would continue differently.
     #[error(
         "a saved state of Rapier {}.{}.{}, not {}", found[0], found[1], found[2], rapier::VERSION
     )]
@@ -73,17 +73,17 @@ pub enum LoadError {
         /// How many there are.
         found: u64,
     },
-    /// The bytes are not those that were written.
+    /// The bytes were changed: the checksum is wrong.
     #[error("a saved state whose checksum is wrong")]
     Checksum,
-    /// The checksum is right, but the contents are none of a state.
+    /// The checksum is right, but the contents are not those of a state.
     #[error("a saved state whose contents contradict each other")]
     Contents,
 }
 
 /// # States as bytes
 ///
-/// For save games, late joiners, and to carry a running match to another process. With the feature `serde`.
+/// For saved games, players who join late, and to move a running match to another process. With the feature `serde`.
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
@@ -107,18 +107,18 @@ pub enum LoadError {
 /// [`Simulation`] also implements serde's traits, for a format of your own without the header.
 ///
 /// # What holds
-/// The run goes on to the bit with the feature `enhanced-determinism`. Without it Rapier keeps tables whose order
-/// depends on their history: poses, velocities and keys are still the same, but later on, where many joints wake many
-/// sleepers at once, a run was seen to part.
+/// The run continues to the bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
+/// depends on their history: poses, velocities and keys are still the same, but the run may diverge later. That was
+/// seen when many joints woke many sleeping bodies at once.
 ///
-/// Whatever bytes are given, the answer is a state or a [`LoadError`]. The checksum finds accidents, not malice:
-/// who can write a file can write its checksum, and Rapier does not check all that it reads. Load states of
-/// others only if they come signed by someone you trust.
+/// For any bytes the result is a state or a [`LoadError`]. The checksum detects accidents, not malice:
+/// whoever can change a file can change its checksum, and Rapier does not check everything that it reads. Load states
+/// of others only if they are signed by someone you trust.
 impl Simulation {
     /// The state as bytes.
     ///
     /// # Errors
-    /// A [`SaveError`] if there is something in it that cannot be written.
+    /// A [`SaveError`] if a part of it cannot be written.
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         self.check_savable()?;
         let mut bytes = vec![0; HEADER_LEN];
@@ -133,18 +133,18 @@ impl Simulation {
         Ok(bytes)
     }
 
-    /// The state that [`save`](Self::save) has written.
+    /// Reads a state that [`save`](Self::save) has written.
     ///
     /// # Errors
-    /// A [`LoadError`] if it is none, or none that can go on here.
+    /// A [`LoadError`] if the bytes are not a state, or not one of this build.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
         Self::load_with(bytes, |_| None)
     }
 
-    /// [`load`](Self::load) of a state with [named](crate::ForceGenerator::named) forces: `force` gives the
+    /// [`load`](Self::load) of a state with [named](crate::ForceGenerator::named) forces: `force` returns the
     /// force generator of each name.
     ///
-    /// One for whose name there is none gives no force until it is removed.
+    /// If it returns `None`, that generator exerts no force until it is removed.
     ///
     /// # Errors
     /// As [`load`](Self::load).

@@ -1,9 +1,9 @@
 //! A button's edges, counted by step.
 
-/// A button over one step: whether it is down, and how often it went down and up.
+/// A button during one step: whether it is down, and how often it was pressed and released.
 ///
-/// Two presses between two steps are two presses, and a press and its release within one step
-/// are both seen.
+/// Two presses between two steps count as two, and a press and its release within one step
+/// are both counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Button {
@@ -13,13 +13,13 @@ pub struct Button {
 }
 
 impl Button {
-    /// Forgets the counts of the step before; whether it is down stays.
+    /// Resets the counts of the step before. Whether it is down is kept.
     pub fn start_step(&mut self) {
         self.presses = 0;
         self.releases = 0;
     }
 
-    /// The button's state as a device reports it. Only changes count, so key repeat does not.
+    /// Sets the button's state as a device reports it. Only changes count, so key repeat does not.
     pub fn set(&mut self, down: bool) {
         if down && !self.down {
             self.presses += 1;
@@ -35,13 +35,13 @@ impl Button {
         self.down
     }
 
-    /// How often it went down in this step.
+    /// How often it was pressed in this step.
     #[must_use]
     pub fn presses(self) -> u32 {
         self.presses
     }
 
-    /// How often it went up in this step.
+    /// How often it was released in this step.
     #[must_use]
     pub fn releases(self) -> u32 {
         self.releases

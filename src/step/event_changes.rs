@@ -2,20 +2,20 @@
 
 use super::events::{Event, Events};
 
-/// What became of events when steps were made again: from
+/// How the events changed when steps were made again: from
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
-/// An event is the same in both runs if it is of the same tick, kind and pair; where one comes a tick later, that
-/// is one retracted and one new. Start the effects of the new ones, stop those of the retracted ones, and leave
-/// those of the confirmed ones alone: then each effect plays once, and none that never happened.
+/// An event is the same in both runs if it has the same tick, kind and pair. One that comes a tick later counts as one
+/// retracted and one new. Start the effects of new events, stop those of retracted ones, and leave
+/// those of confirmed ones alone: then each effect plays once, and none of an event that never happened.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct EventChanges {
-    /// Only the run that was made again has them.
+    /// Events of the second run only.
     pub new: Events,
-    /// Both have them. A contact force is that of the later run.
+    /// Events of both runs. A contact force is that of the second run.
     pub confirmed: Events,
-    /// Only the first run had them: they never happened.
+    /// Events of the first run only: they never happened.
     pub retracted: Events,
 }
 

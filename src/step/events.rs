@@ -10,7 +10,7 @@ use crate::rapier::geometry::{
 };
 use crate::rapier::pipeline::EventHandler;
 
-/// Two colliders began or ceased to touch.
+/// Two colliders started or stopped touching.
 ///
 /// Rapier reports it for colliders with `ActiveEvents::COLLISION_EVENTS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ use crate::rapier::pipeline::EventHandler;
 pub struct Collision {
     /// The step in which it happened.
     pub tick: u64,
-    /// Whether they began to touch, or ceased to.
+    /// Whether they started to touch, or stopped.
     pub started: bool,
     /// The bodies of the two colliders, also of one that was removed before this step. `None` for
     /// a collider without a body, and for a body without a key.
@@ -28,13 +28,13 @@ pub struct Collision {
     pub colliders: [ColliderHandle; 2],
     /// Whether one of them is a sensor.
     pub sensor: bool,
-    /// Whether they ceased to touch because one was removed.
+    /// Whether they stopped because one of them was removed.
     pub removed: bool,
 }
 
-/// A contact force went over its threshold.
+/// A contact force exceeded its threshold.
 ///
-/// Rapier reports it, in each step anew, for colliders with `ActiveEvents::CONTACT_FORCE_EVENTS`.
+/// Rapier reports it again in each step, for colliders with `ActiveEvents::CONTACT_FORCE_EVENTS`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ContactForce {
@@ -74,10 +74,10 @@ pub struct Quarantined {
 ///
 /// Each list is in the order of the steps. Within a step collisions and contact forces are in the order of
 /// their pairs of colliders: by the lower handle of the two, then by the higher one, each by its index, then by
-/// its generation. Of one pair they are in the order in which they happened: a sensor that is crossed
+/// its generation. Those of one pair are in the order in which they happened: a sensor that is crossed
 /// within a step starts before it stops. Quarantined bodies are in the order of their keys, tears in Rapier's.
-/// So the order is the same in every run of the same steps, on any number of threads, also if the game only looks
-/// at a body through [`body_mut`](crate::Simulation::body_mut).
+/// So the order is the same in every run of the same steps, on any number of threads, and does not depend on which
+/// bodies the game accessed through [`body_mut`](crate::Simulation::body_mut).
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     pub(super) collisions: Vec<Collision>,
@@ -93,13 +93,13 @@ impl Events {
         &self.collisions
     }
 
-    /// The collisions of one step: in the hook after it, what has just happened.
+    /// The collisions of one step: for the hook after it.
     #[must_use]
     pub fn collisions_in(&self, tick: u64) -> &[Collision] {
         of_tick(&self.collisions, tick)
     }
 
-    /// Contact forces over their threshold.
+    /// Contact forces that exceeded their threshold.
     #[must_use]
     pub fn contact_forces(&self) -> &[ContactForce] {
         &self.contact_forces
@@ -130,7 +130,7 @@ impl Events {
         pairs + self.soft_body_tears.len() + self.quarantined.len()
     }
 
-    /// Whether nothing happened.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

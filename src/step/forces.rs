@@ -14,24 +14,24 @@ use crate::time::Step;
 use super::generators::CustomForce;
 use super::generators::{ForceGenerator, Wrench};
 
-/// Why something could not be done to a body. Nothing was changed.
+/// Why an operation on a body failed. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// The key names no body: it was removed, or is of another simulation.
+    /// There is no body with this key: it was removed, or belongs to another simulation.
     #[error("the body is gone")]
     Gone,
     /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.
     #[error("a value is not finite")]
     NotFinite,
-    /// A rotation whose length is zero, or too large for a number: it has no direction.
+    /// A rotation whose length is zero or overflows: it cannot be normalised.
     #[error("a rotation cannot be normalised")]
     NotARotation,
-    /// Only a body that is kinematic by position moves to a target.
+    /// The body is not kinematic by position, and only such a body moves to a target.
     #[error("the body is not kinematic by position")]
     NotKinematic,
-    /// The link of a multibody that is not its root, or the frame of a soft body. Its pose follows from the
-    /// rest of it: Rapier would undo the change in the next step.
+    /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from the
+    /// others: Rapier would undo the change in the next step.
     #[error("the pose of a multibody's link or a soft body's frame follows from the rest of it")]
     Dependent,
 }

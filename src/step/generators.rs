@@ -7,10 +7,10 @@ use crate::rapier::dynamics::RigidBody;
 use crate::rapier::math::{AngVector, Real, Vector};
 use crate::time::Step;
 
-/// A force that acts at the centre of mass of a body, and a torque beside it, both in world axes: what a
-/// [`ForceGenerator`] gives.
+/// A force at the centre of mass of a body, and a torque, both in world axes: the value of a
+/// [`ForceGenerator`].
 ///
-/// A force at another point is one at the centre of mass and the torque that it has about that:
+/// A force at another point is the same force at the centre of mass and its torque about that:
 /// [`at_point`](Self::at_point).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -37,11 +37,11 @@ impl Wrench {
     }
 }
 
-/// A lasting force on one body, asked for its value before every step until it is removed.
+/// A lasting force on one body, evaluated before every step until it is removed.
 ///
-/// Give it to [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator). It sees the body as
-/// the step will start with it, so the force is the same at every frame rate. A body that is
-/// pushed does not fall asleep: a generator whose value is exactly zero lets it.
+/// Pass it to [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator). It is evaluated for the
+/// body's state at the start of the step, so the force is the same at every frame rate. A body that is
+/// pushed does not fall asleep, unless the value is exactly zero.
 ///
 /// ```
 /// use evenstep::{ForceGenerator, Wrench};
@@ -95,12 +95,12 @@ pub enum ForceGenerator {
     Custom(CustomForce),
 }
 
-/// A function that gives a force: for [`ForceGenerator::Custom`].
+/// A function that computes a force: for [`ForceGenerator::Custom`].
 #[derive(Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CustomForce {
     name: Option<Arc<str>>,
-    /// `None` of one that was read and whose name names nothing: no force.
+    /// `None` after loading if no function has this name: no force.
     #[cfg_attr(feature = "serde", serde(skip))]
     wrench: Option<Arc<WrenchFn>>,
 }
@@ -126,9 +126,9 @@ impl fmt::Debug for CustomForce {
 impl ForceGenerator {
     /// A force that is computed by `wrench`, once before each step.
     ///
-    /// It is a pure function, so that a run can be repeated: what changes over time comes from
-    /// the step's tick, what the game decides by removing one generator and adding another. A
-    /// value that is not finite is left out and counted in
+    /// It has to be a pure function, so that a run can be repeated: what changes over time comes from
+    /// the step's tick; what the game decides, by replacing the generator. A
+    /// value that is not finite is ignored and counted in
     /// [`Frame::rejected_forces`](crate::Frame::rejected_forces).
     #[must_use]
     pub fn custom(wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static) -> Self {
@@ -138,8 +138,8 @@ impl ForceGenerator {
         })
     }
 
-    /// [`custom`](Self::custom) with a name, by which a state that is saved as bytes finds the function again
-    /// when it is loaded.
+    /// [`custom`](Self::custom) with a name, by which the function is found again when a saved state is loaded from
+    /// bytes.
     #[must_use]
     pub fn named(
         name: &str,

@@ -8,11 +8,11 @@ use crate::time::Step;
 /// The largest f32 below one: a fraction is never rounded up to a whole step.
 const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
-/// Samples of a game's own input, each with the time at which it happened, waiting for their step.
+/// A queue of input samples, each with the time at which it happened. Each is delivered to exactly one step.
 ///
 /// Times are [real time](crate::Clock::real_time), which [`FrameTimer::stamp`](crate::FrameTimer::stamp) makes
-/// from a host's own time stamps. In the hook before each step, [`drain`](Self::drain) gives what that step
-/// gets. Every sample is delivered once: an edge is neither lost in a frame without a step nor seen twice
+/// from a host's own time stamps. In the hook before each step, [`drain`](Self::drain) returns the samples of that
+/// step. Every sample is delivered once: a key press is neither lost in a frame without a step nor seen twice
 /// in a frame with several.
 ///
 /// ```
@@ -54,14 +54,14 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// | events without a time: devices polled once a frame | `InputQueue` with [`Delivery::Earliest`] |
 /// | commands for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`](crate::TickQueue) |
 ///
-/// A time leads to the same step in every run only while nothing is cut: after a pause, a clamp or a dropped
-/// step another step covers that time. A tick always leads to its own step.
+/// A time belongs to the same step in every run only as long as nothing is dropped: after a pause, a clamp or a
+/// dropped step another step covers that time. A tick always belongs to its own step.
 ///
 /// # Pause
-/// While no step is made samples wait, and the first step after a pause gets all of them at once.
-/// Where a menu's key presses are not the game's, take them out in each frame with
-/// [`drain_all`](Self::drain_all) and let [`Button`](crate::Button)s follow them: a key that is let go in the
-/// menu is then up when the game goes on. [`clear`](Self::clear) would lose that release.
+/// While no step is made samples stay queued, and the first step after a pause gets all of them at once.
+/// If key presses in a menu are not meant for the game, take them out in each frame with
+/// [`drain_all`](Self::drain_all) and pass them to the [`Button`](crate::Button)s: a key that is released in the
+/// menu is then up when the game resumes. [`clear`](Self::clear) would lose that release.
 ///
 /// ```
 /// use evenstep::{Button, Delivery, InputQueue, Simulation};
@@ -78,7 +78,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// });
 /// assert!(jump.is_down());
 ///
-/// // In the menu: jump is let go, pressed and let go again.
+/// // In the menu: jump is released, pressed and released again.
 /// for (time, down) in [(120, false), (150, true), (180, false)] {
 ///     queue.push(ms(time), down);
 ///     queue.drain_all().for_each(|down| jump.set(down));
@@ -93,10 +93,10 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// ```
 ///
 /// # Level restarts
-/// The clock of a new [`Simulation`](crate::Simulation) begins at zero. The queue notices it at the next step,
-/// counts it in [`Corrected::restarts`], and goes on by the new clock. What still waits then is delivered to
-/// the first step; [`clear`](Self::clear) the queue to forget it. Make a new
-/// [`FrameTimer`](crate::FrameTimer) too, or its stamps go on by the old clock.
+/// The clock of a new [`Simulation`](crate::Simulation) begins at zero. The queue notices that at the next step,
+/// counts it in [`Corrected::restarts`], and continues by the new clock. Samples still in the queue are delivered to
+/// the first step; to discard them, [`clear`](Self::clear) the queue. Make a new
+/// [`FrameTimer`](crate::FrameTimer) too, or its stamps continue the old clock.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputQueue<T> {
@@ -115,16 +115,16 @@ pub struct InputQueue<T> {
 ///
 /// # Choosing
 /// `Covering` needs time stamps from within the frame. An event that only has the time at which it was polled
-/// is stamped with the end of the frame, and the step that covers that is made in the next one: it waits
-/// a frame longer than it has to, 33 ms at 30 frames a second. By `Earliest` it waits for nothing.
+/// is stamped with the end of the frame, and the step that covers that time is made in the next frame: it is delayed
+/// by a frame more than necessary, 33 ms at 30 frames a second. `Earliest` avoids that delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Delivery {
-    /// The step whose interval holds the sample's time stamp.
+    /// The step whose interval contains the sample's time stamp.
     ///
-    /// The same input gives the same steps whatever the frame rate, and a press late in a step can be told
-    /// from an early one. A sample waits until its step is made: up to a step, or up to a frame if that is
+    /// The same input gives the same steps at every frame rate, and a press late in a step can be distinguished
+    /// from an early one. A sample is delayed until its step is made: by up to a step, or up to a frame if that is
     /// longer.
     #[default]
     Covering,
@@ -141,25 +141,25 @@ pub enum Delivery {
 pub struct Sample<T> {
     /// What was pushed.
     pub input: T,
-    /// When it happened: its time stamp, made monotone and credible.
+    /// When it happened: its time stamp, after [correction](Corrected).
     pub time: Duration,
     /// How far into the step it happened, as a fraction of the step, in [0, 1). 0 for a late
     /// sample.
     pub fraction: f32,
 }
 
-/// What was wrong with time stamps and the clock. The samples were delivered all the same.
+/// Counts of time stamps and clocks that were corrected. The samples were delivered all the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Corrected {
     /// Samples that came after the step that covers them was made; they went to the next one.
     pub late: u64,
-    /// Stamps before the one pushed before them; taken as that one.
+    /// Stamps earlier than that of the sample pushed before; replaced by that stamp.
     pub reordered: u64,
-    /// Stamps more than a step past the end of the frame; taken as the start of the next step.
+    /// Stamps more than a step after the end of the frame; replaced by the start of the next step.
     pub future: u64,
-    /// Clocks that started anew: frames that ended before the one before them.
+    /// Clocks that restarted: frames that ended before the frame before them.
     pub restarts: u64,
 }
 
@@ -179,19 +179,18 @@ impl<T> InputQueue<T> {
 
     /// Adds a sample that happened at `time`, on [real time](crate::Clock::real_time).
     ///
-    /// Stamps are checked when the next step takes its samples: one that runs backwards is taken as the one
-    /// before it, one that lies more than a step past the end of the frame as the start of that step. Both
-    /// are counted in [`corrected`](Self::corrected), and neither holds back what is pushed after it for
-    /// longer than two steps.
+    /// Stamps are checked when the next step takes its samples: one that runs backwards is replaced by the one
+    /// before it, one that is more than a step after the end of the frame by the start of that step. Both
+    /// are counted in [`corrected`](Self::corrected), and neither delays later samples by more than two steps.
     pub fn push(&mut self, time: Duration, input: T) {
         self.waiting.push_back((time, input));
     }
 
-    /// The samples for `step`, in the order in which they were pushed. Those that are not consumed are gone
-    /// too.
+    /// The samples for `step`, in the order in which they were pushed. Those that the iterator is not asked for are
+    /// removed too.
     ///
-    /// Call it once in the hook before each step. A step that takes no samples leaves them to the next one,
-    /// as late ones.
+    /// Call it once in the hook before each step. If a step does not call it, its samples go to the next step, as
+    /// late ones.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
         self.notice_restart(step);
         self.check(step);
@@ -215,16 +214,16 @@ impl<T> InputQueue<T> {
         })
     }
 
-    /// All inputs that wait, for no step, in the order in which they were pushed: while a menu is open, to
-    /// keep what is held down up to date. The newest stamp is forgotten.
+    /// Removes and returns all queued inputs without a step, in the order in which they were pushed: while a menu is
+    /// open, to keep track of which buttons are down. The newest stamp is forgotten.
     pub fn drain_all(&mut self) -> impl Iterator<Item = T> {
         self.checked = 0;
         self.newest = Duration::ZERO;
         self.waiting.drain(..).map(|(_, input)| input)
     }
 
-    /// Forgets all samples that wait, and the newest stamp: for a level restart, with the buttons made
-    /// anew too. In a pause use [`drain_all`](Self::drain_all), or keys that are let go stay down.
+    /// Discards all queued samples, and the newest stamp: for a level restart, together with new
+    /// buttons. In a pause use [`drain_all`](Self::drain_all), or keys that are released stay down.
     pub fn clear(&mut self) {
         drop(self.drain_all());
     }
@@ -257,19 +256,19 @@ impl<T> InputQueue<T> {
         self.checked = self.waiting.len();
     }
 
-    /// The number of samples that wait for a step.
+    /// The number of queued samples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether no sample waits.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// What was late, out of order or too far ahead so far, and how often the clock started anew.
+    /// How many samples were late, out of order or too far ahead so far, and how often the clock restarted.
     #[must_use]
     pub fn corrected(&self) -> Corrected {
         self.corrected

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use crate::time::Step;
 
-/// Samples of a game's input, each for one tick, waiting for the step of that tick.
+/// A queue of input samples, each for the step of one tick.
 ///
 /// For commands that name their tick: on a server, in lockstep, in a replay, after a rollback. A sample
 /// is delivered to the step of its tick and to no other, whatever was clamped, dropped or paused in
-/// between; [`InputQueue`](crate::InputQueue#choosing) is for input that has a time instead.
+/// between. For input with time stamps there is [`InputQueue`](crate::InputQueue#choosing).
 ///
 /// ```
 /// use evenstep::{Simulation, TickError, TickQueue};
@@ -26,7 +26,7 @@ use crate::time::Step;
 /// });
 /// assert_eq!(played, [(0, "walk"), (1, "jump")]);
 ///
-/// // Tick 2 is next: what comes for tick 1 now is handed back. The sender has to be a tick earlier.
+/// // Tick 2 is next: input for tick 1 is now too late, and is returned. The sender has to be a tick earlier.
 /// assert_eq!(queue.push(1, "fire"), Err(TickError::Late { input: "fire", by: 1 }));
 /// # Ok::<(), TickError<&str>>(())
 /// ```
@@ -37,9 +37,9 @@ use crate::time::Step;
 /// what a tick gets, before it reaches a simulation that must be equal everywhere.
 ///
 /// # Rollback
-/// When a simulation is set back to an earlier tick, call [`set_tick`](Self::set_tick) and push again what was
-/// played from that tick on: the queue keeps only what waits. Without `set_tick` it goes on from the first
-/// earlier step that takes its samples, and takes pushes for the ticks after that one.
+/// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push again the samples from
+/// that tick on: the queue does not keep what it delivered. Without `set_tick` it continues from the first
+/// earlier step that takes its samples, and accepts samples for the ticks after that one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickQueue<T> {
@@ -51,7 +51,7 @@ pub struct TickQueue<T> {
     counts: TickCounts,
 }
 
-/// Why a sample is refused, with the sample.
+/// Why a sample is refused. It contains the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TickError<T> {
@@ -60,10 +60,10 @@ pub enum TickError<T> {
     Late {
         /// What was pushed.
         input: T,
-        /// How many ticks later it could have been for: 1 if its step was the last one.
+        /// By how many ticks it is late: 1 if its step was the last one.
         by: u64,
     },
-    /// Its tick is beyond the largest lead.
+    /// Its tick is further ahead than allowed.
     #[error("the input is {by} ticks too far ahead")]
     TooFarAhead {
         /// What was pushed.
@@ -73,7 +73,7 @@ pub enum TickError<T> {
     },
 }
 
-/// What did not reach its step, so far: from [`TickQueue::counts`].
+/// Counts of samples that did not reach their step: from [`TickQueue::counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -82,7 +82,7 @@ pub struct TickCounts {
     pub late: u64,
     /// Samples refused with [`TickError::TooFarAhead`].
     pub too_far_ahead: u64,
-    /// Samples that waited for a tick whose step did not take them: a later one came first.
+    /// Samples whose step did not take them: a later step came first.
     pub missed: u64,
 }
 
@@ -97,11 +97,11 @@ impl<T> TickError<T> {
 }
 
 impl<T> TickQueue<T> {
-    /// An empty queue for a simulation whose next step is `tick`. It takes samples for that tick and
+    /// An empty queue for a simulation whose next step is `tick`. It accepts samples for that tick and
     /// the `max_lead` ticks after it.
     ///
-    /// `max_lead` bounds how long a sample may wait, not how many may: who takes them from a network limits
-    /// how many a sender may push for a tick.
+    /// `max_lead` limits how far ahead a sample may be, not how many there may be. Where samples come from a network,
+    /// limit how many a sender may push for a tick.
     #[must_use]
     pub fn new(tick: u64, max_lead: u64) -> Self {
         Self {
@@ -112,12 +112,12 @@ impl<T> TickQueue<T> {
         }
     }
 
-    /// Adds a sample for the step of `tick`. Cheapest in the order of ticks: a sample for an earlier tick is
-    /// put in before those for later ones.
+    /// Adds a sample for the step of `tick`. It is cheapest to push in the order of ticks: a sample for an earlier tick
+    /// is inserted before those for later ones.
     ///
     /// # Errors
     /// A [`TickError`], with the sample, if that step has taken its samples already, or if `tick` is
-    /// more than the largest lead after the next step's. Both are [counted](Self::counts).
+    /// more than `max_lead` ticks after the next step. Both are [counted](Self::counts).
     pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
         let Some(lead) = tick.checked_sub(self.tick) else {
             self.counts.late += 1;
@@ -134,9 +134,10 @@ impl<T> TickQueue<T> {
         Ok(())
     }
 
-    /// The samples for `step`, in the order in which they were pushed. Those that are not consumed are gone too.
+    /// The samples for `step`, in the order in which they were pushed. Those that the iterator is not asked for are
+    /// removed too.
     ///
-    /// Call it once in the hook before each step. What waits for an earlier tick is forgotten, and
+    /// Call it once in the hook before each step. Samples for an earlier tick are discarded, and
     /// counted as missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.len_before(step.tick);
@@ -151,36 +152,36 @@ impl<T> TickQueue<T> {
         self.waiting.partition_point(|(other, _)| *other < tick)
     }
 
-    /// The first tick that samples are taken for: the one after the last step that took its own.
+    /// The first tick that samples are accepted for: the one after the last step that took its samples.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Goes on at `tick`, with [`Simulation::set_tick`](crate::Simulation::set_tick): after a
-    /// rollback, or to join a match. What waits for `tick` and later stays.
+    /// Continues at `tick`, together with [`Simulation::set_tick`](crate::Simulation::set_tick): after a
+    /// rollback, or to join a match. Samples for `tick` and later are kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
     }
 
-    /// The number of samples that wait for their step.
+    /// The number of queued samples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether no sample waits.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Forgets all samples that wait, uncounted.
+    /// Discards all queued samples, without counting them.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// What was late, too far ahead or missed so far.
+    /// How many samples were late, too far ahead or missed so far.
     #[must_use]
     pub fn counts(&self) -> TickCounts {
         self.counts

@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::rate::duration_from_nanos;
 use super::snapping::Snapping;
 
-/// Evens out frame times before [`Simulation::advance`](crate::Simulation::advance) gets them, for
+/// Smooths frame times before they are passed to [`Simulation::advance`](crate::Simulation::advance), for
 /// hosts whose timer is noisier than their display.
 ///
-/// A display at 60 Hz shows frames 16.67 ms apart, whatever the timer of a busy machine says: motion by the
-/// timer's times stutters. A filter gives out steadier times and carries the difference, so that in the long
-/// run no time is lost or made up. Use it where jitter was seen, not by default: it follows a change of the
+/// A display at 60 Hz shows frames 16.67 ms apart, however noisy the timer of a busy machine is: motion by the
+/// timer's times stutters. A filter returns steadier times and carries the difference over, so that in the long
+/// run no time is lost or added. Use it where you see jitter, not by default: it follows a change of the
 /// frame rate a few frames late.
 ///
 /// ```
@@ -29,8 +29,8 @@ use super::snapping::Snapping;
 /// ```
 ///
 /// # When to take the time
-/// Right after the call that presents a frame has returned. With vertical sync it waits for the display, so no other
-/// moment of the loop is as close to when a frame is seen. A time taken later in the loop also varies with
+/// Right after the call that presents a frame has returned. With vertical sync that call waits for the display, so no
+/// other moment of the loop is as close to when a frame is seen. A time taken later in the loop also varies with
 /// what the game did in between: input, a step more or less.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
@@ -53,7 +53,7 @@ struct Averaging {
     sum: i128,
 }
 
-/// Why a [`FrameFilter`] cannot be.
+/// Why a [`FrameFilter`] cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
@@ -71,23 +71,23 @@ pub enum FilterError {
 impl FrameFilter {
     /// Snaps times to whole multiples of a display's `period`.
     ///
-    /// What counts is where the sum of all frame times has got to, so jitter does not add up:
+    /// It goes by the sum of all frame times, so jitter does not add up:
     ///
     /// | the sum is | the frame is |
     /// | --- | --- |
     /// | within `tolerance` of a whole number of periods | that many periods |
     /// | between one and two periods on, after frames that fit | one period: the timer was late, and the next frame will be shorter |
-    /// | anywhere else | as long as it was, with what was carried: a hitch, or a display that is not steady |
+    /// | anything else | as long as it was, plus what was carried: a hitch, or a display that is not steady |
     ///
-    /// A frame of two or more periods may be a twelfth of a period short, not more: earlier than that, it is
-    /// one period and late. If no shorter frame follows, what is over the tolerance comes out within
+    /// A frame of two or more periods may be short by a twelfth of a period at most; a shorter one counts as
+    /// one period, and late. If no shorter frame follows, what is over the tolerance is returned within
     /// two frames.
     ///
-    /// A period that is a little off is corrected: of a difference over a twentieth of a period a part is
-    /// paid in each frame. What is carried never reaches a period.
+    /// A period that is slightly wrong is corrected: of a difference over a twentieth of a period, a part is
+    /// added in each frame. What is carried is always less than a period.
     ///
-    /// For a display with a fixed rate. One that follows the game (variable refresh rate) shows each frame
-    /// when it is ready, and snapping would only add noise.
+    /// For displays with a fixed rate. A display with a variable refresh rate shows each frame when it is ready;
+    /// snapping would only add noise.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -102,8 +102,8 @@ impl FrameFilter {
         Ok(Self::new(Kind::Snapping(Snapping::new(period, tolerance))))
     }
 
-    /// Averages over the last `frames` frames, and pays back what that leaves over by a part in
-    /// each frame. Keeps 16 bytes for each of them.
+    /// Averages over the last `frames` frames. What that leaves over is added back, a part in each frame. Keeps 16 bytes
+    /// per frame.
     ///
     /// # Errors
     /// [`FilterError::NoFrames`] if `frames` is zero.
@@ -122,7 +122,7 @@ impl FrameFilter {
         Self { kind, carry: 0 }
     }
 
-    /// The frame time to go by, for a frame that took `elapsed` by the timer.
+    /// The filtered time of a frame that took `elapsed` by the timer.
     pub fn filter(&mut self, elapsed: Duration) -> Duration {
         let elapsed = nanos(elapsed);
         self.carry += elapsed;

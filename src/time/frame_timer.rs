@@ -6,9 +6,9 @@ use std::time::Duration;
 /// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::Clock::real_time)
 /// that [input](crate::InputQueue) is stamped with.
 ///
-/// For hosts that have time stamps: an event loop's, a recording's, those of a network clock. A stamp may lie
-/// before that of the last frame (a clock that was set back): that frame takes no time, and the next
-/// one goes on from there.
+/// For hosts that have time stamps: of an event loop, a recording, a network clock. If a stamp is
+/// before that of the last frame, because the clock was set back, that frame takes no time, and the next
+/// one continues from there.
 ///
 /// ```
 /// use evenstep::FrameTimer;
@@ -24,11 +24,11 @@ use std::time::Duration;
 ///
 /// # Real time
 /// The timer's time is that of the [`Clock`](crate::Clock) whose frames it times: the sum of all frame times.
-/// It holds while every frame time goes into that clock. Through a [`FrameFilter`](crate::FrameFilter) the two
-/// differ by what that carries.
+/// This requires that every frame time is passed to that clock. With a [`FrameFilter`](crate::FrameFilter) in between,
+/// the two differ by what the filter carries.
 ///
 /// After a level restart the real time of the new [`Simulation`](crate::Simulation) begins at zero: make a new
-/// timer with it, or all input is stamped as long ahead as the old level lasted.
+/// timer with it, or all stamps are in the future by the length of the old level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {

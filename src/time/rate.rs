@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How many steps are made in a second: an exact fraction, so that 60 Hz and 60000/1001 Hz
-/// (NTSC's 59.94) are both free of drift.
+/// How many steps are made in a second: an exact fraction, so that neither 60 Hz nor 60000/1001 Hz
+/// (NTSC's 59.94) drifts.
 ///
 /// Choosing: 60 Hz is Rapier's own default and right for most games; 120 or 240 Hz for fast or
 /// stiff scenes, in proportion to their cost; a whole multiple of the display's rate gives the
@@ -29,7 +29,7 @@ pub struct Rate {
     seconds: u32,
 }
 
-/// Why a [`Rate`] cannot be.
+/// Why a [`Rate`] is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RateError {

@@ -13,8 +13,8 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// | [`FrameLocked`](Self::FrameLocked) | one | by frame: yes | no | recording video, tests, consoles at a locked rate |
 /// | [`Variable`](Self::Variable) | one as long as the frame | no | yes | comparison |
 ///
-/// With those that make steps of varying length a run cannot be repeated, springs and stacks change
-/// their stiffness with the frame rate, and after a long frame a pile may fall: Rapier tunes contacts
+/// With a strategy whose steps vary in length, a run cannot be repeated, springs and stacks change
+/// their stiffness with the frame rate, and a pile may fall after a long frame: Rapier tunes contacts
 /// and joints by the length of the step. `cargo run --release --example stepping_report`
 /// measures it.
 ///
@@ -33,14 +33,14 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// # Ok::<(), evenstep::RateError>(())
 /// ```
 ///
-/// None of them ever makes a step of no length. The manner of Box2D's users, whole steps by floor,
-/// at most so many in a frame, the rest dropped and the fraction kept, is `Fixed` with
+/// None of them ever makes a step of length zero. What Box2D's users often do, whole steps rounded down,
+/// a maximum per frame, the rest dropped and the fraction kept, is `Fixed` with
 /// [`Clock::set_max_steps_per_frame`](crate::Clock::set_max_steps_per_frame).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Stepping {
-    /// Whole steps of the rate's length; what is left of the time waits for the next frame.
+    /// Whole steps of the rate's length; the rest of the time is kept for the next frame.
     ///
     /// The accumulator of *Fix Your Timestep!* The default, and the only one whose runs do not
     /// depend on the frames. Costs a step of latency when interpolated:
@@ -50,15 +50,15 @@ pub enum Stepping {
     /// One step of the rate's length in each frame, however long the frame took.
     ///
     /// The game runs slower where frames are longer. [`Clock::set_speed`](crate::Clock::set_speed)
-    /// makes a step in every so many frames.
+    /// makes one step in several frames.
     FrameLocked,
     /// One step as long as the frame, capped by
     /// [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time); none in a frame of no time.
     ///
-    /// Nothing is left over and nothing is repeatable. The default cap of 0.25 s is long for a
-    /// step: 1/15 s or less keeps Rapier from losing contacts.
+    /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a
+    /// step: with 1/15 s or less Rapier does not lose contacts.
     Variable,
-    /// Whole steps of the rate's length, and a shorter one for what is left of the frame.
+    /// Whole steps of the rate's length, and a shorter one for the rest of the frame.
     ///
     /// No step is too long, but the last one may be very short, which turns small errors of joints
     /// into speed; and the run depends on every frame's time.
@@ -66,10 +66,10 @@ pub enum Stepping {
     /// Whole steps, as many as the frame took periods of the rate, rounded; the difference is
     /// discarded and nothing is interpolated.
     ///
-    /// For high rates, 240 Hz (steps of 4 1/6 ms) or 480 Hz, which most displays' rates divide: a
-    /// frame at 60 Hz then makes four steps of 240 Hz whatever its timer says, and is as even as the
-    /// display. From 1 step for up to 1.5 periods to 8 for more than 7.5 at 240 Hz: the most
-    /// is what a display of 30 Hz takes. At 75 or 144 Hz the game's time runs a little off.
+    /// For high rates that are multiples of most displays' rates, 240 Hz (steps of 4 1/6 ms) or 480 Hz: a
+    /// frame at 60 Hz then makes four steps of 240 Hz, however noisy the timer is, and motion is as even as the
+    /// display. The number of steps is between 1 (up to 1.5 periods) and that of a display of 30 Hz (8 at 240 Hz). At
+    /// 75 or 144 Hz the game runs a little too fast or too slow.
     DisplayCounted,
 }
 

@@ -34,10 +34,9 @@ const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 /// Turns the elapsed time of frames into whole steps: the accumulator of
 /// [Fix Your Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
 ///
-/// A [`Simulation`](crate::Simulation) has one; use it alone to step something else. Time goes
-/// in as `Duration`s and is counted in exact units, so that no split of the same time and no
-/// length of a session changes the number of steps: after durations that sum to T, exactly
-/// floor(T · rate) steps were due.
+/// A [`Simulation`](crate::Simulation) has one; use it alone to step something else. Time is passed as `Duration`s and
+/// counted in exact units, so that the number of steps does not depend on how the time is split into frames, or on the
+/// length of the session: after durations that sum to T, exactly floor(T · rate) steps were due.
 ///
 /// ```
 /// use evenstep::{Clock, Rate};
@@ -61,19 +60,19 @@ const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 /// ```
 ///
 /// # Real and simulated time
-/// [`real_time`](Self::real_time) is all the time that was handed in; input is stamped with it.
-/// [`time`](Self::time) is that of the simulation: it stands still in a pause, goes slower in slow motion,
-/// and does not have what was dropped.
+/// [`real_time`](Self::real_time) is the sum of all frame times; input is stamped with it.
+/// [`time`](Self::time) is simulated time: it stands still in a pause, is slower in slow motion,
+/// and excludes what was dropped.
 ///
 /// # Settings
-/// Whatever is set while a frame's steps are being made holds from the next frame on: rate, stepping,
+/// What is set while a frame's steps are being made takes effect in the next frame: rate, stepping,
 /// speed, pause, clamps and tick are read in [`begin_frame`](Self::begin_frame) only.
 ///
 /// # Long frames
 /// A step that costs more than it lasts would make each frame longer than the one before: the
-/// spiral of death. Two clamps end it, and both say what they cut:
-/// [`set_max_frame_time`](Self::set_max_frame_time) (0.25 s by default) cuts the time that goes
-/// in, [`set_max_steps_per_frame`](Self::set_max_steps_per_frame) (off by default) cuts whole
+/// spiral of death. Two clamps prevent it, and both report what they dropped:
+/// [`set_max_frame_time`](Self::set_max_frame_time) (0.25 s by default) clamps the frame time,
+/// [`set_max_steps_per_frame`](Self::set_max_steps_per_frame) (off by default) drops whole
 /// steps and keeps the fraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
@@ -151,10 +150,10 @@ impl Clock {
         }
     }
 
-    /// Takes the time that a frame took; [`next_step`](Self::next_step) then gives the steps that are due.
-    /// Gives what was dropped.
+    /// Adds the time that a frame took; [`next_step`](Self::next_step) then returns the steps that are due.
+    /// Returns what was dropped.
     ///
-    /// Zero is a good value: a frame without a step. Steps of the frame before that were not taken are
+    /// Zero is valid: a frame without a step. Steps of the frame before that were not taken are
     /// dropped, as by [`abort_frame`](Self::abort_frame).
     pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
         self.begin_frame_after(0, elapsed)
@@ -191,7 +190,7 @@ impl Clock {
         dropped
     }
 
-    /// The next step that is due in this frame, which is counted as made; `None` if none is.
+    /// The next step that is due in this frame, which counts as made from now on; `None` if none is due.
     pub fn next_step(&mut self) -> Option<Step> {
         let step = self.peek()?;
         self.simulated = self.simulated.saturating_add(self.length());
@@ -202,7 +201,7 @@ impl Clock {
         Some(step)
     }
 
-    /// What [`next_step`](Self::next_step) will give.
+    /// What [`next_step`](Self::next_step) will return.
     #[must_use]
     pub fn peek(&self) -> Option<Step> {
         if self.due.steps == 0 {
@@ -229,7 +228,7 @@ impl Clock {
         self.due.steps
     }
 
-    /// Drops the steps that are still due in this frame, and gives how many.
+    /// Drops the steps that are still due in this frame. Returns how many.
     pub fn abort_frame(&mut self) -> Dropped {
         let dropped = Dropped {
             aborted: std::mem::take(&mut self.due.steps),
@@ -337,7 +336,7 @@ impl Clock {
     }
 }
 
-/// # What it is at
+/// # Readings
 impl Clock {
     /// Real time passes that is part of no frame, and counts as dropped.
     #[cfg(feature = "threads")]
@@ -378,15 +377,15 @@ impl Clock {
         self.tick
     }
 
-    /// Real time: all elapsed time that was handed in, dropped or not, paused or not.
+    /// Real time: the sum of all frame times, dropped or not, paused or not.
     /// [Input](crate::InputQueue) is stamped with it.
     #[must_use]
     pub fn real_time(&self) -> Duration {
         self.real_time
     }
 
-    /// Simulated time, rounded down to a nanosecond: that of all steps so far, of those that are due, and of
-    /// what waits for the next one. In a hook it is that of the end of the frame; a step's own is
+    /// Simulated time, rounded down to a nanosecond: the length of all steps so far, of those that are due, and the
+    /// [overstep](Self::overstep). In a hook it is the time of the end of the frame; that of a step is
     /// [`Step::time`].
     #[must_use]
     pub fn time(&self) -> Duration {
@@ -398,8 +397,8 @@ impl Clock {
         self.duration(units.saturating_add(self.overstep))
     }
 
-    /// What [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now: the moment
-    /// for which a game animates what it moves itself, before it advances.
+    /// What [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now: for what the game
+    /// animates itself, before it advances the simulation.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -417,8 +416,8 @@ impl Clock {
         clock.time()
     }
 
-    /// Time that has gone in and makes no step yet, rounded down to a nanosecond of simulated
-    /// time. The clock itself keeps it exact.
+    /// The time in the accumulator: less than a step. Rounded down to a nanosecond of simulated time; the clock
+    /// itself keeps it exact.
     #[must_use]
     pub fn overstep(&self) -> Duration {
         self.duration(self.overstep)

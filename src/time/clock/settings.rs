@@ -10,7 +10,7 @@ use super::{Clock, LONGEST_FRAME, SPEED_UNITS};
 /// The largest speed: see [`SPEED_UNITS`] for what bounds it.
 pub(super) const MAX_SPEED: f64 = 1_000.0;
 
-/// Why a speed is refused. The clock goes on as it was.
+/// Why a speed is refused. The clock is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpeedError {
@@ -31,7 +31,7 @@ pub enum SpeedError {
 pub struct Budget {
     /// What all steps of a frame may take together.
     pub frame: Duration,
-    /// What a step takes, as the host has measured it: an average over the last few is good.
+    /// What a step takes, as the host has measured it: for example the average of the last few.
     pub step: Duration,
 }
 
@@ -47,7 +47,7 @@ impl Budget {
 
 /// # Settings
 ///
-/// Each holds from the next frame on; its getter gives what was set.
+/// Each takes effect in the next frame; its getter returns what was set.
 impl Clock {
     /// The steps per second.
     #[must_use]
@@ -55,49 +55,48 @@ impl Clock {
         self.rate
     }
 
-    /// Changes the steps per second. Ticks go on, and time that waits for its step goes on waiting.
+    /// Sets the steps per second. Ticks continue, and the overstep is kept.
     ///
-    /// A run in which the rate changes is another run: choose it once, and set
+    /// A change of the rate changes the run: choose it once, and use
     /// [`set_speed`](Self::set_speed) for slow motion.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    /// Numbers the steps from `tick` on: to join a match that runs elsewhere, or to go on with one.
+    /// Numbers the next steps from `tick` on: to join a match on another machine, or to continue one.
     pub fn set_tick(&mut self, tick: u64) {
         self.new_tick = Some(tick);
     }
 
-    /// Forgets the [overstep](Self::overstep), so that a frame of a whole step's length ends exactly at a
-    /// state: after a loading screen, or to start in step with another clock.
+    /// Discards the [overstep](Self::overstep), so that a frame of a whole step's length ends exactly at a
+    /// state: after a loading screen, or to start in sync with another clock.
     pub fn discard_overstep(&mut self) {
         self.discards_overstep = true;
     }
 
-    /// How elapsed time becomes steps: [`Stepping::Fixed`] at first.
+    /// How elapsed time becomes steps: [`Stepping::Fixed`] by default.
     #[must_use]
     pub fn stepping(&self) -> Stepping {
         self.stepping
     }
 
-    /// Changes how elapsed time becomes steps. Time that waits in the accumulator is not lost.
+    /// Sets how elapsed time becomes steps. The time in the accumulator is kept.
     pub fn set_stepping(&mut self, stepping: Stepping) {
         self.stepping = stepping;
     }
 
-    /// Stops time: nothing goes in until [`resume`](Self::resume). Alpha stays, so the picture
-    /// stands still where it is.
+    /// Stops time until [`resume`](Self::resume). Alpha stays, so the picture stands still.
     pub fn pause(&mut self) {
         self.is_paused = true;
     }
 
-    /// Lets time go on. Single steps that were asked for and not made are forgotten.
+    /// Resumes time. Single steps that were requested and not made are discarded.
     pub fn resume(&mut self) {
         self.is_paused = false;
         self.single_steps = 0;
     }
 
-    /// Whether [`pause`](Self::pause) is in force.
+    /// Whether the clock is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.is_paused
@@ -108,7 +107,7 @@ impl Clock {
         (self.is_paused || self.speed == 0) && self.single_steps == 0
     }
 
-    /// While paused, asks for one step in the next frame; several calls add up. Does nothing while time
+    /// While paused, requests one step in the next frame; several calls add up. Has no effect while time
     /// runs.
     pub fn step_once(&mut self) {
         if self.is_paused {
@@ -116,21 +115,20 @@ impl Clock {
         }
     }
 
-    /// The speed of simulated time: 1 at first.
+    /// The speed of simulated time: 1 by default.
     #[must_use]
     pub fn speed(&self) -> f64 {
         f64::from(self.speed) / f64::from(SPEED_UNITS)
     }
 
-    /// Scales the time that goes in, never the length of a step: 0 stops, 0.1 is slow motion, 4
-    /// is fast. The steps stay the same ones, so a run in slow motion is the same run.
+    /// Scales the time that is added, never the length of a step: 0 stops time, 0.1 is slow motion, 4
+    /// is fast. The steps are the same, so a run in slow motion is the same run.
     ///
     /// Speeds are multiples of 1/1,260,000, to which `speed` is rounded: thirds, sevenths and up
     /// to four decimals are exact, and a clock at such a speed never drifts.
     ///
     /// # Errors
-    /// A [`SpeedError`] for a speed that is negative, above 1000 or not finite; the clock then
-    /// goes on as it was.
+    /// A [`SpeedError`] for a speed that is negative, above 1000 or not finite; the clock is unchanged.
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
         if !speed.is_finite() {
             return Err(SpeedError::NotFinite(speed));
@@ -151,20 +149,19 @@ impl Clock {
         Ok(())
     }
 
-    /// The most elapsed time that a frame may put in: 0.25 s at first.
+    /// The most elapsed time that a frame may add: 0.25 s by default.
     #[must_use]
     pub fn max_frame_time(&self) -> Duration {
         self.max_frame_time
     }
 
-    /// Sets the most elapsed time that a frame may put in, before it is scaled by the speed. What a frame
-    /// took longer than that is dropped, and the game runs slower than the wall clock for that frame.
-    /// Values above 136 years are taken as 136 years.
+    /// Sets the most elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and the
+    /// game runs slower than the wall clock for that frame. Values above 136 years are taken as 136 years.
     pub fn set_max_frame_time(&mut self, max: Duration) {
         self.max_frame_time = max.min(LONGEST_FRAME);
     }
 
-    /// The most steps that a frame may make: `None`, no limit, at first.
+    /// The most steps that a frame may make: `None`, no limit, by default.
     #[must_use]
     pub fn max_steps_per_frame(&self) -> Option<u32> {
         self.max_steps_per_frame
@@ -176,14 +173,14 @@ impl Clock {
         self.max_steps_per_frame = max.map(|max| max.max(1));
     }
 
-    /// The wall time that the steps of a frame may take: `None`, no limit, at first.
+    /// The wall time that the steps of a frame may take: `None`, no limit, by default.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
         self.budget
     }
 
     /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped and the fraction
-    /// is kept, so that the spiral of death ends softly: the game runs slower, and still smoothly.
+    /// is kept: instead of a spiral of death the game runs slower, and still smoothly.
     ///
     /// The clock reads no clock: measure what a step costs and set it before each frame.
     pub fn set_budget(&mut self, budget: Option<Budget>) {

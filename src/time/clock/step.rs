@@ -17,7 +17,7 @@ pub struct Step {
     pub end_time: Duration,
     /// [Real time](crate::Clock::real_time) at its start.
     pub real_start: Duration,
-    /// [Real time](crate::Clock::real_time) at its end, not included. The intervals of the steps follow each
+    /// [Real time](crate::Clock::real_time) at its end, exclusive. The intervals of the steps follow each
     /// other without a gap, whatever was dropped, paused or scaled.
     pub real_end: Duration,
     /// [Real time](crate::Clock::real_time) at the end of the frame in which it is made.
@@ -27,13 +27,13 @@ pub struct Step {
     /// Whether it is the last step that is due in its frame.
     pub is_last: bool,
     /// Whether it was made before, and is made again after a
-    /// [rollback](crate::Simulation::roll_back). All else is then as it was the first time.
+    /// [rollback](crate::Simulation::roll_back). All other fields are as they were the first time.
     pub is_again: bool,
 }
 
 /// What was dropped in a frame, or in all of them, and why.
 ///
-/// Counts end at their largest value.
+/// Counts saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -45,7 +45,7 @@ pub struct Dropped {
     pub steps: u64,
     /// Steps over [`Clock::set_budget`](crate::Clock::set_budget).
     pub over_budget: u64,
-    /// Steps that were due when the frame was ended: by an error or a panic of the game, or by its choice.
+    /// Steps that were due when the frame ended early: by an error or a panic of the game, or by its choice.
     pub aborted: u64,
 }
 
