@@ -148,7 +148,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 ..load.load()
             };
             search::print_header();
-            search::measure(&pool, load)?.print(load);
+            let figures = search::measure(&pool, load)?;
+            figures.print(load);
+            println!("\n{} KiB a match", figures.bytes_a_match / 1_024);
             Ok(())
         }
         Command::Search { load, from } => {

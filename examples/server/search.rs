@@ -25,7 +25,8 @@ pub struct Load {
 
 pub struct Figures {
     pub totals: Totals,
-    /// Resident set with the matches less that without, for each match.
+    /// Resident set with the matches less that without, for each match. Only of the first load of a process: an
+    /// allocator keeps what was freed.
     pub bytes_a_match: u64,
 }
 
@@ -38,7 +39,7 @@ impl Figures {
     pub fn print(&self, load: Load) {
         let ms = |part| 1e3 * self.totals.lateness.quantile(part).as_secs_f64();
         println!(
-            "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {} of {} | {} | {} |",
+            "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {} of {} | {} |",
             load.bodies,
             load.matches,
             if load.is_spread { "spread" } else { "together" },
@@ -49,16 +50,15 @@ impl Figures {
             self.totals.late_steps,
             self.totals.steps,
             self.totals.dropped_steps(),
-            self.bytes_a_match / 1_024,
         );
     }
 }
 
 pub fn print_header() {
     println!(
-        "| bodies | matches | phases | p50, ms | p99 | p99.9 | longest | late steps | dropped steps | KiB a match |"
+        "| bodies | matches | phases | p50, ms | p99 | p99.9 | longest | late steps | dropped steps |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 }
 
 /// Plays a load after a second that is not counted.
