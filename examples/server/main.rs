@@ -14,19 +14,22 @@
 
 // What a match plays.
 mod game;
-// A match: its clock, its budget, what it did.
+// What it did.
+mod record;
+// A match: its clock and its budget.
 mod match_;
 // Which one is due.
 mod schedule;
-// All of them, and the threads that play them.
+// All of them, and what they did together.
+mod hall;
+mod report;
+// The threads that play them.
 mod pool;
 // When: by the wall clock.
 mod wall;
 // Times, counted.
 mod histogram;
-// What happened, all matches together.
-mod report;
-// The same for an orchestrator.
+// What happened, for an orchestrator.
 mod prometheus;
 // To another server.
 mod moving;

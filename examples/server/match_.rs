@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use evenstep::{Budget, Dropped, FrameTimer, Simulation};
+use evenstep::{Budget, FrameTimer, Simulation};
 use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
+use crate::record::{Ending, Played, Record};
 
 /// The most steps that a match makes up for at once. Each is one that another match waits for.
 const CATCH_UP: u32 = 4;
@@ -39,34 +40,6 @@ pub struct Settings {
     pub budget: Duration,
     /// It is over after that many steps.
     pub length: u64,
-}
-
-/// What a match did since it came to this server.
-#[derive(Clone, Debug, Default)]
-pub struct Record {
-    pub steps: u64,
-    /// Steps that ended when the next one was due, or later.
-    pub late_steps: u64,
-    pub longest_lateness: Duration,
-    pub over_budget_frames: u64,
-    pub dropped: Dropped,
-}
-
-/// What a match did in its last frame.
-#[derive(Default)]
-pub struct Played {
-    /// Of each step: from when it was due to when it was done.
-    pub lateness: Vec<Duration>,
-    pub dropped: Dropped,
-    pub is_over_budget: bool,
-}
-
-/// Why a match is no longer here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    Finished,
-    OverBudget,
-    Panicked,
 }
 
 impl Match {
@@ -169,30 +142,6 @@ impl Match {
     }
 }
 
-impl Record {
-    fn add(&mut self, played: &Played, period: Duration) {
-        self.steps += played.lateness.len() as u64;
-        self.late_steps += played.late_steps(period);
-        let longest = played.lateness.iter().max().copied();
-        self.longest_lateness = self.longest_lateness.max(longest.unwrap_or_default());
-        self.over_budget_frames += u64::from(played.is_over_budget);
-        self.dropped += played.dropped;
-    }
-}
-
-impl Played {
-    fn clear(&mut self) {
-        self.lateness.clear();
-        self.dropped = Dropped::default();
-        self.is_over_budget = false;
-    }
-
-    /// A step is on time if it is done before the match's next one is due.
-    pub fn late_steps(&self, period: Duration) -> u64 {
-        self.lateness.iter().filter(|late| **late >= period).count() as u64
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,15 +192,6 @@ mod tests {
         assert_eq!(late, [41, 25, 9]);
         assert_eq!((playing.record.steps, playing.record.late_steps), (3, 2));
         assert_eq!(playing.record.longest_lateness.as_millis(), 41);
-    }
-
-    #[test]
-    fn a_step_that_is_done_when_the_next_is_due_is_late() {
-        let played = Played {
-            lateness: vec![MS(9), MS(10), MS(11)],
-            ..Played::default()
-        };
-        assert_eq!(played.late_steps(MS(10)), 2);
     }
 
     #[test]

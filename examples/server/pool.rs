@@ -8,7 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::match_::{Ending, Id, Match, Played, Record};
+use crate::hall::{Back, Ended, Hall};
+use crate::match_::{Id, Match};
+use crate::record::Ending;
 use crate::report::Totals;
 use crate::schedule::Schedule;
 
@@ -27,32 +29,9 @@ pub trait Time: Sync {
 
 pub struct Server<T> {
     time: T,
-    inside: Mutex<Inside>,
+    hall: Mutex<Hall>,
     /// The first due match is another, one was put back, or it is the end.
     changed: Condvar,
-}
-
-#[derive(Default)]
-struct Inside {
-    waiting: Schedule,
-    playing: Vec<Id>,
-    /// Those that are to be put aside when they come back, and those that were.
-    asked_for: Vec<Id>,
-    aside: Vec<Match>,
-    ended: Vec<Ended>,
-    totals: Totals,
-    is_draining: bool,
-    is_stopped: bool,
-}
-
-/// A match that is over.
-#[derive(Clone, Debug)]
-pub struct Ended {
-    pub id: Id,
-    pub ending: Ending,
-    pub record: Record,
-    /// Its last tick, and the checksum of its bodies: none of a world in which a step panicked.
-    pub result: Option<(u64, u64)>,
 }
 
 /// What [`Server::look`] shows.
@@ -75,7 +54,7 @@ impl<T: Time> Server<T> {
     pub fn new(time: T) -> Self {
         Self {
             time,
-            inside: Mutex::default(),
+            hall: Mutex::default(),
             changed: Condvar::new(),
         }
     }
@@ -86,11 +65,11 @@ impl<T: Time> Server<T> {
 
     /// Takes a match in, at any time.
     pub fn add(&self, new: Match) -> Result<(), Draining> {
-        let mut inside = self.lock();
-        if inside.is_draining {
+        let mut hall = self.lock();
+        if hall.is_draining {
             return Err(Draining);
         }
-        inside.waiting.put(new);
+        hall.waiting.put(new);
         self.changed.notify_all();
         Ok(())
     }
@@ -102,19 +81,28 @@ impl<T: Time> Server<T> {
 
     /// Takes a match out between two frames, to move it: waits if it is being played. `None` if it is not here.
     pub fn take(&self, id: Id) -> Option<Match> {
-        let mut inside = self.lock();
-        inside.asked_for.push(id);
-        while inside.playing.contains(&id) {
-            inside = self.time.wait(&self.changed, inside, None);
+        let mut hall = self.lock();
+        hall.asked_for.push(id);
+        while hall.playing.contains(&id) {
+            hall = self.time.wait(&self.changed, hall, None);
         }
-        inside.asked_for.retain(|asked| *asked != id);
-        let aside = inside.aside.iter().position(|match_| match_.id == id);
+        hall.asked_for.retain(|asked| *asked != id);
+        let aside = hall.aside.iter().position(|match_| match_.id == id);
         let taken = match aside {
-            Some(index) => Some(inside.aside.swap_remove(index)),
-            None => inside.waiting.take(id),
+            Some(index) => Some(hall.aside.swap_remove(index)),
+            None => hall.waiting.take(id),
         };
-        inside.totals.moved_away += u64::from(taken.is_some());
+        hall.totals.moved_away += u64::from(taken.is_some());
         taken
+    }
+
+    /// Takes a match in again that was taken out and could not be moved, also while draining. It was not played
+    /// meanwhile, and is late by as much.
+    pub fn put_back(&self, taken: Match) {
+        let mut hall = self.lock();
+        hall.totals.moved_away -= 1;
+        hall.waiting.put(taken);
+        self.changed.notify_all();
     }
 
     /// Plays on all threads of the pool while `control` runs on this one.
@@ -129,21 +117,21 @@ impl<T: Time> Server<T> {
 
     /// Waits until every match is over or was taken.
     pub fn wait_for_all(&self) {
-        let mut inside = self.lock();
-        while inside.matches() > 0 {
-            inside = self.time.wait(&self.changed, inside, None);
+        let mut hall = self.lock();
+        while hall.matches() > 0 {
+            hall = self.time.wait(&self.changed, hall, None);
         }
     }
 
     /// Looks at what there is. No thread takes a match meanwhile.
     pub fn look<R>(&self, at: impl FnOnce(View<'_>) -> R) -> R {
-        let inside = self.lock();
+        let hall = self.lock();
         at(View {
-            matches: inside.matches(),
-            waiting: &inside.waiting,
-            ended: &inside.ended,
-            totals: &inside.totals,
-            is_draining: inside.is_draining,
+            matches: hall.matches(),
+            waiting: &hall.waiting,
+            ended: &hall.ended,
+            totals: &hall.totals,
+            is_draining: hall.is_draining,
         })
     }
 
@@ -153,27 +141,27 @@ impl<T: Time> Server<T> {
     }
 
     fn work(&self) {
-        let mut inside = self.lock();
-        while !inside.is_stopped {
-            let Some(mut due) = inside.waiting.take_due(self.time.now()) else {
-                let until = inside.waiting.first_due();
-                inside = self.time.wait(&self.changed, inside, until);
+        let mut hall = self.lock();
+        while !hall.is_stopped {
+            let Some(mut due) = hall.waiting.take_due(self.time.now()) else {
+                let until = hall.waiting.first_due();
+                hall = self.time.wait(&self.changed, hall, until);
                 continue;
             };
-            inside.playing.push(due.id);
-            drop(inside);
+            hall.playing.push(due.id);
+            drop(hall);
             let ending = play(&mut due, || self.time.now());
             let back = Back::new(due, ending);
-            inside = self.lock();
-            if inside.put_back(back) {
+            hall = self.lock();
+            if hall.put_back(back) {
                 self.changed.notify_all();
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside> {
+    fn lock(&self) -> MutexGuard<'_, Hall> {
         // Nothing that can panic is done while it is held.
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hall.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -181,58 +169,6 @@ impl<T: Time> Server<T> {
 fn play(due: &mut Match, now: impl Fn() -> Duration) -> Option<Ending> {
     // After a panic only the record of the match is looked at.
     catch_unwind(AssertUnwindSafe(|| due.play(now))).unwrap_or(Some(Ending::Panicked))
-}
-
-/// What becomes of a match that was played. One that ended is dropped before the lock is taken: it may be large.
-enum Back {
-    GoesOn(Match),
-    Ends(Ended, Played),
-}
-
-impl Back {
-    fn new(mut played: Match, ending: Option<Ending>) -> Self {
-        let Some(ending) = ending else {
-            return Self::GoesOn(played);
-        };
-        let ended = Ended {
-            id: played.id,
-            ending,
-            result: (ending != Ending::Panicked).then(|| (played.tick(), played.checksum())),
-            record: std::mem::take(&mut played.record),
-        };
-        Self::Ends(ended, std::mem::take(&mut played.last))
-    }
-}
-
-impl Inside {
-    /// Gives whether somebody may be waiting for it.
-    fn put_back(&mut self, back: Back) -> bool {
-        match back {
-            Back::GoesOn(played) => {
-                self.playing.retain(|id| *id != played.id);
-                self.totals.add(&played.last);
-                if self.asked_for.contains(&played.id) {
-                    self.aside.push(played);
-                    return true;
-                }
-                let was_first = self.waiting.first_due();
-                self.waiting.put(played);
-                // Whoever sleeps does so until what was due first.
-                self.waiting.first_due() != was_first
-            }
-            Back::Ends(ended, last) => {
-                self.playing.retain(|id| *id != ended.id);
-                self.totals.add(&last);
-                self.totals.count(ended.ending);
-                self.ended.push(ended);
-                true
-            }
-        }
-    }
-
-    fn matches(&self) -> usize {
-        self.waiting.len() + self.playing.len() + self.aside.len()
-    }
 }
 
 /// Also if `control` panics: or the threads would go on for ever.
@@ -385,6 +321,21 @@ mod tests {
         assert_eq!(server.add(playing(1, LENGTH)), Err(Draining));
         server.serve(&pool(1), Server::wait_for_all);
         assert_eq!(results(&server), expected()[..1]);
+    }
+
+    #[test]
+    fn a_match_that_could_not_be_moved_goes_on() {
+        let server = server();
+        server.add(playing(0, LENGTH)).unwrap();
+        server.drain();
+        server.serve(&pool(1), |server| {
+            if let Some(taken) = server.take(0) {
+                server.put_back(taken);
+            }
+            server.wait_for_all();
+        });
+        assert_eq!(results(&server), expected()[..1]);
+        server.look(|view| assert_eq!(view.totals.moved_away, 0));
     }
 
     #[test]

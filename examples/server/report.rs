@@ -6,7 +6,7 @@ use std::time::Duration;
 use evenstep::{Dropped, Rate};
 
 use crate::histogram::Histogram;
-use crate::match_::{Ending, Played};
+use crate::record::{Ending, Played};
 
 /// A step is on time if it is done before the next of the same match is due: so later than this is late.
 pub fn period() -> Duration {

@@ -8,9 +8,10 @@ use std::{env, fs, process};
 use rayon::ThreadPool;
 
 use crate::game::Game;
+use crate::hall::Ended;
 use crate::match_::{Id, Match, Settings};
 use crate::moving;
-use crate::pool::{Ended, Server, Time};
+use crate::pool::{Server, Time};
 use crate::prometheus;
 use crate::report::period;
 use crate::schedule::phase;
@@ -103,6 +104,9 @@ pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
         );
         fs::write(&file, bytes)?;
         let there = adopted(&file);
+        if there.is_err() {
+            server.put_back(moving);
+        }
         // The others have gone on meanwhile.
         server.wait_for_all();
         there
