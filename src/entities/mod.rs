@@ -57,8 +57,9 @@
 //! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
 //! may be full. Entities of bodies that were there before the thread was are kept.
 //!
-//! The [`RenderPose`] is what the runner's view shows; before that, where the body was put. Removals are commands: what
-//! the queue has no room for is tried again in each sync, and is simulated, but not shown, until then. Frames
+//! The [`RenderPose`] is what the runner's view shows; before that, where the body was put. All bodies
+//! that have lost their entity are removed by one command, however many they are, which the sync sends. If the queue
+//! has no room for it, the next sync does; until then they are simulated, but not shown. Frames
 //! without a sync are made up for by a look at every entity with a body.
 //!
 //! # After a restore
@@ -215,8 +216,8 @@ impl Entities {
         entity
     }
 
-    /// Despawns an entity and removes its body, if it has one, at once; on a `Runner`, in the next step for which
-    /// there is room in its queue.
+    /// Despawns an entity and removes its body, if it has one, at once; of a `Runner`, in the next
+    /// [`sync`](Self::sync).
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`]; if it was despawned by hand, the next [`sync`](Self::sync) removes its
@@ -297,7 +298,7 @@ impl Entities {
         Unmatched::new(simulation, owned, |key| self.entity(key))
     }
 
-    /// Removes a body that no entity has any more: in the next sync, if that cannot be done now.
+    /// Removes a body that no entity has any more: in the next sync, if it is one of a runner's.
     fn remove(&self, bodies: &mut impl Bodies, key: BodyKey) {
         if !bodies.remove(key) {
             self.shared.drop_body(key);

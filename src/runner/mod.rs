@@ -49,6 +49,8 @@ pub struct RunnerSettings {
     /// 11 ms 18 % with 0.5 and 0.1 % with 1. For your machine:
     /// `cargo run --release --all-features --example threads_report -- --seconds 8`.
     pub slack: f32,
+    /// What a starved frame shows: the newest state, by default.
+    pub starved: Starved,
     /// The most commands and queries that wait for the next step: 256 by default. Of new bodies, 1,024 at most.
     pub commands: usize,
     /// Of how many steps with events these are kept until they are taken: 1,000 by default. The oldest are
@@ -63,6 +65,7 @@ impl Default for RunnerSettings {
     fn default() -> Self {
         Self {
             slack: 0.5,
+            starved: Starved::Hold,
             commands: 256,
             events: 1_000,
             max_lag: Duration::from_millis(250),
@@ -73,10 +76,14 @@ impl Default for RunnerSettings {
 impl RunnerSettings {
     /// How many steps in the past frames are shown.
     fn delay(&self) -> f64 {
-        1.0 + if self.slack > 0.0 {
-            self.slack.min(60.0).into()
-        } else {
-            0.0
+        1.0 + steps(self.slack)
+    }
+
+    /// How many steps beyond the newest state a starved frame may be.
+    fn most_beyond(&self) -> f64 {
+        match self.starved {
+            Starved::Hold => 0.0,
+            Starved::Extrapolate { most } => steps(most),
         }
     }
 
@@ -87,6 +94,37 @@ impl RunnerSettings {
         let delay = self.delay().ceil() as usize;
         delay + 2
     }
+}
+
+/// What a frame shows whose state has not come yet: for [`RunnerSettings::starved`].
+///
+/// Either way [`View::is_starved`] says so, and once the state has come the frames go on at the
+/// [delay](RunnerSettings::slack) that they had: time does not go back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Starved {
+    /// The newest state as it is: the picture stands, and then jumps ahead to where it would have been.
+    #[default]
+    Hold,
+    /// Beyond the newest state, each body with the velocity that it has there, as
+    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) does: the picture goes on.
+    ///
+    /// Once the state has come, each body is where it truly is at that time. It jumps to there by what it was off:
+    /// under an acceleration a, by a · t² at most for a time t beyond the state; at a contact, or where a kinematic body
+    /// has come to its end, by |v| · t. A body that rests, is disabled or has [`Smoothing::Latest`](crate::Smoothing::Latest)
+    /// stays. In a pause, and after a panic, nothing is shown that is not so: the frames go back to the newest state.
+    ///
+    /// Each hand-over takes longer by a look at each body that moves.
+    Extrapolate {
+        /// How far beyond the newest state, in steps: 60 at most. There the picture stands.
+        most: f32,
+    },
+}
+
+/// A setting in steps, by whatever means it was made: from 0 to 60.
+fn steps(set: f32) -> f64 {
+    // What is no number is none.
+    if set > 0.0 { set.min(60.0).into() } else { 0.0 }
 }
 
 /// What went wrong on the physics' thread: from [`Runner::failures`].
@@ -443,6 +481,12 @@ where
         self.view.lost_events()
     }
 
+    /// How many failures were dropped, as nobody took them.
+    #[must_use]
+    pub fn lost_failures(&self) -> u64 {
+        self.view.lost_failures()
+    }
+
     /// How many bodies were not inserted, as their key was lost.
     #[must_use]
     pub fn lost_spawns(&self) -> u64 {
@@ -455,7 +499,8 @@ where
         self.view.dropped()
     }
 
-    /// What went wrong since this was asked last.
+    /// What went wrong since this was asked last. Of the last 1,000 failures; those before are
+    /// [counted](Self::lost_failures).
     pub fn failures(&mut self) -> Vec<Failure<H::Error>> {
         self.view.take_failures(&self.mailbox)
     }

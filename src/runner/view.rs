@@ -7,12 +7,16 @@ use std::time::Duration;
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::pose::Screen;
+use crate::pose::{Moment, Screen};
 use crate::rapier::math::Pose;
 use crate::step::Events;
 
 use super::mailbox::{Mail, Mailbox, Pace, State};
 use super::{Failure, RunnerSettings};
+
+/// What a body shown by [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) has in front of a state is its way
+/// beyond the one before: it ends at the very state, and would jump back for a frame at it.
+const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// Frames here are not to be mistaken for those of a simulation, which are counted from 0.
 const FIRST: u64 = 1 << 63;
@@ -81,18 +85,36 @@ impl<E> View<E> {
         let Pace { real, time, speed } = self.mail.pace;
         let since = now.as_secs_f64() - real.as_secs_f64();
         let present = time.as_secs_f64() + since.max(0.0) * speed;
-        self.time = (present - self.settings.delay() * newest.dt).max(self.time);
+        let due = (present - self.settings.delay() * newest.dt).max(self.time);
         let end = newest.time.as_secs_f64();
-        self.is_starved = self.time > end;
-        self.time = self.time.min(end);
+        // In a pause no state is on its way, and what was shown beyond the newest one goes back to it.
+        let is_running = speed > 0.0;
+        self.is_starved = is_running && due > end;
+        let most = if is_running {
+            self.settings.most_beyond()
+        } else {
+            0.0
+        };
+        self.time = due.min(end + most * newest.dt);
+        self.show_time(self.time - end);
+    }
+
+    /// Shows the time that is to be shown, which is so much beyond the newest state.
+    fn show_time(&mut self, beyond: f64) {
         // The first state that is not before it; the oldest if all are after it.
         let states = &self.mail.states;
         let place = states.partition_point(|state| state.time.as_secs_f64() < self.time);
         let state = Arc::clone(&states[place.min(states.len() - 1)]);
         self.alpha = alpha(&state, self.time);
         self.tick = state.frame.tick;
-        let frame = (state.replaced, state.frame.number);
-        self.screen.show(&state.poses, frame, self.alpha);
+        #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
+        let moment = Moment {
+            simulation: state.replaced,
+            frame: state.frame.number,
+            alpha: self.alpha.min(LARGEST_ALPHA),
+            beyond: beyond.max(0.0) as f32,
+        };
+        self.screen.show(&state.poses, &state.onward, moment);
         self.number += 1;
         self.settle(state.spawned);
     }
@@ -207,6 +229,10 @@ impl<E> View<E> {
 
     pub(super) fn lost_events(&self) -> u64 {
         self.mail.lost_events
+    }
+
+    pub(super) fn lost_failures(&self) -> u64 {
+        self.mail.lost_failures
     }
 
     pub(super) fn lost_spawns(&self) -> u64 {

@@ -29,6 +29,7 @@ const STATES: usize = 2;
 fn step(mail: &mut Mail<()>, tick: u64) {
     mail.states.push_back(Arc::new(State {
         poses: Poses,
+        onward: Vec::new(),
         replaced: 0,
         frame: Frame { tick },
         time: Duration::from_secs(tick),
