@@ -549,7 +549,8 @@ mod tests {
         assert_eq!(same, key);
         both.call(move |simulation, _| *simulation = other);
         both.physics(MS(125));
-        assert!((0.0..=1.0).contains(&x(&mut both, key, MS(125))));
+        both.physics(MS(135));
+        assert!((0.0..=1.0).contains(&x(&mut both, key, MS(135))));
     }
 
     #[test]
@@ -712,6 +713,31 @@ mod tests {
         both.command(Command::SetSpeed(2.0));
         both.physics(MS(30));
         assert_eq!(copies(&both), 1);
+    }
+
+    #[test]
+    fn what_is_done_in_a_pause_is_shown_in_it() {
+        let (mut simulation, flyer) = flyer();
+        let wall = simulation.insert_body(RigidBodyBuilder::fixed());
+        let gone = simulation.insert_body(RigidBodyBuilder::fixed());
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(100));
+        both.frame(MS(104));
+        both.command(Command::Pause);
+        both.physics(MS(110));
+        // To where it stands, and no farther.
+        for (now, expected) in [(110, 9.5), (114, 9.9), (115, 10.0), (119, 10.0)] {
+            let x = x(&mut both, flyer, MS(now));
+            assert!((x - expected).abs() < 1e-3, "{x} at {now} ms");
+        }
+        let there = Pose::translation(0.0, 7.0, 0.0);
+        both.command(Command::Teleport(wall, there));
+        both.command(Command::Remove(gone));
+        both.physics(MS(120));
+        let view = both.frame(MS(121));
+        assert_eq!(view.pose(wall), Some(there));
+        assert_eq!((view.pose(gone), view.removed()), (None, &[gone][..]));
+        assert_eq!(view.pose(flyer).unwrap().translation.x, 10.0);
     }
 
     #[test]

@@ -33,7 +33,10 @@ pub struct View<E> {
     spawned: u64,
     /// Counts the frames, from [`FIRST`] on.
     number: u64,
-    /// Simulated time that is shown, in seconds; it never goes back but with the simulation.
+    /// That of the last frame.
+    now: Duration,
+    /// Simulated time that is shown, in seconds; it never goes back but with the simulation, and to the newest state in a
+    /// pause.
     time: f64,
     /// Which simulation's the newest state is, and its tick.
     newest: (u64, u64),
@@ -52,6 +55,7 @@ impl<E> View<E> {
             coming: SecondaryMap::new(),
             spawned: 0,
             number: FIRST | frame << 32,
+            now: Duration::ZERO,
             time: 0.0,
             newest: (0, 0),
             tick: 0,
@@ -82,20 +86,22 @@ impl<E> View<E> {
             // Another simulation, or one that went back in time: what was shown is not its time.
             self.time = 0.0;
         }
-        let Pace { real, time, speed } = self.mail.pace;
-        let since = now.as_secs_f64() - real.as_secs_f64();
-        let present = time.as_secs_f64() + since.max(0.0) * speed;
-        let due = (present - self.settings.delay() * newest.dt).max(self.time);
         let end = newest.time.as_secs_f64();
-        // In a pause no state is on its way, and what was shown beyond the newest one goes back to it.
-        let is_running = speed > 0.0;
-        self.is_starved = is_running && due > end;
-        let most = if is_running {
-            self.settings.most_beyond()
+        let dt = newest.dt;
+        let Pace { real, time, speed } = self.mail.pace;
+        let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
+        let present = time.as_secs_f64() + now.saturating_sub(real).as_secs_f64() * speed;
+        let mut due = (present - self.settings.delay() * dt).max(self.time);
+        let mut most = end;
+        if speed > 0.0 {
+            most += self.settings.most_beyond() * dt;
+            self.is_starved = due > end;
         } else {
-            0.0
-        };
-        self.time = due.min(end + most * newest.dt);
+            // No state is on its way: the frames go on to the newest one, which shows what is done in the pause.
+            due += elapsed.as_secs_f64();
+            self.is_starved = false;
+        }
+        self.time = due.min(most);
         self.show_time(self.time - end);
     }
 
@@ -183,14 +189,14 @@ impl<E> View<E> {
         self.alpha
     }
 
-    /// Simulated time that is shown, in seconds.
+    /// Simulated time that is shown, in seconds. In a pause it goes on to the newest state, and stands there.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.time
     }
 
-    /// Whether the state that should be shown has not come yet: the newest one is shown as it is. If that
-    /// happens often, the [slack](RunnerSettings::slack) is too small.
+    /// Whether the state that should be shown has not come yet: what is shown instead is a [setting](RunnerSettings::starved).
+    /// If that happens often, the [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {
         self.is_starved
