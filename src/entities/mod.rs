@@ -55,7 +55,8 @@
 //! With the feature `threads` a `Runner` takes the place of the [`Simulation`]: call `runner.frame()` where
 //! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
 //! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
-//! may be full. Entities of bodies that were there before the thread was are kept.
+//! may be full. Entities of bodies that were there before the thread was are kept: a level of thousands is spawned into
+//! the [`Simulation`] that `Runner::stop` gives back, for a new `Runner`.
 //!
 //! The [`RenderPose`] is what the runner's view shows; before that, where the body was put. All bodies
 //! that have lost their entity are removed by one command, however many they are, which the sync sends. If the queue

@@ -239,6 +239,35 @@ impl<T> Answer<T> {
 /// With the feature `hecs`, `entities::Entities` keeps a world's components at what is shown, as it does for a
 /// [`Simulation`]: call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
 ///
+/// # Levels
+/// [`spawn`](Self::spawn) is for what comes while the game runs: before each step as many bodies as there may be
+/// [commands](RunnerSettings::commands). A level of thousands is loaded while there is no thread. It waits for the
+/// step at hand and no longer, the keys are there at once, and no time passes meanwhile; take the
+/// [events](Self::events) first.
+///
+/// ```
+/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::{BodyKey, Command, Hooks, Runner, RunnerSettings, Simulation};
+/// # struct Game;
+/// # impl Hooks for Game {
+/// #     type Error = std::convert::Infallible;
+/// # }
+/// # let settings = RunnerSettings::default();
+/// # let runner = Runner::new(Simulation::default(), Game, settings);
+/// let (mut simulation, game) = runner.stop();
+/// let at = |x: f32| RigidBodyBuilder::fixed().translation(Vector::X * x);
+/// let level: Vec<BodyKey> = (0..5_000u16)
+///     .map(|i| simulation.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
+///     .collect();
+/// let runner = Runner::new(simulation, game, settings);
+/// // All of it goes by one command.
+/// runner.send(Command::RemoveAll(level))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Without a stop, a [`call`](Self::call) inserts as many bodies as it likes in one step, and sends their keys through a
+/// channel of its own.
+///
 /// # What runs where
 /// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
 /// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions,
@@ -392,7 +421,8 @@ where
     /// which is [counted](Self::lost_spawns).
     ///
     /// # Errors
-    /// [`SendError`], with the command, which has no key then: to try again, spawn its body again.
+    /// [`SendError`], with the command, which has no key then: to try again, spawn its body again. For thousands
+    /// at once see [Levels](Self#levels).
     pub fn spawn<C: Into<Collider>>(
         &mut self,
         body: impl Into<RigidBody>,
