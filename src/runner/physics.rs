@@ -1149,6 +1149,40 @@ mod tests {
         shown(&copy.poses) == shown(physics.simulation.poses())
     }
 
+    #[test]
+    fn smoothings_and_errors_are_handed_over_too() {
+        let (mut simulation, flyer) = flyer();
+        simulation.set_rewind_limits(50, usize::MAX);
+        let turning = RigidBodyBuilder::dynamic().angvel(Vector::Y * 9.0);
+        let off_centre = || ColliderBuilder::ball(1.0).translation(Vector::X * 5.0);
+        let [off, curved] = [(); 2].map(|()| simulation.insert(turning.clone(), off_centre()));
+        let hermite = Some(Smoothing::Hermite);
+        simulation.set_body_smoothing(curved, hermite).unwrap();
+        let mut both = Both::new(simulation, Idle);
+        let mut corrected = 0;
+        for ms in (0..8_000).step_by(10) {
+            if ms % 1_000 == 500 {
+                both.call(move |simulation, _| {
+                    simulation.roll_back(simulation.tick() - 5).unwrap();
+                    simulation.apply_impulse(flyer, Vector::Y).unwrap();
+                });
+            }
+            // Now one alone, now all.
+            if ms == 4_000 {
+                both.command(Command::RemoveAll(vec![off, curved]));
+            }
+            both.physics(MS(ms));
+            if ms % 30 == 0 {
+                both.frame(MS(ms));
+            }
+            corrected += usize::from(both.physics.simulation.visual_error(flyer).is_some());
+            for alpha in [0.0, 0.4, 1.0] {
+                assert!(copies_are_whole(&both.physics, alpha), "at {ms} ms");
+            }
+        }
+        assert!((10..700).contains(&corrected), "{corrected}");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
