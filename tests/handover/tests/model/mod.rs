@@ -154,6 +154,7 @@ pub fn queue(most: usize, count: u32, planted: Planted) {
     assert!(matches!(sender.send(0), Err(SendError::Full(0))));
     received.fetch();
     assert_eq!(std::iter::from_fn(|| received.pop()).count(), most);
+    assert!(received.is_empty());
 }
 
 fn send_at_last(sender: &OrderSender<u32>, order: u32) {
