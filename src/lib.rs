@@ -149,7 +149,7 @@ pub use rapier3d;
 use rapier3d as rapier;
 #[cfg(feature = "threads")]
 pub use runner::{
-    Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, View,
+    Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, Starved, View,
 };
 pub use simulation::{Frame, Hooks, RewindError, RunAgainError, Simulation};
 pub use slerp::{interpolate, interpolate_all};

@@ -238,7 +238,7 @@ impl Overlap {
     fn publish(&mut self) {
         if let Some(simulation) = &self.simulation {
             self.view.add(&mut Mail {
-                states: [Arc::new(State::of(simulation, 0, 0))].into(),
+                states: [Arc::new(State::of(simulation))].into(),
                 pace: Pace::of(simulation),
                 ..Mail::default()
             });
