@@ -48,6 +48,7 @@ pub struct Owners<E> {
 
 /// What is on one side only: from [`Owners::unmatched`], after a saved state was put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Unmatched<E> {
     /// Entities whose body is gone, in the order of its keys: spawned since the state was saved.

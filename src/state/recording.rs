@@ -27,7 +27,7 @@ use super::saved::SaveError;
 /// So with one keyframe in ten seconds, which is the default, a heap of 1,000 bodies takes 0.9 MB a second. A
 /// keyframe of it costs some 25 ms, in one frame: where that shows, write it when it does not, by
 /// [`new_run`](Recorder::new_run), or not at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
     /// A checksum of the whole simulation after every so many steps: 1 at first, which finds the first step that
@@ -65,13 +65,16 @@ impl Default for RecorderSettings {
 #[non_exhaustive]
 pub enum RecordError {
     /// The writer failed. What is recorded after that can only be read if the writer took none of what failed.
-    #[error("the recording cannot be written")]
+    #[error("the recording cannot be written to its writer")]
     Io(#[from] io::Error),
     /// The state cannot be written, now and later: a force has no name.
     #[error("a state for the recording cannot be written")]
     Save(#[from] SaveError),
     /// The input, or the game's part of a state, cannot be written by postcard, or is longer than 4 GiB.
-    #[error("what the game gave for the recording cannot be written")]
+    #[error(
+        "what the game gave for the recording cannot be written: \
+         its types must be plain data that postcard writes, in less than 4 GiB"
+    )]
     Game,
 }
 
