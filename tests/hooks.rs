@@ -200,10 +200,10 @@ fn a_panic_in_rapiers_step_is_the_end() {
         catch_unwind(AssertUnwindSafe(advance)).unwrap_err()
     };
     advance();
-    let message = advance().downcast::<&str>().map(|message| *message);
+    let message = advance().downcast::<String>();
     assert_eq!(
-        message.unwrap(),
-        "Rapier panicked in an earlier step; drop this simulation, or rewind it"
+        *message.unwrap(),
+        "Rapier panicked in the step of tick 0: drop this simulation, or rewind it"
     );
 }
 

@@ -156,10 +156,10 @@ pub struct Entities {
 #[non_exhaustive]
 pub enum EntityError {
     /// There is no such entity in this world: it was despawned.
-    #[error("there is no such entity")]
+    #[error("no entity of this world has this id: it was despawned, or is of another world")]
     NoSuchEntity,
     /// There is no body with this key: it was removed, or belongs to another simulation.
-    #[error("the body is gone")]
+    #[error("no body has this key: it was removed, or is of another simulation")]
     BodyGone,
 }
 

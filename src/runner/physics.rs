@@ -197,6 +197,11 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn make_step(&mut self, until: Duration) {
+        span!(
+            "frame",
+            number = self.simulation.frame().number + 1,
+            frame_time = until.as_secs_f64()
+        );
         let tick = self.simulation.tick();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         // Also of one that a command has put in its place.

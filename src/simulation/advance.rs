@@ -111,6 +111,11 @@ impl Simulation {
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<Frame, H::Error> {
+        span!(
+            "frame",
+            number = self.frame.number + 1,
+            frame_time = frame_time.as_secs_f64()
+        );
         self.begin_frame(frame_time);
         let result = self.make_steps(hooks);
         let frame = self.end_frame();
@@ -126,9 +131,14 @@ impl Simulation {
 
     /// Makes the step that was taken.
     pub(crate) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
-        hooks.before_step(self, step)?;
+        span!("step", tick = step.tick, is_again = step.is_again);
+        {
+            span!("before_step");
+            hooks.before_step(self, step)?;
+        }
         // Not if the hook has replaced the simulation.
         if self.make_step_with(hooks.physics_hooks()) {
+            span!("after_step");
             hooks.after_step(self, step)?;
         }
         Ok(())

@@ -20,6 +20,8 @@ mod shown;
 mod settings;
 // The two short forms of the loop.
 mod advance;
+// What a frame did, by name.
+mod metrics;
 // Written and read.
 #[cfg(feature = "serde")]
 mod saving;
@@ -336,7 +338,8 @@ impl Simulation {
     fn check_world(&self) {
         assert!(
             self.phase != Phase::Stepping,
-            "Rapier panicked in an earlier step; drop this simulation, or rewind it"
+            "Rapier panicked in the step of tick {}: drop this simulation, or rewind it",
+            self.tick()
         );
     }
 
@@ -352,6 +355,7 @@ impl Simulation {
         let step = self.peek()?;
         if self.phase == Phase::Between {
             if self.ring.is_on() {
+                span!("keep_state");
                 let state = self.state.without_events();
                 self.ring.push(self.clock().clone(), state);
             }
@@ -396,6 +400,7 @@ impl Simulation {
             self.frame.rejected_forces += rejected;
         }
         if is_captured {
+            span!("take_poses");
             self.notice_edits();
             (self.state.poses).begin_step(&self.state.world, step.tick, step.dt);
         }
@@ -405,15 +410,21 @@ impl Simulation {
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
         self.report_quarantine(step.tick);
+        self.take_poses(step, is_captured);
+        self.ring.end_step(step.tick, &self.state.log.events);
+        self.count(step);
+        true
+    }
+
+    /// After the step.
+    fn take_poses(&mut self, step: Step, is_captured: bool) {
+        span!("take_poses");
         let State { poses, world, .. } = &mut self.state;
         if is_captured {
             poses.end_step(world, step.tick + 1, step.dt);
         } else {
             poses.skip_step(world);
         }
-        self.ring.end_step(step.tick, &self.state.log.events);
-        self.count(step);
-        true
     }
 
     fn count(&mut self, step: Step) {
@@ -440,6 +451,7 @@ impl Simulation {
         if !self.is_in_frame || self.phase == Phase::Stepping {
             return self.frame;
         }
+        span!("show_poses");
         self.abort_steps();
         self.is_in_frame = false;
         self.notice_edits();
