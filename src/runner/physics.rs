@@ -192,17 +192,9 @@ impl<H: Hooks> Physics<H> {
     fn make_step(&mut self, until: Duration) {
         let tick = self.simulation.tick();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
-        // Also of one that a command has put in its place.
-        simulation.set_stepping(Stepping::Fixed);
-        simulation.set_max_frame_time(Duration::MAX);
-        simulation.set_max_steps_per_frame(None);
-        simulation.set_budget(None);
         let make = || {
-            simulation.begin_frame(until);
-            while let Some(step) = simulation.next_step() {
-                simulation.make_one(hooks, step)?;
-            }
-            Ok(())
+            begin_frame(simulation, until);
+            simulation.make_steps(hooks)
         };
         match catch_unwind(AssertUnwindSafe(make)) {
             Ok(Ok(())) => (),
@@ -266,14 +258,31 @@ impl<H: Hooks> Physics<H> {
     }
 }
 
+/// Begins a frame for the one step that is due after `until`.
+pub(super) fn begin_frame(simulation: &mut Simulation, until: Duration) {
+    // Also of a simulation that the game has put in place of the one there was.
+    simulation.set_stepping(Stepping::Fixed);
+    simulation.set_max_frame_time(Duration::MAX);
+    simulation.set_max_steps_per_frame(None);
+    simulation.set_budget(None);
+    simulation.begin_frame(until);
+}
+
 impl State {
     pub fn of(simulation: &Simulation, replaced: u64, spawned: u64) -> Self {
-        let clock = simulation.clock();
+        let (clock, frame) = (simulation.clock(), simulation.frame());
+        let rate = clock.rate();
+        // Of the step that has led to it: the rate may have been changed since.
+        let is_other_rate = frame.dt > 0.0 && frame.dt.to_bits() != rate.dt().to_bits();
         Self {
             poses: simulation.poses().clone(),
-            frame: simulation.frame(),
+            frame,
             time: clock.time().saturating_sub(clock.overstep()),
-            dt: clock.rate().dt_f64(),
+            dt: if is_other_rate {
+                frame.dt.into()
+            } else {
+                rate.dt_f64()
+            },
             replaced,
             spawned,
         }
