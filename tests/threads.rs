@@ -61,8 +61,8 @@ impl PhysicsHooks for Filters {
 
     fn modify_solver_contacts(&self, contacts: &mut ContactModificationContext) {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        for contact in contacts.solver_contacts.iter_mut() {
-            contact.friction = 0.05;
+        if let Some(manifold) = contacts.rigid_mut() {
+            *manifold.friction = 0.05;
         }
     }
 }
@@ -111,13 +111,13 @@ fn game(hz: u32, stalls: u64) -> (Simulation, Game, Receiver<u64>) {
 }
 
 impl Game {
-    fn act(&self, simulation: &mut Simulation, deed: Deed) {
+    fn act(&self, simulation: &mut Simulation, step: Step, deed: Deed) {
         let player = self.script.player;
         match deed {
             Deed::Push => simulation.add_force(player, Vector::X * 30.0).unwrap(),
             Deed::Lift => {
-                let up = 0.5 + (simulation.tick() % 3) as f32;
-                let there = simulation.clock().time() + MS(300);
+                let up = 0.5 + (step.tick % 3) as f32;
+                let there = step.time + MS(300);
                 let pose = Pose::translation(-9.0, up, 0.0);
                 simulation
                     .set_kinematic_target(self.script.lift, pose, there)
@@ -139,7 +139,7 @@ impl Hooks for Game {
         stall(step.tick, self.stalls);
         let deeds: Vec<Deed> = self.input.drain(step).collect();
         for deed in deeds {
-            self.act(simulation, deed);
+            self.act(simulation, step, deed);
         }
         let is_third = u64::from(step.tick.is_multiple_of(3));
         self.filters.filters.store(is_third, Ordering::Relaxed);

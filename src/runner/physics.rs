@@ -181,7 +181,7 @@ impl<H: Hooks> Physics<H> {
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
-            Err(payload) => self.fail(payload),
+            Err(payload) => self.fail(self.simulation.tick(), payload),
         }
         if at(&self.simulation) != before {
             self.replaced += 1;
@@ -202,7 +202,7 @@ impl<H: Hooks> Physics<H> {
                 .outgoing
                 .failures
                 .push_back(Failure::Hook { tick, error }),
-            Err(payload) => return self.fail(payload),
+            Err(payload) => return self.fail(tick, payload),
         }
         self.simulation.end_frame();
         let events = self.simulation.events();
@@ -215,8 +215,8 @@ impl<H: Hooks> Physics<H> {
         }
     }
 
-    fn fail(&mut self, payload: Box<dyn Any + Send>) {
-        let tick = self.simulation.tick();
+    /// In the step of that tick, or in the hook after it.
+    fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
         self.outgoing
             .failures
