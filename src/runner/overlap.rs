@@ -124,7 +124,7 @@ impl Overlap {
         simulation.set_stepping(Stepping::Fixed);
         let clock = simulation.clock();
         let longest_frame = clock.max_frame_time();
-        // The first frame begins the first step, of the time before it.
+        // The first step is begun as time begins, and is of the time before.
         let now = clock.real_time() + clock.until_next_step().unwrap_or_default();
         let settings = RunnerSettings {
             slack: 0.0,
@@ -141,7 +141,7 @@ impl Overlap {
             view,
             longest_frame,
             now,
-            stands: true,
+            stands: false,
             replaced: 0,
         };
         overlap.publish(now);
@@ -166,6 +166,8 @@ impl Overlap {
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
+        self.notice_other();
+        self.start();
         self.drop_backlog();
         self.now += frame_time.min(self.longest_frame);
         let result = self.make_steps(hooks);
@@ -221,7 +223,6 @@ impl Overlap {
     /// Of the steps that were due before this frame, as an earlier one has ended with an error or a panic, one is
     /// made.
     fn drop_backlog(&mut self) {
-        self.notice_other();
         if self.under_way.is_none()
             && !self.stands
             && let Some(until) = self.until_next_step()
@@ -235,7 +236,6 @@ impl Overlap {
     }
 
     fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        self.start();
         while self.is_due() {
             self.finish_step(hooks)?;
             if !self.begin_step(hooks)? {
