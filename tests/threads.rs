@@ -419,9 +419,15 @@ fn a_teleported_body_is_never_shown_between() {
     struct Jumps(BodyKey);
     impl Hooks for Jumps {
         type Error = Infallible;
-        fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        fn before_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), Infallible> {
             let x = 10.0 * (step.tick % 4) as f32;
-            simulation.teleport(self.0, Pose::translation(x, 0.0, 0.0)).unwrap();
+            simulation
+                .teleport(self.0, Pose::translation(x, 0.0, 0.0))
+                .unwrap();
             Ok(())
         }
     }

@@ -354,7 +354,8 @@ impl Overlap {
 
     /// In a pause real time goes on, and what the game does is shown.
     fn stand_still<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        if self.simulation.is_none() || self.under_way.is_some() || self.until_next_step().is_some() {
+        if self.simulation.is_none() || self.under_way.is_some() || self.until_next_step().is_some()
+        {
             return Ok(());
         }
         self.stands = true;
