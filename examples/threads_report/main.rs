@@ -217,7 +217,8 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
         let view = runner.frame();
         let cost = begin.elapsed();
         let (shown, is_starved) = (view.time(), view.is_starved());
-        set(&runner, button.see(x(view.pose(marker)), run));
+        let news = button.see(x(view.pose(marker)), run);
+        set(&runner, news);
         let present = (runner.now() - runner.dropped()).as_secs_f64() - ahead;
         if is_measured {
             run.costs.push(1e3 * cost.as_secs_f64());
