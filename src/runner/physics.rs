@@ -187,7 +187,7 @@ impl<H: Hooks> Physics<H> {
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
-            Err(payload) => self.fail(payload),
+            Err(payload) => self.fail(self.simulation.tick(), payload),
         }
         if at(&self.simulation) != before {
             self.replaced += 1;
@@ -204,17 +204,9 @@ impl<H: Hooks> Physics<H> {
         );
         let tick = self.simulation.tick();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
-        // Also of one that a command has put in its place.
-        simulation.set_stepping(Stepping::Fixed);
-        simulation.set_max_frame_time(Duration::MAX);
-        simulation.set_max_steps_per_frame(None);
-        simulation.set_budget(None);
         let make = || {
-            simulation.begin_frame(until);
-            while let Some(step) = simulation.next_step() {
-                simulation.make_one(hooks, step)?;
-            }
-            Ok(())
+            begin_frame(simulation, until);
+            simulation.make_steps(hooks)
         };
         match catch_unwind(AssertUnwindSafe(make)) {
             Ok(Ok(())) => (),
@@ -222,7 +214,7 @@ impl<H: Hooks> Physics<H> {
                 .outgoing
                 .failures
                 .push_back(Failure::Hook { tick, error }),
-            Err(payload) => return self.fail(payload),
+            Err(payload) => return self.fail(tick, payload),
         }
         self.simulation.end_frame();
         let events = self.simulation.events();
@@ -235,8 +227,8 @@ impl<H: Hooks> Physics<H> {
         }
     }
 
-    fn fail(&mut self, payload: Box<dyn Any + Send>) {
-        let tick = self.simulation.tick();
+    /// In the step of that tick, or in the hook after it.
+    fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
         // It is a pause: no state is on its way.
         self.outgoing.pace.speed = 0.0;
@@ -293,6 +285,16 @@ impl<H: Hooks> Physics<H> {
     }
 }
 
+/// Begins a frame for the one step that is due after `until`.
+pub(super) fn begin_frame(simulation: &mut Simulation, until: Duration) {
+    // Also of a simulation that the game has put in place of the one there was.
+    simulation.set_stepping(Stepping::Fixed);
+    simulation.set_max_frame_time(Duration::MAX);
+    simulation.set_max_steps_per_frame(None);
+    simulation.set_budget(None);
+    simulation.begin_frame(until);
+}
+
 impl State {
     /// Of a simulation's last frame.
     pub fn of(simulation: &Simulation) -> Self {
@@ -306,7 +308,14 @@ impl State {
         let clock = simulation.clock();
         self.frame = simulation.frame();
         self.time = clock.time().saturating_sub(clock.overstep());
-        self.dt = clock.rate().dt_f64();
+        let (frame_dt, rate) = (self.frame.dt, clock.rate());
+        // Of the step that has led to it: the rate may have been changed since.
+        let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();
+        self.dt = if is_other_rate {
+            frame_dt.into()
+        } else {
+            rate.dt_f64()
+        };
         self.poses.copy_shown(simulation.poses(), self.frame.number);
         if matches!(starved, Starved::Extrapolate { .. }) {
             let bodies = &simulation.physics().bodies;

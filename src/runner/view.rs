@@ -70,8 +70,9 @@ impl<E> View<E> {
         self.show(now);
     }
 
-    /// Adds what has come by another way.
-    pub(super) fn add(&mut self, mail: &mut Mail<E>) {
+    /// Adds what has come by another way. Of states nothing but that is shown from now on.
+    pub(super) fn show_only(&mut self, mail: &mut Mail<E>) {
+        self.mail.states.clear();
         self.mail.append(mail, &self.settings);
     }
 

@@ -42,6 +42,8 @@ use ring::Ring;
 use state::State;
 
 pub use advance::Hooks;
+#[cfg(feature = "threads")]
+pub(crate) use advance::or_none;
 pub use rewind::{RewindError, RunAgainError};
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
@@ -469,6 +471,12 @@ impl Simulation {
             self.removals.push(self.frame.number, *key);
         }
         self.frame
+    }
+
+    /// The last frame goes on, which was ended so that the state could be looked at.
+    #[cfg(feature = "threads")]
+    pub(crate) fn resume_frame(&mut self) {
+        self.is_in_frame = true;
     }
 
     fn abort_steps(&mut self) {
