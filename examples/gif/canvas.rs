@@ -1,0 +1,188 @@
+//! Half a picture: flat shapes in space and lines of text, as a camera sees them.
+//!
+//! All is filled without anti-aliasing into a picture three times as wide and high; each pixel is then the mean of nine. So
+//! what is next to each other leaves no gap, and colours are mixed in whole numbers.
+
+use evenstep::rapier3d::prelude::*;
+use tiny_skia::{
+    Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Point, Stroke, Transform,
+};
+
+use crate::letters;
+
+/// Red, green and blue.
+pub type Rgb = [u8; 3];
+
+/// In pixels.
+pub const WIDTH: usize = 396;
+pub const HEIGHT: usize = 330;
+const OVERSAMPLING: usize = 3;
+
+const BACKGROUND: Rgb = [24, 28, 38];
+/// Towards the light.
+const LIGHT: Vector = Vector::new(0.35, 0.85, 0.4);
+/// So many shades has a colour, as a GIF has 256 in all.
+const SHADES: f32 = 6.0;
+
+/// Looks from the front, from above and from the right.
+struct Camera {
+    /// Metres.
+    eye: Vector,
+    right: Vector,
+    up: Vector,
+    back: Vector,
+}
+
+impl Camera {
+    fn new() -> Self {
+        let eye = Vector::new(3.2, 4.4, 11.0);
+        let target = Vector::new(-0.35, 0.45, 0.0);
+        let back = (eye - target).normalize();
+        let right = Vector::Y.cross(back).normalize();
+        let up = back.cross(right);
+        Self {
+            eye,
+            right,
+            up,
+            back,
+        }
+    }
+
+    /// Metres in front of the eye.
+    fn depth(&self, point: Vector) -> f32 {
+        (self.eye - point).dot(self.back)
+    }
+
+    /// Pixels from the left and from the top.
+    fn project(&self, point: Vector) -> Point {
+        let scale = 640.0 / self.depth(point);
+        let seen = point - self.eye;
+        Point::from_xy(
+            WIDTH as f32 / 2.0 + seen.dot(self.right) * scale,
+            HEIGHT as f32 / 2.0 + 24.0 - seen.dot(self.up) * scale,
+        )
+    }
+
+    fn sees(&self, point: Vector, normal: Vector) -> bool {
+        (self.eye - point).dot(normal) > 0.0
+    }
+}
+
+pub struct Canvas {
+    pixmap: Pixmap,
+    camera: Camera,
+}
+
+impl Canvas {
+    pub fn new() -> Self {
+        let [width, height] = [WIDTH, HEIGHT].map(|size| (size * OVERSAMPLING) as u32);
+        let mut pixmap = Pixmap::new(width, height).expect("the size is not zero");
+        let [r, g, b] = BACKGROUND;
+        pixmap.fill(Color::from_rgba8(r, g, b, 255));
+        let camera = Camera::new();
+        Self { pixmap, camera }
+    }
+
+    /// Of a point: metres in front of the eye.
+    pub fn depth(&self, point: Vector) -> f32 {
+        self.camera.depth(point)
+    }
+
+    /// A convex face, shaded, if its front is seen.
+    pub fn face(&mut self, color: Rgb, normal: Vector, corners: &[Vector]) {
+        if self.camera.sees(corners[0], normal) {
+            self.flat(shaded(color, normal), corners);
+        }
+    }
+
+    /// A polygon.
+    pub fn flat(&mut self, color: Rgb, corners: &[Vector]) {
+        let mut points = PathBuilder::new();
+        for point in corners.iter().map(|at| self.camera.project(*at)) {
+            extend(&mut points, point);
+        }
+        points.close();
+        if let Some(path) = points.finish() {
+            self.pixmap
+                .fill_path(&path, &paint(color), FillRule::Winding, scale(), None);
+        }
+    }
+
+    /// A line of text from its left end and its baseline, in pixels. Gives where the next letter would begin.
+    pub fn text(&mut self, color: Rgb, left: f32, baseline: f32, text: &str) -> f32 {
+        let mut x = left;
+        for letter in text.chars() {
+            for line in letters::lines(letter) {
+                let mut points = PathBuilder::new();
+                for (right, down) in line {
+                    let y = baseline - letters::BASELINE + down;
+                    extend(&mut points, Point::from_xy(x + right, y));
+                }
+                self.line(color, points.finish());
+            }
+            x += letters::advance(letter);
+        }
+        x
+    }
+
+    fn line(&mut self, color: Rgb, path: Option<Path>) {
+        let stroke = Stroke {
+            width: 2.0,
+            line_cap: LineCap::Round,
+            line_join: LineJoin::Round,
+            ..Stroke::default()
+        };
+        if let Some(path) = path {
+            self.pixmap
+                .stroke_path(&path, &paint(color), &stroke, scale(), None);
+        }
+    }
+
+    /// Row by row.
+    pub fn pixels(&self) -> Vec<Rgb> {
+        let pixels = self.pixmap.pixels();
+        let mean = |x: usize, y: usize| {
+            let mut sum = [0; 3];
+            for row in pixels[y * OVERSAMPLING * WIDTH * OVERSAMPLING..]
+                .chunks(WIDTH * OVERSAMPLING)
+                .take(OVERSAMPLING)
+            {
+                for pixel in &row[x * OVERSAMPLING..(x + 1) * OVERSAMPLING] {
+                    sum[0] += u32::from(pixel.red());
+                    sum[1] += u32::from(pixel.green());
+                    sum[2] += u32::from(pixel.blue());
+                }
+            }
+            sum.map(|sum| (sum / (OVERSAMPLING * OVERSAMPLING) as u32) as u8)
+        };
+        (0..HEIGHT)
+            .flat_map(|y| (0..WIDTH).map(move |x| (x, y)))
+            .map(|(x, y)| mean(x, y))
+            .collect()
+    }
+}
+
+fn extend(path: &mut PathBuilder, point: Point) {
+    if path.is_empty() {
+        path.move_to(point.x, point.y);
+    } else {
+        path.line_to(point.x, point.y);
+    }
+}
+
+fn scale() -> Transform {
+    Transform::from_scale(OVERSAMPLING as f32, OVERSAMPLING as f32)
+}
+
+fn paint(color: Rgb) -> Paint<'static> {
+    let mut paint = Paint::default();
+    paint.set_color_rgba8(color[0], color[1], color[2], 255);
+    paint.anti_alias = false;
+    paint
+}
+
+fn shaded(color: Rgb, normal: Vector) -> Rgb {
+    let light = normal.dot(LIGHT.normalize()).max(0.0);
+    let light = 0.5 + 0.5 * (light * SHADES).round() / SHADES;
+    color.map(|part| (f32::from(part) * light) as u8)
+}

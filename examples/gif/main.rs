@@ -1,0 +1,100 @@
+//! The moving picture at the top of the README: the same bodies at 10 steps a second, as the latest step has them and as
+//! evenstep shows them. At 60 steps the eye sees the same judder, but a GIF cannot show it: it has 50 frames a second.
+//!
+//! `cargo run --release --example gif --features enhanced-determinism`
+//!
+//! It runs two simulations, writes where each frame shows each body to `docs/evenstep.csv`, and draws `docs/evenstep.gif`
+//! from that log. With `--check` it writes nothing: it fails if the log or the picture in `docs` is not what it
+//! would write, to the byte.
+//!
+//! The same bytes on every machine: the simulation by Rapier's feature `enhanced-determinism`; the picture because it
+//! depends on the log's whole numbers alone, and is drawn with sums, products, quotients and square roots of floats, which
+//! IEEE 754 defines to the bit. (Not on a processor whose floats are not IEEE's, as x87.)
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "pixels and colours are small numbers"
+)]
+
+mod canvas;
+mod draw;
+mod encode;
+mod letters;
+mod scene;
+
+use std::error::Error;
+use std::fs;
+
+use clap::Parser;
+
+use scene::{LOOP_FRAMES, Row};
+
+const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/evenstep.csv");
+const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/evenstep.gif");
+
+/// Draws the moving picture of the README.
+#[derive(Parser)]
+struct Options {
+    /// Writes nothing: compares what is there
+    #[arg(long)]
+    check: bool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let log = scene::log();
+    let picture = picture(&log)?;
+    for (path, bytes) in [(LOG, csv(&log)?), (PICTURE, picture)] {
+        if !options.check {
+            fs::write(path, &bytes)?;
+        } else if fs::read(path)? != bytes {
+            return Err(format!("{path} is not what this would write").into());
+        }
+        println!("{path}: {} bytes", bytes.len());
+    }
+    Ok(())
+}
+
+fn csv(log: &[Row]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in log {
+        writer.serialize(row)?;
+    }
+    Ok(writer.into_inner()?)
+}
+
+fn picture(log: &[Row]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let frames: Vec<_> = (0..LOOP_FRAMES)
+        .map(|frame| draw::frame(log, frame))
+        .collect();
+    let (width, height) = (u16::try_from(draw::WIDTH)?, u16::try_from(draw::HEIGHT)?);
+    Ok(encode::encode(&frames, width, height)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gif::{DecodeOptions, Repeat};
+
+    #[test]
+    fn the_log_is_that_of_the_simulation() {
+        assert_eq!(fs::read(LOG).unwrap(), csv(&scene::log()).unwrap());
+    }
+
+    #[test]
+    fn the_picture_is_small_and_has_every_frame() {
+        let bytes = fs::read(PICTURE).unwrap();
+        assert!(bytes.len() <= 2_000_000, "{} bytes", bytes.len());
+        let mut picture = DecodeOptions::new().read_info(&bytes[..]).unwrap();
+        let size = [picture.width(), picture.height()].map(usize::from);
+        assert_eq!(size, [draw::WIDTH, draw::HEIGHT]);
+        assert_eq!(picture.repeat(), Repeat::Infinite);
+        let mut frames = 0;
+        while let Some(frame) = picture.next_frame_info().unwrap() {
+            assert_eq!(frame.delay, 2);
+            frames += 1;
+        }
+        assert_eq!(frames, LOOP_FRAMES);
+    }
+}

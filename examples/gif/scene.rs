@@ -1,0 +1,253 @@
+//! Balls and crates that come down some stairs, and the log of where each frame shows them.
+
+use std::time::Duration;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation, Smoothing, Step};
+use serde::{Deserialize, Serialize};
+
+/// 50 frames a second: the delays of a GIF are whole hundredths of a second, and browsers slow down those below two.
+const FRAME_TIME: Duration = Duration::from_millis(20);
+/// The same bodies come every 1.5 s, so that the picture has no end.
+const LOOP_STEPS: u64 = 15;
+pub const LOOP_FRAMES: u32 = 75;
+/// Before the loop that is shown: until the first bodies have left.
+const LOOPS_BEFORE: u32 = 3;
+/// Below the picture, in metres.
+const BOTTOM: f32 = -4.0;
+
+pub const BALL_RADIUS: f32 = 0.42;
+pub const CRATE_HALF: f32 = 0.38;
+/// Half of the stairs' width, in metres.
+pub const STAIRS_HALF_Z: f32 = 1.3;
+/// The steps of the stairs, each from an x to another and up to a y, in metres.
+pub const STAIRS: [[f32; 3]; 4] = [
+    [-6.0, -2.4, 1.6],
+    [-2.4, -0.6, 0.6],
+    [-0.6, 1.2, -0.4],
+    [1.2, 3.0, -1.4],
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    Ball,
+    Crate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Half {
+    /// The latest state: `Smoothing::Latest`.
+    Left,
+    /// Between the last two: `Smoothing::Interpolate`.
+    Right,
+}
+
+impl Half {
+    fn smoothing(self) -> Smoothing {
+        match self {
+            Self::Left => Smoothing::Latest,
+            Self::Right => Smoothing::Interpolate,
+        }
+    }
+}
+
+/// Where a frame shows a body. In whole numbers, so that the picture depends on nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    pub half: Half,
+    pub frame: u32,
+    /// The tick in which the body came.
+    pub arrival: u64,
+    pub shape: Shape,
+    /// Tenths of a millimetre.
+    pub x: i32,
+    pub y: i32,
+    pub z: i32,
+    /// The rotation as a quaternion, in ten-thousandths.
+    pub i: i32,
+    pub j: i32,
+    pub k: i32,
+    pub w: i32,
+}
+
+impl Row {
+    #[expect(clippy::cast_possible_truncation, reason = "a few metres fit")]
+    fn new(half: Half, frame: u32, body: &Body, pose: Pose) -> Self {
+        let whole = |value: f32| (value * 10_000.0).round() as i32;
+        Self {
+            half,
+            frame,
+            arrival: body.arrival,
+            shape: body.shape,
+            x: whole(pose.translation.x),
+            y: whole(pose.translation.y),
+            z: whole(pose.translation.z),
+            i: whole(pose.rotation.x),
+            j: whole(pose.rotation.y),
+            k: whole(pose.rotation.z),
+            w: whole(pose.rotation.w),
+        }
+    }
+
+    pub fn position(&self) -> Vector {
+        Vector::new(self.x as f32, self.y as f32, self.z as f32) / 10_000.0
+    }
+
+    /// Of about unit length.
+    pub fn rotation(&self) -> Rotation {
+        Rotation::from_xyzw(
+            self.i as f32 / 10_000.0,
+            self.j as f32 / 10_000.0,
+            self.k as f32 / 10_000.0,
+            self.w as f32 / 10_000.0,
+        )
+    }
+}
+
+struct Body {
+    key: BodyKey,
+    arrival: u64,
+    shape: Shape,
+}
+
+/// What comes in a loop: in which step, what, how fast along x in m/s, and at which z in metres.
+const ARRIVALS: [(u64, Shape, f32, f32); 2] =
+    [(0, Shape::Ball, 2.4, 0.6), (8, Shape::Crate, 3.2, -0.6)];
+
+/// The log of one loop, both halves.
+pub fn log() -> Vec<Row> {
+    [Half::Left, Half::Right]
+        .into_iter()
+        .flat_map(|half| log_of(half, LOOPS_BEFORE))
+        .collect()
+}
+
+fn log_of(half: Half, loops_before: u32) -> Vec<Row> {
+    let mut simulation = stairs();
+    simulation.set_smoothing(half.smoothing());
+    let (mut bodies, mut log) = (Vec::new(), Vec::new());
+    let first = loops_before * LOOP_FRAMES;
+    for frame in 0..first + LOOP_FRAMES {
+        simulation.advance(FRAME_TIME, |simulation, step| {
+            come_and_go(simulation, step, &mut bodies);
+        });
+        if let Some(frame) = frame.checked_sub(first) {
+            let row = |body: &Body| Some(Row::new(half, frame, body, simulation.pose(body.key)?));
+            log.extend(bodies.iter().filter_map(row));
+        }
+    }
+    log
+}
+
+fn stairs() -> Simulation {
+    let rate = Rate::hz(10).expect("10 Hz is a rate");
+    let mut simulation = Simulation::new(rate);
+    for [left, right, top] in STAIRS {
+        let half = Vector::new((right - left) / 2.0, (top - BOTTOM) / 2.0, STAIRS_HALF_Z);
+        let at = Vector::new((left + right) / 2.0, (top + BOTTOM) / 2.0, 0.0);
+        simulation.insert(
+            RigidBodyBuilder::fixed().translation(at),
+            ColliderBuilder::cuboid(half.x, half.y, half.z),
+        );
+    }
+    simulation
+}
+
+/// The game's part in a step.
+fn come_and_go(simulation: &mut Simulation, step: Step, bodies: &mut Vec<Body>) {
+    bodies.retain(|body| {
+        let pose = simulation.current_pose(body.key);
+        let stays = pose.is_some_and(|pose| pose.translation.y > BOTTOM);
+        if !stays {
+            simulation.remove(body.key);
+        }
+        stays
+    });
+    let step_of_loop = step.tick % LOOP_STEPS;
+    for (_, shape, speed, z) in ARRIVALS
+        .into_iter()
+        .filter(|arrival| arrival.0 == step_of_loop)
+    {
+        bodies.push(Body {
+            key: arrive(simulation, shape, speed, z),
+            arrival: step.tick,
+            shape,
+        });
+    }
+}
+
+fn arrive(simulation: &mut Simulation, shape: Shape, speed: f32, z: f32) -> BodyKey {
+    let body = RigidBodyBuilder::dynamic()
+        .translation(Vector::new(-4.4, 2.6, z))
+        .linvel(Vector::X * speed)
+        .angvel(Vector::new(1.0, 0.5, -4.0))
+        .enabled_translations(true, true, false);
+    let collider = match shape {
+        Shape::Ball => ColliderBuilder::ball(BALL_RADIUS).restitution(0.6),
+        // It slides down the stairs, and does not stop on them.
+        Shape::Crate => ColliderBuilder::cuboid(CRATE_HALF, CRATE_HALF, CRATE_HALF)
+            .friction(0.0)
+            .friction_combine_rule(CoefficientCombineRule::Min),
+    };
+    simulation.insert(body, collider)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What changes from one loop to the next.
+    fn without_arrival(mut row: Row) -> Row {
+        row.arrival %= LOOP_STEPS;
+        row
+    }
+
+    #[test]
+    fn each_loop_is_the_same_so_that_the_end_fits_the_beginning() {
+        for half in [Half::Left, Half::Right] {
+            let logs = [LOOPS_BEFORE, LOOPS_BEFORE + 1].map(|before| log_of(half, before));
+            let [first, second] = logs.map(|log| log.into_iter().map(without_arrival));
+            assert!(first.eq(second), "{half:?}");
+        }
+    }
+
+    /// How far each body goes from each frame to the next, in tenths of a millimetre: in a list for each body.
+    fn ways(half: Half) -> Vec<Vec<f32>> {
+        let log = log_of(half, LOOPS_BEFORE);
+        let mut arrivals: Vec<u64> = log.iter().map(|row| row.arrival).collect();
+        arrivals.sort_unstable();
+        arrivals.dedup();
+        let of_one = |arrival| {
+            let rows: Vec<_> = log.iter().filter(|row| row.arrival == arrival).collect();
+            let way = |pair: &[&Row]| pair[0].position().distance(pair[1].position()) * 10_000.0;
+            rows.windows(2).map(way).collect()
+        };
+        arrivals.into_iter().map(of_one).collect()
+    }
+
+    #[test]
+    fn the_right_half_moves_evenly_and_the_left_in_jumps() {
+        let longest = |ways: &[Vec<f32>]| ways.iter().flatten().copied().fold(0.0, f32::max);
+        let [left, right] = [Half::Left, Half::Right].map(ways);
+        // Five frames for a step: four in which nothing moves, and one with the whole way.
+        let still = left.iter().flatten().filter(|way| **way == 0.0).count();
+        let all = left.iter().flatten().count();
+        assert!(
+            (0.75..0.85).contains(&(still as f32 / all as f32)),
+            "{still} of {all}"
+        );
+        let share = longest(&right) / longest(&left);
+        assert!((0.19..0.21).contains(&share), "{share} of the longest jump");
+        // Within a step all ways are equal, but for the rounding of the log.
+        let uneven = |ways: &[f32]| {
+            ways.windows(2)
+                .filter(|pair| (pair[0] - pair[1]).abs() > 4.0)
+                .count()
+        };
+        let changes: usize = right.iter().map(|ways| uneven(ways)).sum();
+        let all = right.iter().flatten().count();
+        assert!(changes * 5 <= all + 5 * right.len(), "{changes} of {all}");
+    }
+}

@@ -1,0 +1,72 @@
+//! What a match plays: crates in stacks of five, of which one after the other is thrown up.
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation, Step};
+use serde::{Deserialize, Serialize};
+
+/// A crate is thrown up every so many steps.
+const THROW_EVERY: u64 = 6;
+
+/// What the game keeps beside the simulation. It moves with it.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Game {
+    crates: Vec<BodyKey>,
+    /// No two matches are alike.
+    seed: u64,
+    /// Nothing is thrown, and everything falls asleep.
+    pub is_quiet: bool,
+    /// A bug: the tick in which the game panics.
+    pub panics_at: Option<u64>,
+}
+
+impl Game {
+    /// A world at 60 Hz with a floor and so many crates.
+    pub fn new(crates: usize, seed: u64, is_quiet: bool) -> (Simulation, Self) {
+        let mut simulation = Simulation::new(Rate::default());
+        simulation.insert(
+            RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
+            ColliderBuilder::cuboid(100.0, 0.5, 100.0),
+        );
+        let side = (crates as f32 / 5.0).sqrt().ceil() as usize;
+        let at = |i: usize| {
+            let [x, z, level] = [i / 5 % side, i / 5 / side, i % 5].map(|n| n as f32);
+            Vector::new(2.0 * x, 0.5 + level, 2.0 * z)
+        };
+        let crates = (0..crates)
+            .map(|i| {
+                let body = RigidBodyBuilder::dynamic().translation(at(i));
+                // A measurement is of bodies that are awake.
+                let body = body.can_sleep(is_quiet);
+                simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+            })
+            .collect();
+        let game = Self {
+            crates,
+            seed,
+            is_quiet,
+            panics_at: None,
+        };
+        (simulation, game)
+    }
+
+    /// The same game, in which other crates are thrown.
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self {
+            seed,
+            ..self.clone()
+        }
+    }
+
+    /// The game's part of a step: by its tick, so that it does not matter when or where it is made.
+    pub fn step(&self, simulation: &mut Simulation, step: Step) {
+        assert_ne!(Some(step.tick), self.panics_at, "a bug of the game");
+        if self.is_quiet || !step.tick.is_multiple_of(THROW_EVERY) || self.crates.is_empty() {
+            return;
+        }
+        let pick = (self.seed + step.tick / THROW_EVERY * 7) % self.crates.len() as u64;
+        let body = simulation
+            .body_mut(self.crates[pick as usize])
+            .expect("crates stay");
+        body.apply_impulse(Vector::new(0.5, 4.0, 0.0), true);
+    }
+}

@@ -1,0 +1,172 @@
+//! Hundreds of small matches in one process: each with its own clock and budget, on the threads of one pool.
+//!
+//! `cargo run --release --example server --features serde,enhanced-determinism -- run`
+//!
+//! - `run` plays matches that come and go, one of them with a bug and one far over its budget, and prints what an orchestrator
+//!   would ask for.
+//! - `move` carries one of them to a second process while the others go on, and compares.
+//! - `load` measures one load, `search` finds how many matches are on time.
+#![allow(missing_docs, reason = "a program")]
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "small counts become places in metres, and figures to be printed"
+)]
+
+// What a match plays.
+mod game;
+// What it did.
+mod record;
+// A match: its clock and its budget.
+mod match_;
+// Which one is due.
+mod schedule;
+// All of them, and what they did together.
+mod hall;
+mod report;
+// The threads that play them.
+mod pool;
+// When: by the wall clock.
+mod wall;
+// Times, counted.
+mod histogram;
+// What happened, for an orchestrator.
+mod prometheus;
+// To another server.
+mod moving;
+// How many fit.
+mod search;
+// The commands.
+mod shows;
+// For tests.
+#[cfg(test)]
+mod virtual_time;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use search::Load;
+
+/// A server of many small matches.
+#[derive(Parser)]
+struct Options {
+    /// The threads of the pool: as many as the machine has cores if not given
+    #[arg(long, global = true, default_value_t = 0)]
+    threads: usize,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Plays matches that come and go, and prints metrics
+    Run {
+        #[arg(long, default_value_t = 100)]
+        matches: u64,
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        /// Writes the metrics there instead
+        #[arg(long)]
+        metrics: Option<PathBuf>,
+    },
+    /// Moves a match to a second process while it runs
+    Move,
+    /// The second process: plays the match of a file to its end
+    #[command(hide = true)]
+    Adopt { file: PathBuf },
+    /// Measures one load
+    Load {
+        #[command(flatten)]
+        load: LoadOptions,
+        #[arg(long)]
+        matches: u64,
+        /// All matches are due at the same moment
+        #[arg(long)]
+        together: bool,
+        /// All bodies are asleep
+        #[arg(long)]
+        quiet: bool,
+    },
+    /// Finds how many matches are on time
+    Search {
+        #[command(flatten)]
+        load: LoadOptions,
+        /// Begins with so many
+        #[arg(long)]
+        from: u64,
+    },
+}
+
+#[derive(Args)]
+struct LoadOptions {
+    /// In each match
+    #[arg(long, default_value_t = 50)]
+    bodies: usize,
+    /// The length of a measurement
+    #[arg(long, default_value_t = 4)]
+    seconds: u64,
+}
+
+impl LoadOptions {
+    fn load(&self) -> Load {
+        Load {
+            matches: 0,
+            bodies: self.bodies,
+            is_quiet: false,
+            is_spread: true,
+            length: Duration::from_secs(self.seconds),
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads)
+        .build()?;
+    match options.command {
+        Command::Run {
+            matches,
+            seconds,
+            metrics,
+        } => shows::run(
+            &pool,
+            matches,
+            Duration::from_secs(seconds),
+            metrics.as_deref(),
+        ),
+        Command::Move => shows::move_one(&pool),
+        Command::Adopt { file } => shows::adopt(&pool, &file),
+        Command::Load {
+            load,
+            matches,
+            together,
+            quiet,
+        } => {
+            let load = Load {
+                matches,
+                is_spread: !together,
+                is_quiet: quiet,
+                ..load.load()
+            };
+            search::print_header();
+            let figures = search::measure(&pool, load)?;
+            figures.print(load);
+            println!("\n{} KiB a match", figures.bytes_a_match / 1_024);
+            Ok(())
+        }
+        Command::Search { load, from } => {
+            let (most, threads) = (
+                search::search(&pool, load.load(), from)?,
+                pool.current_num_threads(),
+            );
+            println!(
+                "\n{most} matches of {} bodies on {threads} threads: {} a core",
+                load.bodies,
+                most / threads as u64
+            );
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The matches of a server, and the threads of a rayon pool that play each when it is due.
+//!
+//! A thread takes the match that is due first, plays it, puts it back and takes the next. No round has to end before
+//! the next begins, so a slow match holds up one thread and not the others; and a match is in one thread's hands
+//! at a time, so none sees another.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::hall::{Back, Ended, Hall};
+use crate::match_::{Id, Match};
+use crate::record::Ending;
+use crate::report::Totals;
+use crate::schedule::Schedule;
+
+/// The server's time, from its start.
+pub trait Time: Sync {
+    fn now(&self) -> Duration;
+
+    /// Waits until a time, or for ever, and at most until `changed` is notified.
+    fn wait<'a, T>(
+        &self,
+        changed: &Condvar,
+        guard: MutexGuard<'a, T>,
+        until: Option<Duration>,
+    ) -> MutexGuard<'a, T>;
+}
+
+pub struct Server<T> {
+    time: T,
+    hall: Mutex<Hall>,
+    /// The first due match is another, one was put back, or it is the end.
+    changed: Condvar,
+}
+
+/// What [`Server::look`] shows.
+pub struct View<'s> {
+    /// How many there are, played at the moment or not.
+    pub matches: usize,
+    /// Those that are not.
+    pub waiting: &'s Schedule,
+    pub ended: &'s [Ended],
+    pub totals: &'s Totals,
+    pub is_draining: bool,
+}
+
+/// The server takes no new matches.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the server is draining")]
+pub struct Draining;
+
+impl<T: Time> Server<T> {
+    pub fn new(time: T) -> Self {
+        Self {
+            time,
+            hall: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    pub fn now(&self) -> Duration {
+        self.time.now()
+    }
+
+    /// Takes a match in, at any time.
+    pub fn add(&self, new: Match) -> Result<(), Draining> {
+        let mut hall = self.lock();
+        if hall.is_draining {
+            return Err(Draining);
+        }
+        hall.waiting.put(new);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Takes no new matches from now on. Those that are here go on until they are over, or [taken](Self::take).
+    pub fn drain(&self) {
+        self.lock().is_draining = true;
+    }
+
+    /// Takes a match out between two frames, to move it: waits if it is being played. `None` if it is not here.
+    pub fn take(&self, id: Id) -> Option<Match> {
+        let mut hall = self.lock();
+        hall.asked_for.push(id);
+        while hall.playing.contains(&id) {
+            hall = self.time.wait(&self.changed, hall, None);
+        }
+        hall.asked_for.retain(|asked| *asked != id);
+        let aside = hall.aside.iter().position(|match_| match_.id == id);
+        let taken = match aside {
+            Some(index) => Some(hall.aside.swap_remove(index)),
+            None => hall.waiting.take(id),
+        };
+        hall.totals.moved_away += u64::from(taken.is_some());
+        taken
+    }
+
+    /// Takes a match in again that was taken out and could not be moved, also while draining. It was not played
+    /// meanwhile, and is late by as much.
+    pub fn put_back(&self, taken: Match) {
+        let mut hall = self.lock();
+        hall.totals.moved_away -= 1;
+        hall.waiting.put(taken);
+        self.changed.notify_all();
+    }
+
+    /// Plays on all threads of the pool while `control` runs on this one.
+    pub fn serve<R>(&self, pool: &rayon::ThreadPool, control: impl FnOnce(&Self) -> R) -> R {
+        self.lock().is_stopped = false;
+        pool.in_place_scope(|scope| {
+            scope.spawn_broadcast(|_, _| self.work());
+            let _stop = StopOnDrop(self);
+            control(self)
+        })
+    }
+
+    /// Waits until every match is over or was taken.
+    pub fn wait_for_all(&self) {
+        let mut hall = self.lock();
+        while hall.matches() > 0 {
+            hall = self.time.wait(&self.changed, hall, None);
+        }
+    }
+
+    /// Looks at what there is. No thread takes a match meanwhile.
+    pub fn look<R>(&self, at: impl FnOnce(View<'_>) -> R) -> R {
+        let hall = self.lock();
+        at(View {
+            matches: hall.matches(),
+            waiting: &hall.waiting,
+            ended: &hall.ended,
+            totals: &hall.totals,
+            is_draining: hall.is_draining,
+        })
+    }
+
+    /// Forgets what was counted: after a warm-up.
+    pub fn reset_totals(&self) {
+        self.lock().totals = Totals::default();
+    }
+
+    fn work(&self) {
+        let mut hall = self.lock();
+        while !hall.is_stopped {
+            let Some(mut due) = hall.waiting.take_due(self.time.now()) else {
+                let until = hall.waiting.first_due();
+                hall = self.time.wait(&self.changed, hall, until);
+                continue;
+            };
+            hall.playing.push(due.id);
+            drop(hall);
+            let ending = play(&mut due, || self.time.now());
+            let back = Back::new(due, ending);
+            hall = self.lock();
+            if hall.put_back(back) {
+                self.changed.notify_all();
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Hall> {
+        // Nothing that can panic is done while it is held.
+        self.hall.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Plays a frame. A panic ends this match and no other.
+fn play(due: &mut Match, now: impl Fn() -> Duration) -> Option<Ending> {
+    // After a panic only the record of the match is looked at.
+    catch_unwind(AssertUnwindSafe(|| due.play(now))).unwrap_or(Some(Ending::Panicked))
+}
+
+/// Also if `control` panics: or the threads would go on for ever.
+struct StopOnDrop<'s, T: Time>(&'s Server<T>);
+
+impl<T: Time> Drop for StopOnDrop<'_, T> {
+    fn drop(&mut self) {
+        self.0.lock().is_stopped = true;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Game;
+    use crate::match_::Settings;
+    use crate::schedule::phase;
+    use crate::virtual_time::VirtualTime;
+
+    const MATCHES: Id = 12;
+    const LENGTH: u64 = 90;
+
+    fn server() -> Server<VirtualTime> {
+        Server::new(VirtualTime::default())
+    }
+
+    fn pool(threads: usize) -> rayon::ThreadPool {
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        builder.build().unwrap()
+    }
+
+    fn playing(id: Id, length: u64) -> Match {
+        let settings = Settings {
+            budget: Duration::MAX,
+            length,
+        };
+        let start = phase(id, Duration::from_millis(16));
+        Match::new(id, Game::new(20, id, false), settings, start)
+    }
+
+    /// The checksum of a match at a tick, where there is no other and no server.
+    fn alone(id: Id, tick: u64) -> u64 {
+        let (mut simulation, game) = Game::new(20, id, false);
+        while simulation.tick() < tick {
+            let frame_time = Duration::from_millis(16);
+            simulation.advance(frame_time, |simulation, step| game.step(simulation, step));
+        }
+        simulation.checksum()
+    }
+
+    /// Of those that finished, in the order of their numbers.
+    fn results(server: &Server<VirtualTime>) -> Vec<(Id, u64, u64)> {
+        let mut results: Vec<_> = server.look(|view| {
+            let finished = view
+                .ended
+                .iter()
+                .filter(|ended| ended.ending == Ending::Finished);
+            let result = |ended: &Ended| (ended.id, ended.result.unwrap());
+            finished
+                .map(result)
+                .map(|(id, (tick, sum))| (id, tick, sum))
+                .collect()
+        });
+        results.sort_unstable();
+        results
+    }
+
+    fn expected() -> Vec<(Id, u64, u64)> {
+        let ids = 0..MATCHES;
+        ids.map(|id| (id, LENGTH, alone(id, LENGTH))).collect()
+    }
+
+    #[test]
+    fn each_match_ends_as_if_it_were_alone_whatever_the_pool_and_the_order() {
+        let expected = expected();
+        for threads in [1, 2, 5] {
+            for is_reversed in [false, true] {
+                let server = server();
+                let mut ids: Vec<Id> = (0..MATCHES).collect();
+                if is_reversed {
+                    ids.reverse();
+                }
+                for id in ids {
+                    server.add(playing(id, LENGTH)).unwrap();
+                }
+                server.serve(&pool(threads), Server::wait_for_all);
+                assert_eq!(results(&server), expected, "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn a_match_that_panics_ends_alone() {
+        let server = server();
+        for id in 0..MATCHES {
+            server.add(playing(id, LENGTH)).unwrap();
+        }
+        let (simulation, mut game) = Game::new(20, 0, false);
+        game.panics_at = Some(30);
+        let (_, _, settings) = playing(0, LENGTH).parts();
+        let broken = Match::new(MATCHES, (simulation, game), settings, Duration::ZERO);
+        server.add(broken).unwrap();
+        server.serve(&pool(2), Server::wait_for_all);
+        assert_eq!(results(&server), expected());
+        server.look(|view| {
+            let broken = view.ended.iter().find(|ended| ended.id == MATCHES).unwrap();
+            assert_eq!((broken.ending, broken.result), (Ending::Panicked, None));
+            assert_eq!((view.totals.panicked, view.totals.finished), (1, MATCHES));
+            assert_eq!(view.matches, 0);
+        });
+    }
+
+    #[test]
+    fn matches_come_while_it_runs() {
+        let server = server();
+        server.add(playing(0, LENGTH)).unwrap();
+        server.serve(&pool(2), |server| {
+            for id in 1..MATCHES {
+                server.add(playing(id, LENGTH)).unwrap();
+            }
+            server.wait_for_all();
+        });
+        assert_eq!(results(&server), expected());
+    }
+
+    #[test]
+    fn a_match_is_taken_between_two_frames() {
+        let server = server();
+        for id in 0..MATCHES {
+            server.add(playing(id, u64::MAX)).unwrap();
+        }
+        let taken: Vec<Match> = server.serve(&pool(2), |server| {
+            (0..MATCHES)
+                .map(|id| server.take(id).expect("it is here"))
+                .collect()
+        });
+        for (id, taken) in (0..).zip(taken) {
+            assert_eq!((taken.id, taken.checksum()), (id, alone(id, taken.tick())));
+        }
+        assert!(server.take(0).is_none());
+        server.look(|view| assert_eq!((view.matches, view.totals.moved_away), (0, MATCHES)));
+    }
+
+    #[test]
+    fn a_server_that_drains_takes_no_match_and_plays_those_it_has() {
+        let server = server();
+        server.add(playing(0, LENGTH)).unwrap();
+        server.drain();
+        assert_eq!(server.add(playing(1, LENGTH)), Err(Draining));
+        server.serve(&pool(1), Server::wait_for_all);
+        assert_eq!(results(&server), expected()[..1]);
+    }
+
+    #[test]
+    fn a_match_that_could_not_be_moved_goes_on() {
+        let server = server();
+        server.add(playing(0, LENGTH)).unwrap();
+        server.drain();
+        server.serve(&pool(1), |server| {
+            if let Some(taken) = server.take(0) {
+                server.put_back(taken);
+            }
+            server.wait_for_all();
+        });
+        assert_eq!(results(&server), expected()[..1]);
+        server.look(|view| assert_eq!(view.totals.moved_away, 0));
+    }
+
+    #[test]
+    fn one_thread_is_enough_for_matches_that_take_no_time() {
+        let server = server();
+        for id in 0..MATCHES {
+            server.add(playing(id, LENGTH)).unwrap();
+        }
+        server.serve(&pool(1), Server::wait_for_all);
+        server.look(|view| {
+            let totals = view.totals;
+            assert_eq!((totals.steps, totals.late_steps), (MATCHES * LENGTH, 0));
+            assert_eq!(
+                (totals.dropped_steps(), totals.lateness.count()),
+                (0, totals.steps)
+            );
+        });
+    }
+}

@@ -1,0 +1,157 @@
+//! The commands that show what a server does.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+use std::{env, fs, process};
+
+use rayon::ThreadPool;
+
+use crate::game::Game;
+use crate::hall::Ended;
+use crate::match_::{Id, Match, Settings};
+use crate::moving;
+use crate::pool::{Server, Time};
+use crate::prometheus;
+use crate::report::period;
+use crate::schedule::phase;
+use crate::wall::WallTime;
+
+const SETTINGS: Settings = Settings {
+    budget: Duration::from_millis(2),
+    length: u64::MAX,
+};
+
+/// A match of 50 crates, every fourth of which is quiet.
+fn small(id: Id, length: u64, now: Duration) -> Match {
+    let game = Game::new(50, id, id.is_multiple_of(4));
+    let settings = Settings { length, ..SETTINGS };
+    Match::new(id, game, settings, now + phase(id, period()))
+}
+
+/// Matches that come and go, and two that go wrong.
+pub fn run(
+    pool: &ThreadPool,
+    matches: u64,
+    length: Duration,
+    metrics: Option<&Path>,
+) -> Result<(), Box<dyn Error>> {
+    let server = Server::new(WallTime::new());
+    for id in 0..matches {
+        server.add(small(id, SETTINGS.length, server.now()))?;
+    }
+    let (simulation, mut game) = Game::new(50, matches, false);
+    game.panics_at = Some(60);
+    let broken = Match::new(matches, (simulation, game), SETTINGS, server.now());
+    let huge = Game::new(3_000, matches + 1, false);
+    let huge = Match::new(matches + 1, huge, SETTINGS, server.now());
+    server.serve(pool, |server| -> Result<(), Box<dyn Error>> {
+        server.add(broken)?;
+        server.add(huge)?;
+        // One of a second comes each half second.
+        for id in (matches + 2..).take((length.as_millis() / 500) as usize) {
+            server.add(small(id, 60, server.now()))?;
+            sleep(Duration::from_millis(500));
+        }
+        server.drain();
+        let refused = server.add(small(0, 60, server.now()));
+        println!("draining: {}", refused.expect_err("no new match is taken"));
+        Ok(())
+    })?;
+    server.look(|view| view.ended.iter().for_each(print_ended));
+    let page = server.look(prometheus::page);
+    match metrics {
+        Some(path) => fs::write(path, page)?,
+        None => println!("\n{page}"),
+    }
+    Ok(())
+}
+
+fn print_ended(ended: &Ended) {
+    let record = &ended.record;
+    println!(
+        "match {} {:?}: {} steps, {} late, the longest by {:?}, {} frames over budget, {} steps dropped",
+        ended.id,
+        ended.ending,
+        record.steps,
+        record.late_steps,
+        record.longest_lateness,
+        record.over_budget_frames,
+        record.dropped.steps + record.dropped.over_budget,
+    );
+}
+
+/// One match goes to a second process and ends there, with the bits of one that never moved.
+pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
+    const MOVED: Id = 5;
+    const LENGTH: u64 = 300;
+    let file = env::temp_dir().join(format!("evenstep-server-{}", process::id()));
+    let server = Server::new(WallTime::new());
+    for id in 0..20 {
+        server.add(small(id, LENGTH, server.now()))?;
+    }
+    let there = server.serve(pool, |server| -> Result<String, Box<dyn Error>> {
+        sleep(Duration::from_secs(2));
+        server.drain();
+        let begin = server.now();
+        let moving = server.take(MOVED).ok_or("it is over already")?;
+        let bytes = moving::save(&moving)?;
+        println!(
+            "match {MOVED} leaves at tick {}: {} bytes, saved in {:?}",
+            moving.tick(),
+            bytes.len(),
+            server.now() - begin
+        );
+        fs::write(&file, bytes)?;
+        let there = adopted(&file);
+        if there.is_err() {
+            server.put_back(moving);
+        }
+        // The others have gone on meanwhile.
+        server.wait_for_all();
+        there
+    })?;
+    fs::remove_file(&file)?;
+    let stayed = Server::new(WallTime::new());
+    stayed.add(small(MOVED, LENGTH, stayed.now()))?;
+    stayed.serve(pool, Server::wait_for_all);
+    let stayed = result(&stayed);
+    println!("it ends there as         {there}\nif it never moves it ends as {stayed}");
+    assert_eq!(there, stayed);
+    Ok(())
+}
+
+/// The match of a file in a second process, to its end.
+fn adopted(file: &Path) -> Result<String, Box<dyn Error>> {
+    let program = env::current_exe()?;
+    let output = process::Command::new(program)
+        .arg("adopt")
+        .arg(file)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+/// In the second process.
+pub fn adopt(pool: &ThreadPool, file: &Path) -> Result<(), Box<dyn Error>> {
+    let server = Server::new(WallTime::new());
+    server.add(moving::load(&fs::read(file)?, server.now())?)?;
+    server.serve(pool, Server::wait_for_all);
+    println!("{}", result(&server));
+    Ok(())
+}
+
+/// The last tick and the checksum of the one match that there was.
+fn result<T: Time>(server: &Server<T>) -> String {
+    server.look(|view| {
+        let (tick, checksum) = view.ended[0].result.expect("it did not panic");
+        format!("tick {tick}, {checksum:016x}")
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "it shows a server in real time")]
+fn sleep(time: Duration) {
+    std::thread::sleep(time);
+}
