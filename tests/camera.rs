@@ -17,10 +17,12 @@ fn recorded() -> Vec<Duration> {
     frame_times::read(&capture[..]).unwrap()
 }
 
-/// A body in free space that moves along x, and turns, at constant speed.
+/// A body in free space that moves along x, and turns, at constant speed: from -80 m to 86 m, as far out f32 rounds
+/// each step's motion.
 fn cruiser() -> (Simulation, BodyKey) {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic()
+        .translation(Vector::X * -80.0)
         .linvel(Vector::X * SPEED)
         .angvel(Vector::Y * 3.0);
     let key = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
@@ -89,7 +91,7 @@ fn a_camera_that_is_placed_before_the_simulation_advances_jitters() {
         );
     }
     let swing = swing(&distances[10..]);
-    assert!((0.1..0.3).contains(&swing), "{swing} m");
+    assert!((0.22..0.23).contains(&swing), "{swing} m");
 }
 
 #[test]
@@ -114,20 +116,22 @@ fn swing(distances: &[f32]) -> f32 {
 
 /// A camera that follows smoothly.
 struct SmoothCamera {
-    place: Vector,
+    /// From the target to the camera. Small numbers keep f32 exact far from the origin.
+    offset: Vector,
     target: Vector,
 }
 
 impl SmoothCamera {
-    /// Once a frame, with the place where the target is shown. `rate`, per second, is how fast the distance shrinks.
-    fn follow(&mut self, target: Vector, frame_time: f32, rate: f32) {
+    /// Once a frame, with the place where the target is shown. Returns the place of the camera. `rate`, per second, is
+    /// how fast the distance shrinks.
+    fn follow(&mut self, target: Vector, frame_time: f32, rate: f32) -> Vector {
         if frame_time > 0.0 {
             // At this velocity the camera trails by `lag`; what differs from that decays.
             let lag = (target - self.target) / (frame_time * rate);
-            let excess = self.place - (self.target - lag);
-            self.place = target - lag + excess * (-rate * frame_time).exp();
+            self.offset = (self.offset + lag) * (-rate * frame_time).exp() - lag;
         }
         self.target = target;
+        target + self.offset
     }
 }
 
@@ -141,18 +145,18 @@ fn a_smooth_camera_trails_by_the_same_distance_in_every_frame() {
     let (mut simulation, target) = cruiser();
     let start = Vector::new(-1.0, 3.0, 2.0);
     let mut camera = SmoothCamera {
-        place: start,
-        target: Vector::ZERO,
+        offset: start,
+        target: Vector::X * -80.0,
     };
-    let mut usual = start;
+    let mut usual = camera.target + start;
     let (mut lags, mut usual_lags) = (Vec::new(), Vec::new());
     over_the_capture(&mut simulation, |simulation, time| {
         let shown = simulation.pose(target).unwrap().translation;
-        camera.follow(shown, time.as_secs_f32(), 5.0);
+        let place = camera.follow(shown, time.as_secs_f32(), 5.0);
         follow_as_often_written(&mut usual, shown, time.as_secs_f32(), 5.0);
         // After three seconds the way from the start is gone.
         if simulation.tick() > 180 {
-            lags.push(shown.distance(camera.place));
+            lags.push(shown.distance(place));
             usual_lags.push(shown.distance(usual));
         }
     });
@@ -161,22 +165,20 @@ fn a_smooth_camera_trails_by_the_same_distance_in_every_frame() {
     }
     // A target that jumps to where it is at the end of the frame: the lag depends on the frame time.
     let swing = swing(&usual_lags);
-    assert!((0.05..0.2).contains(&swing), "{swing} m");
+    assert!((0.06..0.063).contains(&swing), "{swing} m");
 }
 
 #[test]
 fn a_smooth_camera_comes_to_the_same_place_at_every_frame_rate() {
     let path = |frames: u32| {
         let mut camera = SmoothCamera {
-            place: Vector::Y,
+            offset: Vector::Y,
             target: Vector::ZERO,
         };
         let frame_time = 2.0 / frames as f32;
-        for frame in 1..=frames {
-            let target = Vector::X * SPEED * frame as f32 * frame_time;
-            camera.follow(target, frame_time, 3.0);
-        }
-        camera.place
+        let targets = (1..=frames).map(|frame| Vector::X * SPEED * frame as f32 * frame_time);
+        let places = targets.map(|target| camera.follow(target, frame_time, 3.0));
+        places.last().unwrap()
     };
     let [slow, fast] = [path(60), path(480)];
     assert!(slow.distance(fast) < TOLERANCE, "{slow} {fast}");
@@ -351,7 +353,7 @@ fn what_is_attached_to_the_latest_state_wobbles() {
         let right = simulation.pose(body).unwrap() * Vector::X;
         worst = worst.max(wrong.distance(right));
     });
-    assert!((0.1..0.2).contains(&worst), "{worst} m");
+    assert!((0.16..0.17).contains(&worst), "{worst} m");
 }
 
 // Picking.
@@ -392,5 +394,5 @@ fn a_ray_at_what_is_shown_hits_it_and_one_of_rapiers_often_does_not() {
         misses += usize::from(hit != Some(target));
     });
     let share = misses as f32 / frames as f32;
-    assert!((0.3..0.9).contains(&share), "{share}");
+    assert!((0.59..0.61).contains(&share), "{share}");
 }
