@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release --example profile --features tracing`
 //!
-//! Gaps between spans are the profiler's own time. Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, the layer of the crate
-//! `tracing-tracy` takes the place of that of `tracing-chrome`.
+//! Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, the layer of the crate
+//! `tracing-tracy` takes the place of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
 mod picture;
 
