@@ -4,7 +4,7 @@
 //! `cargo run --release --example profile --features tracing`
 //!
 //! Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, the layer of the crate
-//! `tracing-tracy` takes the place of that of `tracing-chrome`.
+//! `tracing-tracy` takes the place of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
 mod picture;
 
