@@ -56,3 +56,7 @@ struct States;
 #[cfg(feature = "checksum")]
 #[doc = include_str!("../docs/book/src/determinism.md")]
 struct Determinism;
+
+#[cfg(feature = "mint")]
+#[doc = include_str!("../docs/book/src/interop.md")]
+struct Interop;

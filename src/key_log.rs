@@ -35,13 +35,29 @@ impl KeyLog {
         self.entries.push_back((frame, key));
     }
 
+    /// Becomes a copy of what another one knows of the frames after this one.
+    #[cfg(feature = "threads")]
+    pub fn copy_since(&mut self, other: &Self, frame: u64) {
+        self.forgotten = other.forgotten.max(frame);
+        let start = other.start_after(self.forgotten);
+        self.entries.clear();
+        self.entries.extend(other.entries.range(start..));
+    }
+
+    fn start_after(&self, frame: u64) -> usize {
+        self.entries.partition_point(|(at, _)| *at <= frame)
+    }
+
     /// The keys of all frames after this one; `None` if some of them are forgotten.
     pub fn since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
         if frame < self.forgotten {
             return None;
         }
-        let start = self.entries.partition_point(|(at, _)| *at <= frame);
-        Some(self.entries.range(start..).map(|(_, key)| *key))
+        Some(
+            self.entries
+                .range(self.start_after(frame)..)
+                .map(|(_, key)| *key),
+        )
     }
 }
 

@@ -76,6 +76,24 @@
 //!   [from Unity or Godot][from-engines]
 //! - [Answers][answers] to what is asked most often
 //!
+//! # Profiling
+//! With the feature `tracing` the time of each part is in a span of the crate `tracing`, at the level INFO, for Tracy,
+//! a viewer of traces, or whatever else collects these. Without it there is nothing of them in the library.
+//!
+//! ```text
+//! frame: number, frame_time in seconds     advance, and each step of a Runner
+//! ├─ keep_state                            the state before a step, for a rollback
+//! ├─ step: tick, is_again
+//! │  ├─ before_step                        the game's hook
+//! │  ├─ forces                             added; after Rapier's step taken away again
+//! │  ├─ take_poses                         before the last step of a frame; after Rapier's step of each
+//! │  ├─ rapier: tick                       Rapier's step and its events
+//! │  └─ after_step                         the game's hook
+//! └─ show_poses
+//! ```
+//! A game that pulls the steps has the inner ones, in spans of its own. The example `profile` writes a trace and draws
+//! it. [`Frame::counters`] and [`Frame::gauges`] are the numbers of a frame for a monitor.
+//!
 //! # Versions
 //! Types of Rapier, nalgebra and, with the feature, hecs are part of this API, so their versions are too: a new
 //! major version of one of them is one of this crate. They are re-exported as [`rapier3d`], [`nalgebra`] and
@@ -111,6 +129,9 @@
 
 // The modules in the order that the data takes; each uses only those above it.
 
+// Where the time goes, for all of them.
+#[macro_use]
+mod span;
 // Ids.
 mod key;
 // The tables behind them as plain data.
@@ -149,7 +170,7 @@ pub use rapier3d;
 use rapier3d as rapier;
 #[cfg(feature = "threads")]
 pub use runner::{
-    Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, View,
+    Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, Starved, View,
 };
 pub use simulation::{Frame, Hooks, RewindError, RunAgainError, Simulation};
 pub use slerp::{interpolate, interpolate_all};

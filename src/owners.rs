@@ -48,6 +48,7 @@ pub struct Owners<E> {
 
 /// Entities without a body and bodies without an entity: from [`Owners::unmatched`], after a saved state was restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Unmatched<E> {
     /// Entities whose body does not exist, in the order of its keys: spawned since the state was saved.

@@ -63,7 +63,11 @@ const BLOCK: usize = 32;
 /// # Panics
 /// If the slices differ in length.
 pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mut [Pose]) {
-    assert!(previous.len() == current.len() && current.len() == out.len());
+    let lengths = [previous.len(), current.len(), out.len()];
+    assert!(
+        lengths == [out.len(); 3],
+        "slices of {lengths:?} poses: give as many previous ones, current ones and places"
+    );
     let series = Series::new(alpha);
     let (previous, previous_rest) = previous.as_chunks::<BLOCK>();
     let (current, current_rest) = current.as_chunks::<BLOCK>();

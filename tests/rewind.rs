@@ -549,7 +549,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     );
     assert_eq!(
         error.to_string(),
-        "the state of tick 4 is not kept: those of 0..0 are"
+        "the state of tick 4 is not kept, those of 0..0 are: `set_rewind_limits` says how many"
     );
     simulation.set_rewind_limits(8, ALL);
     advance(&mut simulation, 50);
@@ -1007,7 +1007,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
     assert_eq!((simulation.tick(), simulation.rewindable()), (5, 0..5));
     assert_eq!(
         simulation.rewind(6).unwrap_err().to_string(),
-        "the state of tick 6 is not kept: those of 0..5 are"
+        "the state of tick 6 is not kept, those of 0..5 are: `set_rewind_limits` says how many"
     );
     simulation.resume();
     let frame = advance(&mut simulation, 30);

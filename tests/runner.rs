@@ -4,9 +4,11 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Command, Failure, Hooks, Rate, Runner, RunnerSettings, SendError, Simulation, Step,
+    BodyKey, Command, Failure, ForceGenerator, Hooks, Rate, Runner, RunnerSettings, SendError,
+    Simulation, Step, Wrench,
 };
 use scenes::{hash, space, with_floor};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -129,6 +131,185 @@ fn a_thread_ends_in_every_state() {
     drop(runner);
 }
 
+/// Runs it where a defect that hangs is found.
+fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = channel();
+    std::thread::spawn(move || done.send(run()));
+    result.recv_timeout(PATIENCE).expect("it ends, and well")
+}
+
+#[test]
+fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
+    let mut simulation = space(1);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let key = simulation.insert(body.can_sleep(false), scenes::ball());
+    let (game, made) = Game::new();
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    until(&made, 0);
+    runner.send(Command::Pause).unwrap();
+    let (tick, paused) = runner
+        .ask(|simulation| simulation.clock().is_paused())
+        .unwrap()
+        .wait(PATIENCE)
+        .unwrap();
+    assert!(paused);
+    // In the pause at once, one for each.
+    for step in tick..tick + 3 {
+        runner.send(Command::StepOnce).unwrap();
+        assert_eq!(made.recv_timeout(PATIENCE), Ok(step));
+    }
+    assert!(made.try_recv().is_err());
+    frames(&mut runner, |runner| runner.frame().tick() == tick + 2);
+    // Ten minutes of steps, and no wait.
+    runner.send(Command::SetSpeed(1_000.0)).unwrap();
+    runner.send(Command::Resume).unwrap();
+    until(&made, 100);
+    frames(&mut runner, |runner| {
+        let view = runner.frame();
+        let x = f64::from(view.pose(key).unwrap().translation.x);
+        assert!((x - view.time()).abs() < 1e-3, "{x} at {}", view.time());
+        view.tick() > 100
+    });
+    assert!(runner.stop().0.tick() > 100);
+}
+
+#[test]
+fn nobody_waits_for_a_deadline_that_is_a_day_away() {
+    for is_stopped in [true, false] {
+        let tick = in_time(move || {
+            let (game, _made) = Game::new();
+            let mut simulation = space(1);
+            simulation.set_rate(Rate::fraction(1, 86_400).unwrap());
+            let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+            runner.frame();
+            let answer = runner.ask(Simulation::tick).unwrap();
+            let tick = is_stopped.then(|| runner.stop().0.tick());
+            // There never will be one, which is known once the thread has ended.
+            assert!(!is_stopped || answer.wait(PATIENCE).is_none());
+            tick
+        });
+        assert_eq!(tick, is_stopped.then_some(0));
+    }
+}
+
+#[test]
+fn a_question_that_takes_its_time_is_waited_for_when_it_ends() {
+    let (game, made) = Game::new();
+    let runner = Runner::new(space(1_000), game, RunnerSettings::default());
+    until(&made, 3);
+    let (go_on, wait) = channel::<()>();
+    let (begun, has_begun) = channel();
+    let question = move |simulation: &Simulation| {
+        begun.send(()).unwrap();
+        wait.recv_timeout(PATIENCE).unwrap();
+        simulation.tick()
+    };
+    let answer = runner.ask(question).unwrap();
+    has_begun.recv_timeout(PATIENCE).unwrap();
+    let stopped = std::thread::spawn(move || runner.stop().0.tick());
+    go_on.send(()).unwrap();
+    let (tick, seen) = answer.wait(PATIENCE).unwrap();
+    assert_eq!(tick, seen);
+    assert!(in_time(|| stopped.join().unwrap()) >= tick);
+}
+
+/// What panics, in the step of tick 20.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Panics {
+    Before,
+    After,
+    Physics,
+    Force,
+    Command,
+}
+
+struct Panicking(Panics);
+
+impl Hooks for Panicking {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        assert!(self.0 != Panics::Before || step.tick != 20, "it panics");
+        Ok(())
+    }
+
+    fn after_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        assert!(self.0 != Panics::After || step.tick != 20, "it panics");
+        Ok(())
+    }
+
+    fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+        struct Filter;
+        impl PhysicsHooks for Filter {
+            fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+                panic!("it panics");
+            }
+        }
+        (self.0 == Panics::Physics).then(|| Arc::new(Filter) as _)
+    }
+}
+
+#[test]
+fn whatever_panics_is_reported_and_ends_nothing_else() {
+    use Panics::{After, Before, Command, Force, Physics};
+    for panics in [Before, After, Physics, Force, Command] {
+        for ending in ["stop", "drop", "recover"] {
+            let mut simulation = space(500);
+            simulation.set_rewind_limits(5, usize::MAX);
+            let key = simulation.insert(scenes::flyer(), scenes::ball());
+            // It meets this in the step of tick 20: 4.1 m on, at 0.2 m a step.
+            let wall = ColliderBuilder::cuboid(0.5, 5.0, 5.0)
+                .active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+            let place = Vector::X * 4.7;
+            simulation.insert(RigidBodyBuilder::fixed().translation(place), wall);
+            if panics == Force {
+                let force = ForceGenerator::custom(|_, step| {
+                    assert_ne!(step.tick, 20, "it panics");
+                    Wrench::default()
+                });
+                simulation.insert_force_generator(key, force).unwrap();
+            }
+            let mut runner = Runner::new(simulation, Panicking(panics), RunnerSettings::default());
+            if panics == Command {
+                frames(&mut runner, |runner| runner.frame().tick() > 5);
+                runner.call(|_, _| panic!("it panics")).unwrap();
+            }
+            let mut failures = Vec::new();
+            frames(&mut runner, |runner| {
+                runner.frame();
+                failures.extend(runner.failures());
+                !failures.is_empty()
+            });
+            let Some(Failure::Panic { tick, payload }) = failures.pop() else {
+                panic!("{panics:?}: {failures:?}");
+            };
+            let message = payload.downcast_ref::<&str>().map(ToString::to_string);
+            let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
+            assert!(message.unwrap().contains("it panics"), "{panics:?}");
+            assert!(tick == 20 || panics == Command, "{panics:?} in {tick}");
+            assert!(runner.frame().pose(key).is_some(), "what was shown stays");
+            match ending {
+                "stop" => {
+                    let (simulation, _) = in_time(move || runner.stop());
+                    let is_made = u64::from(panics == After);
+                    assert_eq!(simulation.tick(), tick + is_made, "{panics:?}");
+                }
+                "drop" => in_time(move || drop(runner)),
+                // Of the step that a command has panicked before, no state is kept.
+                _ if panics == Command => drop(runner),
+                _ => {
+                    runner.recover().unwrap();
+                    // The same step once more, or none to panic in.
+                    frames(&mut runner, |runner| {
+                        runner.frame();
+                        !runner.failures().is_empty() || runner.view().tick() > tick + 3
+                    });
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_full_queue_hands_the_command_back() {
     let (game, _made) = Game::new();
@@ -155,6 +336,8 @@ fn a_full_queue_hands_the_command_back() {
         }
     }
     assert_eq!(runner.lost_spawns(), 0);
+    // With all of them waiting.
+    assert!(in_time(move || runner.stop()).0.tick() < 60);
 }
 
 #[test]

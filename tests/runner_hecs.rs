@@ -109,6 +109,51 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
 }
 
 #[test]
+fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let level = |world: &mut World, entities: &mut Entities, simulation: &mut Simulation, count| {
+        for i in 0..count {
+            let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * i as f32);
+            entities.spawn(world, simulation, at, scenes::ball(), ());
+        }
+    };
+    let mut simulation = space(100);
+    level(&mut world, &mut entities, &mut simulation, 5_000);
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
+    runner.frame();
+    entities.sync(&mut world, &mut runner);
+    // Half of them by hand.
+    let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
+    for entity in &all[2_500..] {
+        entities.despawn(&mut world, &mut runner, *entity).unwrap();
+    }
+    world.clear();
+    entities.sync(&mut world, &mut runner);
+    // There is room for more, and all is done before what comes after it.
+    let (entity, _) =
+        (entities.try_spawn(&mut world, &mut runner, flyer(), scenes::ball(), ())).unwrap();
+    let count = runner
+        .ask(|simulation| simulation.bodies().count())
+        .unwrap();
+    assert_eq!(count.wait(PATIENCE).unwrap().1, 1);
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        world.get::<&RenderPose>(entity).unwrap().0.translation.x > 0.1
+    });
+
+    let (mut simulation, idle) = runner.stop();
+    let tick = simulation.tick();
+    level(&mut world, &mut entities, &mut simulation, 10_000);
+    let mut runner = Runner::new(simulation, idle, RunnerSettings::default());
+    let count = runner.ask(|simulation| (simulation.tick(), simulation.bodies().count()));
+    let (_, (next, count)) = count.unwrap().wait(PATIENCE).unwrap();
+    assert!(next > tick);
+    assert_eq!(count, 10_001);
+    frames(&mut world, &mut entities, &mut runner, |world, runner| {
+        runner.view().tick() > next && shown(world) == 10_001
+    });
+}
+
+#[test]
 fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);

@@ -4,8 +4,8 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Button, Clock, Delivery, ForceGenerator, InputQueue, LoadError, Rate, SaveError,
-    Simulation, Smoothing, Stepping, TickQueue, Wrench,
+    BodyKey, Button, Clock, Delivery, Ending, ForceGenerator, InputQueue, LoadError, Owners, Rate,
+    RecorderSettings, SaveError, Simulation, Smoothing, Stepping, TickQueue, Wrench,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -313,6 +313,12 @@ fn the_plain_types_are_written_and_read_by_themselves() {
     check(&Rate::fraction(60_000, 1_001).unwrap());
     check(simulation.clock());
     check(&simulation.frame());
+    simulation.begin_frame(MS(40));
+    check(&simulation.next_step().unwrap());
+    simulation.end_frame();
+    check(&Owners::<u32>::default().unmatched(&simulation));
+    check(&RecorderSettings::default());
+    check(&Ending::Damaged { at: 7 });
     for stepping in [
         Stepping::Fixed,
         Stepping::SemiFixed,

@@ -1,5 +1,6 @@
-//! How even the steps of a [`Runner`] are on this machine, how far behind the present frames are shown, and what the thread
-//! does to the frame rate: a table in Markdown.
+//! How even the steps of a [`Runner`] are on this machine, how far behind the present frames are shown, what the thread
+//! does to the frame rate, and how long a press of a button takes to the picture, beside an [`Overlap`] and a simulation
+//! without a thread: a table in Markdown.
 //!
 //! `cargo run --release --all-features --example threads_report`
 #![allow(missing_docs, reason = "a program")]
@@ -12,7 +13,8 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use evenstep::{Hooks, Rate, Runner, RunnerSettings, Simulation, Step};
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Hooks, Overlap, Rate, Runner, RunnerSettings, Simulation, Step};
 
 /// What is not looked at: until frames are shown as late as they should be.
 const START: Duration = Duration::from_millis(200);
@@ -23,7 +25,7 @@ const FRAME: Duration = Duration::from_nanos(6_944_444);
 /// How even the steps of a thread are, and what it does to the frame rate.
 #[derive(Parser)]
 struct Options {
-    /// The length of each of the eight runs, in seconds
+    /// The length of each of the ten runs, in seconds
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
     /// How many crates the large pile has: a step of it should take longer than a frame
@@ -32,8 +34,22 @@ struct Options {
 }
 
 /// When each step was due, began and ended.
-#[derive(Default)]
-struct Steps(Vec<(Duration, Instant, Instant)>);
+struct Steps {
+    times: Vec<(Duration, Instant, Instant)>,
+    /// What a press of the button moves, and how fast from the next step on.
+    marker: BodyKey,
+    speed: Option<f32>,
+}
+
+impl Steps {
+    fn new(marker: BodyKey) -> Self {
+        Self {
+            times: Vec::new(),
+            marker,
+            speed: None,
+        }
+    }
+}
 
 impl Hooks for Steps {
     type Error = Infallible;
@@ -42,21 +58,89 @@ impl Hooks for Steps {
         // Each step is a frame, up to the time at which it is due.
         let due = simulation.clock().real_time();
         let now = Instant::now();
-        self.0.push((due, now, now));
+        self.times.push((due, now, now));
+        if let Some(speed) = self.speed.take() {
+            let marker = simulation.body_mut(self.marker).expect("it stays");
+            marker.set_linvel(Vector::X * speed, true);
+        }
         Ok(())
     }
 
     fn after_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Infallible> {
-        if let Some((_, _, end)) = self.0.last_mut() {
+        if let Some((_, _, end)) = self.times.last_mut() {
             *end = Instant::now();
         }
         Ok(())
     }
 }
 
+/// The speed of what a press moves: a decimetre a step.
+const SPEED: f32 = 6.0;
+
+/// A button that is pressed at a time of its own, whatever the frames and the steps do, and let go once that is seen.
+struct Button {
+    start: Instant,
+    /// When it is pressed next.
+    next: Duration,
+    /// When it was pressed, and where the marker was shown.
+    pressed: Option<(Duration, f32)>,
+    is_seen: bool,
+    presses: u64,
+    /// Where the marker was shown last.
+    shown: f32,
+}
+
+impl Button {
+    fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            next: START,
+            pressed: None,
+            is_seen: false,
+            presses: 0,
+            shown: 0.0,
+        }
+    }
+
+    /// As a frame begins: the speed to be set, if there is news.
+    fn poll(&mut self) -> Option<f32> {
+        if self.pressed.is_none() && self.next <= self.start.elapsed() {
+            self.pressed = Some((self.next, self.shown));
+            self.is_seen = false;
+            return Some(SPEED);
+        }
+        None
+    }
+
+    /// A frame shows the marker there. Gives the speed to be set, if there is news.
+    fn see(&mut self, shown: f32, run: &mut Run) -> Option<f32> {
+        self.shown = shown;
+        let (at, from) = self.pressed?;
+        let now = self.start.elapsed();
+        let since = 1e3 * (now - at).as_secs_f64();
+        let way = (shown - from) * 60.0 / SPEED;
+        if way > 1e-3 && !std::mem::replace(&mut self.is_seen, true) {
+            run.first.push(since);
+        }
+        if way < 0.999 {
+            return None;
+        }
+        run.full.push(since);
+        self.pressed = None;
+        self.presses += 1;
+        // Long enough for the marker to stand, and in step with nothing.
+        let pause = 150_000 + self.presses * 7_919 % 33_333;
+        self.next = now + Duration::from_micros(pause);
+        Some(0.0)
+    }
+}
+
 /// What is measured in one run: in milliseconds, sorted at the end.
 #[derive(Default)]
 struct Run {
+    /// From a press to the first frame that shows any of it, and to the first that shows all of its first step.
+    first: Vec<f64>,
+    full: Vec<f64>,
     late: Vec<f64>,
     steps: Vec<f64>,
     behind: Vec<f64>,
@@ -76,9 +160,10 @@ fn main() {
     );
     println!(
         "| pile | slack | a step takes | it begins late by | shown behind the present | starved frames | the game's thread \
-         spends on a frame | from frame to frame | frames a second | dropped |"
+         spends on a frame | from frame to frame | frames a second | dropped | from a press to the first frame that \
+         shows any of it | to one that shows its first step |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for count in [1_000, options.crates] {
         for slack in [0.2, 0.5, 1.0] {
             print(
@@ -87,33 +172,53 @@ fn main() {
                 &mut threaded(count, slack, length),
             );
         }
+        print(count, "overlap", &mut overlapped(count, length));
         print(count, "no thread", &mut alone(count, length));
     }
 }
 
-fn scene(count: usize) -> Simulation {
+fn scene(count: usize) -> (Simulation, BodyKey) {
     let mut simulation = scenes::with_floor(Rate::hz(60).expect("60 is a rate"));
-    let keys = scenes::pile(&mut simulation, count);
+    let mut keys = scenes::pile(&mut simulation, count);
+    let marker = RigidBodyBuilder::dynamic()
+        .translation(Vector::Y * 100.0)
+        .gravity_scale(0.0);
+    let marker = simulation.insert(marker, scenes::ball());
+    keys.push(marker);
     scenes::keep_awake(&mut simulation, &keys);
     // The first step is longer than any other.
     simulation.advance(Duration::from_millis(50), |_, _| ());
-    simulation
+    (simulation, marker)
+}
+
+fn x(pose: Option<Pose>) -> f32 {
+    pose.map_or(0.0, |pose| pose.translation.x)
 }
 
 fn threaded(count: usize, slack: f32, length: Duration) -> Run {
     let mut run = Run::default();
     let mut settings = RunnerSettings::default();
     settings.slack = slack;
-    let simulation = scene(count);
+    let (simulation, marker) = scene(count);
     let clock = simulation.clock();
     let ahead = clock.real_time().as_secs_f64() - clock.time().as_secs_f64();
-    let mut runner = Runner::new(simulation, Steps::default(), settings);
+    let mut runner = Runner::new(simulation, Steps::new(marker), settings);
     let (start, real_start) = (Instant::now(), runner.now());
-    run.starved = at_144_hz(length, &mut run.frames, |is_measured| {
+    let mut button = Button::new();
+    run.starved = at_144_hz(length, &mut run, |run, is_measured| {
         let begin = Instant::now();
+        let set = |runner: &Runner<Steps>, speed: Option<f32>| {
+            if speed.is_some() {
+                let sent = runner.call(move |_, steps| steps.speed = speed);
+                sent.expect("there is room");
+            }
+        };
+        set(&runner, button.poll());
         let view = runner.frame();
         let cost = begin.elapsed();
         let (shown, is_starved) = (view.time(), view.is_starved());
+        let news = button.see(x(view.pose(marker)), run);
+        set(&runner, news);
         let present = (runner.now() - runner.dropped()).as_secs_f64() - ahead;
         if is_measured {
             run.costs.push(1e3 * cost.as_secs_f64());
@@ -122,7 +227,7 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
         is_measured && is_starved
     });
     run.dropped = runner.dropped();
-    let (_, Steps(steps)) = runner.stop();
+    let steps = runner.stop().1.times;
     let late = |(due, begin, _): &(Duration, Instant, Instant)| {
         let begin = real_start + begin.saturating_duration_since(start);
         1e3 * begin.saturating_sub(*due).as_secs_f64()
@@ -132,32 +237,60 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
     run
 }
 
-fn alone(count: usize, length: Duration) -> Run {
+fn overlapped(count: usize, length: Duration) -> Run {
     let mut run = Run::default();
-    let mut simulation = scene(count);
-    let mut steps = Steps::default();
-    let mut last = Instant::now();
-    at_144_hz(length, &mut run.frames, |is_measured| {
+    let (simulation, marker) = scene(count);
+    let clock = simulation.clock();
+    let ahead = clock.real_time().as_secs_f64() - clock.time().as_secs_f64();
+    let mut overlap = Overlap::new(simulation);
+    let mut steps = Steps::new(marker);
+    let (mut last, mut button) = (Instant::now(), Button::new());
+    at_144_hz(length, &mut run, |run, is_measured| {
         let begin = Instant::now();
-        let Ok(frame) = simulation.advance_with(begin - last, &mut steps);
+        steps.speed = button.poll().or(steps.speed);
+        let Ok(_) = overlap.frame(begin - last, &mut steps);
         last = begin;
+        let view = overlap.view();
+        steps.speed = button.see(x(view.pose(marker)), run).or(steps.speed);
         if is_measured {
             run.costs.push(1e3 * begin.elapsed().as_secs_f64());
-            let behind = simulation.clock().rate().dt() * (1.0 - frame.alpha);
-            run.behind.push(0.0_f64.max(1e3 * f64::from(behind)));
+            let present = (overlap.now() + begin.elapsed()).as_secs_f64() - ahead;
+            run.behind.push(1e3 * (present - view.time()));
+        }
+        false
+    });
+    run
+}
+
+fn alone(count: usize, length: Duration) -> Run {
+    let mut run = Run::default();
+    let (mut simulation, marker) = scene(count);
+    let mut steps = Steps::new(marker);
+    let (mut last, mut button) = (Instant::now(), Button::new());
+    at_144_hz(length, &mut run, |run, is_measured| {
+        let begin = Instant::now();
+        steps.speed = button.poll().or(steps.speed);
+        let Ok(_) = simulation.advance_with(begin - last, &mut steps);
+        last = begin;
+        steps.speed = button.see(x(simulation.pose(marker)), run).or(steps.speed);
+        if is_measured {
+            run.costs.push(1e3 * begin.elapsed().as_secs_f64());
+            // A step by interpolation, and what has passed since the frame began.
+            let behind = begin.elapsed().as_secs_f64() + simulation.clock().rate().dt_f64();
+            run.behind.push(1e3 * behind);
         }
         false
     });
     run.dropped = simulation.clock().dropped().frame_time;
-    run.take_in(&steps.0);
+    run.take_in(&steps.times);
     run
 }
 
 /// Frames at the beats of a display. Gives for how many of them `frame` gave `true`.
 fn at_144_hz(
     length: Duration,
-    frames: &mut Vec<f64>,
-    mut frame: impl FnMut(bool) -> bool,
+    run: &mut Run,
+    mut frame: impl FnMut(&mut Run, bool) -> bool,
 ) -> usize {
     let start = Instant::now();
     let (mut count, mut last) = (0, start);
@@ -167,10 +300,10 @@ fn at_144_hz(
         std::thread::sleep(next.saturating_sub(start.elapsed()));
         let is_measured = next > START;
         if is_measured {
-            frames.push(1e3 * last.elapsed().as_secs_f64());
+            run.frames.push(1e3 * last.elapsed().as_secs_f64());
         }
         last = Instant::now();
-        count += usize::from(frame(is_measured));
+        count += usize::from(frame(run, is_measured));
     }
     count
 }
@@ -185,7 +318,7 @@ impl Run {
 fn print(count: usize, slack: &str, run: &mut Run) {
     let frames_a_second = 1e3 * run.frames.len() as f64 / run.frames.iter().sum::<f64>();
     println!(
-        "| {count} | {slack} | {} | {} | {} | {:.2} % | {} | {} | {frames_a_second:.0} | {:.0} ms |",
+        "| {count} | {slack} | {} | {} | {} | {:.2} % | {} | {} | {frames_a_second:.0} | {:.0} ms | {} | {} |",
         percentiles(&mut run.steps, 1),
         percentiles(&mut run.late, 2),
         percentiles(&mut run.behind, 1),
@@ -193,6 +326,8 @@ fn print(count: usize, slack: &str, run: &mut Run) {
         percentiles(&mut run.costs, 3),
         percentiles(&mut run.frames, 1),
         1e3 * run.dropped.as_secs_f64(),
+        percentiles(&mut run.first, 1),
+        percentiles(&mut run.full, 1),
     );
 }
 

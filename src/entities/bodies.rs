@@ -36,8 +36,11 @@ pub trait Source {
     /// Of all frames after this one; `None` if that is not known.
     fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>>;
 
-    /// Removes a body. Gives `false` if that cannot be done now.
+    /// Removes a body at once. Gives `false` if bodies are only removed together.
     fn remove(&mut self, key: BodyKey) -> bool;
+
+    /// Removes bodies. Gives back those of which that cannot be done now.
+    fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey>;
 
     /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
     /// this number: it is the last one, or the one before.
@@ -75,6 +78,13 @@ impl Source for Simulation {
     fn remove(&mut self, key: BodyKey) -> bool {
         self.remove(key);
         true
+    }
+
+    fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
+        for key in keys {
+            self.remove(key);
+        }
+        Vec::new()
     }
 }
 
@@ -118,8 +128,16 @@ where
         None::<std::iter::Empty<_>>
     }
 
-    fn remove(&mut self, key: BodyKey) -> bool {
-        // Of one whose thread has ended nothing is left to remove.
-        !matches!(self.send(Command::Remove(key)), Err(SendError::Full(_)))
+    fn remove(&mut self, _: BodyKey) -> bool {
+        // A level that is cleared would fill the queue.
+        false
+    }
+
+    fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
+        match self.send(Command::RemoveAll(keys)) {
+            Err(SendError::Full(Command::RemoveAll(keys))) => keys,
+            // Of one whose thread has ended nothing is left to remove.
+            _ => Vec::new(),
+        }
     }
 }

@@ -52,6 +52,7 @@ impl fmt::Debug for Body {
 /// Written by [`Entities::sync`](super::Entities::sync) when it changes; what a game writes here affects its
 /// renderer only. A game may also add it to entities without a body: those are left alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RenderPose(pub Pose);
 
 /// Component: this body was noted as the entity's.

@@ -55,10 +55,12 @@
 //! With the feature `threads` a `Runner` takes the place of the [`Simulation`]: call `runner.frame()` where
 //! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
 //! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
-//! may be full. Entities whose bodies existed before the thread was started are kept.
+//! may be full. Entities whose bodies existed before the thread was started are kept: spawn a level of thousands into
+//! the [`Simulation`] that `Runner::stop` returns, and start a new `Runner` with it.
 //!
-//! The [`RenderPose`] is what the runner's view shows; before that, where the body was inserted. Removals are commands: if
-//! the queue is full they are tried again in each sync, and the body is simulated, but not shown, until then. After frames
+//! The [`RenderPose`] is what the runner's view shows; before that, where the body was inserted. All bodies
+//! that have lost their entity are removed by one command, however many they are, which the sync sends. If the queue
+//! is full, the next sync sends it; until then they are simulated, but not shown. After frames
 //! without a sync, every entity with a body is checked.
 //!
 //! # After a restore
@@ -154,10 +156,10 @@ pub struct Entities {
 #[non_exhaustive]
 pub enum EntityError {
     /// There is no such entity in this world: it was despawned.
-    #[error("there is no such entity")]
+    #[error("no entity of this world has this id: it was despawned, or is of another world")]
     NoSuchEntity,
     /// There is no body with this key: it was removed, or belongs to another simulation.
-    #[error("the body is gone")]
+    #[error("no body has this key: it was removed, or is of another simulation")]
     BodyGone,
 }
 
@@ -215,8 +217,8 @@ impl Entities {
         entity
     }
 
-    /// Despawns an entity and removes its body, if it has one, at once; on a `Runner`, in the next step for which
-    /// there is room in its queue.
+    /// Despawns an entity and removes its body, if it has one, at once; of a `Runner`, in the next
+    /// [`sync`](Self::sync).
     ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`]; if it was despawned through hecs, the next [`sync`](Self::sync) removes its
@@ -297,7 +299,7 @@ impl Entities {
         Unmatched::new(simulation, owned, |key| self.entity(key))
     }
 
-    /// Removes a body that no entity has any more: in the next sync, if that cannot be done now.
+    /// Removes a body that no entity has any more: in the next sync, if it is one of a runner's.
     fn remove(&self, bodies: &mut impl Bodies, key: BodyKey) {
         if !bodies.remove(key) {
             self.shared.drop_body(key);

@@ -40,18 +40,24 @@ impl Entities {
     pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
         let dropped = self.shared.take_dropped();
         self.look_at_changed(world, bodies, &dropped);
-        for key in dropped.bodies {
-            // Unless another entity was given the body.
-            if !self.by_body.contains_key(key) {
-                self.remove(bodies, key);
-            }
-        }
+        self.remove_all(bodies, dropped.bodies);
         self.detach_removed(world, bodies);
         if self.is_in_doubt || !self.write_poses(world, bodies) {
             self.look_at_all(world, bodies);
             self.write_poses(world, bodies);
         }
         self.synced = bodies.number();
+    }
+
+    /// Removes the bodies of what was dropped, unless another entity was given them.
+    fn remove_all(&self, bodies: &mut impl Bodies, mut keys: Vec<BodyKey>) {
+        keys.retain(|key| !self.by_body.contains_key(*key));
+        if keys.is_empty() {
+            return;
+        }
+        for key in bodies.remove_all(keys) {
+            self.shared.drop_body(key);
+        }
     }
 
     /// Looks at the entities whose components were taken off, put on or dropped.

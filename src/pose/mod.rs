@@ -20,4 +20,4 @@ pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;
 #[cfg(feature = "threads")]
-pub(crate) use screen::Screen;
+pub(crate) use screen::{Moment, Onward, Screen};

@@ -8,6 +8,8 @@ use crate::key::BodyKey;
 #[cfg(feature = "serde")]
 use crate::key::Keys;
 use crate::key_log::KeyLog;
+#[cfg(feature = "threads")]
+use crate::rapier::dynamics::RigidBodySet;
 use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
 use crate::rapier::math::{Pose, Real};
 use crate::step::World;
@@ -16,6 +18,8 @@ use super::correction::{Correction, shown_with};
 use super::history::History;
 use super::motion::{Pair, Smoothing, finite_velocity, moved_on};
 use super::moving::Moving;
+#[cfg(feature = "threads")]
+use super::screen::Onward;
 
 /// Poses by key.
 ///
@@ -49,10 +53,18 @@ pub(crate) struct Poses {
     settled: KeyLog,
     /// How often a body was removed, or may have been.
     removals: u64,
+    /// How often a body came, went, came to rest or onto the list of those that move.
+    #[cfg(feature = "threads")]
+    #[cfg_attr(feature = "serde", serde(skip))]
+    changes: u64,
     /// Kept for its memory: indices of bodies that come to rest.
     #[cfg_attr(feature = "serde", serde(skip))]
     settling: Vec<usize>,
 }
+
+/// For how many frames a screen is told of bodies that came to rest. One that was away for longer looks at all.
+#[cfg(feature = "threads")]
+const SETTLED_FRAMES: u64 = 256;
 
 /// What happened to poses since the last frame: a part of [`Frame`](crate::Frame).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,12 +124,14 @@ impl Poses {
             moved_at,
         };
         self.bodies.insert(key, body);
+        self.count_change();
         self.history.insert(key, since);
         self.settled.grow(self.bodies.len());
     }
 
     pub fn remove(&mut self, key: BodyKey) {
         self.removals += 1;
+        self.count_change();
         self.history.remove(key);
         if let Some(Body {
             place: Place::Moving(place),
@@ -453,6 +467,7 @@ impl Poses {
         let mut settling = std::mem::take(&mut self.settling);
         // From the last to the first, so that the body swapped into the gap is never one of them.
         for place in settling.drain(..).rev() {
+            self.count_change();
             let (key, pose) = (self.moving.keys[place], self.moving.current[place]);
             let body = &mut self.bodies[key];
             body.place = Place::Resting(pose);
@@ -476,17 +491,71 @@ impl Poses {
         Some(keys.filter_map(|key| Some((key, self.shown(key)?))))
     }
 
-    /// For a [`Screen`](super::screen::Screen) that has shown what was there in `frame`: poses at `alpha` of all
-    /// that move, then those of all that came to rest since, each perhaps twice. `None`: of all that rest.
+    /// Becomes a copy for a [`Screen`](super::screen::Screen) of poses that go on changing, those of `frame`, with
+    /// nothing that a screen does not ask for. What it was before is earlier poses of the same simulation, or none.
+    ///
+    /// It takes no memory but where there is more to copy than before, and of bodies at rest as long as they rest
+    /// it takes nothing at all.
+    #[cfg(feature = "threads")]
+    pub fn copy_shown(&mut self, of: &Self, frame: u64) {
+        if (self.changes, self.bodies.len()) != (of.changes, of.bodies.len()) {
+            self.bodies.clone_from(&of.bodies);
+        }
+        self.changes = of.changes;
+        self.removals = of.removals;
+        let since = frame.saturating_sub(SETTLED_FRAMES);
+        self.settled.copy_since(&of.settled, since);
+        self.copy_moving(&of.moving);
+    }
+
+    #[cfg(feature = "threads")]
+    fn copy_moving(&mut self, of: &Moving) {
+        let moving = &mut self.moving;
+        moving.keys.clone_from(&of.keys);
+        moving.previous.clone_from(&of.previous);
+        moving.current.clone_from(&of.current);
+        moving.marks.clone_from(&of.marks);
+        if of.marks.iter().any(|marks| marks.has_trajectory) {
+            moving.trajectories.clone_from(&of.trajectories);
+        }
+        if of.errors_len() > 0 {
+            // The marks say which of those that are here already still count.
+            for place in 0..of.keys.len() {
+                if let Some(error) = of.error(place) {
+                    moving.set_error(place, Some(*error));
+                }
+            }
+        }
+    }
+
+    /// How all that move go on from the last state, in the order of [`poses_at`](Self::poses_at).
+    #[cfg(feature = "threads")]
+    pub fn onward(&self, bodies: &RigidBodySet, onward: &mut Vec<Onward>) {
+        let moving = self.moving.keys.iter().zip(&self.moving.handles);
+        let goes_on = |(key, handle): (&BodyKey, &RigidBodyHandle)| {
+            let is_latest = self.smoothing_of(*key) == Smoothing::Latest;
+            let body = bodies.get(*handle).filter(|_| !is_latest);
+            body.map_or(Onward::default(), Onward::of)
+        };
+        onward.clear();
+        onward.extend(moving.map(goes_on));
+    }
+
+    /// Poses at `alpha` of all that move.
+    #[cfg(feature = "threads")]
+    pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) {
+        self.moving.poses_at(alpha, poses);
+    }
+
+    /// For a [`Screen`](super::screen::Screen) that has shown what was there in `frame`: all that move, with these
+    /// poses, then all that came to rest since, each perhaps twice. `None`: all that rest.
     #[cfg(feature = "threads")]
     pub fn poses_since<'a>(
         &'a self,
         frame: Option<u64>,
-        alpha: f32,
-        buffer: &'a mut Vec<Pose>,
+        moving: &'a [Pose],
     ) -> impl Iterator<Item = (BodyKey, Pose)> + 'a {
-        self.moving.poses_at(alpha, buffer);
-        let moving = self.moving.keys.iter().copied().zip(buffer.iter().copied());
+        let moving = self.moving.keys.iter().copied().zip(moving.iter().copied());
         let settled = frame.and_then(|frame| self.settled.since(frame));
         let is_forgotten = settled.is_none();
         let settled = settled.into_iter().flatten();
@@ -581,6 +650,10 @@ impl Poses {
         self.settled = left.settled;
         self.settled.grow(self.bodies.len());
         self.removals = left.removals + 1;
+        #[cfg(feature = "threads")]
+        {
+            self.changes = left.changes + 1;
+        }
     }
 
     /// What is shown of a body goes on from what was shown of it.
@@ -621,9 +694,17 @@ impl Poses {
             Place::Resting(pose) => {
                 let place = self.moving.push(key, handle, pose, body.moved_at);
                 body.place = Place::Moving(place);
+                self.count_change();
                 self.history.push(key, self.tick, Pair::at_rest(pose));
                 place
             }
+        }
+    }
+
+    fn count_change(&mut self) {
+        #[cfg(feature = "threads")]
+        {
+            self.changes += 1;
         }
     }
 

@@ -3,8 +3,10 @@
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::rapier::math::Pose;
+use crate::rapier::dynamics::{RigidBody, RigidBodyVelocity};
+use crate::rapier::math::{Pose, Real, Vector};
 
+use super::motion::{finite_velocity, moved_on};
 use super::poses::Poses;
 
 /// The pose of every body as it was last shown, and what changed then.
@@ -13,30 +15,80 @@ pub(crate) struct Screen {
     shown: SecondaryMap<BodyKey, Pose>,
     moved: Vec<(BodyKey, Pose)>,
     removed: Vec<BodyKey>,
-    /// The simulation and the frame of the poses that were shown last, and how often bodies had been removed by then.
-    frame: (u64, u64),
+    /// What was shown last, and how often bodies had been removed by then.
+    moment: Option<Moment>,
     removals: u64,
     /// Kept for its memory.
     buffer: Vec<Pose>,
 }
 
+/// What is shown of poses. Two that are equal show the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moment {
+    /// Which simulation's poses they are.
+    pub simulation: u64,
+    /// The number of their frame.
+    pub frame: u64,
+    /// How far between their two states.
+    pub alpha: f32,
+    /// How far beyond: in seconds.
+    pub beyond: f32,
+}
+
+/// How a body goes on from its last state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Onward {
+    velocity: RigidBodyVelocity<Real>,
+    /// Of its mass, in its own frame.
+    center: Vector,
+}
+
+impl Onward {
+    pub fn of(body: &RigidBody) -> Self {
+        let center = body.mass_properties().local_mprops.local_com;
+        Self {
+            velocity: finite_velocity(body),
+            center: if center.is_finite() {
+                center
+            } else {
+                Vector::ZERO
+            },
+        }
+    }
+
+    /// Where it is so many seconds after it was at `pose`; there, if it would be nowhere.
+    fn after(&self, pose: &Pose, seconds: f32) -> Pose {
+        let beyond = moved_on(pose, &self.velocity, self.center, seconds);
+        if beyond.is_finite() { beyond } else { *pose }
+    }
+}
+
 impl Screen {
-    /// Shows `poses` at `alpha`. They are those of `frame`: which simulation's, and its number.
-    pub fn show(&mut self, poses: &Poses, frame: (u64, u64), alpha: f32) {
+    /// Shows a moment of `poses`. `onward` is of all of them that move, and is asked for beyond the last state only.
+    pub fn show(&mut self, poses: &Poses, onward: &[Onward], moment: Moment) {
         self.moved.clear();
         self.removed.clear();
-        let last = std::mem::replace(&mut self.frame, frame);
-        let is_other = last.0 != frame.0;
+        let last = self.moment.replace(moment);
+        if last == Some(moment) {
+            return;
+        }
+        let before = last.filter(|last| last.simulation == moment.simulation);
         let removals = std::mem::replace(&mut self.removals, poses.removals());
-        if is_other || removals != poses.removals() {
+        if before.is_none() || removals != poses.removals() {
             let gone = self.shown.keys().filter(|key| !poses.contains(*key));
             self.removed.extend(gone);
             for key in &self.removed {
                 self.shown.remove(*key);
             }
         }
-        let since = (!is_other).then_some(last.1);
-        for (key, pose) in poses.poses_since(since, alpha, &mut self.buffer) {
+        let since = before.map(|before| before.frame);
+        poses.poses_at(moment.alpha, &mut self.buffer);
+        if moment.beyond > 0.0 {
+            for (pose, onward) in self.buffer.iter_mut().zip(onward) {
+                *pose = onward.after(pose, moment.beyond);
+            }
+        }
+        for (key, pose) in poses.poses_since(since, &self.buffer) {
             if self.shown.insert(key, pose) != Some(pose) {
                 self.moved.push((key, pose));
             }

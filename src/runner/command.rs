@@ -27,6 +27,8 @@ pub enum Command<H> {
     },
     /// [`Simulation::remove`].
     Remove(BodyKey),
+    /// [`Simulation::remove`] of each: one command, however many they are.
+    RemoveAll(Vec<BodyKey>),
     /// [`Simulation::teleport`].
     Teleport(BodyKey, Pose),
     /// [`Simulation::set_kinematic_target`].
@@ -57,6 +59,7 @@ impl<H> fmt::Debug for Command<H> {
         match self {
             Self::Spawn { key, .. } => write!(f, "Spawn({key:?})"),
             Self::Remove(key) => write!(f, "Remove({key:?})"),
+            Self::RemoveAll(keys) => write!(f, "RemoveAll({keys:?})"),
             Self::Teleport(key, pose) => write!(f, "Teleport({key:?}, {pose:?})"),
             Self::SetKinematicTarget(key, pose, time) => {
                 write!(f, "SetKinematicTarget({key:?}, {pose:?}, {time:?})")
@@ -90,6 +93,11 @@ impl<H: Hooks> Command<H> {
                 }
             }
             Self::Remove(key) => drop(simulation.remove(key)),
+            Self::RemoveAll(keys) => {
+                for key in keys {
+                    let _ = simulation.remove(key);
+                }
+            }
             Self::Teleport(key, pose) => {
                 let _ = simulation.teleport(key, pose);
             }

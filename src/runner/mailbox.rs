@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::pose::Poses;
+use crate::pose::{Onward, Poses};
 use crate::simulation::Frame;
 use crate::step::Events;
 
@@ -15,10 +15,15 @@ use super::{Failure, RunnerSettings};
 /// When to come again with what could not be handed over, as the other side was at the box.
 pub(super) const SOON: Duration = Duration::from_micros(100);
 
+/// The most failures that wait to be taken. A hook that fails in every step has said why by then.
+const MOST_FAILURES: usize = 1_000;
+
 /// What a step has led to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub poses: Poses,
+    /// How the bodies that move go on from it; empty if nobody asks.
+    pub onward: Vec<Onward>,
     pub frame: Frame,
     /// Counts up when the game puts another simulation in place of the one there was: its frames are numbered anew.
     pub replaced: u64,
@@ -49,6 +54,8 @@ pub(super) struct Mail<E> {
     /// How many events of the oldest steps were dropped, as nobody took them.
     pub lost_events: u64,
     pub failures: VecDeque<Failure<E>>,
+    /// How many of the oldest were dropped, as nobody took them.
+    pub lost_failures: u64,
     /// Keys for bodies that are still to come.
     pub keys: Vec<BodyKey>,
     /// Those whose bodies have come, in that order, or never will.
@@ -67,6 +74,7 @@ impl<E> Default for Mail<E> {
             events: VecDeque::new(),
             lost_events: 0,
             failures: VecDeque::new(),
+            lost_failures: 0,
             keys: Vec::new(),
             spawned: VecDeque::new(),
             dropped: Duration::ZERO,
@@ -102,6 +110,9 @@ impl<E> Mail<E> {
             .sum::<u64>();
         self.pace = later.pace;
         self.failures.append(&mut later.failures);
+        let old = self.failures.len().saturating_sub(MOST_FAILURES);
+        self.failures.drain(..old);
+        self.lost_failures += std::mem::take(&mut later.lost_failures) + old as u64;
         self.keys.append(&mut later.keys);
         self.spawned.append(&mut later.spawned);
         self.dropped += std::mem::take(&mut later.dropped);

@@ -83,6 +83,11 @@ impl<T> Orders<T> {
         true
     }
 
+    /// Whether none was fetched that is not popped.
+    pub fn is_empty(&self) -> bool {
+        self.fetched.is_empty()
+    }
+
     /// The oldest that was fetched. It waits no longer: there is room for another.
     pub fn pop(&mut self) -> Option<T> {
         let order = self.fetched.pop_front()?;

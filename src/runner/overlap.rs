@@ -8,18 +8,20 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::simulation::{Hooks, Simulation};
+use crate::rapier::pipeline::PhysicsHooks;
+use crate::simulation::{Hooks, Simulation, or_none};
 use crate::time::{Step, Stepping};
 
 use super::RunnerSettings;
 use super::mailbox::{Mail, Pace, State};
+use super::physics::begin_frame;
 use super::view::View;
 
 /// A simulation whose steps are made by another thread while the game draws its frame. With the feature `threads`.
 ///
-/// For games whose [`Hooks`] need what cannot leave their thread, such as an ECS: both hooks are called where
-/// [`frame`](Self::frame) is. A step is begun when the one before is due, and is to be done when it is due itself: a
-/// whole step later. Only if it is not, the game waits for it.
+/// For games whose [`Hooks`] need what cannot leave their thread, such as an ECS: those before and after a step are
+/// called where [`frame`](Self::frame) is. A step is begun when its time is over, as in one thread, and is to be
+/// done when that of the next one is: a whole step later. Only if it is not, the game waits for it.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -46,25 +48,51 @@ use super::view::View;
 /// ```
 ///
 /// # Latency
-/// A frame shows what a [`Simulation`] in one thread would: up to a step ago. Input goes into the step that is
-/// begun, which is shown a step later than there; a [`Runner`](crate::Runner) adds its slack to that.
+/// What a step does is shown a step later than by a [`Simulation`] in one thread; a [`Runner`](crate::Runner) adds its
+/// slack instead. What the hook after a step does is shown by the frame that calls it: shift the origin there, with
+/// the camera. What the hook before a step does comes with that step, as does what is done between two frames.
+///
+/// # What runs where
+/// [Rapier's own hooks](Hooks::physics_hooks) and [custom forces](crate::ForceGenerator::custom) are called within
+/// the step, on the other thread. Steps that are made again after a [rollback](Simulation::roll_back) are made at
+/// once, on the game's thread.
 ///
 /// # Limits
-/// Steps are made at their even rate: [`Stepping`] is set to fixed. Rapier's own
-/// [hooks](Hooks::physics_hooks) are not called, as they would be on the other thread. A frame of more than 250 ms
-/// counts as 250 ms. The bits are those of one thread.
+/// Steps are made at their even rate: [`Stepping`] is set to fixed, and the limits of frame time, steps and
+/// budget to none. But a frame that takes longer than the limit of frame time was when the simulation was given,
+/// 250 ms if it was not set, counts as one of that time. The bits are those of one thread.
 pub struct Overlap {
     /// `None` while the other thread has it.
     simulation: Option<Simulation>,
-    /// The step that it is at, or was.
-    under_way: Option<Step>,
+    under_way: Option<UnderWay>,
     /// `None` once it is to end.
-    to: Option<Sender<Simulation>>,
-    from: Receiver<Result<Simulation, Box<dyn Any + Send>>>,
+    to: Option<Sender<Job>>,
+    from: Receiver<(Simulation, Result<bool, Payload>)>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
+    /// The most time that a frame puts in.
+    longest_frame: Duration,
     now: Duration,
+    /// Whether the simulation's clock is still to be set going.
+    stands: bool,
+    /// The number of the simulation's last frame, and its real time.
+    at: (u64, Duration),
+    /// How often another simulation was put in place of the one there was.
+    replaced: u64,
 }
+
+/// A step that is being made, or is made and not shown yet.
+#[derive(Debug)]
+struct UnderWay {
+    step: Step,
+    /// When frames are to show it.
+    due: Duration,
+}
+
+/// A step to be made, with Rapier's own hooks.
+type Job = (Simulation, Option<Arc<dyn PhysicsHooks + Send + Sync>>);
+
+type Payload = Box<dyn Any + Send>;
 
 impl fmt::Debug for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,9 +103,6 @@ impl fmt::Debug for Overlap {
     }
 }
 
-/// The most time that a frame puts in.
-const LONGEST_FRAME: Duration = Duration::from_millis(250);
-
 impl Overlap {
     /// Starts the other thread.
     ///
@@ -85,75 +110,108 @@ impl Overlap {
     /// If the system gives no thread.
     #[must_use]
     pub fn new(mut simulation: Simulation) -> Self {
-        let (to, orders) = channel::<Simulation>();
+        let (to, jobs) = channel::<Job>();
         let (done, from) = channel();
         let thread = Builder::new().name("physics".into()).spawn(move || {
-            for mut simulation in orders {
-                let step = AssertUnwindSafe(|| simulation.make_step());
-                let result = catch_unwind(step).map(|_| simulation);
-                if done.send(result).is_err() {
+            for (mut simulation, hooks) in jobs {
+                let step = || simulation.make_step_with(or_none(hooks.as_deref()));
+                let result = catch_unwind(AssertUnwindSafe(step));
+                if done.send((simulation, result)).is_err() {
                     return;
                 }
             }
         });
         simulation.set_stepping(Stepping::Fixed);
-        let now = simulation.clock().real_time();
+        let clock = simulation.clock();
+        let longest_frame = clock.max_frame_time();
+        // The first step is begun as time begins, and is of the time before.
+        let now = clock.real_time() + clock.until_next_step().unwrap_or_default();
         let settings = RunnerSettings {
             slack: 0.0,
             ..RunnerSettings::default()
         };
         let view = View::new(settings, simulation.frame().number);
         let mut overlap = Self {
+            at: at(&simulation),
             simulation: Some(simulation),
             under_way: None,
             to: Some(to),
             from,
             thread: Some(thread.expect("the system has a thread to give")),
             view,
+            longest_frame,
             now,
+            stands: false,
+            replaced: 0,
         };
-        overlap.publish();
+        overlap.publish(now);
         overlap
     }
 
     /// A frame that took so long: begins the steps that can be begun, and gives what is to be shown.
     ///
     /// # Errors
-    /// The first error of a hook, as in [`Simulation::advance_with`].
+    /// The first error of a hook. It ends the frame: a step that was made stays made, the one that it failed in
+    /// front of is dropped, and of those still due all but one, in [`Dropped::frame_time`](crate::Dropped::frame_time).
+    /// The next frame goes on. [`view`](Self::view) has what is to be shown.
     ///
     /// # Panics
-    /// If Rapier panicked in a step: with its payload.
+    /// If Rapier, one of its hooks or a custom force panicked in a step: once, with its payload. After Rapier did,
+    /// every frame panics as [`Simulation::begin_frame`] does, until the simulation is
+    /// [rewound](Simulation::rewind) or replaced.
+    ///
+    /// A panic in a hook goes through; the next frame goes on.
     pub fn frame<H: Hooks>(
         &mut self,
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
-        self.now += frame_time.min(LONGEST_FRAME);
-        while self.is_due() {
-            self.finish_step(hooks)?;
-            if !self.begin_step(hooks)? {
-                break;
-            }
+        self.notice_other();
+        self.start();
+        self.drop_backlog();
+        self.now += frame_time.min(self.longest_frame);
+        let result = self.make_steps(hooks);
+        if result.is_err() {
+            self.notice_other();
+            self.end_frame(self.now);
         }
-        self.stand_still();
         self.view.show(self.now);
-        Ok(&self.view)
+        result.map(|()| &self.view)
     }
 
-    /// The simulation, for whatever is to be done between two frames. Waits until the step that is under way is
-    /// made; the hook after it is called when it is due.
+    /// What the last [`frame`](Self::frame) has shown, once more.
+    #[must_use]
+    pub fn view(&self) -> &View<()> {
+        &self.view
+    }
+
+    /// The real time of the simulation's clock at the last [`frame`](Self::frame): for the stamps of an
+    /// [`InputQueue`](crate::InputQueue).
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// The simulation between two frames, for whatever is to be done with it: saved, edited, replaced. Waits until the
+    /// step that is under way is made; the hook after it is called when it is due, unless the simulation is not
+    /// there then, by a [rewind](Simulation::rewind) or as it was replaced.
     ///
     /// # Panics
-    /// As [`frame`](Self::frame).
+    /// As [`frame`](Self::frame), once.
     pub fn simulation(&mut self) -> &mut Simulation {
         self.join();
-        self.simulation.as_mut().expect("it was joined")
+        self.notice_other();
+        // So that it can be saved.
+        self.here().end_frame();
+        self.mark();
+        self.here()
     }
 
-    /// Ends the other thread, and gives the simulation back, with the step that was under way made.
+    /// Ends the other thread, and gives the simulation back, with the step that was under way made. The hook after
+    /// that is not called.
     ///
     /// # Panics
-    /// As [`frame`](Self::frame).
+    /// As [`frame`](Self::frame), once.
     #[must_use]
     pub fn stop(mut self) -> Simulation {
         self.join();
@@ -162,88 +220,193 @@ impl Overlap {
         simulation
     }
 
-    /// Whether the time of the step that is under way is over.
-    fn is_due(&self) -> bool {
-        match (&self.under_way, &self.simulation) {
-            (Some(step), _) => step.real_end <= self.now,
-            (None, Some(simulation)) => {
-                let clock = simulation.clock();
-                clock.until_next_step().is_some() && clock.real_time() <= self.now
-            }
-            (None, None) => false,
+    /// Of the steps that were due before this frame, as an earlier one has ended with an error or a panic, one is
+    /// made.
+    fn drop_backlog(&mut self) {
+        if self.under_way.is_none()
+            && !self.stands
+            && let Some(until) = self.until_next_step()
+        {
+            let latest = self.now.saturating_sub(until);
+            let simulation = self.here();
+            let behind = latest.saturating_sub(simulation.clock().real_time());
+            simulation.skip_real_time(behind);
+            self.mark();
         }
+    }
+
+    fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        while self.is_due() {
+            self.finish_step(hooks)?;
+            if !self.begin_step(hooks)? {
+                break;
+            }
+        }
+        self.stand_still(hooks)
+    }
+
+    /// Lets time go on. The step that is begun now is of the time before, and what is shown goes on at once.
+    fn start(&mut self) {
+        if self.stands
+            && let Some(until) = self.until_next_step()
+        {
+            self.stands = false;
+            let before = self.now.saturating_sub(until);
+            self.here().set_real_time(before);
+            self.mark();
+            self.publish(self.now);
+        }
+    }
+
+    /// Whether the time of the next step is over.
+    fn is_due(&self) -> bool {
+        let next = match (&self.under_way, &self.simulation) {
+            (Some(under_way), _) => Some(under_way.due),
+            (None, Some(simulation)) => {
+                let until = self.until_next_step();
+                until.map(|until| simulation.clock().real_time() + until)
+            }
+            (None, None) => None,
+        };
+        next.is_some_and(|next| next <= self.now)
+    }
+
+    /// `None` in a pause, and while the other thread has the simulation.
+    fn until_next_step(&self) -> Option<Duration> {
+        self.simulation.as_ref()?.clock().until_next_step()
     }
 
     fn join(&mut self) {
         if self.simulation.is_none() {
-            match self.from.recv() {
-                Ok(Ok(simulation)) => self.simulation = Some(simulation),
-                Ok(Err(payload)) => resume_unwind(payload),
-                Err(_) => unreachable!("the thread ends after this"),
+            let (simulation, result) = self.from.recv().expect("the thread ends after this");
+            self.simulation = Some(simulation);
+            if let Err(payload) = result {
+                self.under_way = None;
+                resume_unwind(payload);
             }
         }
+    }
+
+    /// The simulation, after a [`join`](Self::join).
+    fn here(&mut self) -> &mut Simulation {
+        self.simulation.as_mut().expect("it was joined")
     }
 
     /// The step that was under way is over: the game reacts to it, and frames show it.
     fn finish_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.join();
-        let simulation = self.simulation.as_mut().expect("it was joined");
-        let Some(step) = self.under_way.take() else {
+        let Some(UnderWay { step, due }) = self.under_way.take() else {
             return Ok(());
         };
-        let result = hooks.after_step(simulation, step);
-        simulation.end_frame();
-        self.publish();
-        result
+        let simulation = self.here();
+        simulation.resume_frame();
+        while simulation.steps_again() > 0
+            && let Some(step) = simulation.next_step()
+        {
+            simulation.make_one(hooks, step)?;
+        }
+        // Not if it was unmade.
+        if simulation.tick() == step.tick + 1 {
+            hooks.after_step(simulation, step)?;
+            // Those of a rollback, or of more than one that was asked for in a pause.
+            simulation.make_steps(hooks)?;
+        }
+        self.notice_other();
+        self.end_frame(due);
+        self.start();
+        Ok(())
     }
 
-    /// Lets the other thread make the next step. Gives `false` in a pause.
+    /// Lets the other thread make the next step, if it is due. Gives `false` if there was none.
     fn begin_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<bool, H::Error> {
-        let Some(simulation) = &mut self.simulation else {
+        let Some(until) = self.until_next_step().filter(|_| self.is_due()) else {
             return Ok(false);
         };
-        let Some(until) = simulation.clock().until_next_step() else {
-            return Ok(false);
-        };
-        simulation.set_max_frame_time(Duration::MAX);
-        simulation.begin_frame(until);
-        let Some(step) = simulation.next_step() else {
-            return Ok(false);
-        };
-        if let Err(error) = hooks.before_step(simulation, step) {
-            simulation.end_frame();
-            return Err(error);
+        begin_frame(self.here(), until);
+        self.mark();
+        let simulation = self.here();
+        while let Some(step) = simulation.next_step() {
+            if step.is_again {
+                simulation.make_one(hooks, step)?;
+                continue;
+            }
+            hooks.before_step(simulation, step)?;
+            // Not if the hook has rolled back or replaced the simulation.
+            if simulation.current_step() == Some(step) {
+                self.send(step, hooks.physics_hooks());
+                return Ok(true);
+            }
         }
+        self.notice_other();
+        self.end_frame(self.now);
+        Ok(false)
+    }
+
+    fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
+        let next = self.until_next_step().unwrap_or_default();
         if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
-            self.under_way = Some(step);
+            let due = step.real_end + next;
+            self.under_way = Some(UnderWay { step, due });
             // It waits for just this.
-            let _ = to.send(simulation);
+            let _ = to.send((simulation, hooks));
         }
-        Ok(true)
     }
 
     /// In a pause real time goes on, and what the game does is shown.
-    fn stand_still(&mut self) {
-        if self.under_way.is_none()
-            && let Some(simulation) = &mut self.simulation
-            && simulation.clock().until_next_step().is_none()
+    fn stand_still<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        if self.simulation.is_none() || self.under_way.is_some() || self.until_next_step().is_some()
         {
-            simulation.set_real_time(self.now);
-            simulation.begin_frame(Duration::ZERO);
-            simulation.end_frame();
-            self.publish();
+            return Ok(());
+        }
+        self.stands = true;
+        let now = self.now;
+        let simulation = self.here();
+        simulation.set_real_time(now);
+        simulation.begin_frame(Duration::ZERO);
+        simulation.make_steps(hooks)?;
+        self.end_frame(now);
+        Ok(())
+    }
+
+    /// Frames show from `due` on what there is now.
+    fn end_frame(&mut self, due: Duration) {
+        self.here().end_frame();
+        self.mark();
+        self.publish(due);
+    }
+
+    fn mark(&mut self) {
+        self.at = at(self.here());
+    }
+
+    /// Only this makes frames: what is at another one is another simulation. It goes on from now.
+    fn notice_other(&mut self) {
+        if let Some(simulation) = &self.simulation
+            && at(simulation) != self.at
+        {
+            self.replaced += 1;
+            self.under_way = None;
+            self.stands = true;
+            self.mark();
         }
     }
 
-    fn publish(&mut self) {
+    fn publish(&mut self, real: Duration) {
         if let Some(simulation) = &self.simulation {
-            self.view.add(&mut Mail {
-                states: [Arc::new(State::of(simulation, 0, 0))].into(),
-                pace: Pace::of(simulation),
+            let mut state = State::of(simulation);
+            state.replaced = self.replaced;
+            let pace = Pace::of(simulation);
+            self.view.show_only(&mut Mail {
+                states: [Arc::new(state)].into(),
+                pace: Pace { real, ..pace },
                 ..Mail::default()
             });
         }
     }
+}
+
+fn at(simulation: &Simulation) -> (u64, Duration) {
+    (simulation.frame().number, simulation.clock().real_time())
 }
 
 impl Drop for Overlap {

@@ -12,7 +12,7 @@ use crate::time::Stepping;
 use super::command::Command;
 use super::mailbox::{Mail, Mailbox, Pace, State};
 use super::orders::Orders;
-use super::{Failure, Query, RunnerSettings};
+use super::{Failure, Query, RunnerSettings, Starved};
 
 /// The most steps that are made one after the other before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
@@ -35,6 +35,8 @@ pub(super) struct Physics<H: Hooks> {
     now: Duration,
     /// How often another simulation was put in place of the one there was.
     replaced: u64,
+    /// What was handed over, to be filled again once nobody else has it.
+    sent: Vec<Arc<State>>,
     /// The step that has panicked.
     broken: Option<u64>,
 }
@@ -76,6 +78,7 @@ impl<H: Hooks> Physics<H> {
             outgoing,
             now: Duration::ZERO,
             replaced: 0,
+            sent: Vec::new(),
             broken: None,
         };
         physics.publish();
@@ -143,8 +146,11 @@ impl<H: Hooks> Physics<H> {
             self.simulation.begin_frame(passed);
             self.simulation.end_frame();
         }
+        // Only another thread changes anything in a pause.
+        let waits = !self.orders.is_empty() || !self.asked.is_empty();
+        let is_known = self.outgoing.pace.speed == 0.0 && !waits;
         self.run_orders();
-        if self.broken.is_none() {
+        if self.broken.is_none() && !is_known {
             self.answer_in_a_pause();
             if self.until_next_step().is_none() {
                 self.simulation.begin_frame(Duration::ZERO);
@@ -181,28 +187,26 @@ impl<H: Hooks> Physics<H> {
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
             Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
-            Err(payload) => self.fail(payload),
+            Err(payload) => self.fail(self.simulation.tick(), payload),
         }
         if at(&self.simulation) != before {
             self.replaced += 1;
+            self.sent.clear();
             self.simulation.set_real_time(self.now);
         }
     }
 
     fn make_step(&mut self, until: Duration) {
+        span!(
+            "frame",
+            number = self.simulation.frame().number + 1,
+            frame_time = until.as_secs_f64()
+        );
         let tick = self.simulation.tick();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
-        // Also of one that a command has put in its place.
-        simulation.set_stepping(Stepping::Fixed);
-        simulation.set_max_frame_time(Duration::MAX);
-        simulation.set_max_steps_per_frame(None);
-        simulation.set_budget(None);
         let make = || {
-            simulation.begin_frame(until);
-            while let Some(step) = simulation.next_step() {
-                simulation.make_one(hooks, step)?;
-            }
-            Ok(())
+            begin_frame(simulation, until);
+            simulation.make_steps(hooks)
         };
         match catch_unwind(AssertUnwindSafe(make)) {
             Ok(Ok(())) => (),
@@ -210,7 +214,7 @@ impl<H: Hooks> Physics<H> {
                 .outgoing
                 .failures
                 .push_back(Failure::Hook { tick, error }),
-            Err(payload) => return self.fail(payload),
+            Err(payload) => return self.fail(tick, payload),
         }
         self.simulation.end_frame();
         let events = self.simulation.events();
@@ -223,9 +227,11 @@ impl<H: Hooks> Physics<H> {
         }
     }
 
-    fn fail(&mut self, payload: Box<dyn Any + Send>) {
-        let tick = self.simulation.tick();
+    /// In the step of that tick, or in the hook after it.
+    fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
+        // It is a pause: no state is on its way.
+        self.outgoing.pace.speed = 0.0;
         self.outgoing
             .failures
             .push_back(Failure::Panic { tick, payload });
@@ -256,8 +262,21 @@ impl<H: Hooks> Physics<H> {
 
     fn publish(&mut self) {
         self.outgoing.pace = Pace::of(&self.simulation);
-        let state = State::of(&self.simulation, self.replaced, self.spawned);
-        self.outgoing.states.push_back(Arc::new(state));
+        let mut state = self.free_state();
+        let filled = Arc::get_mut(&mut state).expect("nobody else has it");
+        filled.fill(&self.simulation, self.settings.starved);
+        (filled.replaced, filled.spawned) = (self.replaced, self.spawned);
+        self.sent.push(Arc::clone(&state));
+        self.outgoing.states.push_back(state);
+    }
+
+    /// One that nobody has: there are never many more than wait and are shown.
+    fn free_state(&mut self) -> Arc<State> {
+        let free = self
+            .sent
+            .iter_mut()
+            .position(|state| Arc::get_mut(state).is_some());
+        free.map_or_else(Arc::default, |free| self.sent.swap_remove(free))
     }
 
     /// Gives when to come again, if the mailbox is being read in this moment.
@@ -266,16 +285,41 @@ impl<H: Hooks> Physics<H> {
     }
 }
 
+/// Begins a frame for the one step that is due after `until`.
+pub(super) fn begin_frame(simulation: &mut Simulation, until: Duration) {
+    // Also of a simulation that the game has put in place of the one there was.
+    simulation.set_stepping(Stepping::Fixed);
+    simulation.set_max_frame_time(Duration::MAX);
+    simulation.set_max_steps_per_frame(None);
+    simulation.set_budget(None);
+    simulation.begin_frame(until);
+}
+
 impl State {
-    pub fn of(simulation: &Simulation, replaced: u64, spawned: u64) -> Self {
+    /// Of a simulation's last frame.
+    pub fn of(simulation: &Simulation) -> Self {
+        let mut state = Self::default();
+        state.fill(simulation, Starved::Hold);
+        state
+    }
+
+    /// That of a simulation's last frame in place of an earlier one.
+    fn fill(&mut self, simulation: &Simulation, starved: Starved) {
         let clock = simulation.clock();
-        Self {
-            poses: simulation.poses().clone(),
-            frame: simulation.frame(),
-            time: clock.time().saturating_sub(clock.overstep()),
-            dt: clock.rate().dt_f64(),
-            replaced,
-            spawned,
+        self.frame = simulation.frame();
+        self.time = clock.time().saturating_sub(clock.overstep());
+        let (frame_dt, rate) = (self.frame.dt, clock.rate());
+        // Of the step that has led to it: the rate may have been changed since.
+        let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();
+        self.dt = if is_other_rate {
+            frame_dt.into()
+        } else {
+            rate.dt_f64()
+        };
+        self.poses.copy_shown(simulation.poses(), self.frame.number);
+        if matches!(starved, Starved::Extrapolate { .. }) {
+            let bodies = &simulation.physics().bodies;
+            simulation.poses().onward(bodies, &mut self.onward);
         }
     }
 }
@@ -304,11 +348,12 @@ fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Fail
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pose::{Moment, Poses, Screen};
     use crate::rapier::prelude::*;
     use crate::runner::View;
     use crate::runner::mailbox::SOON;
     use crate::runner::orders::{OrderSender, orders};
-    use crate::{BodyKey, Rate, Step};
+    use crate::{BodyKey, Rate, Smoothing, Step};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -324,7 +369,15 @@ mod tests {
 
     impl<H: Hooks> Both<H> {
         fn new(simulation: Simulation, hooks: H) -> Self {
-            let (mailbox, settings) = (Arc::new(Mailbox::default()), RunnerSettings::default());
+            Self::with(simulation, hooks, Starved::Hold)
+        }
+
+        fn with(simulation: Simulation, hooks: H, starved: Starved) -> Self {
+            let mailbox = Arc::new(Mailbox::default());
+            let settings = RunnerSettings {
+                starved,
+                ..RunnerSettings::default()
+            };
             let (sender, orders) = orders(settings.commands);
             let to_read = Arc::clone(&mailbox);
             Self {
@@ -432,6 +485,297 @@ mod tests {
         // From 115 ms on, half a step after it was due.
         assert_eq!(starved, 7);
         assert!((shown - 12.4).abs() < 1e-3, "{shown}");
+    }
+
+    /// A flyer whose view has gone on beyond the tenth step, by half a step.
+    fn beyond(most: f32) -> (Both<Idle>, BodyKey) {
+        let (mut simulation, key) = flyer();
+        simulation.set_rewind_limits(50, usize::MAX);
+        let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+        both.physics(MS(100));
+        let x = both.frame(MS(120)).pose(key).unwrap().translation.x;
+        assert!(both.view.is_starved());
+        assert!((x - 10.5).abs() < 1e-4, "{x}");
+        (both, key)
+    }
+
+    fn x(both: &mut Both<Idle>, key: BodyKey, now: Duration) -> f32 {
+        both.frame(now).pose(key).unwrap().translation.x
+    }
+
+    #[test]
+    fn a_starved_frame_goes_on_as_far_as_it_may_and_no_time_goes_back() {
+        for (most, farthest) in [(2.0, 10.7), (0.3, 10.3), (0.0, 10.0), (f32::NAN, 10.0)] {
+            let (simulation, key) = flyer();
+            let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+            both.physics(MS(100));
+            let mut starved = 0;
+            for ms in 100..160u16 {
+                if ms == 123 || ms > 123 && ms % 10 == 0 {
+                    both.physics(MS(ms.into()));
+                }
+                let due = f32::from(ms) / 10.0 - 1.5;
+                let expected = if ms < 123 { due.min(farthest) } else { due };
+                let x = x(&mut both, key, MS(ms.into()));
+                assert!(
+                    (x - expected).abs() < 1e-3,
+                    "{x}, not {expected}, at {ms} ms"
+                );
+                starved += u32::from(both.view.is_starved());
+            }
+            assert_eq!(starved, 7);
+        }
+    }
+
+    #[test]
+    fn what_was_shown_too_far_goes_to_where_it_truly_is() {
+        let (mut both, key) = beyond(2.0);
+        let there = Pose::translation(50.0, 5.0, 0.0);
+        both.command(Command::Teleport(key, there));
+        both.physics(MS(125));
+        for (now, expected) in [(125, 51.0), (126, 51.1), (130, 51.5)] {
+            let at = both.frame(MS(now)).pose(key).unwrap().translation;
+            assert!(
+                (at - Vector::new(expected, 5.0, 0.0)).length() < 1e-3,
+                "{at}"
+            );
+        }
+        let (mut both, key) = beyond(2.0);
+        both.command(Command::Remove(key));
+        both.physics(MS(125));
+        let view = both.frame(MS(125));
+        assert_eq!((view.pose(key), view.removed()), (None, &[key][..]));
+        // Back to the fifth step, of which two more come before the frame.
+        let (mut both, key) = beyond(60.0);
+        both.call(|simulation, _| simulation.rewind(5).unwrap());
+        both.physics(MS(125));
+        let mut last = x(&mut both, key, MS(125));
+        assert!((5.0..=7.0).contains(&last), "{last}");
+        for ms in 126..200 {
+            both.physics(MS(ms));
+            let x = x(&mut both, key, MS(ms));
+            assert!(x >= last && x - last < 0.2, "{x} after {last}");
+            last = x;
+        }
+        assert!(!both.view.is_starved());
+        let (mut both, key) = beyond(60.0);
+        let (other, same) = flyer();
+        assert_eq!(same, key);
+        both.call(move |simulation, _| *simulation = other);
+        both.physics(MS(125));
+        both.physics(MS(135));
+        assert!((0.0..=1.0).contains(&x(&mut both, key, MS(135))));
+    }
+
+    #[test]
+    fn nothing_is_made_up_in_a_pause() {
+        let (mut both, key) = beyond(60.0);
+        both.command(Command::Pause);
+        both.physics(MS(125));
+        for ms in [125, 126, 500, 50_000] {
+            assert!((x(&mut both, key, MS(ms)) - 10.0).abs() < 1e-5);
+            assert!(!both.view.is_starved());
+        }
+        both.command(Command::Resume);
+        let mut next = both.physics(MS(50_000));
+        let mut last = 10.0;
+        for ms in 50_000..50_050 {
+            while next.is_some_and(|next| next <= MS(ms)) {
+                next = both.physics(MS(ms));
+            }
+            let x = x(&mut both, key, MS(ms));
+            assert!(x >= last - 1e-5 && x - last < 0.2, "{x} after {last}");
+            last = x;
+        }
+        assert!(last > 12.0);
+        // Nor after a panic, as no state is on its way.
+        let (mut both, key) = beyond(60.0);
+        both.call(|_, _| panic!("of no use"));
+        both.physics(MS(125));
+        for ms in [125, 5_000] {
+            assert!((x(&mut both, key, MS(ms)) - 10.0).abs() < 1e-5);
+            assert!(!both.view.is_starved());
+        }
+    }
+
+    /// One that stands, each for another reason, where it is in Rapier.
+    #[test]
+    fn only_what_moves_goes_on() {
+        let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+        simulation.physics_mut().gravity = Vector::ZERO;
+        let moving = || {
+            RigidBodyBuilder::dynamic()
+                .linvel(Vector::X)
+                .angvel(Vector::Y)
+        };
+        let led = RigidBodyBuilder::kinematic_position_based();
+        let stand = [
+            RigidBodyBuilder::fixed(),
+            moving().sleeping(true),
+            moving().enabled(false),
+            RigidBodyBuilder::kinematic_velocity_based(),
+            led.clone(),
+            moving(),
+        ];
+        let stand = stand.map(|body| simulation.insert_body(body));
+        let there = Pose::translation(3.0, 0.0, 0.0);
+        (simulation.set_kinematic_target(stand[4], there, MS(50))).unwrap();
+        simulation
+            .set_body_smoothing(stand[5], Some(Smoothing::Latest))
+            .unwrap();
+        let go = [
+            moving(),
+            RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X),
+            led,
+            moving().linvel(Vector::X * 1e30),
+        ];
+        let go = go.map(|body| simulation.insert_body(body));
+        let far = Pose::translation(100.0, 0.0, 0.0);
+        (simulation.set_kinematic_target(go[2], far, MS(1_000))).unwrap();
+        let most = f32::INFINITY;
+        let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+        both.physics(MS(100));
+        let now = MS(140);
+        both.frame(now);
+        assert!(both.view.is_starved());
+        let simulated = |key| *both.physics.simulation.body(key).unwrap().position();
+        for key in stand {
+            assert_eq!(both.view.pose(key), Some(simulated(key)));
+        }
+        for (key, ahead) in go.into_iter().zip([0.025, 0.025, 2.5]) {
+            let shown = both.view.pose(key).unwrap().translation - simulated(key).translation;
+            assert!((shown.x - ahead).abs() < 1e-3, "{shown}");
+        }
+        for ms in 0..200 {
+            both.frame(now + MS(100 * ms));
+            assert!(both.view.moved().iter().all(|(_, pose)| pose.is_finite()));
+        }
+        let x = both.view.pose(go[0]).unwrap().translation.x;
+        assert!((x - 0.7).abs() < 1e-3, "{x}: a tenth, and 60 steps");
+    }
+
+    #[test]
+    fn what_is_shown_ahead_stays_ahead_also_at_a_state() {
+        let (mut simulation, key) = flyer();
+        simulation.set_smoothing(Smoothing::Extrapolate);
+        let mut both = Both::new(simulation, Idle);
+        let mut last = 0.0;
+        for ms in 0..2_000u16 {
+            // Some steps are late.
+            if ms % 10 == 0 && ms % 70 != 0 {
+                both.physics(MS(ms.into()));
+            }
+            let x = x(&mut both, key, MS(ms.into()));
+            assert!(x >= last, "{x} after {last} at {ms} ms");
+            last = x;
+        }
+        assert!(last > 195.0);
+    }
+
+    #[test]
+    fn failures_are_bounded_and_those_lost_are_counted() {
+        struct Never;
+        impl Hooks for Never {
+            type Error = ();
+            fn before_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), ()> {
+                Err(())
+            }
+        }
+        let mut both = Both::new(flyer().0, Never);
+        for ms in 1..=1_500 {
+            both.physics(MS(10 * ms));
+            if ms % 400 == 0 {
+                both.frame(MS(10 * ms));
+            }
+        }
+        assert_eq!(both.view.take_failures(&both.mailbox).len(), 1_000);
+        assert_eq!(both.view.lost_failures(), 500);
+    }
+
+    #[test]
+    fn states_are_filled_again_once_nobody_has_them() {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        let mut most = 0;
+        for ms in 0..300 {
+            both.physics(MS(10 * ms));
+            // One that does not come for long.
+            if ms < 100 || ms > 200 {
+                both.frame(MS(10 * ms));
+                most = most.max(both.physics.sent.len());
+            }
+        }
+        assert!(most <= 10, "{most}");
+        assert!(both.view.pose(key).is_some());
+    }
+
+    #[test]
+    fn a_pause_copies_nothing_that_nobody_has_changed() {
+        let mut both = Both::new(flyer().0, Idle);
+        let copies = |both: &Both<Idle>| {
+            let mut copies = 0;
+            both.mailbox
+                .try_with(|mail| copies = mail.states.drain(..).count());
+            copies
+        };
+        both.physics(MS(5));
+        both.command(Command::Pause);
+        both.physics(MS(10));
+        assert!(copies(&both) > 0);
+        both.physics(MS(20));
+        assert_eq!(copies(&both), 0);
+        both.command(Command::SetSpeed(2.0));
+        both.physics(MS(30));
+        assert_eq!(copies(&both), 1);
+    }
+
+    #[test]
+    fn what_is_done_in_a_pause_is_shown_in_it() {
+        let (mut simulation, flyer) = flyer();
+        let wall = simulation.insert_body(RigidBodyBuilder::fixed());
+        let gone = simulation.insert_body(RigidBodyBuilder::fixed());
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(100));
+        both.frame(MS(104));
+        both.command(Command::Pause);
+        both.physics(MS(110));
+        // To where it stands, and no farther.
+        for (now, expected) in [(110, 9.5), (114, 9.9), (115, 10.0), (119, 10.0)] {
+            let x = x(&mut both, flyer, MS(now));
+            assert!((x - expected).abs() < 1e-3, "{x} at {now} ms");
+        }
+        let there = Pose::translation(0.0, 7.0, 0.0);
+        both.command(Command::Teleport(wall, there));
+        both.command(Command::Remove(gone));
+        both.physics(MS(120));
+        let view = both.frame(MS(121));
+        assert_eq!(view.pose(wall), Some(there));
+        assert_eq!((view.pose(gone), view.removed()), (None, &[gone][..]));
+        assert_eq!(view.pose(flyer).unwrap().translation.x, 10.0);
+    }
+
+    #[test]
+    fn a_simulation_that_is_paused_from_the_start_is_shown() {
+        let (mut simulation, key) = flyer();
+        simulation.pause();
+        let most = f32::INFINITY;
+        let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+        for ms in [0, 10, 1_000_000] {
+            both.physics(MS(ms));
+            assert_eq!(x(&mut both, key, MS(ms)), 0.0);
+            assert!(!both.view.is_starved());
+        }
+    }
+
+    #[test]
+    fn a_view_without_a_state_shows_nothing() {
+        let settings = RunnerSettings {
+            slack: f32::NAN,
+            ..RunnerSettings::default()
+        };
+        let mut view = View::<()>::new(settings, 0);
+        view.update(&Mailbox::default(), MS(u64::MAX / 2));
+        assert!(view.moved().is_empty() && view.removed().is_empty() && !view.is_starved());
     }
 
     #[test]
@@ -802,6 +1146,57 @@ mod tests {
             .collect()
     }
 
+    /// Whether a screen shows of what was handed over what it would show of the simulation's own poses.
+    fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
+        let moment = Moment {
+            simulation: 0,
+            frame: physics.simulation.frame().number,
+            alpha,
+            beyond: 0.0,
+        };
+        let shown = |poses: &Poses| {
+            let mut screen = Screen::default();
+            screen.show(poses, &[], moment);
+            screen.moved().iter().copied().collect::<BTreeMap<_, _>>()
+        };
+        let copy = physics.sent.last().expect("it was just handed over");
+        shown(&copy.poses) == shown(physics.simulation.poses())
+    }
+
+    #[test]
+    fn smoothings_and_errors_are_handed_over_too() {
+        let (mut simulation, flyer) = flyer();
+        simulation.set_rewind_limits(50, usize::MAX);
+        let turning = RigidBodyBuilder::dynamic().angvel(Vector::Y * 9.0);
+        let off_centre = || ColliderBuilder::ball(1.0).translation(Vector::X * 5.0);
+        let [off, curved] = [(); 2].map(|()| simulation.insert(turning.clone(), off_centre()));
+        let hermite = Some(Smoothing::Hermite);
+        simulation.set_body_smoothing(curved, hermite).unwrap();
+        let mut both = Both::new(simulation, Idle);
+        let mut corrected = 0;
+        for ms in (0..8_000).step_by(10) {
+            if ms % 1_000 == 500 {
+                both.call(move |simulation, _| {
+                    simulation.roll_back(simulation.tick() - 5).unwrap();
+                    simulation.apply_impulse(flyer, Vector::Y).unwrap();
+                });
+            }
+            // Now one alone, now all.
+            if ms == 4_000 {
+                both.command(Command::RemoveAll(vec![off, curved]));
+            }
+            both.physics(MS(ms));
+            if ms % 30 == 0 {
+                both.frame(MS(ms));
+            }
+            corrected += usize::from(both.physics.simulation.visual_error(flyer).is_some());
+            for alpha in [0.0, 0.4, 1.0] {
+                assert!(copies_are_whole(&both.physics, alpha), "at {ms} ms");
+            }
+        }
+        assert!((10..700).contains(&corrected), "{corrected}");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
@@ -810,8 +1205,10 @@ mod tests {
         #[test]
         fn stalls_of_either_side_change_no_bit_and_lose_nothing(
             stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),
+            most in 0.0..5.0f32,
         ) {
-            let mut both = Both::new(floor(), ByTick(Vec::new()));
+            let starved = Starved::Extrapolate { most };
+            let mut both = Both::with(floor(), ByTick(Vec::new()), starved);
             let mut map = BTreeMap::<BodyKey, Pose>::new();
             let (mut now, mut last) = (Duration::ZERO, 0.0);
             let mut ticks = Vec::new();
@@ -820,6 +1217,7 @@ mod tests {
                 now += MS(stall);
                 if !is_frame {
                     both.physics(now);
+                    prop_assert!(copies_are_whole(&both.physics, (stall % 8) as f32 / 7.0));
                     continue;
                 }
                 let view = both.frame(now);

@@ -7,12 +7,16 @@ use std::time::Duration;
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::pose::Screen;
+use crate::pose::{Moment, Screen};
 use crate::rapier::math::Pose;
 use crate::step::Events;
 
 use super::mailbox::{Mail, Mailbox, Pace, State};
 use super::{Failure, RunnerSettings};
+
+/// What a body shown by [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) has in front of a state is its way
+/// beyond the one before: it ends at the very state, and would jump back for a frame at it.
+const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// Frames here are not to be mistaken for those of a simulation, which are counted from 0.
 const FIRST: u64 = 1 << 63;
@@ -29,7 +33,10 @@ pub struct View<E> {
     spawned: u64,
     /// Counts the frames, from [`FIRST`] on.
     number: u64,
-    /// Simulated time that is shown, in seconds; it never goes back but with the simulation.
+    /// That of the last frame.
+    now: Duration,
+    /// Simulated time that is shown, in seconds; it never goes back but with the simulation, and to the newest state in a
+    /// pause.
     time: f64,
     /// Which simulation's the newest state is, and its tick.
     newest: (u64, u64),
@@ -48,6 +55,7 @@ impl<E> View<E> {
             coming: SecondaryMap::new(),
             spawned: 0,
             number: FIRST | frame << 32,
+            now: Duration::ZERO,
             time: 0.0,
             newest: (0, 0),
             tick: 0,
@@ -62,8 +70,9 @@ impl<E> View<E> {
         self.show(now);
     }
 
-    /// Adds what has come by another way.
-    pub(super) fn add(&mut self, mail: &mut Mail<E>) {
+    /// Adds what has come by another way. Of states nothing but that is shown from now on.
+    pub(super) fn show_only(&mut self, mail: &mut Mail<E>) {
+        self.mail.states.clear();
         self.mail.append(mail, &self.settings);
     }
 
@@ -78,21 +87,41 @@ impl<E> View<E> {
             // Another simulation, or one that went back in time: what was shown is not its time.
             self.time = 0.0;
         }
-        let Pace { real, time, speed } = self.mail.pace;
-        let since = now.as_secs_f64() - real.as_secs_f64();
-        let present = time.as_secs_f64() + since.max(0.0) * speed;
-        self.time = (present - self.settings.delay() * newest.dt).max(self.time);
         let end = newest.time.as_secs_f64();
-        self.is_starved = self.time > end;
-        self.time = self.time.min(end);
+        let dt = newest.dt;
+        let Pace { real, time, speed } = self.mail.pace;
+        let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
+        let present = time.as_secs_f64() + now.saturating_sub(real).as_secs_f64() * speed;
+        let mut due = (present - self.settings.delay() * dt).max(self.time);
+        let mut most = end;
+        if speed > 0.0 {
+            most += self.settings.most_beyond() * dt;
+            self.is_starved = due > end;
+        } else {
+            // No state is on its way: the frames go on to the newest one, which shows what is done in the pause.
+            due += elapsed.as_secs_f64();
+            self.is_starved = false;
+        }
+        self.time = due.min(most);
+        self.show_time(self.time - end);
+    }
+
+    /// Shows the time that is to be shown, which is so much beyond the newest state.
+    fn show_time(&mut self, beyond: f64) {
         // The first state that is not before it; the oldest if all are after it.
         let states = &self.mail.states;
         let place = states.partition_point(|state| state.time.as_secs_f64() < self.time);
         let state = Arc::clone(&states[place.min(states.len() - 1)]);
         self.alpha = alpha(&state, self.time);
         self.tick = state.frame.tick;
-        let frame = (state.replaced, state.frame.number);
-        self.screen.show(&state.poses, frame, self.alpha);
+        #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
+        let moment = Moment {
+            simulation: state.replaced,
+            frame: state.frame.number,
+            alpha: self.alpha.min(LARGEST_ALPHA),
+            beyond: beyond.max(0.0) as f32,
+        };
+        self.screen.show(&state.poses, &state.onward, moment);
         self.number += 1;
         self.settle(state.spawned);
     }
@@ -161,14 +190,14 @@ impl<E> View<E> {
         self.alpha
     }
 
-    /// Simulated time that is shown, in seconds.
+    /// Simulated time that is shown, in seconds. In a pause it goes on to the newest state, and stands there.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.time
     }
 
-    /// Whether the state that should be shown has not come yet: the newest one is shown as it is. If that
-    /// happens often, the [slack](RunnerSettings::slack) is too small.
+    /// Whether the state that should be shown has not come yet: what is shown instead is a [setting](RunnerSettings::starved).
+    /// If that happens often, the [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {
         self.is_starved
@@ -207,6 +236,10 @@ impl<E> View<E> {
 
     pub(super) fn lost_events(&self) -> u64 {
         self.mail.lost_events
+    }
+
+    pub(super) fn lost_failures(&self) -> u64 {
+        self.mail.lost_failures
     }
 
     pub(super) fn lost_spawns(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! The loop as one call, for a simulation that lives beside the game.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::rapier::pipeline::PhysicsHooks;
@@ -50,9 +51,49 @@ pub trait Hooks {
         Ok(())
     }
 
-    /// Rapier's own hooks, as in [`Simulation::make_step_with`].
-    fn physics_hooks(&self) -> &dyn PhysicsHooks {
-        &()
+    /// Rapier's own hooks: asked for after [`before_step`](Self::before_step), and called within the step, by the
+    /// thread that makes it. With an `Overlap` that is another one than this, so they are shared; hooks that borrow
+    /// the game go with [`Simulation::make_step_with`].
+    ///
+    /// ```
+    /// use evenstep::rapier3d::prelude::*;
+    /// use evenstep::Hooks;
+    /// use std::sync::Arc;
+    ///
+    /// /// Nothing collides that has the same user data.
+    /// struct Teams;
+    ///
+    /// impl PhysicsHooks for Teams {
+    ///     fn filter_contact_pair(&self, pair: &PairFilterContext) -> Option<SolverFlags> {
+    ///         let teams = [pair.collider1, pair.collider2].map(|at| pair.colliders[at].user_data);
+    ///         (teams[0] != teams[1]).then(SolverFlags::default)
+    ///     }
+    /// }
+    ///
+    /// struct Game {
+    ///     teams: Arc<Teams>,
+    /// }
+    ///
+    /// impl Hooks for Game {
+    ///     type Error = std::convert::Infallible;
+    ///
+    ///     fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+    ///         Some(self.teams.clone())
+    ///     }
+    /// }
+    /// ```
+    fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+        None
+    }
+}
+
+/// Those, or hooks that do nothing.
+pub(crate) fn or_none<'a>(
+    hooks: Option<&'a (dyn PhysicsHooks + Send + Sync)>,
+) -> &'a (dyn PhysicsHooks + 'a) {
+    match hooks {
+        Some(hooks) => hooks,
+        None => &(),
     }
 }
 
@@ -111,13 +152,19 @@ impl Simulation {
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<Frame, H::Error> {
+        span!(
+            "frame",
+            number = self.frame.number + 1,
+            frame_time = frame_time.as_secs_f64()
+        );
         self.begin_frame(frame_time);
         let result = self.make_steps(hooks);
         let frame = self.end_frame();
         result.map(|()| frame)
     }
 
-    fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    /// Makes all steps that are due.
+    pub(crate) fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while let Some(step) = self.next_step() {
             self.make_one(hooks, step)?;
         }
@@ -126,9 +173,15 @@ impl Simulation {
 
     /// Makes the step that was taken.
     pub(crate) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
-        hooks.before_step(self, step)?;
+        span!("step", tick = step.tick, is_again = step.is_again);
+        {
+            span!("before_step");
+            hooks.before_step(self, step)?;
+        }
+        let physics_hooks = hooks.physics_hooks();
         // Not if the hook has replaced the simulation.
-        if self.make_step_with(hooks.physics_hooks()) {
+        if self.make_step_with(or_none(physics_hooks.as_deref())) {
+            span!("after_step");
             hooks.after_step(self, step)?;
         }
         Ok(())

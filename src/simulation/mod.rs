@@ -20,6 +20,8 @@ mod shown;
 mod settings;
 // The two short forms of the loop.
 mod advance;
+// What a frame did, by name.
+mod metrics;
 // Written and read.
 #[cfg(feature = "serde")]
 mod saving;
@@ -40,6 +42,8 @@ use ring::Ring;
 use state::State;
 
 pub use advance::Hooks;
+#[cfg(feature = "threads")]
+pub(crate) use advance::or_none;
 pub use rewind::{RewindError, RunAgainError};
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
@@ -336,7 +340,8 @@ impl Simulation {
     fn check_world(&self) {
         assert!(
             self.phase != Phase::Stepping,
-            "Rapier panicked in an earlier step; drop this simulation, or rewind it"
+            "Rapier panicked in the step of tick {}: drop this simulation, or rewind it",
+            self.tick()
         );
     }
 
@@ -352,6 +357,7 @@ impl Simulation {
         let step = self.peek()?;
         if self.phase == Phase::Between {
             if self.ring.is_on() {
+                span!("keep_state");
                 let state = self.state.without_events();
                 self.ring.push(self.clock().clone(), state);
             }
@@ -396,6 +402,7 @@ impl Simulation {
             self.frame.rejected_forces += rejected;
         }
         if is_captured {
+            span!("take_poses");
             self.notice_edits();
             (self.state.poses).begin_step(&self.state.world, step.tick, step.dt);
         }
@@ -405,15 +412,21 @@ impl Simulation {
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
         self.report_quarantine(step.tick);
+        self.take_poses(step, is_captured);
+        self.ring.end_step(step.tick, &self.state.log.events);
+        self.count(step);
+        true
+    }
+
+    /// After the step.
+    fn take_poses(&mut self, step: Step, is_captured: bool) {
+        span!("take_poses");
         let State { poses, world, .. } = &mut self.state;
         if is_captured {
             poses.end_step(world, step.tick + 1, step.dt);
         } else {
             poses.skip_step(world);
         }
-        self.ring.end_step(step.tick, &self.state.log.events);
-        self.count(step);
-        true
     }
 
     fn count(&mut self, step: Step) {
@@ -440,6 +453,7 @@ impl Simulation {
         if !self.is_in_frame || self.phase == Phase::Stepping {
             return self.frame;
         }
+        span!("show_poses");
         self.abort_steps();
         self.is_in_frame = false;
         self.notice_edits();
@@ -457,6 +471,12 @@ impl Simulation {
             self.removals.push(self.frame.number, *key);
         }
         self.frame
+    }
+
+    /// The last frame goes on, which was ended so that the state could be looked at.
+    #[cfg(feature = "threads")]
+    pub(crate) fn resume_frame(&mut self) {
+        self.is_in_frame = true;
     }
 
     fn abort_steps(&mut self) {

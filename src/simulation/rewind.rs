@@ -16,7 +16,10 @@ use super::{Phase, Simulation};
 #[non_exhaustive]
 pub enum RewindError {
     /// The state of that tick is not kept, or no longer.
-    #[error("the state of tick {tick} is not kept: those of {kept:?} are")]
+    #[error(
+        "the state of tick {tick} is not kept, those of {kept:?} are: \
+         `set_rewind_limits` says how many"
+    )]
     NotKept {
         /// The tick that was asked for.
         tick: u64,
@@ -27,7 +30,10 @@ pub enum RewindError {
     /// [`set_max_steps_per_frame`](Simulation::set_max_steps_per_frame) or
     /// [`set_budget`](Simulation::set_budget) allow, with one left for the frame's own step: request a full state, and
     /// [adopt](Simulation::adopt) that.
-    #[error("{steps} steps to be made again, where a frame may make {most}")]
+    #[error(
+        "{steps} steps to be made again, where a frame may make {most}: \
+         adopt a full state, or raise that limit"
+    )]
     TooManySteps {
         /// How many steps, with those that were made again since the last frame.
         steps: u64,
@@ -35,7 +41,7 @@ pub enum RewindError {
         most: u64,
     },
     /// A frame is open: end it first.
-    #[error("the simulation is within a frame")]
+    #[error("a frame is open, or steps are to be made again: call `end_frame` first")]
     WithinFrame,
 }
 

@@ -27,7 +27,7 @@ use super::saved::SaveError;
 /// With one keyframe in ten seconds, the default, a heap of 1,000 bodies takes 0.9 MB a second. A
 /// keyframe of it costs some 25 ms in one frame. If that is visible, write keyframes at moments when it is not, by
 /// [`new_run`](Recorder::new_run), or not at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
     /// A checksum of the whole simulation after this many steps: 1 by default, which finds the first step that
@@ -66,13 +66,16 @@ impl Default for RecorderSettings {
 pub enum RecordError {
     /// The writer failed. What is recorded after that can only be read if the writer wrote nothing of the failed
     /// part.
-    #[error("the recording cannot be written")]
+    #[error("the recording cannot be written to its writer")]
     Io(#[from] io::Error),
     /// The state cannot be written: a force has no name.
     #[error("a state for the recording cannot be written")]
     Save(#[from] SaveError),
     /// The input, or the game's part of a state, cannot be written by postcard, or is longer than 4 GiB.
-    #[error("what the game gave for the recording cannot be written")]
+    #[error(
+        "what the game gave for the recording cannot be written: \
+         its types must be plain data that postcard writes, in less than 4 GiB"
+    )]
     Game,
 }
 

@@ -30,7 +30,7 @@ pub struct Recording<B> {
 }
 
 /// How a recording ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Ending {
     /// Its recorder was [finished](crate::Recorder::finish).
@@ -53,10 +53,14 @@ pub enum Ending {
 #[non_exhaustive]
 pub enum ReplayError {
     /// The bytes do not begin as a recording does.
-    #[error("not a recording")]
+    #[error("not a recording: these bytes do not begin as those of a `Recorder`")]
     NotARecording,
     /// They are of another version of the format.
-    #[error("a recording of format {found}, where {} is read", FORMAT)]
+    #[error(
+        "a recording of format {found}, where {} is read: \
+         play it with the version of evenstep that recorded it",
+        FORMAT
+    )]
     Format {
         /// The version found.
         found: u32,
@@ -65,21 +69,26 @@ pub enum ReplayError {
     #[error("a state of the recording cannot be loaded")]
     State(#[from] LoadError),
     /// The game's part of a state does not have the requested type.
-    #[error("the recording holds another type for the game's part of the state")]
+    #[error(
+        "the recording holds another type for the game's part of the state: \
+         ask for the one that was recorded"
+    )]
     Game,
     /// The input of a step does not have the requested type.
-    #[error("the recording holds another type of input, at tick {tick}")]
+    #[error(
+        "the recording holds another type of input, at tick {tick}: ask for the one that was recorded"
+    )]
     Input {
         /// The tick of the step.
         tick: u64,
     },
     /// The checksums are right, but the contents are not those of a recording.
-    #[error("a recording whose contents contradict each other")]
+    #[error("a recording whose contents contradict each other: no `Recorder` wrote it so")]
     Contents,
 }
 
 /// Where a replay differed from the recording: from [`Replay::differences`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Difference {
     /// The first step whose check failed. With the default [settings](crate::RecorderSettings) that is the first

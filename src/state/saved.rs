@@ -25,19 +25,19 @@ const HEADER_LEN: usize = 8 + 4 + 6 + 8 + 8 + 8;
 #[non_exhaustive]
 pub enum SaveError {
     /// A frame is open: end it first.
-    #[error("the simulation is within a frame")]
+    #[error("a simulation within a frame cannot be saved: call `end_frame` first")]
     WithinFrame,
     /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
     /// origin was shifted. Rapier does not write changes of joints and soft bodies before a step has processed them: save
     /// right after a frame that made a step, or make one.
-    #[error("Rapier's world was changed since the last step")]
+    #[error("Rapier's world was changed since the last step: save after a frame that made a step")]
     ChangedSinceStep,
     /// A force generator with a function that has no name: see
     /// [`ForceGenerator::named`](crate::ForceGenerator::named).
-    #[error("the function of a custom force generator has no name")]
+    #[error("the custom force {0:?} has no name: make it with `ForceGenerator::named`")]
     UnnamedForce(ForceGeneratorKey),
     /// Rapier's world contains something that cannot be serialised.
-    #[error("a part of Rapier's world cannot be written")]
+    #[error("Rapier cannot write a part of its world: a shape of the game's own, most likely")]
     NotWritable,
 }
 
@@ -46,27 +46,34 @@ pub enum SaveError {
 #[non_exhaustive]
 pub enum LoadError {
     /// They do not begin like a saved state.
-    #[error("not a saved state")]
+    #[error("not a saved state: these bytes do not begin as those of `Simulation::save`")]
     NotAState,
     /// They are of another version of the format.
-    #[error("a saved state of format {found}, where {} is read", FORMAT)]
+    #[error(
+        "a saved state of format {found}, where {} is read: \
+         load it with the version of evenstep that saved it",
+        FORMAT
+    )]
     Format {
         /// The version found.
         found: u32,
     },
     /// They were written with another version of Rapier, with which the run would continue differently.
     #[error(
-        "a saved state of Rapier {}.{}.{}, not {}", found[0], found[1], found[2], rapier::VERSION
+        "a saved state of Rapier {}.{}.{}, not {}: load it with a build for that version",
+        found[0], found[1], found[2], rapier::VERSION
     )]
     Rapier {
         /// Its major, minor and patch version.
         found: [u16; 3],
     },
     /// They were written by a build with other features, whose types have other fields.
-    #[error("a saved state of a build with other features")]
+    #[error(
+        "a saved state of a build with other features of evenstep or Rapier: load it with the same"
+    )]
     Layout,
     /// There are fewer bytes than were written, or more.
-    #[error("a saved state of {expected} bytes has {found}")]
+    #[error("a saved state of {expected} bytes has {found}: it was cut short, or added to")]
     Length {
         /// How many bytes were written.
         expected: u64,
@@ -74,10 +81,10 @@ pub enum LoadError {
         found: u64,
     },
     /// The bytes were changed: the checksum is wrong.
-    #[error("a saved state whose checksum is wrong")]
+    #[error("a saved state whose checksum is wrong: it was damaged, take an older one")]
     Checksum,
     /// The checksum is right, but the contents are not those of a state.
-    #[error("a saved state whose contents contradict each other")]
+    #[error("a saved state whose contents contradict each other: it was not written by `save`")]
     Contents,
 }
 

@@ -19,20 +19,27 @@ use super::generators::{ForceGenerator, Wrench};
 #[non_exhaustive]
 pub enum BodyError {
     /// There is no body with this key: it was removed, or belongs to another simulation.
-    #[error("the body is gone")]
+    #[error(
+        "no body has this key: it was removed, see `Simulation::removed`, or is of another simulation"
+    )]
     Gone,
     /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.
-    #[error("a value is not finite")]
+    #[error("a value is NaN or infinite: see what it was computed from")]
     NotFinite,
     /// A rotation whose length is zero or overflows: it cannot be normalised.
-    #[error("a rotation cannot be normalised")]
+    #[error("a rotation of length zero, or too long to be normalised: give a unit quaternion")]
     NotARotation,
     /// The body is not kinematic by position, and only such a body moves to a target.
-    #[error("the body is not kinematic by position")]
+    #[error(
+        "only a body that is kinematic by position moves to a target: build it so, or use `teleport`"
+    )]
     NotKinematic,
     /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from the
     /// others: Rapier would undo the change in the next step.
-    #[error("the pose of a multibody's link or a soft body's frame follows from the rest of it")]
+    #[error(
+        "the pose of a multibody's link or a soft body's frame follows from the rest of it: \
+         move the root of the multibody"
+    )]
     Dependent,
 }
 
@@ -226,6 +233,7 @@ impl Forces {
     /// Adds all forces of `step` to the bodies, and drops the generators of bodies that are gone.
     /// Gives the number of values left out because they are not finite.
     pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys, step: Step) -> u64 {
+        span!("forces");
         // What a custom force has left here by a panic, if the step is now made after all.
         self.restore(bodies);
         let Self {
@@ -267,6 +275,7 @@ impl Forces {
     /// After the step: puts back the user forces as they were before [`apply`](Self::apply), but for bodies
     /// that Rapier has just quarantined: it zeroed theirs for a reason.
     pub fn end_step(&mut self, world: &mut PhysicsWorld) {
+        span!("forces");
         let PhysicsWorld {
             bodies,
             physics_pipeline,

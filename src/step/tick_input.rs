@@ -56,7 +56,9 @@ pub struct TickQueue<T> {
 #[non_exhaustive]
 pub enum TickError<T> {
     /// The step of its tick has taken its samples already.
-    #[error("the input is {by} ticks late")]
+    #[error(
+        "the input is {by} ticks late: roll back to its tick, or let the sender be further ahead"
+    )]
     Late {
         /// What was pushed.
         input: T,
@@ -64,7 +66,7 @@ pub enum TickError<T> {
         by: u64,
     },
     /// Its tick is further ahead than allowed.
-    #[error("the input is {by} ticks too far ahead")]
+    #[error("the input is {by} ticks too far ahead: push it later, or allow a larger lead")]
     TooFarAhead {
         /// What was pushed.
         input: T,

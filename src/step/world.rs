@@ -49,6 +49,7 @@ impl World {
 
     /// Makes one step, and logs its events.
     pub fn step(&mut self, step: Step, hooks: &dyn PhysicsHooks, log: &mut EventLog) {
+        span!("rapier", tick = step.tick);
         self.physics.integration_parameters.dt = step.dt;
         self.has_unwritten_changes = false;
         let events = log.handler(step.tick, &self.keys);

@@ -58,13 +58,20 @@ struct Averaging {
 #[non_exhaustive]
 pub enum FilterError {
     /// A display with a period of zero.
-    #[error("the period of the display is zero")]
+    #[error("a display with a period of zero: give that of its frames, at 60 Hz 16.667 ms")]
     ZeroPeriod,
     /// A tolerance of half a period or more: every time would snap to some multiple.
-    #[error("the tolerance is not below half the period of the display")]
-    Tolerance,
+    #[error(
+        "a tolerance of {tolerance:?} for a display of {period:?}: give less than half a period"
+    )]
+    Tolerance {
+        /// As it was given.
+        tolerance: Duration,
+        /// Of the display.
+        period: Duration,
+    },
     /// An average over no frames.
-    #[error("an average over no frames")]
+    #[error("an average over 0 frames: give 1 or more")]
     NoFrames,
 }
 
@@ -92,13 +99,13 @@ impl FrameFilter {
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
     pub fn snapping(period: Duration, tolerance: Duration) -> Result<Self, FilterError> {
-        let (period, tolerance) = (nanos(period), nanos(tolerance));
-        if period == 0 {
+        if period.is_zero() {
             return Err(FilterError::ZeroPeriod);
         }
-        if tolerance * 2 >= period {
-            return Err(FilterError::Tolerance);
+        if nanos(tolerance) * 2 >= nanos(period) {
+            return Err(FilterError::Tolerance { tolerance, period });
         }
+        let (period, tolerance) = (nanos(period), nanos(tolerance));
         Ok(Self::new(Kind::Snapping(Snapping::new(period, tolerance))))
     }
 
@@ -298,8 +305,11 @@ mod tests {
     fn bad_values_are_errors() {
         let zero = FrameFilter::snapping(Duration::ZERO, Duration::ZERO);
         assert_eq!(zero, Err(FilterError::ZeroPeriod));
-        let wide = FrameFilter::snapping(US(10), US(5));
-        assert_eq!(wide, Err(FilterError::Tolerance));
+        let wide = FrameFilter::snapping(US(10), US(5)).unwrap_err();
+        assert_eq!(
+            wide.to_string(),
+            "a tolerance of 5µs for a display of 10µs: give less than half a period"
+        );
         assert_eq!(FrameFilter::averaging(0), Err(FilterError::NoFrames));
     }
 

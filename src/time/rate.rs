@@ -34,11 +34,19 @@ pub struct Rate {
 #[non_exhaustive]
 pub enum RateError {
     /// No steps a second, or steps of no length.
-    #[error("a rate of zero, or a step of zero length")]
+    #[error("a rate of zero, or a step of no length: give 1 or more")]
     Zero,
     /// In lowest terms, the fraction has a part that is larger than a `u32` holds.
-    #[error("the rate as a fraction in lowest terms does not fit into 32 bits a part")]
-    Overflow,
+    #[error(
+        "{steps} steps in {seconds} seconds, in lowest terms, do not fit into 32 bits each: \
+         give a rounder step, or `Rate::fraction`"
+    )]
+    Overflow {
+        /// The numerator.
+        steps: u128,
+        /// The denominator.
+        seconds: u128,
+    },
 }
 
 impl Rate {
@@ -72,7 +80,8 @@ impl Rate {
             return Err(RateError::Zero);
         }
         let divisor = greatest_common_divisor(steps, seconds);
-        let part = |n: u128| u32::try_from(n / divisor).map_err(|_| RateError::Overflow);
+        let (steps, seconds) = (steps / divisor, seconds / divisor);
+        let part = |n| u32::try_from(n).map_err(|_| RateError::Overflow { steps, seconds });
         Ok(Self {
             steps: part(steps)?,
             seconds: part(seconds)?,
@@ -194,7 +203,13 @@ mod tests {
         assert_eq!(Rate::hz(0), Err(RateError::Zero));
         assert_eq!(Rate::fraction(1, 0), Err(RateError::Zero));
         assert_eq!(Rate::from_step(Duration::ZERO), Err(RateError::Zero));
-        assert_eq!(Rate::from_step(Duration::MAX), Err(RateError::Overflow));
+        let odd = Rate::from_step(Duration::new(5, 1)).unwrap_err();
+        assert_eq!(
+            odd.to_string(),
+            "1000000000 steps in 5000000001 seconds, in lowest terms, do not fit into 32 bits each: \
+             give a rounder step, or `Rate::fraction`"
+        );
+        assert!(Rate::from_step(Duration::MAX).is_err());
     }
 
     #[test]

@@ -239,16 +239,25 @@ impl Clock {
     }
 
     fn apply_settings(&mut self) {
+        self.overstep = self.next_overstep();
+        self.discards_overstep = false;
         if self.unit_rate != self.rate {
-            self.overstep = in_units_of(self.rate, self.overstep, self.unit_rate);
             self.simulated = in_units_of(self.rate, self.simulated, self.unit_rate);
             self.unit_rate = self.rate;
         }
-        if std::mem::take(&mut self.discards_overstep) {
-            self.overstep = 0;
-        }
         if let Some(tick) = self.new_tick.take() {
             self.tick = tick;
+        }
+    }
+
+    /// What the next frame finds in the accumulator, in the units of that frame.
+    fn next_overstep(&self) -> u128 {
+        if self.discards_overstep {
+            0
+        } else if self.unit_rate == self.rate {
+            self.overstep
+        } else {
+            in_units_of(self.rate, self.overstep, self.unit_rate)
         }
     }
 
@@ -361,13 +370,11 @@ impl Clock {
         if self.is_paused && self.single_steps > 0 {
             return Some(Duration::ZERO);
         }
-        let mut next = self.clone();
-        next.apply_settings();
-        let units_per_nano = u128::from(next.rate.steps()) * u128::from(next.speed);
-        if next.is_stopped() || units_per_nano == 0 {
+        let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
+        if self.is_stopped() || units_per_nano == 0 {
             return None;
         }
-        let missing = units_per_step(next.rate).saturating_sub(next.overstep);
+        let missing = units_per_step(self.rate).saturating_sub(self.next_overstep());
         Some(duration_from_nanos(missing.div_ceil(units_per_nano)))
     }
 

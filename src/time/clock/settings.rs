@@ -15,13 +15,13 @@ pub(super) const MAX_SPEED: f64 = 1_000.0;
 #[non_exhaustive]
 pub enum SpeedError {
     /// NaN or infinite.
-    #[error("the speed {0} is not finite")]
+    #[error("the speed {0} is not finite: give one from 0 to 1000")]
     NotFinite(f64),
     /// Below zero: time does not run backwards.
-    #[error("the speed {0} is negative; 0 stops time")]
+    #[error("the speed {0} is negative: 0 stops time, and `Simulation::rewind` goes back")]
     Negative(f64),
     /// Above 1000.
-    #[error("the speed {0} is above 1000")]
+    #[error("the speed {0} is above 1000, the largest")]
     TooLarge(f64),
 }
 

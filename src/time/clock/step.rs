@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// One step: which one it is, and the time that it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Step {
     /// The number of steps before this one.

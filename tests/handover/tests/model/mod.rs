@@ -29,6 +29,7 @@ const STATES: usize = 2;
 fn step(mail: &mut Mail<()>, tick: u64) {
     mail.states.push_back(Arc::new(State {
         poses: Poses,
+        onward: Vec::new(),
         replaced: 0,
         frame: Frame { tick },
         time: Duration::from_secs(tick),
@@ -153,6 +154,7 @@ pub fn queue(most: usize, count: u32, planted: Planted) {
     assert!(matches!(sender.send(0), Err(SendError::Full(0))));
     received.fetch();
     assert_eq!(std::iter::from_fn(|| received.pop()).count(), most);
+    assert!(received.is_empty());
 }
 
 fn send_at_last(sender: &OrderSender<u32>, order: u32) {

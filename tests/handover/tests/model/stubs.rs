@@ -2,10 +2,13 @@
 
 pub type BodyKey = u64;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Poses;
 
 #[derive(Debug)]
+pub struct Onward;
+
+#[derive(Debug, Default)]
 pub struct Frame {
     pub tick: u64,
 }

@@ -1,0 +1,100 @@
+//! Where the time of a game's frames goes, by the spans of the feature `tracing`: a trace for a viewer, and a
+//! picture.
+//!
+//! `cargo run --release --example profile --features tracing`
+//!
+//! Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, the layer of the crate
+//! `tracing-tracy` takes the place of that of `tracing-chrome`.
+
+mod picture;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use evenstep::Simulation;
+use evenstep::rapier3d::prelude::*;
+use tracing_chrome::ChromeLayerBuilder;
+use tracing_subscriber::prelude::*;
+
+/// The frames that are drawn: two of a steady game, one that the system held up, and the next two.
+const DRAWN: std::ops::RangeInclusive<u64> = 119..=123;
+const HELD_UP: u64 = 121;
+
+/// Runs a small game, and shows where the time of its frames goes.
+#[derive(Parser)]
+struct Options {
+    /// Where to write the trace
+    #[arg(long, value_name = "FILE", default_value = "profile.json")]
+    trace: PathBuf,
+    /// Where to write the picture
+    #[arg(long, value_name = "FILE", default_value = "profile.svg")]
+    picture: PathBuf,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let file = File::create(&options.trace)?;
+    let (layer, guard) = ChromeLayerBuilder::new()
+        .writer(file)
+        .include_args(true)
+        .include_locations(false)
+        .build();
+    let totals = tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), run);
+    // Writes what is left.
+    drop(guard);
+
+    for (name, total) in totals {
+        println!("{name:32} {total}");
+    }
+    picture::draw(
+        &fs::read_to_string(&options.trace)?,
+        DRAWN,
+        &options.picture,
+    )
+}
+
+/// A pile of crates in the wind. Gives what all frames did.
+fn run() -> BTreeMap<&'static str, f64> {
+    let mut simulation = Simulation::default();
+    let floor = ColliderBuilder::cuboid(50.0, 0.5, 50.0);
+    simulation.insert(RigidBodyBuilder::fixed(), floor);
+    let keys: Vec<_> = (0..600u16)
+        .map(|i| {
+            let (x, y, z) = (i % 8, i / 64, i / 8 % 8);
+            let place = Vector::new(x.into(), 2.0 + f32::from(y), z.into()) * 1.1;
+            let body = RigidBodyBuilder::dynamic().translation(place);
+            simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+        })
+        .collect();
+
+    let mut totals = BTreeMap::new();
+    for number in 1..=150 {
+        // 45 frames a second have one step or two; one of 90 ms has five or six.
+        let millis = if number == HELD_UP { 90 } else { 22 };
+        let frame = simulation.advance(Duration::from_millis(millis), |simulation, step| {
+            let wind = Vector::X * (step.tick % 60) as f32 / 60.0;
+            for key in &keys {
+                simulation
+                    .add_force(*key, wind)
+                    .expect("the crate is there");
+            }
+        });
+        for (name, amount) in frame.counters() {
+            *totals.entry(name).or_default() += amount;
+        }
+        // The game's own spans stand beside those of the physics.
+        tracing::info_span!("draw").in_scope(|| draw(&simulation));
+    }
+    totals
+}
+
+/// What a renderer would hand to the graphics card.
+fn draw(simulation: &Simulation) -> Vec<[f32; 16]> {
+    let moved = simulation.moved().iter();
+    let matrices = moved.map(|(_, pose)| pose.to_mat4().to_cols_array());
+    std::hint::black_box(matrices.collect())
+}

@@ -1,0 +1,760 @@
+//! An `Overlap` under hooks and frames that do what they should not. Time is an argument: nothing here waits for it.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{
+    BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Overlap, Rate, Simulation, Step, Wrench,
+};
+use scenes::{MS, flyer_in_space, hash};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Which hook.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    Before,
+    After,
+}
+
+use When::{After, Before};
+
+/// Something to be done in a hook.
+type Deed = Box<dyn FnMut(&mut Simulation, Step, When) -> Result<(), &'static str>>;
+
+/// Does it, and keeps a list of all calls.
+struct Game {
+    calls: Vec<(u64, When)>,
+    deed: Deed,
+    physics: Option<Arc<dyn PhysicsHooks + Send + Sync>>,
+}
+
+impl Game {
+    fn new(
+        deed: impl FnMut(&mut Simulation, Step, When) -> Result<(), &'static str> + 'static,
+    ) -> Self {
+        Self {
+            calls: Vec::new(),
+            deed: Box::new(deed),
+            physics: None,
+        }
+    }
+
+    fn idle() -> Self {
+        Self::new(|_, _, _| Ok(()))
+    }
+
+    /// Only does so in one hook of one step, once.
+    fn once(when: When, tick: u64, mut deed: impl FnMut(&mut Simulation) + 'static) -> Self {
+        let mut is_done = false;
+        Self::new(move |simulation, step, now| {
+            if (now, step.tick) == (when, tick) && !std::mem::replace(&mut is_done, true) {
+                deed(simulation);
+            }
+            Ok(())
+        })
+    }
+
+    fn count(&self, when: When) -> usize {
+        self.calls.iter().filter(|(_, at)| *at == when).count()
+    }
+
+    fn call(
+        &mut self,
+        simulation: &mut Simulation,
+        step: Step,
+        when: When,
+    ) -> Result<(), &'static str> {
+        self.calls.push((step.tick, when));
+        (self.deed)(simulation, step, when)
+    }
+}
+
+impl Hooks for Game {
+    type Error = &'static str;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        assert_eq!(simulation.current_step(), Some(step));
+        self.call(simulation, step, Before)
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        // In no state is a hook called after a step that was not made.
+        assert_eq!(simulation.tick(), step.tick + 1);
+        self.call(simulation, step, After)
+    }
+
+    fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+        self.physics.clone()
+    }
+}
+
+/// So many frames of 10 ms, which is a step.
+fn frames(overlap: &mut Overlap, game: &mut Game, count: usize) {
+    for _ in 0..count {
+        overlap.frame(MS(10), game).unwrap();
+    }
+}
+
+fn x(overlap: &Overlap, key: BodyKey) -> f32 {
+    overlap.view().pose(key).unwrap().translation.x
+}
+
+/// Runs it where a defect that hangs is found.
+fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = channel();
+    std::thread::spawn(move || done.send(run()));
+    let patience = Duration::from_secs(60);
+    result.recv_timeout(patience).expect("it ends, and well")
+}
+
+fn message(payload: Box<dyn Any + Send>) -> String {
+    match payload.downcast::<&str>() {
+        Ok(message) => message.to_string(),
+        Err(payload) => *payload.downcast::<String>().unwrap(),
+    }
+}
+
+fn panic_of(overlap: &mut Overlap, game: &mut Game) -> String {
+    let frame = AssertUnwindSafe(|| overlap.frame(MS(10), game).map(drop));
+    message(catch_unwind(frame).unwrap_err())
+}
+
+#[test]
+fn frames_of_no_time_make_no_step_but_the_first() {
+    let (simulation, key) = flyer_in_space();
+    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    for _ in 0..50 {
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        assert_eq!(x(&overlap, key), 0.0);
+    }
+    assert_eq!(game.calls, [(0, Before)]);
+    assert_eq!(overlap.stop().tick(), 1);
+}
+
+#[test]
+fn a_long_frame_counts_as_the_longest_that_was_set() {
+    for (longest, steps) in [(None, 25), (Some(MS(40)), 4), (Some(Duration::MAX), 1_000)] {
+        let (mut simulation, key) = flyer_in_space();
+        if let Some(longest) = longest {
+            simulation.set_max_frame_time(longest);
+        }
+        let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        let view = overlap.frame(Duration::from_secs(10), &mut game).unwrap();
+        assert_eq!((view.tick(), view.is_starved()), (steps, false));
+        assert_eq!(x(&overlap, key), (steps - 1) as f32);
+        assert_eq!(game.count(After) as u64, steps);
+        // And goes on as always.
+        frames(&mut overlap, &mut game, 3);
+        assert_eq!(game.count(After) as u64, steps + 3);
+    }
+}
+
+#[test]
+fn one_step_a_second_begins_at_once_and_stands_in_a_pause() {
+    let mut simulation = scenes::space(1);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let key = simulation.insert(body.can_sleep(false), scenes::ball());
+    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    // Four frames a step. Nothing is shown before the first one is due.
+    let shown: Vec<f32> = (0..10)
+        .map(|_| {
+            overlap.frame(MS(250), &mut game).unwrap();
+            x(&overlap, key)
+        })
+        .collect();
+    assert_eq!(shown, [0.0, 0.0, 0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5]);
+    assert_eq!(game.count(Before), 3);
+    // The step that is under way is the last one.
+    overlap.simulation().pause();
+    for _ in 0..10 {
+        overlap.frame(MS(250), &mut game).unwrap();
+    }
+    assert_eq!((game.count(After), game.count(Before)), (3, 3));
+    let stood = x(&overlap, key);
+    assert_eq!(stood, 2.0);
+    // A single step is made in the frame that finds it, and so are two.
+    for steps in 1..=2 {
+        let made = game.count(After);
+        for _ in 0..steps {
+            overlap.simulation().step_once();
+        }
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        assert_eq!(game.count(After), made + steps);
+    }
+    // From the frame of the resumption on the picture moves, twice as fast.
+    overlap.simulation().resume();
+    overlap.simulation().set_speed(2.0).unwrap();
+    let shown: Vec<f32> = (0..4)
+        .map(|_| {
+            overlap.frame(MS(250), &mut game).unwrap();
+            x(&overlap, key)
+        })
+        .collect();
+    assert_eq!(shown, [5.5, 6.0, 6.5, 7.0]);
+    // A day until the next step: nobody waits for it.
+    let day = Rate::fraction(1, 86_400).unwrap();
+    overlap.simulation().set_rate(day);
+    for _ in 0..8 {
+        overlap.frame(MS(250), &mut game).unwrap();
+    }
+    assert!(in_time(move || overlap.stop()).tick() > 5);
+}
+
+#[test]
+fn another_rate_shows_every_body_where_it_is_at_the_time_that_is_shown() {
+    let (simulation, key) = flyer_in_space();
+    let rates = [100, 10, 1_000, 60].map(|hz| Rate::hz(hz).unwrap());
+    let mut game = Game::new(move |simulation, step, when| {
+        if when == Before && step.tick % 10 == 9 {
+            simulation.set_rate(rates[(step.tick / 10 % 4) as usize]);
+        }
+        Ok(())
+    });
+    let mut overlap = Overlap::new(simulation);
+    for _ in 0..2_000 {
+        let time = overlap.frame(MS(3), &mut game).unwrap().time();
+        let off = x(&overlap, key) - 100.0 * time as f32;
+        assert!(off.abs() < 0.02, "{off} m at {time}");
+    }
+}
+
+#[test]
+fn errors_at_every_tick_pile_no_steps_up() {
+    for when in [Before, After] {
+        let (simulation, key) = flyer_in_space();
+        let fails = Arc::new(AtomicU64::new(1));
+        let still = Arc::clone(&fails);
+        let mut game = Game::new(move |_, _, now| {
+            let fails = still.load(Ordering::Relaxed) > 0 && now == when;
+            if fails { Err("as always") } else { Ok(()) }
+        });
+        let mut overlap = Overlap::new(simulation);
+        let mut shown = 0.0;
+        for _ in 0..60 {
+            let result = overlap.frame(MS(33), &mut game);
+            assert!(when == After || result.is_err());
+            assert!(x(&overlap, key) >= shown);
+            shown = x(&overlap, key);
+        }
+        // What was made is shown, also by a frame that fails.
+        assert_eq!(when == After, shown > 20.0, "{shown}");
+        fails.store(0, Ordering::Relaxed);
+        let before = game.count(Before);
+        frames(&mut overlap, &mut game, 5);
+        let made = game.count(Before) - before;
+        assert!((5..=6).contains(&made), "{made} steps in 50 ms");
+        assert!(overlap.simulation().clock().dropped().frame_time > MS(500));
+    }
+}
+
+#[test]
+fn input_of_a_step_is_that_of_its_time() {
+    let (simulation, _) = flyer_in_space();
+    let mut overlap = Overlap::new(simulation);
+    let queue = Arc::new(Mutex::new(InputQueue::new(Delivery::Covering)));
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let (for_game, for_test) = ((queue.clone(), got.clone()), (queue, got));
+    let mut game = Game::new(move |_, step, when| {
+        if when == Before {
+            let mut queue = for_game.0.lock().unwrap();
+            for sample in queue.drain(step) {
+                let off: Duration = sample.input;
+                assert!(step.real_start <= off && off < step.real_end);
+                for_game
+                    .1
+                    .lock()
+                    .unwrap()
+                    .push((step.tick, sample.fraction));
+            }
+        }
+        Ok(())
+    });
+    for number in 0..200 {
+        // As the frame is begun: a press since the last one.
+        let pressed = overlap.now() + MS(1);
+        for_test.0.lock().unwrap().push(pressed, pressed);
+        let frame_time = MS([7, 16, 3, 41][number % 4]);
+        overlap.frame(frame_time, &mut game).unwrap();
+    }
+    let queue = for_test.0.lock().unwrap();
+    let got = for_test.1.lock().unwrap();
+    assert_eq!(queue.corrected(), evenstep::Corrected::default());
+    assert!(got.len() + 5 > 200 && queue.len() + got.len() == 200);
+    // How far into the step it was is kept.
+    assert!(
+        got.iter()
+            .any(|(_, fraction)| (0.3..0.9).contains(fraction))
+    );
+}
+
+#[test]
+fn hooks_that_come_and_go_are_shown_once_each() {
+    let (simulation, first) = flyer_in_space();
+    let mut keys = vec![first];
+    let mut game = Game::new(move |simulation, step, when| {
+        if (step.tick % 2 == 0) == (when == Before) {
+            keys.push(simulation.insert(scenes::flyer(), scenes::ball()));
+        }
+        if step.tick % 3 == 2 && !keys.is_empty() {
+            // It may be gone by the other way.
+            let _ = simulation.remove(keys.remove(0));
+        }
+        Ok(())
+    });
+    let mut overlap = Overlap::new(simulation);
+    let mut map = std::collections::BTreeMap::new();
+    for number in 0..300u64 {
+        let view = overlap.frame(MS(number % 23), &mut game).unwrap();
+        for key in view.removed() {
+            assert!(map.remove(key).is_some(), "it was shown");
+        }
+        map.extend(view.moved().iter().copied());
+        assert!(map.iter().all(|(key, pose)| view.pose(*key) == Some(*pose)));
+        if number % 40 == 17 {
+            // Between two frames, while a step is made.
+            let simulation = overlap.simulation();
+            let key = simulation.bodies().next().map(|(key, _)| key);
+            if let Some(key) = key.filter(|_| simulation.bodies().count() > 10) {
+                simulation.remove(key).unwrap();
+            }
+        }
+    }
+    let simulation = overlap.stop();
+    assert!(simulation.bodies().count().abs_diff(map.len()) <= 3);
+}
+
+#[test]
+fn a_simulation_put_in_place_of_another_goes_on_from_now() {
+    // Long before, long after, at the same time; and by whom.
+    for age in [0u64, 3, 400] {
+        for by in [Some(Before), Some(After), None] {
+            let (simulation, key) = flyer_in_space();
+            let (mut other, mut last) = flyer_in_space();
+            for _ in 0..5 {
+                last = other.insert_body(RigidBodyBuilder::fixed());
+            }
+            other.set_stepping(evenstep::Stepping::Variable);
+            other.set_max_steps_per_frame(Some(1));
+            for _ in 0..age {
+                other.advance(MS(10), |_, _| ());
+            }
+            let mut overlap = Overlap::new(simulation);
+            let copy = other.clone();
+            let mut game = match by {
+                Some(when) => {
+                    let tick = 50 + u64::from(when == Before);
+                    Game::once(when, tick, move |simulation| *simulation = copy.clone())
+                }
+                None => Game::idle(),
+            };
+            frames(&mut overlap, &mut game, 50);
+            assert_eq!(x(&overlap, key), 49.0);
+            if by.is_none() {
+                *overlap.simulation() = other;
+            }
+            let made = game.calls.len();
+            let mut shown = 0.0;
+            for number in 0..30 {
+                overlap.frame(MS(5), &mut game).unwrap();
+                let x = x(&overlap, key);
+                if number > 4 {
+                    assert!(x >= shown && x < (age + 16) as f32, "{x} at {age}, {by:?}");
+                    assert!(x + 3.0 >= age as f32, "{x} at {age}, {by:?}");
+                }
+                shown = x;
+            }
+            assert!(overlap.view().pose(last).is_some());
+            // 150 ms: neither a storm of steps nor none.
+            let steps = (game.calls.len() - made) / 2;
+            assert!((13..=17).contains(&steps), "{steps} steps, {age}, {by:?}");
+            let tick = overlap.stop().tick();
+            assert!(tick.abs_diff(age + 15) <= 2, "{tick}");
+        }
+    }
+}
+
+#[test]
+fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
+    for when in [Before, After] {
+        let (simulation, key) = flyer_in_space();
+        let mut other = simulation.clone();
+        other.advance(MS(30), |_, _| ());
+        let tick = in_time(move || {
+            let mut game = Game::new(move |simulation, _, now| {
+                if now == when {
+                    *simulation = other.clone();
+                }
+                Ok(())
+            });
+            let mut overlap = Overlap::new(simulation);
+            frames(&mut overlap, &mut game, 50);
+            assert!(overlap.view().pose(key).is_some());
+            overlap.stop().tick()
+        });
+        assert!((3..=5).contains(&tick), "{tick}");
+    }
+}
+
+#[test]
+fn hooks_pause_step_and_go_back() {
+    for when in [Before, After] {
+        // A pause from within: the step at hand is made.
+        let (simulation, _) = flyer_in_space();
+        let mut overlap = Overlap::new(simulation);
+        let mut game = Game::once(when, 3, Simulation::pause);
+        frames(&mut overlap, &mut game, 30);
+        assert_eq!((game.count(Before), game.count(After)), (4, 4), "{when:?}");
+        // Steps are made again after a rollback: with their hooks, and to the same bits.
+        let (mut simulation, key) = flyer_in_space();
+        simulation.set_rewind_limits(20, usize::MAX);
+        let push = move |simulation: &mut Simulation, step: Step, now| {
+            if now == Before {
+                let push = Vector::Y * (step.tick % 5) as f32;
+                simulation.apply_impulse(key, push).unwrap();
+            }
+        };
+        let mut alone = simulation.clone();
+        for _ in 0..30 {
+            alone.advance(MS(10), |simulation, step| push(simulation, step, Before));
+        }
+        let mut went_back = 0;
+        let mut game = Game::new(move |simulation, step, now| {
+            if now == when && step.tick == 12 && !step.is_again && went_back < 2 {
+                went_back += 1;
+                simulation.roll_back(12 - 5 * went_back).unwrap();
+                return Ok(());
+            }
+            push(simulation, step, now);
+            Ok(())
+        });
+        let mut overlap = Overlap::new(simulation);
+        let mut shown = 0.0;
+        while game.count(After) < 60 {
+            overlap.frame(MS(10), &mut game).unwrap();
+            assert!(x(&overlap, key) >= shown);
+            shown = x(&overlap, key);
+        }
+        let again = game
+            .calls
+            .iter()
+            .filter(|call| **call == (8, Before))
+            .count();
+        assert!(again > 1, "{when:?}: {again}");
+        if when == Before {
+            let mut simulation = overlap.stop();
+            simulation.rewind(30).unwrap();
+            assert_eq!(hash(simulation.physics()), hash(alone.physics()));
+        }
+    }
+}
+
+#[test]
+fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
+    for pauses in [false, true] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(20, usize::MAX);
+        let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+        frames(&mut overlap, &mut game, 15);
+        if pauses {
+            overlap.simulation().pause();
+            frames(&mut overlap, &mut game, 5);
+        }
+        let tick = overlap.simulation().tick();
+        overlap.simulation().roll_back(5).unwrap();
+        assert_eq!(overlap.simulation().steps_again(), tick - 5);
+        frames(&mut overlap, &mut game, 1);
+        assert_eq!(overlap.simulation().steps_again(), 0);
+        let again = game
+            .calls
+            .iter()
+            .filter(|call| **call == (7, After))
+            .count();
+        assert_eq!(again, 2);
+        let present = overlap.simulation().tick();
+        assert_eq!(present, tick + u64::from(!pauses));
+    }
+}
+
+#[test]
+fn a_rewind_while_a_step_is_under_way_unmakes_it() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    frames(&mut overlap, &mut game, 15);
+    overlap.simulation().rewind(5).unwrap();
+    let calls = game.calls.len();
+    frames(&mut overlap, &mut game, 3);
+    assert_eq!(game.calls[calls], (5, Before));
+    let x = x(&overlap, key);
+    assert!((4.0..8.0).contains(&x), "{x}");
+}
+
+#[test]
+fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
+    let (simulation, key) = flyer_in_space();
+    let mut alone = simulation.clone();
+    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    frames(&mut overlap, &mut game, 7);
+    let saved = overlap.simulation().clone();
+    // One is under way.
+    assert_eq!(saved.tick(), 8);
+    #[cfg(feature = "serde")]
+    {
+        let bytes = overlap
+            .simulation()
+            .save()
+            .expect("between two frames it can be");
+        let loaded = Simulation::load(&bytes).unwrap();
+        assert_eq!(hash(loaded.physics()), hash(saved.physics()));
+    }
+    // The look has changed nothing, and the hook comes once.
+    frames(&mut overlap, &mut game, 7);
+    assert_eq!(x(&overlap, key), 13.0);
+    assert_eq!(game.count(After), 14);
+    assert!(
+        game.calls
+            .is_sorted_by_key(|(tick, when)| (*tick, *when == After))
+    );
+    // Put back, it goes on from there.
+    *overlap.simulation() = saved;
+    frames(&mut overlap, &mut game, 5);
+    let simulation = overlap.stop();
+    assert_eq!(simulation.tick(), 14);
+    while alone.tick() < 14 {
+        alone.advance(MS(10), |_, _| ());
+    }
+    assert_eq!(hash(simulation.physics()), hash(alone.physics()));
+}
+
+#[test]
+fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
+    let (simulation, key) = flyer_in_space();
+    let there = Pose::translation(0.0, 7.0, 0.0);
+    let mut overlap = Overlap::new(simulation);
+    let mut game = Game::once(After, 5, move |simulation| {
+        assert_eq!(simulation.events().len(), 0);
+        simulation.teleport(key, there).unwrap();
+    });
+    for _ in 0..6 {
+        assert_eq!(
+            overlap
+                .view()
+                .pose(key)
+                .map_or(0.0, |pose| pose.translation.y),
+            0.0
+        );
+        let _ = overlap.simulation().tick();
+        frames(&mut overlap, &mut game, 1);
+    }
+    assert_eq!(overlap.view().pose(key), Some(there));
+}
+
+/// Counts its calls and, in one of them, panics.
+struct Physics {
+    calls: AtomicU64,
+    panics_at: u64,
+}
+
+impl PhysicsHooks for Physics {
+    fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        assert_ne!(calls, self.panics_at, "the filter panics");
+        None
+    }
+}
+
+/// A ball above a floor, which asks for contacts.
+fn above_a_floor() -> (Simulation, BodyKey) {
+    let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+    let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
+    let key = simulation.insert(body, ball);
+    (simulation, key)
+}
+
+#[test]
+fn rapiers_own_hooks_are_called_on_the_other_thread() {
+    let (simulation, key) = above_a_floor();
+    let physics = Arc::new(Physics {
+        calls: AtomicU64::new(0),
+        panics_at: u64::MAX,
+    });
+    let mut game = Game::idle();
+    game.physics = Some(physics.clone());
+    let mut overlap = Overlap::new(simulation);
+    frames(&mut overlap, &mut game, 100);
+    let y = overlap.view().pose(key).unwrap().translation.y;
+    assert!(y < -3.0, "it fell through the floor: {y}");
+    assert!(physics.calls.load(Ordering::Relaxed) > 5);
+    // Each step asks anew: without them there are contacts again.
+    game.physics = None;
+    overlap
+        .simulation()
+        .teleport(key, Pose::translation(0.0, 0.5, 0.0))
+        .unwrap();
+    frames(&mut overlap, &mut game, 100);
+    let y = overlap.view().pose(key).unwrap().translation.y;
+    assert!((0.3..0.6).contains(&y), "{y}");
+}
+
+#[test]
+fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
+    let tick = in_time(|| {
+        let (mut simulation, key) = above_a_floor();
+        simulation.set_rewind_limits(3, usize::MAX);
+        let mut game = Game::idle();
+        game.physics = Some(Arc::new(Physics {
+            calls: AtomicU64::new(0),
+            panics_at: 4,
+        }));
+        let mut overlap = Overlap::new(simulation);
+        let mut panics = Vec::new();
+        while panics.len() < 3 {
+            let frame = AssertUnwindSafe(|| overlap.frame(MS(10), &mut game).map(drop));
+            if let Err(payload) = catch_unwind(frame) {
+                panics.push(message(payload));
+            }
+        }
+        assert!(panics[0].contains("the filter panics"), "{panics:?}");
+        assert!(panics[1].contains("in an earlier step") && panics[2] == panics[1]);
+        assert!(overlap.view().pose(key).is_some());
+        let tick = overlap.simulation().tick();
+        overlap.simulation().rewind(tick).unwrap();
+        frames(&mut overlap, &mut game, 10);
+        overlap.stop().tick() - tick
+    });
+    assert!((10..=12).contains(&tick), "{tick}");
+}
+
+#[test]
+fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
+    for panicking in ["force", "before", "after"] {
+        let ticks = in_time(move || {
+            let (mut simulation, key) = flyer_in_space();
+            if panicking == "force" {
+                let force = ForceGenerator::custom(|_, step| {
+                    assert_ne!(step.tick, 4, "the force panics");
+                    Wrench::default()
+                });
+                simulation.insert_force_generator(key, force).unwrap();
+            }
+            let mut game = Game::new(move |_, step, when| {
+                let name = if when == Before { "before" } else { "after" };
+                assert!(panicking != name || step.tick != 4, "the hook panics");
+                Ok(())
+            });
+            let mut overlap = Overlap::new(simulation);
+            frames(
+                &mut overlap,
+                &mut game,
+                if panicking == "before" { 3 } else { 4 },
+            );
+            let message = panic_of(&mut overlap, &mut game);
+            assert!(message.contains(" panics"), "{message}");
+            // What was shown stays, and the step is another number, or not made twice.
+            assert!(x(&overlap, key) <= 4.0);
+            if panicking != "after" {
+                overlap.simulation().set_tick(100);
+            }
+            frames(&mut overlap, &mut game, 10);
+            assert!(x(&overlap, key) > 8.0);
+            game.calls
+        });
+        let made = ticks.iter().filter(|(_, when)| *when == After).count();
+        assert!((13..=15).contains(&made), "{panicking}: {made}");
+    }
+}
+
+#[test]
+fn it_ends_in_every_state() {
+    for state in 0..8 {
+        in_time(move || {
+            let (simulation, _) = above_a_floor();
+            let mut overlap = Overlap::new(simulation);
+            let mut game = Game::idle();
+            match state {
+                0 => (),
+                1 => frames(&mut overlap, &mut game, 1),
+                2 => frames(&mut overlap, &mut game, 20),
+                3 => {
+                    overlap.simulation().pause();
+                    frames(&mut overlap, &mut game, 2);
+                }
+                4 => {
+                    // It panics while nobody waits for it.
+                    game.physics = Some(Arc::new(Physics {
+                        calls: AtomicU64::new(0),
+                        panics_at: 0,
+                    }));
+                    overlap.frame(Duration::ZERO, &mut game).unwrap();
+                    return drop(overlap);
+                }
+                5 => {
+                    game = Game::once(Before, 0, |_| panic!("at once"));
+                    panic_of(&mut overlap, &mut game);
+                }
+                6 => {
+                    let (other, _) = flyer_in_space();
+                    *overlap.simulation() = other;
+                }
+                _ => {
+                    game = Game::new(|_, _, _| Err("at once"));
+                    overlap.frame(MS(10), &mut game).unwrap_err();
+                }
+            }
+            let simulation = overlap.stop();
+            assert!(simulation.tick() <= 21);
+        });
+        in_time(move || {
+            let (simulation, _) = flyer_in_space();
+            let mut overlap = Overlap::new(simulation);
+            frames(&mut overlap, &mut Game::idle(), state);
+        });
+    }
+}
+
+#[test]
+fn one_drives_another_in_its_hooks() {
+    let (simulation, key) = flyer_in_space();
+    let (other, other_key) = flyer_in_space();
+    let inner = Arc::new(Mutex::new(Overlap::new(other)));
+    let shared = Arc::clone(&inner);
+    let mut game = Game::new(move |simulation, step, when| {
+        let mut inner = shared.lock().unwrap();
+        if when == Before {
+            inner.frame(MS(10), &mut Game::idle()).unwrap();
+        } else if step.tick == 5 {
+            // A frame within a frame, which takes it over.
+            simulation.advance(MS(10), |_, _| ());
+        }
+        Ok(())
+    });
+    let mut overlap = Overlap::new(simulation);
+    for _ in 0..20 {
+        overlap.frame(MS(10), &mut game).unwrap();
+    }
+    let inner = inner.lock().unwrap();
+    assert!(x(&inner, other_key) >= 17.0);
+    assert!(x(&overlap, key) >= 17.0);
+}
+
+#[test]
+fn a_frame_inside_a_hook_makes_no_step_twice() {
+    let (simulation, key) = flyer_in_space();
+    let mut overlap = Overlap::new(simulation);
+    let mut game = Game::once(Before, 5, |simulation| {
+        simulation.advance(MS(20), |_, _| ());
+    });
+    frames(&mut overlap, &mut game, 20);
+    let tick = overlap.simulation().tick();
+    assert!((21..=23).contains(&tick), "{tick}");
+    assert!(!game.calls.contains(&(5, After)), "it was not made for it");
+    let x = x(&overlap, key);
+    assert!((18.0..=22.0).contains(&x), "{x}");
+}
