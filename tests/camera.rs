@@ -1,5 +1,9 @@
 //! The camera and what is attached to bodies, at the frame times of a real capture: the functions are those of the
 //! book's chapter docs/book/src/camera.md.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a camera's smoothing is drawn: no run depends on it"
+)]
 
 mod scenes;
 
