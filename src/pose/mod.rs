@@ -1,6 +1,8 @@
 //! What a frame shows: the last two states of every body that moves, and what is between them. It does not
 //! step, and does not know why a pose changed.
 
+// Arithmetic on four bodies at once.
+mod lanes;
 // The trajectory of a body from one state to the next.
 mod motion;
 // What is shown after a rollback.

@@ -7,11 +7,11 @@ use slotmap::SecondaryMap;
 use crate::key::BodyKey;
 use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
 use crate::rapier::math::{Pose, Rotation};
-use crate::slerp::interpolate_all;
 use crate::step::World;
 
 use super::correction::{Correction, shown_with};
-use super::motion::{Pair, Trajectory};
+use super::lanes::LANES;
+use super::motion::{Moment, Motions, Pair, Smoothing, Trajectory};
 
 /// Lists with one entry a body, all in the same order.
 ///
@@ -29,9 +29,6 @@ pub(super) struct Moving {
     pub marks: Vec<Marks>,
     /// Used where `marks` says so.
     pub trajectories: Vec<Trajectory>,
-    /// What the next frame shows, while it is made.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    next_shown: Vec<Pose>,
     /// Used where `marks` says so.
     errors: SecondaryMap<BodyKey, Pose>,
     /// How many were awake.
@@ -60,6 +57,9 @@ impl Marks {
         self.has_trajectory || self.has_error
     }
 }
+
+/// How many bodies are worked on at once: few enough that what is made of them stays in the nearest cache.
+const CHUNK: usize = 64;
 
 impl Moving {
     /// Appends a body that has been at `pose`, and gives its place. `moved_at` is that of when it was listed
@@ -266,58 +266,105 @@ impl Moving {
     #[cfg(feature = "threads")]
     pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) {
         poses.resize(self.keys.len(), Pose::IDENTITY);
-        interpolate_all(&self.previous, &self.current, alpha, poses);
-        for (place, pose) in poses.iter_mut().enumerate() {
-            if self.marks[place].is_special() {
-                *pose = self.shown_at(place, alpha, pose);
-            }
+        let moment = Moment::new(alpha);
+        for (n, poses) in poses.chunks_mut(CHUNK).enumerate() {
+            self.blend(n * CHUNK, &moment, poses);
         }
-    }
-
-    /// What is shown of a body at `alpha`; `plain` is what is interpolated about its origin.
-    #[inline]
-    fn shown_at(&self, place: usize, alpha: f32, plain: &Pose) -> Pose {
-        let marks = self.marks[place];
-        let mut pose = *plain;
-        if marks.has_trajectory {
-            let (previous, current) = (&self.previous[place], &self.current[place]);
-            pose = self.trajectories[place].at(previous, current, alpha, || pose);
-        }
-        if marks.has_error {
-            pose = self.with_error(place, &pose);
-        }
-        pose
-    }
-
-    /// Not inlined: the loop over all bodies is for those without an error.
-    #[inline(never)]
-    fn with_error(&self, place: usize, pose: &Pose) -> Pose {
-        shown_with(&self.errors[self.keys[place]], pose)
     }
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
     /// frame's. Gives the number of bodies that are shown beyond their last state.
     pub fn show(&mut self, alpha: f32) -> usize {
         let mut extrapolated = 0;
+        let moment = Moment::new(alpha);
+        let mut poses = [Pose::IDENTITY; CHUNK];
         self.moved.clear();
-        self.next_shown.resize(self.keys.len(), Pose::IDENTITY);
-        interpolate_all(&self.previous, &self.current, alpha, &mut self.next_shown);
-        for place in 0..self.keys.len() {
-            if self.marks[place].is_special() {
-                self.next_shown[place] = self.shown_at(place, alpha, &self.next_shown[place]);
-                let goes_beyond = self.trajectories[place].goes_beyond(alpha);
-                extrapolated += usize::from(self.marks[place].has_trajectory && goes_beyond);
-            }
-            let marks = &mut self.marks[place];
-            let pose = self.next_shown[place];
-            if pose != self.shown[place] || marks.is_unreported {
+        for start in (0..self.keys.len()).step_by(CHUNK) {
+            let len = CHUNK.min(self.keys.len() - start);
+            extrapolated += self.blend(start, &moment, &mut poses[..len]);
+            self.compare(start, &poses[..len]);
+        }
+        extrapolated
+    }
+
+    /// Shows `poses` of the bodies from `start` on.
+    fn compare(&mut self, start: usize, poses: &[Pose]) {
+        let places = start..start + poses.len();
+        let keys = &self.keys[places.clone()];
+        let marks = &mut self.marks[places.clone()];
+        let shown = &mut self.shown[places];
+        for (((key, marks), shown), pose) in keys.iter().zip(marks).zip(shown).zip(poses) {
+            // In parts: a pose copied whole would go into the list by way of the stack.
+            let pose = Pose::from_parts(pose.translation, pose.rotation);
+            if pose != *shown || marks.is_unreported {
+                *shown = pose;
                 marks.moved_at = index(self.moved.len());
-                self.moved.push((self.keys[place], pose));
                 marks.is_unreported = false;
+                self.moved.push((*key, pose));
             }
         }
-        std::mem::swap(&mut self.shown, &mut self.next_shown);
+    }
+
+    /// What is shown of the bodies from `start` on. Gives how many of them are shown beyond their last state.
+    fn blend(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
+        let places = start..start + poses.len();
+        let (previous, current) = (
+            &self.previous[places.clone()],
+            &self.current[places.clone()],
+        );
+        moment.blend.all(previous, current, poses);
+        // Asked once for all of them, as it is nearly always of none.
+        let marks = self.marks[places].iter();
+        if marks.fold(false, |any, marks| any | marks.is_special()) {
+            return self.blend_special(start, moment, poses);
+        }
+        0
+    }
+
+    /// [`blend`](Self::blend), of what the two poses alone do not say.
+    #[inline(never)]
+    fn blend_special(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
+        let (fours, rest) = poses.as_chunks_mut::<LANES>();
+        let rest_start = start + fours.len() * LANES;
+        for (n, four) in fours.iter_mut().enumerate() {
+            self.blend_four(start + n * LANES, moment, four);
+        }
+        for (place, pose) in (rest_start..).zip(rest) {
+            *pose = self.pair(place).at_moment(moment);
+        }
+        let mut extrapolated = 0;
+        for (place, pose) in (start..).zip(poses) {
+            if let Some(error) = self.error(place) {
+                *pose = shown_with(error, pose);
+            }
+            let goes_beyond = self.trajectories[place].goes_beyond(moment.alpha);
+            extrapolated += usize::from(self.marks[place].has_trajectory && goes_beyond);
+        }
         extrapolated
+    }
+
+    /// Of the four bodies from `start` on, with all smoothings that are among them.
+    fn blend_four(&self, start: usize, moment: &Moment, poses: &mut [Pose; LANES]) {
+        let marks: &[Marks; LANES] = four(&self.marks, start);
+        let trajectories = four(&self.trajectories, start);
+        for smoothing in Smoothing::ALL {
+            let has_it = std::array::from_fn::<_, LANES, _>(|i| {
+                marks[i].has_trajectory && trajectories[i].smoothing() == smoothing
+            });
+            if has_it == [false; LANES] {
+                continue;
+            }
+            let motions = Motions {
+                trajectories,
+                previous: four(&self.previous, start),
+                current: four(&self.current, start),
+                plain: poses,
+            };
+            let shown = motions.at(smoothing, moment);
+            for i in (0..LANES).filter(|i| has_it[*i]) {
+                poses[i] = shown[i];
+            }
+        }
     }
 
     /// Whether nothing will change of what is shown of a body that is not awake, until it is seen awake or
@@ -355,6 +402,10 @@ impl Moving {
                 .then(|| self.trajectories[place]),
         }
     }
+}
+
+fn four<T>(list: &[T], start: usize) -> &[T; LANES] {
+    list[start..].first_chunk().expect("four of the list")
 }
 
 /// Keys are 32 bits wide, so there are never more bodies than that.
