@@ -124,8 +124,9 @@ impl Quats {
         Vectors::transposed(quats.map(Vec4::from))
     }
 
+    /// Four floats for each.
     #[inline]
-    fn rows(self) -> [Vec4; LANES] {
+    pub fn rows(self) -> [Vec4; LANES] {
         let Vectors { x, y, z } = self.vector;
         let rows = Mat4::from_cols(x, y, z, self.w).transpose();
         [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis]

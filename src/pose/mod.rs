@@ -7,17 +7,22 @@ mod lanes;
 mod motion;
 // What is shown after a rollback.
 mod correction;
+// Work shared by many threads.
+mod shared;
 // The lists of bodies that move.
 mod moving;
 // The motion in earlier steps.
 mod history;
 // All of it by key.
 mod poses;
+// What a renderer takes.
+mod matrices;
 // What another thread shows of it.
 #[cfg(feature = "threads")]
 mod screen;
 
 pub use correction::Correction;
+pub use matrices::{write_columns, write_rows};
 pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;
