@@ -62,7 +62,7 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
 const BLOCK: usize = 32;
 
 /// [`interpolate`] for a batch: pair `i` goes to `out[i]`, the same to the bit as that of a single
-/// call. Nine times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
+/// call. Eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
 ///
 /// # Panics
 /// If the slices differ in length.

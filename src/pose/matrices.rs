@@ -30,18 +30,12 @@ use super::lanes::{LANES, Quats, Vectors};
 /// # Panics
 /// If the slices differ in length.
 pub fn write_rows(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) {
-    write(poses, out, |translations, axes, _| {
-        let [x, y, z] = axes;
-        let rows = [
-            (x.x, y.x, z.x, translations.x),
-            (x.y, y.y, z.y, translations.y),
-            (x.z, y.z, z.z, translations.z),
-        ];
-        let rows = rows.map(|(x, y, z, w)| {
-            let vector = Vectors { x, y, z };
-            Quats { vector, w }.rows()
-        });
-        std::array::from_fn(|i| rows.map(|row| row[i].to_array()))
+    write(poses, out, |poses, out| {
+        let [x, y, z] = axes(poses);
+        let translations = Vectors::new(poses.map(|pose| pose.translation));
+        put(out, 0, [x.x, y.x, z.x, translations.x]);
+        put(out, 1, [x.y, y.y, z.y, translations.y]);
+        put(out, 2, [x.z, y.z, z.z, translations.z]);
     });
 }
 
@@ -54,43 +48,52 @@ pub fn write_rows(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) {
 /// # Panics
 /// If the slices differ in length.
 pub fn write_columns(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 4]]) {
-    write(poses, out, |_, axes, poses| {
-        let w = Vec4::ZERO;
-        let axes = axes.map(|vector| Quats { vector, w }.rows());
-        std::array::from_fn(|i| {
-            let [x, y, z] = axes.map(|axis| axis[i].to_array());
-            [x, y, z, poses[i].translation.extend(1.0).to_array()]
-        })
+    write(poses, out, |poses, out| {
+        for (i, axis) in axes(poses).into_iter().enumerate() {
+            put(out, i, [axis.x, axis.y, axis.z, Vec4::ZERO]);
+        }
+        for (out, pose) in out.iter_mut().zip(poses) {
+            out[3] = pose.translation.extend(1.0).to_array();
+        }
     });
 }
 
-/// `four` makes the matrices of four poses, from their translations and their axes in world space.
-#[inline]
+/// `four` writes the matrices of four poses.
 fn write<Matrix: Copy>(
     poses: &[(BodyKey, Pose)],
     out: &mut [Matrix],
-    four: impl Fn(Vectors, [Vectors; 3], [&Pose; LANES]) -> [Matrix; LANES],
+    four: impl Fn([&Pose; LANES], &mut [Matrix; LANES]),
 ) {
     assert_eq!(poses.len(), out.len());
-    let four = |poses: [&Pose; LANES]| {
-        let translations = Vectors::new(poses.map(|pose| pose.translation));
-        let axes = axes(Quats::new(poses.map(|pose| pose.rotation)));
-        four(translations, axes, poses)
-    };
     let (poses, poses_rest) = poses.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for (poses, out) in poses.iter().zip(out) {
-        *out = four(poses.each_ref().map(|(_, pose)| pose));
+        four(poses.each_ref().map(|(_, pose)| pose), out);
     }
     for ((_, pose), out) in poses_rest.iter().zip(out_rest) {
-        *out = four([pose; LANES])[0];
+        let mut same = [*out; LANES];
+        four([pose; LANES], &mut same);
+        *out = same[0];
     }
 }
 
-/// Where the axes of rotated bodies point.
+/// Writes one of their lines into four matrices: its components, each of all four.
 #[inline]
-fn axes(rotations: Quats) -> [Vectors; 3] {
-    let Quats { vector, w } = rotations;
+fn put<const LINES: usize>(
+    out: &mut [[[f32; 4]; LINES]; LANES],
+    line: usize,
+    [x, y, z, w]: [Vec4; 4],
+) {
+    let vector = Vectors { x, y, z };
+    for (out, components) in out.iter_mut().zip(Quats { vector, w }.rows()) {
+        out[line] = components.to_array();
+    }
+}
+
+/// Where the axes of four bodies point.
+#[inline]
+fn axes(poses: [&Pose; LANES]) -> [Vectors; 3] {
+    let Quats { vector, w } = Quats::new(poses.map(|pose| pose.rotation));
     let Vectors { x, y, z } = vector;
     let [x2, y2, z2] = [x + x, y + y, z + z];
     let (xx, yy, zz) = (x * x2, y * y2, z * z2);

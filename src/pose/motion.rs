@@ -15,10 +15,10 @@ use super::lanes::{LANES, Quats, Vectors};
 /// # Choosing
 /// | | latency | where nothing happens | where something happens | cost |
 /// | --- | --- | --- | --- | --- |
-/// | [`Interpolate`](Self::Interpolate) | up to a step | straight between the states | a corner at each state | 1, off centre 3.9 |
-/// | [`Hermite`](Self::Hermite) | up to a step | smooth at the states too | swings a little past it | 27 |
-/// | [`Extrapolate`](Self::Extrapolate) | none | exact, but for acceleration | goes through it, and jumps back | 9 |
-/// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.8 |
+/// | [`Interpolate`](Self::Interpolate) | up to a step | straight between the states | a corner at each state | 1, off centre 2.4 |
+/// | [`Hermite`](Self::Hermite) | up to a step | smooth at the states too | swings a little past it | 7 |
+/// | [`Extrapolate`](Self::Extrapolate) | none | exact, but for acceleration | goes through it, and jumps back | 3.5 |
+/// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.7 |
 ///
 /// The cost is that of a frame without a step, as a multiple of that of bodies that are interpolated and
 /// have their centre of mass at their origin: these take 5 ns each (`cargo bench --bench frame --
