@@ -18,7 +18,7 @@ use std::time::Duration;
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Smoothing, interpolate_all};
+use evenstep::{BodyKey, Rate, Simulation, Smoothing, interpolate_all, write_columns, write_rows};
 use scenes::NO_STEP;
 
 /// A little more than a step of 1/60 s: every such frame has one.
@@ -172,6 +172,40 @@ fn poses(c: &mut Criterion) {
     }
 }
 
+/// The poses of a frame as matrices, against their interpolation.
+fn matrices(c: &mut Criterion) {
+    for count in [1_000, 10_000] {
+        let (simulation, keys) = between_states(count);
+        let (previous, current) = states(&simulation, &keys);
+        let moved: Vec<_> = keys.iter().copied().zip(current.iter().copied()).collect();
+        let mut out = vec![Pose::IDENTITY; count];
+        let mut interpolate = || {
+            interpolate_all(&previous, &current, black_box(0.3), &mut out);
+            black_box(&mut out);
+        };
+        let mut rows = vec![[[0.0; 4]; 3]; count];
+        compare(
+            c,
+            &format!("{count} matrices"),
+            ("write_rows", || {
+                write_rows(black_box(&moved), &mut rows);
+                black_box(&mut rows);
+            }),
+            ("interpolate_all", &mut interpolate),
+        );
+        let mut columns = vec![[[0.0; 4]; 4]; count];
+        compare(
+            c,
+            &format!("{count} matrices"),
+            ("write_columns", || {
+                write_columns(black_box(&moved), &mut columns);
+                black_box(&mut columns);
+            }),
+            ("interpolate_all beside write_columns", &mut interpolate),
+        );
+    }
+}
+
 /// What each smoothing costs in a frame without a step, against the plain one; and interpolation of
 /// bodies whose mass is not about their origin.
 fn smoothing(c: &mut Criterion) {
@@ -314,6 +348,6 @@ fn churn(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = compare::config();
-    targets = advance, batch, poses, smoothing, movement, churn
+    targets = advance, batch, poses, matrices, smoothing, movement, churn
 }
 criterion_main!(benches);

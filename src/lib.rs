@@ -165,7 +165,7 @@ pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Owners, Unmatched};
-pub use pose::{Correction, PoseCounts, Smoothing};
+pub use pose::{Correction, PoseCounts, Smoothing, write_columns, write_rows};
 pub use rapier3d;
 use rapier3d as rapier;
 #[cfg(feature = "threads")]

@@ -1,21 +1,28 @@
 //! What a frame shows: the last two states of every body that moves, and what is between them. It does not
 //! step, and does not know why a pose changed.
 
+// Arithmetic on four bodies at once.
+mod lanes;
 // The trajectory of a body from one state to the next.
 mod motion;
 // What is shown after a rollback.
 mod correction;
+// Work shared by many threads.
+mod shared;
 // The lists of bodies that move.
 mod moving;
 // The motion in earlier steps.
 mod history;
 // All of it by key.
 mod poses;
+// What a renderer takes.
+mod matrices;
 // What another thread shows of it.
 #[cfg(feature = "threads")]
 mod screen;
 
 pub use correction::Correction;
+pub use matrices::{write_columns, write_rows};
 pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;

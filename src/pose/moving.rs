@@ -7,11 +7,12 @@ use slotmap::SecondaryMap;
 use crate::key::BodyKey;
 use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
 use crate::rapier::math::{Pose, Rotation};
-use crate::slerp::interpolate_all;
 use crate::step::World;
 
 use super::correction::{Correction, shown_with};
-use super::motion::{Pair, Trajectory};
+use super::lanes::LANES;
+use super::motion::{Moment, Motions, Pair, Smoothing, Trajectory};
+use super::shared;
 
 /// Lists with one entry a body, all in the same order.
 ///
@@ -29,7 +30,7 @@ pub(super) struct Moving {
     pub marks: Vec<Marks>,
     /// Used where `marks` says so.
     pub trajectories: Vec<Trajectory>,
-    /// What the next frame shows, while it is made.
+    /// Kept for its memory: what the next frame shows, while many threads make it.
     #[cfg_attr(feature = "serde", serde(skip))]
     next_shown: Vec<Pose>,
     /// Used where `marks` says so.
@@ -60,6 +61,9 @@ impl Marks {
         self.has_trajectory || self.has_error
     }
 }
+
+/// How many bodies are worked on at once: few enough that what is made of them stays in the nearest cache.
+const CHUNK: usize = 64;
 
 impl Moving {
     /// Appends a body that has been at `pose`, and gives its place. `moved_at` is that of when it was listed
@@ -129,11 +133,14 @@ impl Moving {
 
     /// Right after a step, with the awake bodies in front: where has it led?
     pub fn end_step(&mut self, world: &World) {
-        let awake = self.handles[..self.awake].iter();
-        for (handle, current) in awake.zip(&mut self.current) {
-            // Rapier has just seen to it that this is finite.
-            *current = *world.physics.bodies[*handle].position();
-        }
+        let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
+        shared::sum(current, |start, current| {
+            for (handle, current) in handles[start..].iter().zip(current) {
+                // Rapier has just seen to it that this is finite.
+                *current = *world.physics.bodies[*handle].position();
+            }
+            0
+        });
         // Also those that fell asleep in this very step, which may still have moved them.
         for place in self.awake..self.keys.len() {
             self.current[place] = self.position(place, world, self.previous[place]);
@@ -266,58 +273,126 @@ impl Moving {
     #[cfg(feature = "threads")]
     pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) {
         poses.resize(self.keys.len(), Pose::IDENTITY);
-        interpolate_all(&self.previous, &self.current, alpha, poses);
-        for (place, pose) in poses.iter_mut().enumerate() {
-            if self.marks[place].is_special() {
-                *pose = self.shown_at(place, alpha, pose);
-            }
-        }
-    }
-
-    /// What is shown of a body at `alpha`; `plain` is what is interpolated about its origin.
-    #[inline]
-    fn shown_at(&self, place: usize, alpha: f32, plain: &Pose) -> Pose {
-        let marks = self.marks[place];
-        let mut pose = *plain;
-        if marks.has_trajectory {
-            let (previous, current) = (&self.previous[place], &self.current[place]);
-            pose = self.trajectories[place].at(previous, current, alpha, || pose);
-        }
-        if marks.has_error {
-            pose = self.with_error(place, &pose);
-        }
-        pose
-    }
-
-    /// Not inlined: the loop over all bodies is for those without an error.
-    #[inline(never)]
-    fn with_error(&self, place: usize, pose: &Pose) -> Pose {
-        shown_with(&self.errors[self.keys[place]], pose)
+        let moment = Moment::new(alpha);
+        shared::sum(poses, |start, poses| self.blend_all(start, &moment, poses));
     }
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
     /// frame's. Gives the number of bodies that are shown beyond their last state.
     pub fn show(&mut self, alpha: f32) -> usize {
-        let mut extrapolated = 0;
+        let moment = Moment::new(alpha);
         self.moved.clear();
-        self.next_shown.resize(self.keys.len(), Pose::IDENTITY);
-        interpolate_all(&self.previous, &self.current, alpha, &mut self.next_shown);
-        for place in 0..self.keys.len() {
-            if self.marks[place].is_special() {
-                self.next_shown[place] = self.shown_at(place, alpha, &self.next_shown[place]);
-                let goes_beyond = self.trajectories[place].goes_beyond(alpha);
-                extrapolated += usize::from(self.marks[place].has_trajectory && goes_beyond);
-            }
-            let marks = &mut self.marks[place];
-            let pose = self.next_shown[place];
-            if pose != self.shown[place] || marks.is_unreported {
+        if shared::is_enough(self.keys.len()) {
+            return self.show_shared(&moment);
+        }
+        let mut extrapolated = 0;
+        let mut poses = [Pose::IDENTITY; CHUNK];
+        for start in (0..self.keys.len()).step_by(CHUNK) {
+            let len = CHUNK.min(self.keys.len() - start);
+            extrapolated += self.blend(start, &moment, &mut poses[..len]);
+            self.compare(start, &poses[..len]);
+        }
+        extrapolated
+    }
+
+    /// [`show`](Self::show), the poses made by many threads, then listed by one.
+    fn show_shared(&mut self, moment: &Moment) -> usize {
+        let mut poses = std::mem::take(&mut self.next_shown);
+        poses.resize(self.keys.len(), Pose::IDENTITY);
+        let extrapolated = shared::sum(&mut poses, |start, poses| {
+            self.blend_all(start, moment, poses)
+        });
+        self.compare(0, &poses);
+        self.next_shown = poses;
+        extrapolated
+    }
+
+    /// [`blend`](Self::blend), of any number.
+    fn blend_all(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
+        let chunks = (start..).step_by(CHUNK).zip(poses.chunks_mut(CHUNK));
+        chunks
+            .map(|(start, poses)| self.blend(start, moment, poses))
+            .sum()
+    }
+
+    /// Shows `poses` of the bodies from `start` on.
+    fn compare(&mut self, start: usize, poses: &[Pose]) {
+        let places = start..start + poses.len();
+        let keys = &self.keys[places.clone()];
+        let marks = &mut self.marks[places.clone()];
+        let shown = &mut self.shown[places];
+        for (((key, marks), shown), pose) in keys.iter().zip(marks).zip(shown).zip(poses) {
+            // In parts: a pose copied whole would go into the list by way of the stack.
+            let pose = Pose::from_parts(pose.translation, pose.rotation);
+            if pose != *shown || marks.is_unreported {
+                *shown = pose;
                 marks.moved_at = index(self.moved.len());
-                self.moved.push((self.keys[place], pose));
                 marks.is_unreported = false;
+                self.moved.push((*key, pose));
             }
         }
-        std::mem::swap(&mut self.shown, &mut self.next_shown);
+    }
+
+    /// What is shown of the bodies from `start` on. Gives how many of them are shown beyond their last state.
+    fn blend(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
+        let places = start..start + poses.len();
+        let (previous, current) = (
+            &self.previous[places.clone()],
+            &self.current[places.clone()],
+        );
+        moment.blend.all(previous, current, poses);
+        // Asked once for all of them, as it is nearly always of none.
+        let marks = self.marks[places].iter();
+        if marks.fold(false, |any, marks| any | marks.is_special()) {
+            return self.blend_special(start, moment, poses);
+        }
+        0
+    }
+
+    /// [`blend`](Self::blend), of what the two poses alone do not say.
+    #[inline(never)]
+    fn blend_special(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
+        let (fours, rest) = poses.as_chunks_mut::<LANES>();
+        let rest_start = start + fours.len() * LANES;
+        for (n, four) in fours.iter_mut().enumerate() {
+            self.blend_four(start + n * LANES, moment, four);
+        }
+        for (place, pose) in (rest_start..).zip(rest) {
+            *pose = self.pair(place).at_moment(moment);
+        }
+        let mut extrapolated = 0;
+        for (place, pose) in (start..).zip(poses) {
+            if let Some(error) = self.error(place) {
+                *pose = shown_with(error, pose);
+            }
+            let goes_beyond = self.trajectories[place].goes_beyond(moment.alpha);
+            extrapolated += usize::from(self.marks[place].has_trajectory && goes_beyond);
+        }
         extrapolated
+    }
+
+    /// Of the four bodies from `start` on, with all smoothings that are among them.
+    fn blend_four(&self, start: usize, moment: &Moment, poses: &mut [Pose; LANES]) {
+        let marks: &[Marks; LANES] = four(&self.marks, start);
+        let trajectories = four(&self.trajectories, start);
+        for smoothing in Smoothing::ALL {
+            let has_it = std::array::from_fn::<_, LANES, _>(|i| {
+                marks[i].has_trajectory && trajectories[i].smoothing() == smoothing
+            });
+            if has_it == [false; LANES] {
+                continue;
+            }
+            let motions = Motions {
+                trajectories,
+                previous: four(&self.previous, start),
+                current: four(&self.current, start),
+                plain: poses,
+            };
+            let shown = motions.at(smoothing, moment);
+            for i in (0..LANES).filter(|i| has_it[*i]) {
+                poses[i] = shown[i];
+            }
+        }
     }
 
     /// Whether nothing will change of what is shown of a body that is not awake, until it is seen awake or
@@ -355,6 +430,10 @@ impl Moving {
                 .then(|| self.trajectories[place]),
         }
     }
+}
+
+fn four<T>(list: &[T], start: usize) -> &[T; LANES] {
+    list[start..].first_chunk().expect("four of the list")
 }
 
 /// Keys are 32 bits wide, so there are never more bodies than that.

@@ -1,0 +1,174 @@
+//! Poses as matrices, as renderers take them.
+
+use crate::key::BodyKey;
+use crate::rapier::glamx::Vec4;
+use crate::rapier::math::Pose;
+
+use super::lanes::{LANES, Quats, Vectors};
+
+/// Writes poses as matrices of three rows by four columns, row after row: of `poses[i]` to `out[i]`.
+///
+/// For instance buffers: three attributes of four floats each, 48 bytes. A row holds the coefficients of x, y
+/// and z and then the translation, so a point p is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2, (p, 1)))
+/// in world space. `poses` is [`Simulation::moved`](crate::Simulation::moved) or that of a view, whose order the
+/// matrices have. The array is plain floats without gaps: bytemuck's `cast_slice` makes bytes of it.
+///
+/// Takes about as long as the poses took to interpolate: `cargo bench --bench frame -- matrices`.
+///
+/// ```
+/// # use evenstep::{Rate, Simulation, write_rows};
+/// # use evenstep::rapier3d::prelude::*;
+/// # let mut simulation = Simulation::new(Rate::default());
+/// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
+/// let moved = simulation.moved();
+/// let mut instances = vec![[[0.0; 4]; 3]; moved.len()];
+/// write_rows(moved, &mut instances);
+/// assert_eq!(instances[0], [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
+/// ```
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn write_rows(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) {
+    write(poses, out, |poses, out| {
+        let [x, y, z] = axes(poses);
+        let translations = Vectors::new(poses.map(|pose| pose.translation));
+        put(out, 0, [x.x, y.x, z.x, translations.x]);
+        put(out, 1, [x.y, y.y, z.y, translations.y]);
+        put(out, 2, [x.z, y.z, z.z, translations.z]);
+    });
+}
+
+/// Writes poses as matrices of four by four, column after column: of `poses[i]` to `out[i]`.
+///
+/// As glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4` have them in memory, 64 bytes: the columns are where the
+/// body's axes point, each with a 0, and the translation with a 1. Otherwise as [`write_rows`], which is a
+/// quarter less to upload.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn write_columns(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 4]]) {
+    write(poses, out, |poses, out| {
+        for (i, axis) in axes(poses).into_iter().enumerate() {
+            put(out, i, [axis.x, axis.y, axis.z, Vec4::ZERO]);
+        }
+        for (out, pose) in out.iter_mut().zip(poses) {
+            out[3] = pose.translation.extend(1.0).to_array();
+        }
+    });
+}
+
+/// `four` writes the matrices of four poses.
+fn write<Matrix: Copy>(
+    poses: &[(BodyKey, Pose)],
+    out: &mut [Matrix],
+    four: impl Fn([&Pose; LANES], &mut [Matrix; LANES]),
+) {
+    assert_eq!(poses.len(), out.len());
+    let (poses, poses_rest) = poses.as_chunks::<LANES>();
+    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    for (poses, out) in poses.iter().zip(out) {
+        four(poses.each_ref().map(|(_, pose)| pose), out);
+    }
+    for ((_, pose), out) in poses_rest.iter().zip(out_rest) {
+        let mut same = [*out; LANES];
+        four([pose; LANES], &mut same);
+        *out = same[0];
+    }
+}
+
+/// Writes one of their lines into four matrices: its components, each of all four.
+#[inline]
+fn put<const LINES: usize>(
+    out: &mut [[[f32; 4]; LINES]; LANES],
+    line: usize,
+    [x, y, z, w]: [Vec4; 4],
+) {
+    let vector = Vectors { x, y, z };
+    for (out, components) in out.iter_mut().zip(Quats { vector, w }.rows()) {
+        out[line] = components.to_array();
+    }
+}
+
+/// Where the axes of four bodies point.
+#[inline]
+fn axes(poses: [&Pose; LANES]) -> [Vectors; 3] {
+    let Quats { vector, w } = Quats::new(poses.map(|pose| pose.rotation));
+    let Vectors { x, y, z } = vector;
+    let [x2, y2, z2] = [x + x, y + y, z + z];
+    let (xx, yy, zz) = (x * x2, y * y2, z * z2);
+    let (xy, xz, yz) = (x * y2, x * z2, y * z2);
+    let (wx, wy, wz) = (w * x2, w * y2, w * z2);
+    let one = Vec4::ONE;
+    [
+        Vectors {
+            x: one - (yy + zz),
+            y: xy + wz,
+            z: xz - wy,
+        },
+        Vectors {
+            x: xy - wz,
+            y: one - (xx + zz),
+            z: yz + wx,
+        },
+        Vectors {
+            x: xz + wy,
+            y: yz - wx,
+            z: one - (xx + yy),
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapier::glamx::{Mat4, Vec3};
+    use nalgebra::Isometry3;
+
+    fn poses(count: u8) -> Vec<(BodyKey, Pose)> {
+        let pose = |i: f32| Pose::new(Vec3::new(i, -2.0, 0.5 * i), Vec3::new(i, 1.0 - i, 0.3));
+        let keys = std::iter::repeat_with(BodyKey::default);
+        keys.zip((0..count).map(|i| pose(f32::from(i)))).collect()
+    }
+
+    #[test]
+    fn the_matrices_are_those_of_glam_and_nalgebra() {
+        // None, less than four, four, and more.
+        for count in [0, 3, 4, 11] {
+            let poses = poses(count);
+            let mut rows = vec![[[f32::NAN; 4]; 3]; poses.len()];
+            let mut columns = vec![[[f32::NAN; 4]; 4]; poses.len()];
+            write_rows(&poses, &mut rows);
+            write_columns(&poses, &mut columns);
+            for (((_, pose), rows), columns) in poses.iter().zip(rows).zip(columns) {
+                let matrix = pose.to_mat4();
+                assert!(Mat4::from_cols_array_2d(&columns).abs_diff_eq(matrix, 1e-6));
+                let [x, y, z] = rows;
+                let rows = [x, y, z, [0.0, 0.0, 0.0, 1.0]];
+                assert_eq!(
+                    Mat4::from_cols_array_2d(&rows)
+                        .transpose()
+                        .to_cols_array_2d(),
+                    columns
+                );
+                let nalgebras = Isometry3::from(*pose).to_homogeneous();
+                for (row, column) in (0..4).flat_map(|row| (0..4).map(move |column| (row, column)))
+                {
+                    assert!((nalgebras[(row, column)] - rows[row][column]).abs() < 1e-6);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_every_place() {
+        let poses = poses(7);
+        let mut all = vec![[[0.0; 4]; 3]; 7];
+        write_rows(&poses, &mut all);
+        for (i, all) in all.iter().enumerate() {
+            let mut one = [[[0.0; 4]; 3]];
+            write_rows(&poses[i..=i], &mut one);
+            assert_eq!(one[0], *all);
+        }
+    }
+}

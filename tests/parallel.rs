@@ -1,0 +1,60 @@
+//! With the feature `parallel`, what is shown does not depend on how many threads make it.
+
+mod scenes;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation, Smoothing};
+use std::time::Duration;
+
+/// More than enough for several threads, of each kind: plain, off centre, Hermite, extrapolated, at rest.
+fn scene() -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = scenes::space(60);
+    let keys = scenes::spinners(&mut simulation, 9_001);
+    for (i, key) in keys.iter().enumerate() {
+        let smoothing = match i % 7 {
+            0 => Smoothing::Hermite,
+            1 => Smoothing::Extrapolate,
+            _ => Smoothing::Interpolate,
+        };
+        simulation
+            .set_body_smoothing(*key, Some(smoothing))
+            .unwrap();
+        let body = simulation.body_mut(*key).unwrap();
+        match i % 5 {
+            0 => {
+                let mass = MassProperties::new(Vector::X, 1.0, Vector::ONE);
+                body.set_additional_mass_properties(mass, true);
+            }
+            1 => body.sleep(),
+            _ => (),
+        }
+    }
+    (simulation, keys)
+}
+
+/// What frames of some steps and of none report, in its order, and the last states.
+fn shown() -> Vec<(BodyKey, Pose)> {
+    let (mut simulation, keys) = scene();
+    let mut shown = Vec::new();
+    for millis in [40, 5, 7, 30, 1, 20] {
+        simulation.advance(Duration::from_millis(millis), |_, _| ());
+        shown.extend_from_slice(simulation.moved());
+        let pose = |key: &BodyKey| (*key, simulation.pose(*key).unwrap());
+        shown.extend(keys.iter().map(pose));
+        let state = |key: &BodyKey| (*key, simulation.current_pose(*key).unwrap());
+        shown.extend(keys.iter().map(state));
+    }
+    shown
+}
+
+#[test]
+fn what_is_shown_is_the_same_with_any_number_of_threads() {
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(shown)
+    };
+    let alone = with(1);
+    for threads in [2, 5] {
+        assert!(with(threads) == alone, "{threads} threads");
+    }
+}
