@@ -1,25 +1,25 @@
-//! What is shown of a body that was found to be elsewhere: its error, which decays.
+//! The visual error of a body after a rollback, which decays.
 
 use std::time::Duration;
 
 use crate::rapier::math::Pose;
 use crate::slerp::interpolate;
 
-/// How the error of what is shown decays after a rollback: for
+/// How the visual error after a rollback decays: for
 /// [`Simulation::set_correction`](crate::Simulation::set_correction).
 ///
-/// A body that was shown in one place and is found to have been in another is shown off its place by that
-/// error, which halves every so often in real time, but for pauses. So the picture goes on without a jump, and
-/// what the physics has is reached soon. An error of less than 0.01 mm and 0.01 mrad has ended.
+/// After a rollback a body may be in another place than it was shown. The difference is added to what is shown, and
+/// halves in each half-life of real time, pauses excluded. So the picture does not jump, and soon shows the corrected
+/// state. Errors below 0.01 mm and 0.01 mrad are dropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Correction {
     /// The time in which the error halves, of position and rotation alike: 200 ms by default.
     pub half_life: Duration,
-    /// Beyond this distance, in metres, the body is shown where it is at once: 2 by default.
+    /// Beyond this distance, in metres, the body jumps to its corrected pose: 2 by default.
     pub max_distance: f32,
-    /// Beyond this angle, in radians, too: a quarter turn by default.
+    /// Beyond this angle, in radians, it jumps as well: a quarter turn by default.
     pub max_angle: f32,
 }
 

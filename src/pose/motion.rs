@@ -8,30 +8,30 @@ use crate::slerp::{Blend, four_floats};
 
 use super::lanes::{LANES, Quats, Vectors};
 
-/// How a frame is shown that falls between two steps: for
+/// How to draw a frame that falls between two steps: for
 /// [`Simulation::set_smoothing`](crate::Simulation::set_smoothing) and, for one body,
 /// [`Simulation::set_body_smoothing`](crate::Simulation::set_body_smoothing).
 ///
 /// # Choosing
-/// | | latency | where nothing happens | where something happens | cost |
+/// | | latency | in free motion | at contacts | cost |
 /// | --- | --- | --- | --- | --- |
-/// | [`Interpolate`](Self::Interpolate) | up to a step | straight between the states | a corner at each state | 1, off centre 2.4 |
-/// | [`Hermite`](Self::Hermite) | up to a step | smooth at the states too | swings a little past it | 7 |
+/// | [`Interpolate`](Self::Interpolate) | one step | straight between the states | a corner at each state | 1, off centre 2.4 |
+/// | [`Hermite`](Self::Hermite) | one step | smooth at the states too | overshoots a little | 7 |
 /// | [`Extrapolate`](Self::Extrapolate) | none | exact, but for acceleration | goes through it, and jumps back | 3.5 |
 /// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.7 |
 ///
 /// The cost is that of a frame without a step, as a multiple of that of bodies that are interpolated and
 /// have their centre of mass at their origin: these take 5 ns each (`cargo bench --bench frame --
-/// smoothing`, an AMD EPYC), as only they go through lists of poses and nothing else.
+/// smoothing`, an AMD EPYC), because only they are computed from lists of poses alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Smoothing {
     /// Between the last two states, by what is left of the time. The default.
     ///
-    /// The centre of mass goes straight from one to the other and the body turns about it at an
-    /// even rate, along the shorter arc: as a body does that nothing touches. (Of one that is kinematic
-    /// by position the origin goes straight.)
+    /// The centre of mass moves in a straight line and the body turns about it at a constant rate, along the
+    /// shorter arc, like a body that nothing touches. (For a body that is kinematic by position the origin moves in
+    /// a straight line.)
     #[default]
     Interpolate,
     /// Between the last two states, along a curve that has both states' velocities at its ends.
@@ -39,11 +39,11 @@ pub enum Smoothing {
     /// For what turns or is thrown fast enough to show corners, for low rates, and for a body
     /// that turns by more than half a turn in a step, which the two poses alone do not show. The
     /// position is a cubic Hermite spline. The rotation follows both angular velocities, each
-    /// fading into the other, and what they miss of the turn between the poses is spread smoothly.
+    /// fading into the other, and the remaining difference to the second pose is spread smoothly.
     Hermite,
-    /// Beyond the last state, by what is left of the time, at that state's velocities.
+    /// Beyond the last state, by the time since then, at that state's velocities.
     ///
-    /// Without latency. Never by more than one step: whatever the frame's time, the body is shown
+    /// No latency. It never goes more than one step ahead: whatever the frame's time, the body is shown
     /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration
     /// a it is off by at most a · dt² from the next state, 1.7 mm for free fall at 60 Hz (Rapier's four
     /// substeps make 0.625 · a · dt² of it); at a contact by up to |v| · dt, and then it jumps back. What a

@@ -71,12 +71,12 @@ const SETTLED_FRAMES: u64 = 256;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PoseCounts {
-    /// Bodies that this frame looked at: those that moved, or might have. All others cost nothing.
+    /// Bodies that this frame processed: those that moved, or might have. All others cost nothing.
     pub movers: usize,
     /// Bodies that came to rest, with their final pose shown in this frame, and those that the game
-    /// may have changed and that did not move: the next frame does not look at them.
+    /// may have changed and that did not move: the next frame does not process them.
     pub settled: usize,
-    /// How often the game put a body elsewhere since the frame before: by
+    /// The number of teleports since the frame before: by
     /// [`Simulation::teleport`](crate::Simulation::teleport),
     /// [`Simulation::teleport_by`](crate::Simulation::teleport_by), or a position set through Rapier.
     /// Among the steps of one frame only the first two are noticed.
@@ -87,7 +87,7 @@ pub struct PoseCounts {
     pub set_from_velocity: usize,
     /// Bodies that are shown beyond their last state: [`Smoothing::Extrapolate`].
     pub extrapolated: usize,
-    /// Bodies that are shown off their place, as they were found elsewhere: see
+    /// Bodies that are shown with a visual error, after a rollback: see
     /// [`Simulation::set_correction`](crate::Simulation::set_correction).
     pub corrected: usize,
 }

@@ -38,13 +38,14 @@ pub use overlap::Overlap;
 use physics::{Order, Physics};
 pub use view::View;
 
-/// How a [`Runner`] hands over what it does.
+/// Settings of a [`Runner`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RunnerSettings {
-    /// How far in the past frames are shown, beyond the one step that interpolation takes: in steps, 0.5 by default.
+    /// How far in the past frames are shown, beyond the one step that interpolation needs: in steps, 0.5 by default.
     ///
-    /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved). On
+    /// A step that takes longer than this is late, and the frames until it arrives [starve](View::is_starved). On
     /// two shared cores at 60 Hz, steps of 1 ms starved 2.3 % of the frames with 0.2 and none with 0.5; steps of
     /// 11 ms 18 % with 0.5 and 0.1 % with 1. For your machine:
     /// `cargo run --release --all-features --example threads_report -- --seconds 8`.
@@ -57,12 +58,12 @@ pub struct RunnerSettings {
     pub slack: f32,
     /// What a starved frame shows: the newest state, by default.
     pub starved: Starved,
-    /// The most commands and queries that wait for the next step: 256 by default. Of new bodies, 1,024 at most.
+    /// The capacity of the queue of commands and questions: 256 by default. At most 1,024 of them may be new bodies.
     pub commands: usize,
-    /// Of how many steps with events these are kept until they are taken: 1,000 by default. The oldest are
+    /// For how many steps events are kept until they are read: 1,000 by default. Older ones are
     /// dropped and [counted](Runner::lost_events).
     pub events: usize,
-    /// How far physics may be behind the wall clock before it gives the time up, which is then
+    /// How far physics may be behind the wall clock before that time is dropped and
     /// [counted](Runner::dropped): 250 ms by default.
     pub max_lag: Duration,
 }
@@ -102,60 +103,61 @@ impl RunnerSettings {
     }
 }
 
-/// What a frame shows whose state has not come yet: for [`RunnerSettings::starved`].
+/// What a frame shows while its state is late: for [`RunnerSettings::starved`].
 ///
-/// Either way [`View::is_starved`] says so, and once the state has come the frames go on at the
-/// [delay](RunnerSettings::slack) that they had: time does not go back.
+/// Either way [`View::is_starved`] reports it. Once the state has arrived, the frames continue at the same
+/// [delay](RunnerSettings::slack): time does not go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Starved {
-    /// The newest state as it is: the picture stands, and then jumps ahead to where it would have been.
+    /// The newest state: the picture stands still, and then jumps ahead.
     #[default]
     Hold,
-    /// Beyond the newest state, each body with the velocity that it has there, as
-    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) does: the picture goes on.
+    /// Beyond the newest state, each body by its velocity there, as
+    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) does: the picture keeps moving.
     ///
-    /// Once the state has come, each body is where it truly is at that time. It jumps to there by what it was off:
-    /// under an acceleration a, by a · t² at most for a time t beyond the state; at a contact, or where a kinematic body
-    /// has come to its end, by |v| · t. A body that rests, is disabled or has [`Smoothing::Latest`](crate::Smoothing::Latest)
-    /// stays. In a pause, and after a panic, nothing is shown that is not so: the frames go back to the newest state.
+    /// Once the state has arrived, each body is shown where it truly is at that time. It jumps there by its error:
+    /// at most a · t² under an acceleration a, for a time t beyond the state; |v| · t at a contact, or where a kinematic
+    /// body has stopped. A body that rests, is disabled or has [`Smoothing::Latest`](crate::Smoothing::Latest)
+    /// stays. In a pause, and after a panic, the frames go back to the newest state.
     ///
-    /// Each hand-over takes longer by a look at each body that moves.
+    /// It makes each hand-over slower, as the velocity of each moving body is read.
     Extrapolate {
-        /// How far beyond the newest state, in steps: 60 at most. There the picture stands.
+        /// How far beyond the newest state, in steps: 60 at most. There the picture stops.
         most: f32,
     },
 }
 
-/// A setting in steps, by whatever means it was made: from 0 to 60.
+/// A setting in steps, limited to 0 to 60.
 fn steps(set: f32) -> f64 {
-    // What is no number is none.
+    // NaN is 0.
     if set > 0.0 { set.min(60.0).into() } else { 0.0 }
 }
 
 /// What went wrong on the physics' thread: from [`Runner::failures`].
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed. The step that it failed in front of was not made; the game goes on.
+    /// A hook failed. Its step was not made; the game goes on.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
-        /// What it gave.
+        /// The hook's error.
         error: E,
     },
-    /// A hook, a command or Rapier panicked. The physics stands: [`recover`](Runner::recover) or
-    /// [`stop`](Runner::stop). What was shown last stays.
+    /// A hook, a command or Rapier panicked. Physics has stopped: call [`recover`](Runner::recover) or
+    /// [`stop`](Runner::stop). The last frame stays on the screen.
     Panic {
         /// The tick of the step.
         tick: u64,
-        /// What the panic was given.
+        /// The payload of the panic.
         payload: Box<dyn Any + Send>,
     },
-    /// A question panicked, to which there is no answer then. The game goes on.
+    /// A question panicked, so it has no answer. The game goes on.
     Question {
         /// The number of steps made.
         tick: u64,
-        /// What the panic was given.
+        /// The payload of the panic.
         payload: Box<dyn Any + Send>,
     },
 }
@@ -170,15 +172,44 @@ impl<E: fmt::Debug> fmt::Debug for Failure<E> {
     }
 }
 
-/// Why a command was not taken. It is handed back.
+impl<E: fmt::Display> fmt::Display for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hook { tick, error } => {
+                write!(f, "a hook failed in the step of tick {tick}: {error}")
+            }
+            Self::Panic { tick, payload } => write!(
+                f,
+                "physics panicked in the step of tick {tick}{}: call `recover` or `stop`",
+                message(&**payload)
+            ),
+            Self::Question { tick, payload } => write!(
+                f,
+                "a question panicked after {tick} steps{}",
+                message(&**payload)
+            ),
+        }
+    }
+}
+
+/// What a panic says, if it says it in words.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let words = (payload.downcast_ref::<&str>().copied())
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    words.map_or_else(String::new, |words| format!(" ({words})"))
+}
+
+/// Why a command was not accepted. It contains the command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
-    /// As many wait as may: see [`RunnerSettings::commands`].
-    #[error("the queue of commands is full")]
+    /// The queue is full: see [`RunnerSettings::commands`].
+    #[error(
+        "the queue of commands is full: send fewer in a frame, or raise `RunnerSettings::commands`"
+    )]
     Full(T),
     /// The thread has ended.
-    #[error("the physics' thread has ended")]
+    #[error("the physics thread has ended: `failures` says why, `stop` returns the simulation")]
     Ended(T),
 }
 
@@ -195,19 +226,19 @@ impl<T> SendError<T> {
 /// A question to the physics, which gets the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
-/// What a question to the physics will be answered: from [`Runner::ask`].
+/// The answer to a question, once there is one: from [`Runner::ask`].
 #[derive(Debug)]
 pub struct Answer<T>(Receiver<(u64, T)>);
 
 impl<T> Answer<T> {
-    /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if
-    /// there never will be: the step or the question panicked, or the thread has ended.
+    /// The answer, with the number of steps made when it was given; `None` as long as there is none, also if
+    /// there will never be one: the step or the question panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()
     }
 
-    /// Waits for the answer; `None` if there never will be one, or none within `most`.
+    /// Waits for the answer, at most this long; `None` if there is none by then, or will never be one.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         self.0.recv_timeout(most).ok()
@@ -216,9 +247,9 @@ impl<T> Answer<T> {
 
 /// A simulation on a thread of its own, which steps it by the wall clock. With the feature `threads`.
 ///
-/// Neither waits for the other: a slow step costs no frame, and a slow frame no step. What is shown is one step and a
+/// Neither waits for the other: a slow step costs no frame, and a slow frame no step. Frames are shown one step and a
 /// [slack](RunnerSettings::slack) in the past. Use it where a step takes so long that it costs frames; otherwise a
-/// [`Simulation`] in the game's loop is simpler and shows half a step more of the present.
+/// [`Simulation`] in the game's loop is simpler and has less latency.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -242,13 +273,13 @@ impl<T> Answer<T> {
 /// ```
 ///
 /// # Entities
-/// With the feature `hecs`, `entities::Entities` keeps a world's components at what is shown, as it does for a
+/// With the feature `hecs`, `entities::Entities` keeps a world's components up to date, as it does for a
 /// [`Simulation`]: call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
 ///
 /// # Levels
-/// [`spawn`](Self::spawn) is for what comes while the game runs: before each step as many bodies as there may be
-/// [commands](RunnerSettings::commands). A level of thousands is loaded while there is no thread. It waits for the
-/// step at hand and no longer, the keys are there at once, and no time passes meanwhile; take the
+/// [`spawn`](Self::spawn) is for single bodies while the game runs: before each step at most as many as the queue of
+/// [commands](RunnerSettings::commands) holds. To load a level of thousands, stop the thread and start it again. That
+/// waits for the current step only, the keys are known at once, and no simulated time passes; read the
 /// [events](Self::events) first.
 ///
 /// ```
@@ -266,12 +297,12 @@ impl<T> Answer<T> {
 ///     .map(|i| simulation.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
 ///     .collect();
 /// let runner = Runner::new(simulation, game, settings);
-/// // All of it goes by one command.
+/// // One command removes all of it.
 /// runner.send(Command::RemoveAll(level))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Without a stop, a [`call`](Self::call) inserts as many bodies as it likes in one step, and sends their keys through a
+/// Without a stop, a [`call`](Self::call) may insert any number of bodies in one step, and send their keys through a
 /// channel of its own.
 ///
 /// # What runs where
@@ -339,7 +370,7 @@ where
     /// Starts a thread that steps `simulation` from now on.
     ///
     /// # Panics
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     #[must_use]
     pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
         let (mut runner, mut physics) = Self::without_thread(simulation, hooks, settings);
@@ -348,7 +379,7 @@ where
             run(&mut physics, clock);
             physics.into_parts()
         });
-        runner.thread = Some(thread.expect("the system has a thread to give"));
+        runner.thread = Some(thread.expect("the system starts a thread for the physics"));
         runner
     }
 
@@ -377,14 +408,14 @@ where
         (runner, physics)
     }
 
-    /// Once a frame: what is to be shown now.
+    /// Call once a frame: what to show now.
     pub fn frame(&mut self) -> &View<H::Error> {
         let now = self.clock.now();
         self.view.update(&self.mailbox, now);
         &self.view
     }
 
-    /// What the last [`frame`](Self::frame) has shown, once more.
+    /// What the last [`frame`](Self::frame) has shown.
     #[must_use]
     pub fn view(&self) -> &View<H::Error> {
         &self.view
@@ -409,8 +440,8 @@ where
         })
     }
 
-    /// Sends a function, to be called at the start of the next step with the simulation and the hooks: for whatever
-    /// there is no [`Command`] for.
+    /// Sends a function, to be called at the start of the next step with the simulation and the hooks: for everything that
+    /// has no [`Command`].
     ///
     /// # Errors
     /// [`SendError`], with the function in its command.
@@ -467,14 +498,14 @@ where
     /// test, a saved state (`Simulation::clone`). Every command that was sent before has been run by then.
     ///
     /// # Errors
-    /// [`SendError`]; the question is gone.
+    /// [`SendError`]; the question is lost.
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Simulation) -> T + Send + 'static,
     ) -> Result<Answer<T>, SendError<()>> {
         let (answer, receiver) = sync_channel(1);
         let query = Box::new(move |simulation: &Simulation| {
-            // Who has dropped the receiver does not want to know.
+            // The receiver may have been dropped: nobody waits for the answer.
             let _ = answer.send((simulation.tick(), question(simulation)));
         });
         let sent = self.order(Order::Query(query));
@@ -482,8 +513,8 @@ where
         Ok(Answer(receiver))
     }
 
-    /// After a panic: goes on from the state before the step in which it happened, if that is kept
-    /// ([`Simulation::set_rewind_limits`]). What waited for that step is gone.
+    /// After a panic: continues from the state before the step in which it happened, if that is kept
+    /// ([`Simulation::set_rewind_limits`]). The commands of that step are lost.
     ///
     /// # Errors
     /// [`SendError`].
@@ -499,52 +530,52 @@ where
         }
     }
 
-    /// The events of all steps since this was asked last, each once, with the tick of its step.
+    /// The events of all steps since the last call, each once, with the tick of its step.
     pub fn events(&mut self) -> Vec<(u64, Events)> {
         self.view.take_events(&self.mailbox, None)
     }
 
-    /// [`events`](Self::events) of the steps that the last frame has reached: a sound then comes with its
-    /// picture, and not up to two steps before. (Rapier finds the collisions of a step at its beginning.)
+    /// The [`events`](Self::events) of the steps that the last frame has reached: so a sound is heard with its
+    /// picture, not up to two steps before. (Rapier finds the collisions of a step at its beginning.)
     pub fn shown_events(&mut self) -> Vec<(u64, Events)> {
         let shown = self.view.tick();
         self.view.take_events(&self.mailbox, Some(shown))
     }
 
-    /// How many events were dropped, as nobody took them.
+    /// How many events were dropped because nobody read them.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.view.lost_events()
     }
 
-    /// How many failures were dropped, as nobody took them.
+    /// How many failures were dropped because nobody read them.
     #[must_use]
     pub fn lost_failures(&self) -> u64 {
         self.view.lost_failures()
     }
 
-    /// How many bodies were not inserted, as their key was lost.
+    /// How many bodies were not inserted because their key was lost: see [`spawn`](Self::spawn).
     #[must_use]
     pub fn lost_spawns(&self) -> u64 {
         self.view.lost_spawns()
     }
 
-    /// How much real time was dropped, as physics was too far behind.
+    /// How much real time was dropped because physics was too far behind.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()
     }
 
-    /// What went wrong since this was asked last. Of the last 1,000 failures; those before are
+    /// The failures since the last call, at most the last 1,000; older ones are
     /// [counted](Self::lost_failures).
     pub fn failures(&mut self) -> Vec<Failure<H::Error>> {
         self.view.take_failures(&self.mailbox)
     }
 
-    /// Ends the thread after the step at hand, and gives back what was given to it.
+    /// Ends the thread after the current step. Returns the simulation and the hooks.
     ///
     /// # Panics
-    /// If the thread has panicked where no hook and no step was running, which is a defect here.
+    /// If the thread has panicked where no hook and no step was running, which is a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
         self.orders = None;
@@ -560,7 +591,7 @@ impl<H: Hooks> Drop for Runner<H>
 where
     H::Error: Send,
 {
-    /// Ends the thread after the step at hand.
+    /// Ends the thread after the current step.
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
@@ -585,6 +616,39 @@ fn run<H: Hooks>(physics: &mut Physics<H>, clock: WallClock) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_say_what_went_wrong_where() {
+        let failures: [Failure<&str>; 4] = [
+            Failure::Hook {
+                tick: 12,
+                error: "no more arrows",
+            },
+            Failure::Panic {
+                tick: 12,
+                payload: Box::new("oh no"),
+            },
+            Failure::Question {
+                tick: 12,
+                payload: Box::new(String::from("of no use")),
+            },
+            Failure::Question {
+                tick: 12,
+                payload: Box::new(1),
+            },
+        ];
+        let texts = failures.map(|failure| failure.to_string());
+        assert_eq!(
+            texts[0],
+            "a hook failed in the step of tick 12: no more arrows"
+        );
+        assert_eq!(
+            texts[1],
+            "physics panicked in the step of tick 12 (oh no): call `recover` or `stop`"
+        );
+        assert_eq!(texts[2], "a question panicked after 12 steps (of no use)");
+        assert_eq!(texts[3], "a question panicked after 12 steps");
+    }
 
     #[test]
     fn who_has_ended_is_never_full() {

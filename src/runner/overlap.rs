@@ -20,8 +20,8 @@ use super::view::View;
 /// A simulation whose steps are made by another thread while the game draws its frame. With the feature `threads`.
 ///
 /// For games whose [`Hooks`] need what cannot leave their thread, such as an ECS: those before and after a step are
-/// called where [`frame`](Self::frame) is. A step is begun when its time is over, as in one thread, and is to be
-/// done when that of the next one is: a whole step later. Only if it is not, the game waits for it.
+/// called in [`frame`](Self::frame). A step starts when it is due, as in one thread, and has the whole time until the
+/// next one is due. If it is not done by then, the game waits for it.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -107,7 +107,7 @@ impl Overlap {
     /// Starts the other thread.
     ///
     /// # Panics
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     #[must_use]
     pub fn new(mut simulation: Simulation) -> Self {
         let (to, jobs) = channel::<Job>();
@@ -137,7 +137,7 @@ impl Overlap {
             under_way: None,
             to: Some(to),
             from,
-            thread: Some(thread.expect("the system has a thread to give")),
+            thread: Some(thread.expect("the system starts a thread for the physics")),
             view,
             longest_frame,
             now,
@@ -148,7 +148,7 @@ impl Overlap {
         overlap
     }
 
-    /// A frame that took so long: begins the steps that can be begun, and gives what is to be shown.
+    /// Call once a frame with the time that it took: starts the steps that can start, and returns what to show.
     ///
     /// # Errors
     /// The first error of a hook. It ends the frame: a step that was made stays made, the one that it failed in
@@ -179,7 +179,7 @@ impl Overlap {
         result.map(|()| &self.view)
     }
 
-    /// What the last [`frame`](Self::frame) has shown, once more.
+    /// What the last [`frame`](Self::frame) has shown.
     #[must_use]
     pub fn view(&self) -> &View<()> {
         &self.view
@@ -192,9 +192,9 @@ impl Overlap {
         self.now
     }
 
-    /// The simulation between two frames, for whatever is to be done with it: saved, edited, replaced. Waits until the
-    /// step that is under way is made; the hook after it is called when it is due, unless the simulation is not
-    /// there then, by a [rewind](Simulation::rewind) or as it was replaced.
+    /// The simulation between two frames, to be saved, edited or replaced. Waits until the
+    /// current step is made. The hook after it is called when it is due, unless the simulation was
+    /// [rewound](Simulation::rewind) or replaced.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.
@@ -207,7 +207,7 @@ impl Overlap {
         self.here()
     }
 
-    /// Ends the other thread, and gives the simulation back, with the step that was under way made. The hook after
+    /// Ends the other thread, and returns the simulation after the current step. The hook after
     /// that is not called.
     ///
     /// # Panics

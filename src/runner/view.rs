@@ -152,27 +152,27 @@ impl<E> View<E> {
         self.pose(key).or_else(|| self.coming.get(key).copied())
     }
 
-    /// One more for each frame that showed something; never one of the simulation's own frames, nor one of a runner
+    /// The number of the frame, counted separately from the simulation's own frames, and from those of a runner
     /// that had the simulation before.
     #[cfg(feature = "hecs")]
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Where a body is shown; `None` of one that is not there, or not yet.
+    /// Where a body is shown; `None` if there is no such body, or if it was not shown yet.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.screen.pose(key)
     }
 
-    /// The bodies that are shown otherwise than in the frame before: as
-    /// [`Simulation::moved`](crate::Simulation::moved), in an order without meaning.
+    /// The bodies whose shown pose has changed since the frame before, like
+    /// [`Simulation::moved`](crate::Simulation::moved), in no particular order.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.screen.moved()
     }
 
-    /// The bodies that were shown in the frame before and are gone, and those that went before they were shown.
+    /// The bodies that were removed since the frame before, also those that were removed before they were shown.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
@@ -196,7 +196,7 @@ impl<E> View<E> {
         self.time
     }
 
-    /// Whether the state that should be shown has not come yet: what is shown instead is a [setting](RunnerSettings::starved).
+    /// Whether the state to be shown is late: what is shown instead is a [setting](RunnerSettings::starved).
     /// If that happens often, the [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {
