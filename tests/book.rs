@@ -10,6 +10,7 @@ const BOOK: &str = "docs/book/src";
 const OTHERS: [&str; 7] = [
     "README.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "benches/peers/README.md",
     "examples/ecs/README.md",
     "examples/netcode/README.md",
