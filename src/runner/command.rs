@@ -12,11 +12,11 @@ use crate::time::Rate;
 
 /// Something to be done at the start of a step, in the order sent.
 ///
-/// All but [`Call`](Self::Call) are plain data, so that they can be recorded and played again. What names a
-/// body that is gone does nothing.
+/// All but [`Call`](Self::Call) are plain data, so that they can be recorded and replayed. A command for a
+/// removed body has no effect.
 #[non_exhaustive]
 pub enum Command<H> {
-    /// Inserts a body under a key that [`Runner::spawn`](super::Runner::spawn) has given out.
+    /// Inserts a body under a key that [`Runner::spawn`](super::Runner::spawn) has returned.
     Spawn {
         /// Its key.
         key: BodyKey,
@@ -43,7 +43,7 @@ pub enum Command<H> {
     Resume,
     /// [`Simulation::step_once`].
     StepOnce,
-    /// [`Simulation::set_speed`]; a speed that is none is ignored.
+    /// [`Simulation::set_speed`]; an invalid speed is ignored.
     SetSpeed(f64),
     /// [`Simulation::set_rate`].
     SetRate(Rate),

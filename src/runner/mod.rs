@@ -38,14 +38,14 @@ pub use overlap::Overlap;
 use physics::{Order, Physics};
 pub use view::View;
 
-/// How a [`Runner`] hands over what it does.
+/// Settings of a [`Runner`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunnerSettings {
     /// How far in the past frames are shown, beyond the one step that interpolation takes: in steps, 0.5 by default.
     ///
-    /// A step that takes longer than this is late, and the frames until it comes [starve](View::is_starved). On
-    /// two shared cores at 60 Hz, steps of 1 ms starved 2.3 % of the frames with 0.2 and none with 0.5; steps of
+    /// A step that takes longer than this is late, and the frames until it is done [starve](View::is_starved): they have
+    /// no state to show. On two shared cores at 60 Hz, steps of 1 ms starved 2.3 % of the frames with 0.2 and none with 0.5; steps of
     /// 11 ms 18 % with 0.5 and 0.1 % with 1. For your machine:
     /// `cargo run --release --all-features --example threads_report -- --seconds 8`.
     ///
@@ -53,16 +53,16 @@ pub struct RunnerSettings {
     /// runs of 20 s, against a fixed one with the same mean delay: it starved 0.00 % of the frames, not 0.04 %, with
     /// steps of 1 ms; 0.00 %, not 0.08 %, with one of 30 ms among them every 1.6 s; 3.94 %, not 3.98 %, with steps of
     /// 11 ms and some of 30 ms; and clearly fewer only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %.
-    /// A single long step made it 1.4 steps later for seconds: for such steps there is [`starved`](Self::starved).
+    /// A single long step delayed it by 1.4 steps for seconds: for such steps there is [`starved`](Self::starved).
     pub slack: f32,
     /// What a starved frame shows: the newest state, by default.
     pub starved: Starved,
-    /// The most commands and queries that wait for the next step: 256 by default. Of new bodies, 1,024 at most.
+    /// The capacity of the queue of commands and questions: 256 by default. For new bodies, 1,024 at most.
     pub commands: usize,
-    /// Of how many steps with events these are kept until they are taken: 1,000 by default. The oldest are
+    /// For how many steps events are kept until they are read: 1,000 by default. The oldest are
     /// dropped and [counted](Runner::lost_events).
     pub events: usize,
-    /// How far physics may be behind the wall clock before it gives the time up, which is then
+    /// How far physics may be behind the wall clock before time is dropped, which is
     /// [counted](Runner::dropped): 250 ms by default.
     pub max_lag: Duration,
 }
@@ -102,27 +102,27 @@ impl RunnerSettings {
     }
 }
 
-/// What a frame shows whose state has not come yet: for [`RunnerSettings::starved`].
+/// What a frame shows if its state is late: for [`RunnerSettings::starved`].
 ///
-/// Either way [`View::is_starved`] says so, and once the state has come the frames go on at the
-/// [delay](RunnerSettings::slack) that they had: time does not go back.
+/// In both cases [`View::is_starved`] reports it, and once the state has arrived the frames continue at the same
+/// [delay](RunnerSettings::slack): time does not go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Starved {
-    /// The newest state as it is: the picture stands, and then jumps ahead to where it would have been.
+    /// The newest state: the picture stands still, and then jumps ahead to where it would have been.
     #[default]
     Hold,
-    /// Beyond the newest state, each body with the velocity that it has there, as
-    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) does: the picture goes on.
+    /// Beyond the newest state, each body by its velocity, as
+    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) does: the picture keeps moving.
     ///
-    /// Once the state has come, each body is where it truly is at that time. It jumps to there by what it was off:
-    /// under an acceleration a, by a · t² at most for a time t beyond the state; at a contact, or where a kinematic body
-    /// has come to its end, by |v| · t. A body that rests, is disabled or has [`Smoothing::Latest`](crate::Smoothing::Latest)
-    /// stays. In a pause, and after a panic, nothing is shown that is not so: the frames go back to the newest state.
+    /// Once the state has arrived, each body jumps to its true pose. The jump is at most a · t² under an acceleration a,
+    /// for a time t beyond the state; at a contact, or where a kinematic body
+    /// has reached its target, |v| · t. A body that rests, is disabled or has [`Smoothing::Latest`](crate::Smoothing::Latest)
+    /// stays. In a pause, and after a panic, the frames show the newest state.
     ///
-    /// Each hand-over takes longer by a look at each body that moves.
+    /// Each hand-over takes longer, in proportion to the bodies that move.
     Extrapolate {
-        /// How far beyond the newest state, in steps: 60 at most. There the picture stands.
+        /// How far beyond the newest state, in steps: 60 at most. From there on the picture stands still.
         most: f32,
     },
 }
@@ -136,26 +136,26 @@ fn steps(set: f32) -> f64 {
 /// What went wrong on the physics' thread: from [`Runner::failures`].
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed. The step that it failed in front of was not made; the game goes on.
+    /// A hook failed. A step before which it failed was not made; the game continues.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
-        /// What it gave.
+        /// The error.
         error: E,
     },
-    /// A hook, a command or Rapier panicked. The physics stands: [`recover`](Runner::recover) or
-    /// [`stop`](Runner::stop). What was shown last stays.
+    /// A hook, a command or Rapier panicked. The physics has stopped: [`recover`](Runner::recover) or
+    /// [`stop`](Runner::stop). The last frame stays on the screen.
     Panic {
         /// The tick of the step.
         tick: u64,
-        /// What the panic was given.
+        /// The payload of the panic.
         payload: Box<dyn Any + Send>,
     },
-    /// A question panicked, to which there is no answer then. The game goes on.
+    /// A question panicked, and gets no answer. The game continues.
     Question {
         /// The number of steps made.
         tick: u64,
-        /// What the panic was given.
+        /// The payload of the panic.
         payload: Box<dyn Any + Send>,
     },
 }
@@ -170,11 +170,11 @@ impl<E: fmt::Debug> fmt::Debug for Failure<E> {
     }
 }
 
-/// Why a command was not taken. It is handed back.
+/// Why a command was not accepted. It contains the command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
-    /// As many wait as may: see [`RunnerSettings::commands`].
+    /// The queue is full: see [`RunnerSettings::commands`].
     #[error("the queue of commands is full")]
     Full(T),
     /// The thread has ended.
@@ -195,19 +195,19 @@ impl<T> SendError<T> {
 /// A question to the physics, which gets the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
-/// What a question to the physics will be answered: from [`Runner::ask`].
+/// The answer to a question, once there is one: from [`Runner::ask`].
 #[derive(Debug)]
 pub struct Answer<T>(Receiver<(u64, T)>);
 
 impl<T> Answer<T> {
-    /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if
-    /// there never will be: the step or the question panicked, or the thread has ended.
+    /// The answer, with the number of steps made when it was given; `None` as long as there is none. Also if there
+    /// will never be one, because the step or the question panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()
     }
 
-    /// Waits for the answer; `None` if there never will be one, or none within `most`.
+    /// Waits for the answer; `None` if there will never be one, or if there is none within `most`.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         self.0.recv_timeout(most).ok()
@@ -216,9 +216,9 @@ impl<T> Answer<T> {
 
 /// A simulation on a thread of its own, which steps it by the wall clock. With the feature `threads`.
 ///
-/// Neither waits for the other: a slow step costs no frame, and a slow frame no step. What is shown is one step and a
-/// [slack](RunnerSettings::slack) in the past. Use it where a step takes so long that it costs frames; otherwise a
-/// [`Simulation`] in the game's loop is simpler and shows half a step more of the present.
+/// Neither waits for the other: a slow step costs no frame, and a slow frame no step. Frames show the time one step and a
+/// [slack](RunnerSettings::slack) ago. Use it if a step takes so long that it costs frames; otherwise a
+/// [`Simulation`] in the game's loop is simpler and has half a step less latency.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -242,13 +242,13 @@ impl<T> Answer<T> {
 /// ```
 ///
 /// # Entities
-/// With the feature `hecs`, `entities::Entities` keeps a world's components at what is shown, as it does for a
+/// With the feature `hecs`, `entities::Entities` keeps a world's components up to date, as it does for a
 /// [`Simulation`]: call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
 ///
 /// # Levels
-/// [`spawn`](Self::spawn) is for what comes while the game runs: before each step as many bodies as there may be
-/// [commands](RunnerSettings::commands). A level of thousands is loaded while there is no thread. It waits for the
-/// step at hand and no longer, the keys are there at once, and no time passes meanwhile; take the
+/// [`spawn`](Self::spawn) is for what appears during the game: before each step as many bodies as the queue of
+/// [commands](RunnerSettings::commands) holds. Load a level of thousands of bodies while no thread runs. `stop` waits for
+/// the current step only, the keys are available at once, and no time passes meanwhile; read the
 /// [events](Self::events) first.
 ///
 /// ```
@@ -266,12 +266,12 @@ impl<T> Answer<T> {
 ///     .map(|i| simulation.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
 ///     .collect();
 /// let runner = Runner::new(simulation, game, settings);
-/// // All of it goes by one command.
+/// // All of it is removed by one command.
 /// runner.send(Command::RemoveAll(level))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Without a stop, a [`call`](Self::call) inserts as many bodies as it likes in one step, and sends their keys through a
+/// Without stopping, a [`call`](Self::call) can insert any number of bodies in one step, and send their keys through a
 /// channel of its own.
 ///
 /// # What runs where
@@ -339,7 +339,7 @@ where
     /// Starts a thread that steps `simulation` from now on.
     ///
     /// # Panics
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     #[must_use]
     pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
         let (mut runner, mut physics) = Self::without_thread(simulation, hooks, settings);
@@ -377,14 +377,14 @@ where
         (runner, physics)
     }
 
-    /// Once a frame: what is to be shown now.
+    /// Call it once a frame: returns what to show now.
     pub fn frame(&mut self) -> &View<H::Error> {
         let now = self.clock.now();
         self.view.update(&self.mailbox, now);
         &self.view
     }
 
-    /// What the last [`frame`](Self::frame) has shown, once more.
+    /// What the last [`frame`](Self::frame) has shown.
     #[must_use]
     pub fn view(&self) -> &View<H::Error> {
         &self.view
@@ -409,8 +409,8 @@ where
         })
     }
 
-    /// Sends a function, to be called at the start of the next step with the simulation and the hooks: for whatever
-    /// there is no [`Command`] for.
+    /// Sends a function, to be called at the start of the next step with the simulation and the hooks: for everything
+    /// without a [`Command`] of its own.
     ///
     /// # Errors
     /// [`SendError`], with the function in its command.
@@ -482,8 +482,8 @@ where
         Ok(Answer(receiver))
     }
 
-    /// After a panic: goes on from the state before the step in which it happened, if that is kept
-    /// ([`Simulation::set_rewind_limits`]). What waited for that step is gone.
+    /// After a panic: continues from the state before the step in which it happened, if that is kept
+    /// ([`Simulation::set_rewind_limits`]). Commands for that step are lost.
     ///
     /// # Errors
     /// [`SendError`].
@@ -499,7 +499,7 @@ where
         }
     }
 
-    /// The events of all steps since this was asked last, each once, with the tick of its step.
+    /// The events of all steps since the last call, each once, with the tick of its step.
     pub fn events(&mut self) -> Vec<(u64, Events)> {
         self.view.take_events(&self.mailbox, None)
     }
@@ -511,7 +511,7 @@ where
         self.view.take_events(&self.mailbox, Some(shown))
     }
 
-    /// How many events were dropped, as nobody took them.
+    /// How many events were dropped because nobody read them.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.view.lost_events()
@@ -523,28 +523,28 @@ where
         self.view.lost_failures()
     }
 
-    /// How many bodies were not inserted, as their key was lost.
+    /// How many bodies were not inserted because their key was lost: see [`spawn`](Self::spawn).
     #[must_use]
     pub fn lost_spawns(&self) -> u64 {
         self.view.lost_spawns()
     }
 
-    /// How much real time was dropped, as physics was too far behind.
+    /// How much real time was dropped because physics was too far behind.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()
     }
 
-    /// What went wrong since this was asked last. Of the last 1,000 failures; those before are
+    /// The failures since the last call. Of the last 1,000 failures; those before are
     /// [counted](Self::lost_failures).
     pub fn failures(&mut self) -> Vec<Failure<H::Error>> {
         self.view.take_failures(&self.mailbox)
     }
 
-    /// Ends the thread after the step at hand, and gives back what was given to it.
+    /// Ends the thread after the current step. Returns the simulation and the hooks.
     ///
     /// # Panics
-    /// If the thread has panicked where no hook and no step was running, which is a defect here.
+    /// If the thread has panicked where no hook and no step was running, which is a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
         self.orders = None;

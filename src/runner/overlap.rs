@@ -20,8 +20,8 @@ use super::view::View;
 /// A simulation whose steps are made by another thread while the game draws its frame. With the feature `threads`.
 ///
 /// For games whose [`Hooks`] need what cannot leave their thread, such as an ECS: those before and after a step are
-/// called where [`frame`](Self::frame) is. A step is begun when its time is over, as in one thread, and is to be
-/// done when that of the next one is: a whole step later. Only if it is not, the game waits for it.
+/// called where [`frame`](Self::frame) is. A step is started when its time is over, as in one thread, and has time
+/// until that of the next one is over: a whole step. If it is not done by then, the game waits for it.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -107,7 +107,7 @@ impl Overlap {
     /// Starts the other thread.
     ///
     /// # Panics
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     #[must_use]
     pub fn new(mut simulation: Simulation) -> Self {
         let (to, jobs) = channel::<Job>();
@@ -148,19 +148,19 @@ impl Overlap {
         overlap
     }
 
-    /// A frame that took so long: begins the steps that can be begun, and gives what is to be shown.
+    /// Call it once a frame with the time that the frame took: starts the steps that are due, and returns what to show.
     ///
     /// # Errors
-    /// The first error of a hook. It ends the frame: a step that was made stays made, the one that it failed in
-    /// front of is dropped, and of those still due all but one, in [`Dropped::frame_time`](crate::Dropped::frame_time).
-    /// The next frame goes on. [`view`](Self::view) has what is to be shown.
+    /// The first error of a hook. It ends the frame: a step that was made stays made; the step before which it failed is
+    /// dropped, and of those still due all but one, counted in [`Dropped::frame_time`](crate::Dropped::frame_time).
+    /// The next frame continues. [`view`](Self::view) has what to show.
     ///
     /// # Panics
     /// If Rapier, one of its hooks or a custom force panicked in a step: once, with its payload. After Rapier did,
     /// every frame panics as [`Simulation::begin_frame`] does, until the simulation is
     /// [rewound](Simulation::rewind) or replaced.
     ///
-    /// A panic in a hook goes through; the next frame goes on.
+    /// A panic in a hook unwinds through this call; the next frame continues.
     pub fn frame<H: Hooks>(
         &mut self,
         frame_time: Duration,
@@ -179,7 +179,7 @@ impl Overlap {
         result.map(|()| &self.view)
     }
 
-    /// What the last [`frame`](Self::frame) has shown, once more.
+    /// What the last [`frame`](Self::frame) has shown.
     #[must_use]
     pub fn view(&self) -> &View<()> {
         &self.view
@@ -192,9 +192,8 @@ impl Overlap {
         self.now
     }
 
-    /// The simulation between two frames, for whatever is to be done with it: saved, edited, replaced. Waits until the
-    /// step that is under way is made; the hook after it is called when it is due, unless the simulation is not
-    /// there then, by a [rewind](Simulation::rewind) or as it was replaced.
+    /// The simulation between two frames: to save, edit or replace it. Waits until the current step is made; the hook
+    /// after it is called when it is due, unless the simulation was [rewound](Simulation::rewind) or replaced.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.
@@ -207,8 +206,8 @@ impl Overlap {
         self.here()
     }
 
-    /// Ends the other thread, and gives the simulation back, with the step that was under way made. The hook after
-    /// that is not called.
+    /// Ends the other thread. Returns the simulation, with the current step made; the hook after that step is not
+    /// called.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.

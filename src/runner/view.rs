@@ -159,20 +159,20 @@ impl<E> View<E> {
         self.number
     }
 
-    /// Where a body is shown; `None` of one that is not there, or not yet.
+    /// Where a body is shown; `None` if there is no such body, or if it was not shown yet.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.screen.pose(key)
     }
 
-    /// The bodies that are shown otherwise than in the frame before: as
-    /// [`Simulation::moved`](crate::Simulation::moved), in an order without meaning.
+    /// The bodies whose shown pose has changed since the frame before: as
+    /// [`Simulation::moved`](crate::Simulation::moved), in no particular order.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.screen.moved()
     }
 
-    /// The bodies that were shown in the frame before and are gone, and those that went before they were shown.
+    /// The bodies that were removed since the frame before, also those that were removed before they were shown.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
