@@ -196,7 +196,7 @@ impl<E> View<E> {
         self.time
     }
 
-    /// Whether the state that should be shown has not come yet: what is shown instead is a [setting](RunnerSettings::starved).
+    /// Whether the state to be shown is late. What is shown instead is a [setting](RunnerSettings::starved).
     /// If that happens often, the [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {
