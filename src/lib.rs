@@ -53,6 +53,7 @@
 //! | your own ECS | [`Owners`]; for hecs the module `entities`, with the feature `hecs` |
 //! | saved states, rollback, replays | [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time), `Recorder` |
 //! | threads | `Runner` and `Overlap`, with the feature `threads` |
+//! | where the time goes | [`Frame::counters`]; spans for a profiler, with the feature `tracing`: [speed][speed] |
 //!
 //! # What holds
 //! - **The same steps at every frame rate.** Two runs whose hooks do the same by tick end with the same bits, at 15 as at
@@ -70,29 +71,11 @@
 //! - Motion: [poses, case by case][poses], [the camera and attachments][camera], [moving bodies][moving]
 //! - The game: [input][input], [forces][forces], [events][events], [your own ECS][ecs],
 //!   [character controllers][characters], [vehicles][vehicles], [joints][joints], [using Rapier directly][rapier]
-//! - Further: [threads][threads], [saved states and replays][states], [rollback and netcode][netcode],
-//!   [determinism][determinism], [speed][speed], [limits][limits]
+//! - Further: [threads][threads], [servers][servers], [saved states and replays][states], [rollback and netcode][netcode],
+//!   [determinism][determinism], [speed][speed], [other math types][interop], [limits][limits]
 //! - Moving over: [from a loop of your own][from-rapier], [from bevy_rapier][from-bevy-rapier],
 //!   [from Unity or Godot][from-engines]
 //! - [Answers][answers] to what is asked most often
-//!
-//! # Profiling
-//! With the feature `tracing` the time of each part is in a span of the crate `tracing`, at the level INFO, for Tracy,
-//! a viewer of traces, or whatever else collects these. Without it there is nothing of them in the library.
-//!
-//! ```text
-//! frame: number, frame_time in seconds     advance, and each step of a Runner
-//! ├─ keep_state                            the state before a step, for a rollback
-//! ├─ step: tick, is_again
-//! │  ├─ before_step                        the game's hook
-//! │  ├─ forces                             added; after Rapier's step taken away again
-//! │  ├─ take_poses                         before the last step of a frame; after Rapier's step of each
-//! │  ├─ rapier: tick                       Rapier's step and its events
-//! │  └─ after_step                         the game's hook
-//! └─ show_poses
-//! ```
-//! A game that pulls the steps has the inner ones, in spans of its own. The example `profile` writes a trace and draws
-//! it. [`Frame::counters`] and [`Frame::gauges`] are the numbers of a frame for a monitor.
 //!
 //! # Versions
 //! Types of Rapier, nalgebra and, with the feature, hecs are part of this API, so their versions are too: a new
@@ -114,6 +97,8 @@
 //! [joints]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/joints.md
 //! [rapier]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/rapier.md
 //! [threads]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/threads.md
+//! [servers]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/servers.md
+//! [interop]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/interop.md
 //! [states]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/states.md
 //! [netcode]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/netcode.md
 //! [determinism]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/determinism.md

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 8] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",

@@ -16,7 +16,7 @@ use crate::time::Rate;
 /// for a removed body has no effect.
 #[non_exhaustive]
 pub enum Command<H> {
-    /// Inserts a body under a key that [`Runner::spawn`](super::Runner::spawn) has given out.
+    /// Inserts a body under a key that [`Runner::spawn`](super::Runner::spawn) has returned.
     Spawn {
         /// Its key.
         key: BodyKey,

@@ -151,16 +151,16 @@ impl Overlap {
     /// Call once a frame with the time that it took: starts the steps that can start, and returns what to show.
     ///
     /// # Errors
-    /// The first error of a hook. It ends the frame: a step that was made stays made, the one that it failed in
-    /// front of is dropped, and of those still due all but one, in [`Dropped::frame_time`](crate::Dropped::frame_time).
-    /// The next frame goes on. [`view`](Self::view) has what is to be shown.
+    /// The first error of a hook. It ends the frame: a step that was made stays made; the step before which it failed is
+    /// dropped, and of those still due all but one, counted in [`Dropped::frame_time`](crate::Dropped::frame_time).
+    /// The next frame continues. [`view`](Self::view) has what to show.
     ///
     /// # Panics
     /// If Rapier, one of its hooks or a custom force panicked in a step: once, with its payload. After Rapier did,
     /// every frame panics as [`Simulation::begin_frame`] does, until the simulation is
     /// [rewound](Simulation::rewind) or replaced.
     ///
-    /// A panic in a hook goes through; the next frame goes on.
+    /// A panic in a hook unwinds through this call; the next frame continues.
     pub fn frame<H: Hooks>(
         &mut self,
         frame_time: Duration,
