@@ -1,4 +1,4 @@
-//! With the feature `parallel`, what is shown does not depend on how many threads make it.
+//! With the feature `parallel`, what is shown does not depend on how many threads take it.
 
 mod scenes;
 
@@ -6,10 +6,10 @@ use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Simulation, Smoothing};
 use std::time::Duration;
 
-/// More than enough for several threads, of each kind: plain, off centre, Hermite, extrapolated, at rest.
+/// Enough for several threads, of each kind: plain, off centre, Hermite, extrapolated, at rest.
 fn scene() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::space(60);
-    let keys = scenes::spinners(&mut simulation, 9_001);
+    let keys = scenes::spinners(&mut simulation, 50_001);
     for (i, key) in keys.iter().enumerate() {
         let smoothing = match i % 7 {
             0 => Smoothing::Hermite,
@@ -36,7 +36,7 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
 fn shown() -> Vec<(BodyKey, Pose)> {
     let (mut simulation, keys) = scene();
     let mut shown = Vec::new();
-    for millis in [40, 5, 7, 30, 1, 20] {
+    for millis in [40, 5, 30] {
         simulation.advance(Duration::from_millis(millis), |_, _| ());
         shown.extend_from_slice(simulation.moved());
         let pose = |key: &BodyKey| (*key, simulation.pose(*key).unwrap());
@@ -54,7 +54,5 @@ fn what_is_shown_is_the_same_with_any_number_of_threads() {
         pool.build().unwrap().install(shown)
     };
     let alone = with(1);
-    for threads in [2, 5] {
-        assert!(with(threads) == alone, "{threads} threads");
-    }
+    assert!(with(5) == alone);
 }

@@ -30,9 +30,6 @@ pub(super) struct Moving {
     pub marks: Vec<Marks>,
     /// Used where `marks` says so.
     pub trajectories: Vec<Trajectory>,
-    /// Kept for its memory: what the next frame shows, while many threads make it.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    next_shown: Vec<Pose>,
     /// Used where `marks` says so.
     errors: SecondaryMap<BodyKey, Pose>,
     /// How many were awake.
@@ -134,12 +131,11 @@ impl Moving {
     /// Right after a step, with the awake bodies in front: where has it led?
     pub fn end_step(&mut self, world: &World) {
         let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
-        shared::sum(current, |start, current| {
+        shared::for_each(current, |start, current| {
             for (handle, current) in handles[start..].iter().zip(current) {
                 // Rapier has just seen to it that this is finite.
                 *current = *world.physics.bodies[*handle].position();
             }
-            0
         });
         // Also those that fell asleep in this very step, which may still have moved them.
         for place in self.awake..self.keys.len() {
@@ -274,7 +270,9 @@ impl Moving {
     pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) {
         poses.resize(self.keys.len(), Pose::IDENTITY);
         let moment = Moment::new(alpha);
-        shared::sum(poses, |start, poses| self.blend_all(start, &moment, poses));
+        for (start, poses) in (0..).step_by(CHUNK).zip(poses.chunks_mut(CHUNK)) {
+            self.blend(start, &moment, poses);
+        }
     }
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
@@ -282,9 +280,6 @@ impl Moving {
     pub fn show(&mut self, alpha: f32) -> usize {
         let moment = Moment::new(alpha);
         self.moved.clear();
-        if shared::is_enough(self.keys.len()) {
-            return self.show_shared(&moment);
-        }
         let mut extrapolated = 0;
         let mut poses = [Pose::IDENTITY; CHUNK];
         for start in (0..self.keys.len()).step_by(CHUNK) {
@@ -293,26 +288,6 @@ impl Moving {
             self.compare(start, &poses[..len]);
         }
         extrapolated
-    }
-
-    /// [`show`](Self::show), the poses made by many threads, then listed by one.
-    fn show_shared(&mut self, moment: &Moment) -> usize {
-        let mut poses = std::mem::take(&mut self.next_shown);
-        poses.resize(self.keys.len(), Pose::IDENTITY);
-        let extrapolated = shared::sum(&mut poses, |start, poses| {
-            self.blend_all(start, moment, poses)
-        });
-        self.compare(0, &poses);
-        self.next_shown = poses;
-        extrapolated
-    }
-
-    /// [`blend`](Self::blend), of any number.
-    fn blend_all(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
-        let chunks = (start..).step_by(CHUNK).zip(poses.chunks_mut(CHUNK));
-        chunks
-            .map(|(start, poses)| self.blend(start, moment, poses))
-            .sum()
     }
 
     /// Shows `poses` of the bodies from `start` on.
