@@ -1,0 +1,77 @@
+//! What was shown, by frame, as a table; and how far it is off even motion.
+
+use std::io::{self, Write};
+
+use evenstep::rapier3d::math::Vector;
+
+use crate::game::Game;
+
+/// The first line of the table. Times are in seconds of the game, places in metres.
+const HEAD: &str = "frame,time,tick,alpha,hero_x,hero_y,hero_z,camera_x,camera_y,camera_z,platform_x,platform_y,platform_z";
+
+/// Writes a table with a line for each frame.
+#[derive(Debug)]
+pub struct MotionLog<W> {
+    out: W,
+}
+
+impl<W: Write> MotionLog<W> {
+    /// Writes its first line.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub fn new(mut out: W) -> io::Result<Self> {
+        writeln!(out, "{HEAD}")?;
+        Ok(Self { out })
+    }
+
+    /// Writes what is shown. Without a platform, its place is that of the origin.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub fn write(&mut self, game: &Game) -> io::Result<()> {
+        let simulation = game.simulation();
+        let frame = simulation.frame();
+        let time = simulation.clock().time().as_secs_f64();
+        let (number, tick, alpha) = (frame.number, frame.tick, frame.alpha);
+        write!(self.out, "{number},{time:.9},{tick},{alpha:.6}")?;
+        let platform = game.platform().unwrap_or_default();
+        for place in [game.hero(), game.view().eye, platform] {
+            write!(self.out, ",{:.6},{:.6},{:.6}", place.x, place.y, place.z)?;
+        }
+        writeln!(self.out)
+    }
+
+    /// What it was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+}
+
+/// How far the places of something are off even motion: the largest distance to the straight line through the first
+/// and the last one, at the speed from one to the other. Times are in seconds, distances in metres.
+#[must_use]
+pub fn unevenness(places: &[(f64, Vector)]) -> f32 {
+    let (Some((start, first)), Some((end, last))) = (places.first(), places.last()) else {
+        return 0.0;
+    };
+    let off = places.iter().map(|(time, place)| {
+        let gone = (time - start) / (end - start).max(f64::MIN_POSITIVE);
+        place.distance(first.lerp(*last, gone as f32))
+    });
+    off.fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_off_is_found() {
+        let line = |frame: u8| (f64::from(frame), Vector::X * f32::from(frame));
+        let mut places: Vec<_> = (0..9).map(line).collect();
+        assert!(unevenness(&places) < 1e-6);
+        places[3].1.y += 0.01;
+        assert!((unevenness(&places) - 0.01).abs() < 1e-6);
+    }
+}

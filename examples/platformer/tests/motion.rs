@@ -1,0 +1,214 @@
+//! What is shown, by the log that the game writes: at constant speed no frame is off by more than 0.1 mm.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{PACES, Pace, game, plain, play, walk};
+use evenstep::rapier3d::math::Vector;
+use evenstep_platformer::controls::Way;
+use evenstep_platformer::hero::{GAP, HALF_HEIGHT, SPEED};
+use evenstep_platformer::level::Level;
+use evenstep_platformer::motion_log::{MotionLog, unevenness};
+use evenstep_platformer::platforms::{self, Route};
+use evenstep_platformer::script::{Act, Script};
+use evenstep_platformer::time::TimeKeys;
+
+/// Metres: a tenth of a millimetre.
+const LIMIT: f32 = 1e-4;
+
+/// A line of the log.
+#[derive(Clone, Copy)]
+struct Row {
+    time: f64,
+    hero: Vector,
+    camera: Vector,
+    platform: Vector,
+}
+
+/// The log of a run, from that time of the game on: seconds.
+fn log(level: &Level, mut script: Script, pace: Pace, seconds: f64, from: f64) -> Vec<Row> {
+    let mut game = game(level);
+    let mut log = MotionLog::new(Vec::new()).unwrap();
+    let frames = pace.frames(Duration::from_secs_f64(seconds));
+    play(&mut game, &mut script, &frames, |game| {
+        log.write(game).unwrap();
+    });
+    let text = String::from_utf8(log.into_inner()).unwrap();
+    let rows: Vec<Row> = text.lines().skip(1).map(row).collect();
+    assert_eq!(rows.len(), frames.len());
+    rows.into_iter().filter(|row| row.time >= from).collect()
+}
+
+fn row(line: &str) -> Row {
+    let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+    let place = |at: usize| {
+        Vector::from_slice(&[cells[at], cells[at + 1], cells[at + 2]].map(|m| m as f32))
+    };
+    Row {
+        time: cells[1],
+        hero: place(4),
+        camera: place(7),
+        platform: place(10),
+    }
+}
+
+fn off(rows: &[Row], place: impl Fn(&Row) -> Vector) -> f32 {
+    let places: Vec<_> = rows.iter().map(|row| (row.time, place(row))).collect();
+    unevenness(&places)
+}
+
+fn speed(rows: &[Row], place: impl Fn(&Row) -> Vector) -> Vector {
+    let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+    (place(last) - place(first)) / (last.time - first.time) as f32
+}
+
+/// Forward from the start on.
+fn forward() -> Script {
+    Script::new([(0, walk(Way::Forward, true))])
+}
+
+#[test]
+fn running_is_even_and_so_is_the_camera_behind() {
+    let level = Level {
+        start: Vector::Z * 20.0,
+        ..plain()
+    };
+    for pace in PACES {
+        // It is at its speed after an eighth of a second, the camera after another one and a half.
+        let rows = log(&level, forward(), pace, 6.0, 2.0);
+        let velocity = speed(&rows, |row| row.hero);
+        assert!(
+            velocity.distance(Vector::NEG_Z * SPEED) < 1e-4,
+            "{velocity} m/s"
+        );
+        let [hero, camera] = [off(&rows, |row| row.hero), off(&rows, |row| row.camera)];
+        println!(
+            "{pace:?}: running {:.4} mm, camera {:.4} mm",
+            hero * 1e3,
+            camera * 1e3
+        );
+        assert!(hero < LIMIT, "{hero} m at {pace:?}");
+        assert!(camera < LIMIT, "{camera} m at {pace:?}");
+    }
+}
+
+#[test]
+fn riding_is_even_in_every_direction() {
+    let sideways = Vector::X * 12.0;
+    let ways = [
+        sideways,
+        Vector::Y * 6.0,
+        Vector::NEG_Y * 6.0,
+        Vector::new(-6.0, 3.0, 9.0),
+    ];
+    for (way, pace) in ways.into_iter().zip(PACES.into_iter().rev()) {
+        let level = riding(way);
+        // Six seconds, of which the first is for landing and the camera.
+        let rows = log(&level, Script::default(), pace, 6.0, 1.5);
+        let velocity = speed(&rows, |row| row.platform);
+        assert!(velocity.distance(way / 6.0) < 1e-4, "{velocity} m/s");
+        let on_it = Vector::Y * (platforms::HALF.y + HALF_HEIGHT + GAP);
+        let apart = rows
+            .iter()
+            .map(|row| row.hero.distance(row.platform + on_it));
+        let worst = [
+            off(&rows, |row| row.platform),
+            off(&rows, |row| row.hero),
+            off(&rows, |row| row.camera),
+            apart.fold(0.0, f32::max),
+        ];
+        println!("{pace:?} by {way}: {worst:?} m");
+        assert!(
+            worst.into_iter().all(|off| off < LIMIT),
+            "{worst:?} m by {way} at {pace:?}"
+        );
+    }
+}
+
+#[test]
+fn running_on_a_platform_adds_up() {
+    let level = riding(Vector::X * 12.0);
+    for pace in PACES {
+        // The platform is 3.2 m long: sideways to its motion, for a quarter of a second.
+        let script = Script::new([(2_000, walk(Way::Forward, true))]);
+        let rows: Vec<Row> = log(&level, script, pace, 2.3, 2.17);
+        let velocity = speed(&rows, |row| row.hero);
+        let expected = Vector::new(2.0, 0.0, -SPEED);
+        assert!(
+            velocity.distance(expected) < 1e-2,
+            "{velocity} m/s at {pace:?}"
+        );
+        let hero = off(&rows, |row| row.hero);
+        assert!(hero < LIMIT, "{hero} m at {pace:?}");
+    }
+}
+
+/// A platform that takes six seconds for its way, with the character on it.
+fn riding(way: Vector) -> Level {
+    Level {
+        start: Vector::Y * platforms::HALF.y,
+        routes: vec![Route {
+            from: Vector::ZERO,
+            to: way,
+            travel: Duration::from_secs(6),
+            wait: Duration::from_secs(1),
+        }],
+        ..Level::default()
+    }
+}
+
+#[test]
+fn slow_motion_is_as_even() {
+    let slow = TimeKeys {
+        is_slow: true,
+        ..TimeKeys::default()
+    };
+    let level = Level {
+        start: Vector::Z * 20.0,
+        ..plain()
+    };
+    for pace in PACES {
+        let script = Script::new([(0, walk(Way::Forward, true)), (3_000, Act::Time(slow))]);
+        // By the game's time: 3 s, and a fifth of the 5 s after that.
+        let rows = log(&level, script, pace, 8.0, 3.1);
+        let seconds = rows[rows.len() - 1].time;
+        assert!((3.9..4.1).contains(&seconds), "{seconds} s");
+        let moved = rows.windows(2).filter(|pair| pair[0].hero != pair[1].hero);
+        assert_eq!(moved.count(), rows.len() - 1, "a frame stood still");
+        for worst in [off(&rows, |row| row.hero), off(&rows, |row| row.camera)] {
+            assert!(worst < LIMIT, "{worst} m at {pace:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rewind_is_even_too() {
+    let level = Level {
+        start: Vector::Z * 20.0,
+        ..plain()
+    };
+    for pace in PACES {
+        let back = TimeKeys {
+            is_rewinding: true,
+            ..TimeKeys::default()
+        };
+        let script = Script::new([(0, walk(Way::Forward, true)), (5_000, Act::Time(back))]);
+        // Two seconds back, by the real time of each frame.
+        let frames = pace.frames(Duration::from_secs(7));
+        let rows = log(&level, script, pace, 7.0, 0.0);
+        let mut real = 0.0;
+        let mut places = Vec::new();
+        for (row, frame_time) in rows.iter().zip(&frames) {
+            real += frame_time.as_secs_f64();
+            if real > 5.1 {
+                places.push((real, row.hero));
+            }
+        }
+        let velocity = (places[places.len() - 1].1 - places[0].1).z
+            / (places[places.len() - 1].0 - places[0].0) as f32;
+        assert!((velocity - SPEED).abs() < 1e-3, "{velocity} m/s");
+        let worst = unevenness(&places);
+        assert!(worst < LIMIT, "{worst} m at {pace:?}");
+    }
+}

@@ -1,0 +1,197 @@
+//! The rules of the game: the same at every frame rate, and each of them by itself.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{PACES, Pace, game, jump, plain, play, run, shoot, walk};
+use evenstep::rapier3d::math::Vector;
+use evenstep_platformer::controls::Way;
+use evenstep_platformer::game::Game;
+use evenstep_platformer::level::{Level, Paint};
+use evenstep_platformer::script::{Act, Script};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Where the only thing of that paint is, in the last state.
+fn place(game: &Game, paint: Paint) -> Vector {
+    let mut bodies = game.simulation().bodies();
+    let found = bodies.find(|(_, body)| Paint::of(body) == Some(paint));
+    found.expect("it is there").1.translation()
+}
+
+#[test]
+fn the_same_bits_at_every_frame_rate() {
+    let end = |pace| {
+        let game = run(&Level::islands(), Script::tour(), pace, 8.0);
+        (
+            game.simulation().tick(),
+            game.simulation().checksum(),
+            game.state().clone(),
+        )
+    };
+    let first = end(PACES[0]);
+    assert_eq!(first.0, 480);
+    assert!(
+        first.2.pickups.score() >= 2,
+        "{} coins",
+        first.2.pickups.score()
+    );
+    for pace in &PACES[1..] {
+        assert_eq!(end(*pace), first, "{pace:?}");
+    }
+}
+
+#[test]
+fn a_jump_is_as_high_at_every_frame_rate() {
+    let script = Script::new([(500, jump(true)), (600, jump(false))]);
+    let height = |pace, ms| {
+        let mut game = game(&plain());
+        play(
+            &mut game,
+            &mut script.clone(),
+            &Pace::frames(pace, MS(ms)),
+            |_| (),
+        );
+        place(&game, Paint::Hero).y
+    };
+    // Near the top, in the state of the same tick.
+    let top = height(PACES[0], 1_200);
+    assert!((top - 0.82 - 2.5).abs() < 0.1, "{top} m");
+    for pace in PACES {
+        assert_eq!(height(pace, 1_200), top, "{pace:?}");
+    }
+    let down = height(PACES[0], 2_500);
+    assert!((down - 0.82).abs() < 0.01, "{down} m");
+}
+
+#[test]
+fn a_press_in_a_frame_without_a_step_is_not_lost() {
+    let mut game = game(&plain());
+    // Down and up within 4 ms, in a frame that makes no step.
+    let mut script = Script::new([(503, jump(true)), (506, jump(false))]);
+    script.frame(&mut game, MS(100));
+    for _ in 0..4 {
+        script.frame(&mut game, MS(100));
+    }
+    let steps = game.simulation().tick();
+    script.frame(&mut game, MS(8));
+    assert_eq!(game.simulation().tick(), steps, "this frame has a step");
+    script.frame(&mut game, MS(200));
+    assert!(place(&game, Paint::Hero).y > 1.5);
+}
+
+#[test]
+fn a_press_just_before_landing_and_just_after_the_edge_is_good() {
+    let end = |pressed: u64| {
+        let script = Script::new([(100, jump(true)), (200, jump(false)), (pressed, jump(true))]);
+        let game = run(&plain(), script, Pace::Hz(60), 2.0);
+        place(&game, Paint::Hero).y
+    };
+    // It lands after 1.43 s in the air: at 1.53 s.
+    assert!(end(1_460) > 1.0, "{} m", end(1_460));
+    assert!(end(1_200) < 1.0, "{} m", end(1_200));
+
+    let level = Level {
+        ground: vec![(Vector::NEG_Y, Vector::new(3.0, 1.0, 3.0))],
+        ..Level::default()
+    };
+    let end = |pressed: u64| {
+        let script = Script::new([(0, walk(Way::Forward, true)), (pressed, jump(true))]);
+        place(&run(&level, script, Pace::Hz(60), 1.1), Paint::Hero).y
+    };
+    // The edge is 3 m away: it is there after 0.66 s.
+    assert!(end(730) > 1.0, "{} m", end(730));
+    assert!(end(900) < 0.8, "{} m", end(900));
+}
+
+#[test]
+fn a_coin_counts_once() {
+    let level = Level {
+        coins: vec![Vector::new(0.0, 0.9, -2.0), Vector::new(9.0, 0.9, 0.0)],
+        ..plain()
+    };
+    for pace in PACES {
+        // Through it, and back.
+        let script = Script::new([
+            (0, walk(Way::Forward, true)),
+            (800, walk(Way::Forward, false)),
+            (800, walk(Way::Back, true)),
+            (1_600, walk(Way::Back, false)),
+        ]);
+        let game = run(&level, script, pace, 2.0);
+        let pickups = &game.state().pickups;
+        assert_eq!((pickups.score(), pickups.left()), (1, 1), "{pace:?}");
+    }
+}
+
+#[test]
+fn a_shot_moves_a_crate_and_goes() {
+    let level = Level {
+        crates: vec![Vector::new(0.0, 0.5, -8.0)],
+        ..plain()
+    };
+    for pace in PACES {
+        // A little down, or it would fly over.
+        let script = Script::new([
+            (0, Act::Turn(0.0, 30.0)),
+            (500, shoot(true)),
+            (550, shoot(false)),
+        ]);
+        let game = run(&level, script.clone(), pace, 1.5);
+        assert_eq!(game.state().shots.count(), 1);
+        let pushed = -8.0 - place(&game, Paint::Crate).z;
+        assert!(pushed > 0.05, "{pushed} m");
+        let game = run(&level, script, pace, 3.0);
+        assert_eq!(game.state().shots.count(), 0);
+        let shots = game.simulation().bodies();
+        assert_eq!(
+            shots
+                .filter(|(_, body)| Paint::of(body) == Some(Paint::Shot))
+                .count(),
+            0
+        );
+    }
+}
+
+#[test]
+fn a_crate_is_pushed() {
+    let level = Level {
+        crates: vec![Vector::new(0.0, 0.5, -3.0)],
+        ..plain()
+    };
+    let script = Script::new([(0, walk(Way::Forward, true))]);
+    let game = run(&level, script, Pace::Hz(60), 3.0);
+    let (crate_, hero) = (place(&game, Paint::Crate), place(&game, Paint::Hero));
+    assert!(crate_.z < -5.0, "{crate_}");
+    assert!(
+        hero.z - crate_.z > 0.7,
+        "the character is in the crate: {hero}"
+    );
+}
+
+#[test]
+fn who_falls_off_starts_over() {
+    let level = Level {
+        ground: vec![(Vector::NEG_Y, Vector::new(3.0, 1.0, 3.0))],
+        ..Level::default()
+    };
+    let script = Script::new([
+        (0, walk(Way::Forward, true)),
+        (1_000, walk(Way::Forward, false)),
+    ]);
+    let mut lowest = 0.0f32;
+    let mut game = game(&level);
+    let mut script = script;
+    play(
+        &mut game,
+        &mut script,
+        &Pace::Hz(60).frames(MS(4_000)),
+        |game| {
+            lowest = lowest.min(game.hero().y);
+        },
+    );
+    assert!(lowest < -11.0, "{lowest} m");
+    let end = place(&game, Paint::Hero);
+    assert!(end.distance(Vector::Y * 0.82) < 0.02, "{end}");
+}
