@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "benches/peers/README.md",
     "examples/ecs/README.md",
     "examples/netcode/README.md",
+    "examples/platformer/README.md",
     "tools/record_frames/README.md",
     "docs/book/src/SUMMARY.md",
 ];
