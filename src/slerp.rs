@@ -129,6 +129,10 @@ impl Blend {
     /// A rotation is blended as a + (a · w + (b − a) · v) with small w and v: where both are equal
     /// nothing is added, and what is added is rounded less than a sum of two halves.
     #[inline]
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "without a branch for each, which the compiler makes vector code of"
+    )]
     pub fn block<const N: usize>(
         &self,
         previous: &[Pose; N],

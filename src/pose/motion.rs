@@ -1,7 +1,7 @@
 //! How a body gets from one state to the next: what a frame shows between the two, or beyond.
 
 use crate::rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
-use crate::rapier::glamx::{BVec4A, DQuat, DVec3, Quat, Vec4};
+use crate::rapier::glamx::{DQuat, DVec3, Quat, Vec4};
 use crate::rapier::math::{AngVector, Pose, Real, Vector};
 
 use crate::slerp::{Blend, four_floats};
@@ -255,7 +255,7 @@ impl Motions<'_> {
             Smoothing::Extrapolate => {
                 let seconds = self.trajectories.each_ref().map(|it| moment.alpha * it.dt);
                 let velocities = self.trajectories.each_ref().map(|it| &it.after);
-                moved_on(self.current, velocities, self.centers(), seconds)
+                all_moved_on(self.current, velocities, self.centers(), seconds)
             }
             Smoothing::Latest => *self.current,
         }
@@ -305,7 +305,7 @@ impl Motions<'_> {
 
         // A body at rest is shown where it is, to the bit.
         let still = are_still([turning[0], turning[1], v, w]);
-        for i in (0..LANES).filter(|i| still.test(*i)) {
+        for i in chosen(still) {
             if self.previous[i] == self.current[i] {
                 poses[i] = self.previous[i];
             }
@@ -332,7 +332,7 @@ fn hermite_rotation([start, end]: [Quats; 2], [v, w]: [Vectors; 2], moment: &Mom
 
 /// Where bodies that nothing touches are after so many seconds, or were before: `centers` are those of their
 /// mass, in their own frames.
-pub(crate) fn moved_on(
+fn all_moved_on(
     poses: &[Pose; LANES],
     velocities: [&RigidBodyVelocity<Real>; LANES],
     centers: [Vector; LANES],
@@ -346,10 +346,21 @@ pub(crate) fn moved_on(
     let swing = before.rotate(center) - rotation.rotate(center);
     let mut moved = to_poses(translations(poses) + (way + swing), rotation);
     let still = are_still([way, turn]);
-    for i in (0..LANES).filter(|i| still.test(*i)) {
+    for i in chosen(still) {
         moved[i] = poses[i];
     }
     moved
+}
+
+/// The same of one body.
+pub(crate) fn moved_on(
+    pose: &Pose,
+    velocity: &RigidBodyVelocity<Real>,
+    center: Vector,
+    seconds: f32,
+) -> Pose {
+    let (poses, velocities) = ([*pose; LANES], [velocity; LANES]);
+    all_moved_on(&poses, velocities, [center; LANES], [seconds; LANES])[0]
 }
 
 fn rotations(poses: &[Pose; LANES]) -> Quats {
@@ -365,10 +376,15 @@ fn to_poses(translations: Vectors, rotations: Quats) -> [Pose; LANES] {
     std::array::from_fn(|i| Pose::from_parts(translations[i], rotations[i]))
 }
 
-/// Which bodies do not move at all.
-fn are_still<const N: usize>(ways: [Vectors; N]) -> BVec4A {
+/// Which bodies do not move at all, a bit each.
+fn are_still<const N: usize>(ways: [Vectors; N]) -> u32 {
     let squares = ways.iter().fold(Vec4::ZERO, |sum, way| sum + way.dot(*way));
-    squares.cmpeq(Vec4::ZERO)
+    squares.cmpeq(Vec4::ZERO).bitmask()
+}
+
+/// The bodies whose bit is set.
+fn chosen(bits: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |i| bits >> i & 1 == 1)
 }
 
 /// A body's velocity; zero for one that is disabled or asleep, whatever Rapier keeps for it, and for one
@@ -424,17 +440,16 @@ fn turns(by: Vectors) -> Quats {
         vector: by * half_sinc,
         w: series([1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0]),
     };
-    let is_wide = squared.cmpgt(Vec4::splat(NEAR_TURN));
-    if is_wide.any() {
-        return wide_turns(by, turns, is_wide);
+    match squared.cmpgt(Vec4::splat(NEAR_TURN)).bitmask() {
+        0 => turns,
+        wide => wide_turns(by, turns, wide),
     }
-    turns
 }
 
 #[cold]
-fn wide_turns(by: Vectors, turns: Quats, is_wide: BVec4A) -> Quats {
+fn wide_turns(by: Vectors, turns: Quats, wide: u32) -> Quats {
     let (by, mut turns) = (by.to_array(), turns.to_array());
-    for i in (0..LANES).filter(|i| is_wide.test(*i)) {
+    for i in chosen(wide) {
         turns[i] = wide_turn(by[i]);
     }
     Quats::new(turns)
@@ -496,21 +511,13 @@ mod tests {
         let velocity =
             RigidBodyVelocity::new(Vector::new(3.0, 0.0, -2.0), Vector::new(5.0, 4.0, 0.0));
         let center = Vector::new(0.2, 0.0, -0.4);
-        let moved_on = |pose: &Pose, velocity: &RigidBodyVelocity<Real>, seconds| {
-            moved_on(
-                &[*pose; LANES],
-                [velocity; LANES],
-                [center; LANES],
-                [seconds; LANES],
-            )[0]
-        };
-        let there = moved_on(&pose, &velocity, 0.25);
+        let there = moved_on(&pose, &velocity, center, 0.25);
         let moved = there * center - pose * center;
         assert!((moved - velocity.linvel * 0.25).length() < 1e-6);
-        let back = moved_on(&there, &velocity, -0.25);
+        let back = moved_on(&there, &velocity, center, -0.25);
         assert!((back.translation - pose.translation).length() < 1e-6);
         assert!((back.rotation - pose.rotation).length() < 1e-6);
         let at_rest = RigidBodyVelocity::default();
-        assert_eq!(moved_on(&pose, &at_rest, 0.25), pose);
+        assert_eq!(moved_on(&pose, &at_rest, center, 0.25), pose);
     }
 }

@@ -246,7 +246,7 @@ impl Poses {
         self.moving.marks[place].has_trajectory = true;
         let center = body.mass_properties().local_mprops.local_com;
         let (position, velocity) = (body.position(), finite_velocity(body));
-        let [previous, ..] = moved_on(&[*position; 4], [&velocity; 4], [center; 4], [-dt; 4]);
+        let previous = moved_on(position, &velocity, center, -dt);
         if position.is_finite() && previous.is_finite() {
             let smoothing = self.smoothing_of(key);
             let moving = &mut self.moving;
