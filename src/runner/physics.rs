@@ -700,7 +700,7 @@ mod tests {
         for ms in 0..300 {
             both.physics(MS(10 * ms));
             // One that does not come for long.
-            if ms < 100 || ms > 200 {
+            if !(100..=200).contains(&ms) {
                 both.frame(MS(10 * ms));
                 most = most.max(both.physics.sent.len());
             }
