@@ -22,6 +22,14 @@ struct Options {
     /// Draws so many frames without a display, instead of opening a window
     #[arg(long, value_name = "FRAMES", requires = "out")]
     offscreen: Option<u32>,
+    /// The first of these frames that is drawn
+    #[arg(
+        long,
+        value_name = "FRAME",
+        default_value_t = 0,
+        requires = "offscreen"
+    )]
+    first: u32,
     /// Where the pictures go
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -65,5 +73,5 @@ async fn run(options: Options) -> Result<(), Box<dyn Error>> {
         Some(file) => Script::read(&std::fs::read_to_string(file)?)?,
         None => Script::default(),
     };
-    offscreen::run(app, &script, options.size, frames, &out).await
+    offscreen::run(app, &script, options.size, options.first..frames, &out).await
 }

@@ -20,24 +20,24 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
             .user_data(Paint::Stone.into());
         let mut last = simulation.insert(beam, ColliderBuilder::cuboid(0.3, 0.12, 0.3));
         for link in 0..LINKS {
-            // To one side, so that it swings.
-            let place = at + Vector::X * (2.0 * f32::from(link) + 1.0) * HALF;
-            let (body, collider) = block(place, Vector::new(HALF * 0.9, 0.07, 0.07), paint);
+            // To the back, so that it swings.
+            let place = at - Vector::Z * (2.0 * f32::from(link) + 1.0) * HALF;
+            let (body, collider) = block(place, Vector::new(0.07, 0.07, HALF * 0.9), paint);
             let next = simulation.insert(body, collider);
             let end = if link == 0 {
                 Vector::ZERO
             } else {
-                Vector::X * HALF
+                -Vector::Z * HALF
             };
-            join(simulation, last, next, end, -Vector::X * HALF);
+            join(simulation, last, next, end, Vector::Z * HALF);
             last = next;
         }
-        let place = at + Vector::X * (2.0 * f32::from(LINKS) * HALF + 0.3);
+        let place = at - Vector::Z * (2.0 * f32::from(LINKS) * HALF + 0.3);
         let is_followed = number == 1;
         let paint = if is_followed { Paint::Followed } else { paint };
         let (body, collider) = ball(place, 0.32, paint);
         let weight = simulation.insert(body, collider.density(4.0));
-        join(simulation, last, weight, Vector::X * HALF, -Vector::X * 0.3);
+        join(simulation, last, weight, -Vector::Z * HALF, Vector::Z * 0.3);
         if is_followed {
             followed = weight;
         }

@@ -120,8 +120,8 @@ impl Scene {
     #[must_use]
     pub fn view(self) -> (Vector, Vector) {
         match self {
-            Self::Pile => (Vector::new(6.5, 4.8, 9.5), Vector::new(0.0, 1.7, 0.0)),
-            Self::Chain => (Vector::new(2.5, 4.5, 12.0), Vector::new(0.0, 2.9, 0.0)),
+            Self::Pile => (Vector::new(6.0, 5.6, 10.5), Vector::new(0.0, 2.5, 0.0)),
+            Self::Chain => (Vector::new(8.0, 5.5, 12.0), Vector::new(0.0, 3.2, -0.8)),
             Self::Spinners => (Vector::new(0.0, 5.0, 12.0), Vector::new(0.0, 2.2, 0.0)),
             Self::Platform => (Vector::new(3.0, 5.0, 11.5), Vector::new(0.0, 1.6, 0.0)),
             Self::Vehicle => (Vector::new(0.0, 8.5, 15.0), Vector::new(0.0, 0.3, 0.5)),

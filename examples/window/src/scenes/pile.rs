@@ -7,7 +7,7 @@ use super::{Cast, Moment, ball, begins_period, block, remove_old};
 use crate::paint::Paint;
 
 const HALF: f32 = 0.4;
-const ROWS: u8 = 6;
+const ROWS: u8 = 5;
 
 /// Seconds of simulated time from one ball to the next.
 const PERIOD: f64 = 2.5;
@@ -23,7 +23,7 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
             simulation.insert(body, collider);
         }
     }
-    let top = Vector::new(0.0, HALF * 2.0 * f32::from(ROWS) + 2.0, 0.0);
+    let top = Vector::new(0.0, HALF * 2.0 * f32::from(ROWS) + 1.2, 0.0);
     let (body, collider) = ball(top, 0.45, Paint::Followed);
     let followed = simulation.insert(body.linvel(Vector::X * 0.6), collider.restitution(0.7));
     Cast {

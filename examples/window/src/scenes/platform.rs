@@ -68,7 +68,7 @@ pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment)
 fn path(mover: usize, time: f32) -> Vector {
     let swing = |seconds: f32| (time * std::f32::consts::TAU / seconds).sin();
     if mover == 0 {
-        Vector::new(3.0 * swing(3.2), 1.0, 1.4)
+        Vector::new(2.2 * swing(4.4), 1.0, 1.4)
     } else {
         Vector::new(2.6, 1.2 + swing(4.0), -2.0)
     }

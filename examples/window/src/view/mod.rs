@@ -19,7 +19,7 @@ use nodes::Nodes;
 const SKY: [f32; 3] = [0.80, 0.86, 0.92];
 
 /// Which way the light of the sun goes.
-pub const SUN: Vector = Vector::new(-0.55, -1.0, -0.45);
+pub const SUN: Vector = Vector::new(-0.75, -1.0, 0.1);
 
 /// The picture of a half.
 pub struct Stage {
@@ -109,9 +109,9 @@ fn add_lights(scene: &mut SceneNode3d) {
         .with_color(Color::new(1.0, 0.96, 0.88, 1.0))
         .with_intensity(2.6);
     scene.add_light(sun);
-    let sky = Light::directional(Vector::new(0.7, -0.5, 0.4))
+    let sky = Light::directional(Vector::new(0.3, -0.5, -0.8))
         .with_color(Color::new(0.75, 0.85, 1.0, 1.0))
-        .with_intensity(0.6)
+        .with_intensity(0.9)
         .with_casts_shadows(false);
     scene.add_light(sky);
 }
