@@ -1,0 +1,115 @@
+//! Rapier's debug lines, at the poses that are shown.
+
+use evenstep::rapier3d::pipeline::{
+    DebugColor, DebugRenderBackend, DebugRenderMode, DebugRenderObject, DebugRenderPipeline,
+    DebugRenderStyle,
+};
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation};
+
+use crate::shown::Shown;
+
+/// Copies of Rapier's sets: they are put to where bodies are shown, which the simulation itself never is.
+#[derive(Clone)]
+pub struct Bones {
+    bodies: RigidBodySet,
+    colliders: ColliderSet,
+    joints: ImpulseJointSet,
+    multibody_joints: MultibodyJointSet,
+    keys: Vec<(RigidBodyHandle, BodyKey)>,
+}
+
+/// A line of the scene, and its red, green and blue.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// One end.
+    pub from: Vector,
+    /// The other.
+    pub to: Vector,
+    /// From 0 to 1.
+    pub rgb: [f32; 3],
+}
+
+impl Bones {
+    /// As they are after the last step.
+    #[must_use]
+    pub fn of(simulation: &Simulation) -> Self {
+        let physics = simulation.physics();
+        let keys = simulation.bodies().map(|(key, _)| key);
+        Self {
+            bodies: physics.bodies.clone(),
+            colliders: physics.colliders.clone(),
+            joints: physics.impulse_joints.clone(),
+            multibody_joints: physics.multibody_joints.clone(),
+            keys: keys
+                .filter_map(|key| Some((simulation.handle(key)?, key)))
+                .collect(),
+        }
+    }
+
+    /// The lines of shapes, axes and joints, where the bodies are shown.
+    #[must_use]
+    pub fn lines(mut self, shown: &Shown) -> Vec<Line> {
+        for (handle, key) in &self.keys {
+            if let Some(pose) = shown.poses.get(key)
+                && let Some(body) = self.bodies.get_mut(*handle)
+            {
+                body.set_position(*pose, false);
+            }
+        }
+        let Self {
+            bodies, colliders, ..
+        } = &mut self;
+        bodies.propagate_modified_body_positions_to_colliders(colliders);
+        let mode = DebugRenderMode::COLLIDER_SHAPES
+            | DebugRenderMode::RIGID_BODY_AXES
+            | DebugRenderMode::IMPULSE_JOINTS;
+        let mut pipeline = DebugRenderPipeline::new(DebugRenderStyle::default(), mode);
+        let mut lines = Lines(Vec::new());
+        pipeline.render_rigid_bodies(&mut lines, &self.bodies);
+        pipeline.render_colliders(&mut lines, &self.bodies, &self.colliders);
+        pipeline.render_joints(
+            &mut lines,
+            &self.bodies,
+            &self.joints,
+            &self.multibody_joints,
+        );
+        lines.0
+    }
+}
+
+struct Lines(Vec<Line>);
+
+impl DebugRenderBackend for Lines {
+    /// The edges of the floor are no news.
+    fn filter_object(&self, object: DebugRenderObject) -> bool {
+        !matches!(object, DebugRenderObject::RigidBody(_, body) if body.is_fixed())
+    }
+
+    fn draw_line(&mut self, _: DebugRenderObject, from: Vector, to: Vector, color: DebugColor) {
+        let rgb = rgb(color);
+        self.0.push(Line { from, to, rgb });
+    }
+}
+
+/// Rapier's colours are hue in degrees, saturation, lightness, opacity.
+fn rgb([hue, saturation, lightness, _]: DebugColor) -> [f32; 3] {
+    let chroma = saturation * lightness.min(1.0 - lightness);
+    [0.0, 8.0, 4.0].map(|offset| {
+        let sector = (offset + hue / 30.0).rem_euclid(12.0);
+        lightness - chroma * (sector - 3.0).min(9.0 - sector).clamp(-1.0, 1.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hues_become_colours() {
+        assert_eq!(rgb([0.0, 1.0, 0.5, 1.0]), [1.0, 0.0, 0.0]);
+        assert_eq!(rgb([120.0, 1.0, 0.5, 1.0]), [0.0, 1.0, 0.0]);
+        assert_eq!(rgb([240.0, 1.0, 0.5, 1.0]), [0.0, 0.0, 1.0]);
+        assert_eq!(rgb([77.0, 0.0, 0.5, 1.0]), [0.5; 3]);
+    }
+}

@@ -1,0 +1,84 @@
+//! A window, or the same without a display: both stages, and what is drawn over them.
+
+use kiss3d::egui::TextureId;
+use kiss3d::glamx::Vec2;
+use kiss3d::window::{CanvasSetup, NumSamples, Window};
+
+use crate::app::App;
+use crate::ui;
+use crate::view::Stage;
+
+/// A window with the pictures of both halves.
+pub struct Desk {
+    /// Where it is drawn.
+    pub window: Window,
+    stages: [Stage; 2],
+    textures: [TextureId; 2],
+}
+
+impl Desk {
+    /// Opens a window.
+    pub async fn open(app: &mut App, width: u32, height: u32) -> Self {
+        let title = "evenstep: one world, stepped in two ways";
+        let window = Window::new_with_setup(title, width, height, setup()).await;
+        Self::with_window(app, window).await
+    }
+
+    /// Without a display.
+    pub async fn open_offscreen(app: &mut App, width: u32, height: u32) -> Self {
+        let window = Window::new_headless_with_setup(width, height, setup()).await;
+        Self::with_window(app, window).await
+    }
+
+    async fn with_window(app: &mut App, mut window: Window) -> Self {
+        app.set_window(size(&window));
+        let [left, right] = app.layout().halves;
+        let mut stages = [Stage::new(left).await, Stage::new(right).await];
+        let textures = [0, 1].map(|side| register(&mut window, &mut stages[side]));
+        Self {
+            window,
+            stages,
+            textures,
+        }
+    }
+
+    /// Draws everything. Gives whether the window is still open.
+    pub async fn draw(&mut self, app: &mut App) -> bool {
+        self.fit(app);
+        for (side, stage) in self.stages.iter_mut().enumerate() {
+            stage.draw(app, side).await;
+        }
+        let textures = self.textures;
+        self.window
+            .draw_ui(|context| ui::draw(context, app, textures));
+        self.window.render(None, None, None, None, None, None).await
+    }
+
+    fn fit(&mut self, app: &mut App) {
+        app.set_window(size(&self.window));
+        let areas = app.layout().halves;
+        for (side, area) in areas.into_iter().enumerate() {
+            if self.stages[side].resize(area) {
+                self.window.unregister_egui_texture(self.textures[side]);
+                self.textures[side] = register(&mut self.window, &mut self.stages[side]);
+            }
+        }
+    }
+}
+
+fn register(window: &mut Window, stage: &mut Stage) -> TextureId {
+    window.register_egui_texture(&stage.texture(), wgpu::FilterMode::Nearest)
+}
+
+fn setup() -> CanvasSetup {
+    CanvasSetup {
+        // Only egui is drawn here, and the pictures of the stages.
+        samples: NumSamples::One,
+        ..CanvasSetup::default()
+    }
+}
+
+fn size(window: &Window) -> Vec2 {
+    let size = window.size();
+    Vec2::new(size.x as f32, size.y as f32)
+}

@@ -1,0 +1,70 @@
+//! Where in the window everything is, in pixels.
+
+use kiss3d::glamx::Vec2;
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    /// Its upper left.
+    pub from: Vec2,
+    /// Its width and height.
+    pub size: Vec2,
+}
+
+impl Area {
+    /// Whether a point is in it.
+    #[must_use]
+    pub fn contains(&self, point: Vec2) -> bool {
+        let to = self.from + self.size;
+        point.cmpge(self.from).all() && point.cmplt(to).all()
+    }
+}
+
+/// Where everything is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    /// The pictures, left and right.
+    pub halves: [Area; 2],
+    /// The plot, or the scrubber of a replay, below both.
+    pub plot: Area,
+    /// The panel, to the right of all that; without width if it is hidden.
+    pub panel: Area,
+}
+
+const PANEL: f32 = 272.0;
+const PLOT: f32 = 150.0;
+/// Between the halves.
+const GAP: f32 = 2.0;
+
+impl Layout {
+    /// For a window of this size.
+    #[must_use]
+    pub fn new(window: Vec2, has_panel: bool) -> Self {
+        let panel = if has_panel {
+            PANEL.min(window.x / 2.0)
+        } else {
+            0.0
+        };
+        let width = window.x - panel;
+        let half = Vec2::new(
+            ((width - GAP) / 2.0).floor(),
+            (window.y - PLOT).max(50.0).floor(),
+        );
+        let area = |x: f32, y: f32, size: Vec2| Area {
+            from: Vec2::new(x, y),
+            size,
+        };
+        Self {
+            halves: [area(0.0, 0.0, half), area(half.x + GAP, 0.0, half)],
+            plot: area(0.0, half.y, Vec2::new(width, window.y - half.y)),
+            panel: area(width, 0.0, Vec2::new(panel, window.y)),
+        }
+    }
+
+    /// In which half a point is, and where in its picture.
+    #[must_use]
+    pub fn half_at(&self, point: Vec2) -> Option<(usize, Vec2)> {
+        let side = self.halves.iter().position(|half| half.contains(point))?;
+        Some((side, point - self.halves[side].from))
+    }
+}

@@ -1,0 +1,83 @@
+//! The loop of the window: events in, pictures out, by the wall clock.
+
+use std::time::Instant;
+
+use kiss3d::event::{Action, Key, Modifiers, MouseButton, WindowEvent};
+use kiss3d::glamx::Vec2;
+use kiss3d::window::Window;
+
+use crate::app::App;
+use crate::app::mouse::MouseEvent;
+use crate::controls::Command;
+use crate::desk::Desk;
+
+/// Runs until the window is closed.
+pub async fn run(mut app: App, width: u32, height: u32) {
+    let mut desk = Desk::open(&mut app, width, height).await;
+    let mut last = Instant::now();
+    let mut title = String::new();
+    loop {
+        take_events(&mut desk.window, &mut app);
+        let now = Instant::now();
+        app.update(now - last);
+        last = now;
+        if title != app.title() {
+            title = app.title();
+            desk.window.set_title(&title);
+        }
+        if !desk.draw(&mut app).await {
+            return;
+        }
+    }
+}
+
+/// What egui does not want is for the playground.
+fn take_events(window: &mut Window, app: &mut App) {
+    let over_panel = window.is_egui_capturing_mouse();
+    let typing = window.is_egui_capturing_keyboard();
+    for event in window.events().iter() {
+        let is_free = match event.value {
+            WindowEvent::MouseButton(_, Action::Release, _) => true,
+            value if value.is_keyboard_event() => !typing,
+            value => !(value.is_mouse_event() && over_panel),
+        };
+        if is_free {
+            take(window, app, event.value);
+        }
+    }
+    app.drive = drive(window);
+}
+
+fn take(window: &Window, app: &mut App, event: WindowEvent) {
+    let at = window.cursor_pos().map(|(x, y)| place(x, y));
+    match event {
+        WindowEvent::Key(key, Action::Press, modifiers) => {
+            let shift = modifiers.contains(Modifiers::Shift);
+            if let Some(command) = Command::of_key(key, shift) {
+                app.command(command);
+            }
+        }
+        WindowEvent::MouseButton(button, Action::Press, _) => match (button, at) {
+            (MouseButton::Button1, Some(at)) => app.mouse(MouseEvent::Press(at)),
+            (MouseButton::Button2, Some(at)) => app.mouse(MouseEvent::Turn(at)),
+            _ => (),
+        },
+        WindowEvent::MouseButton(_, Action::Release, _) => app.mouse(MouseEvent::Release),
+        WindowEvent::CursorPos(x, y, _) => app.mouse(MouseEvent::Move(place(x, y))),
+        WindowEvent::Scroll(_, by, _) => app.mouse(MouseEvent::Scroll(by.signum() as f32)),
+        _ => (),
+    }
+}
+
+fn place(x: f64, y: f64) -> Vec2 {
+    Vec2::new(x as f32, y as f32)
+}
+
+/// Forward, and to the left, by the arrow keys.
+fn drive(window: &Window) -> [f32; 2] {
+    let held = |key| f32::from(window.get_key(key) == Action::Press);
+    [
+        held(Key::Up) - held(Key::Down),
+        held(Key::Left) - held(Key::Right),
+    ]
+}

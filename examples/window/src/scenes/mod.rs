@@ -1,0 +1,169 @@
+//! The scenes: what is in a world at first, and what its own steps do.
+
+// Crates in a wall, and balls that are thrown at it.
+mod pile;
+// Chains of joints with a weight at their end.
+mod chain;
+// Bodies that turn about a centre that is not their own.
+mod spinners;
+// A platform and a lift, with riders.
+mod platform;
+// A car.
+mod vehicle;
+// A gun, and a thin wall.
+mod bullets;
+
+use evenstep::rapier3d::control::DynamicRayCastVehicleController;
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation, Step};
+use serde::{Deserialize, Serialize};
+
+use crate::paint::Paint;
+
+/// Which world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scene {
+    /// Crates in a wall, and balls that are thrown at it.
+    Pile,
+    /// Chains of joints with a weight at their end.
+    Chain,
+    /// Bodies that turn about a centre that is not their own.
+    Spinners,
+    /// A platform and a lift, with riders.
+    Platform,
+    /// A car.
+    Vehicle,
+    /// A gun, and a thin wall.
+    Bullets,
+}
+
+/// Who is who in a scene: what its steps need to know beside the simulation.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Cast {
+    /// The body whose path is plotted.
+    pub followed: BodyKey,
+    /// The axis along which it mostly moves: 0 for x, 1 for y.
+    pub axis: usize,
+    /// Bodies that the scene moves itself.
+    pub movers: Vec<BodyKey>,
+    /// The car, if there is one.
+    pub car: Option<DynamicRayCastVehicleController>,
+    /// How many bodies were thrown or fired.
+    pub thrown: u32,
+    /// Bodies that go once they are old: since which tick they are there.
+    pub passing: Vec<(u64, BodyKey)>,
+}
+
+/// What a step of a scene is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Which step.
+    pub step: Step,
+    /// Where the origin of the simulation is in the scene.
+    pub origin: Vector,
+    /// What the driver does: forward, and to the left, from -1 to 1.
+    pub drive: [f32; 2],
+}
+
+impl Scene {
+    /// All of them, in the order of the panel.
+    pub const ALL: [Self; 6] = [
+        Self::Pile,
+        Self::Chain,
+        Self::Spinners,
+        Self::Platform,
+        Self::Vehicle,
+        Self::Bullets,
+    ];
+
+    /// What the panel calls it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pile => "pile",
+            Self::Chain => "chain",
+            Self::Spinners => "spinners",
+            Self::Platform => "platform",
+            Self::Vehicle => "vehicle",
+            Self::Bullets => "bullets",
+        }
+    }
+
+    /// Puts its bodies into an empty simulation.
+    pub fn build(self, simulation: &mut Simulation) -> Cast {
+        let floor = RigidBodyBuilder::fixed()
+            .translation(Vector::Y * -0.5)
+            .user_data(Paint::Floor.into());
+        simulation.insert(floor, ColliderBuilder::cuboid(FLOOR, 0.5, FLOOR));
+        match self {
+            Self::Pile => pile::build(simulation),
+            Self::Chain => chain::build(simulation),
+            Self::Spinners => spinners::build(simulation),
+            Self::Platform => platform::build(simulation),
+            Self::Vehicle => vehicle::build(simulation),
+            Self::Bullets => bullets::build(simulation),
+        }
+    }
+
+    /// Its own part in each step.
+    pub fn step(self, simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
+        match self {
+            Self::Pile => pile::step(simulation, cast, moment),
+            Self::Platform => platform::step(simulation, cast, moment),
+            Self::Vehicle => vehicle::step(simulation, cast, moment),
+            Self::Bullets => bullets::step(simulation, cast, moment),
+            Self::Chain | Self::Spinners => (),
+        }
+    }
+
+    /// From where it looks best, and at what: in the scene.
+    #[must_use]
+    pub fn view(self) -> (Vector, Vector) {
+        match self {
+            Self::Pile => (Vector::new(6.0, 5.6, 10.5), Vector::new(0.0, 2.5, 0.0)),
+            Self::Chain => (Vector::new(8.0, 5.5, 12.0), Vector::new(0.0, 3.2, -0.8)),
+            Self::Spinners => (Vector::new(0.0, 5.0, 12.0), Vector::new(0.0, 2.2, 0.0)),
+            Self::Platform => (Vector::new(3.0, 5.0, 11.5), Vector::new(0.0, 1.6, 0.0)),
+            Self::Vehicle => (Vector::new(0.0, 8.5, 15.0), Vector::new(0.0, 0.3, 0.5)),
+            Self::Bullets => (Vector::new(-3.0, 4.5, 11.0), Vector::new(0.5, 1.4, 0.0)),
+        }
+    }
+}
+
+/// Half the width of the floor, in metres.
+pub const FLOOR: f32 = 12.0;
+
+/// A crate, or a piece of another size.
+fn block(at: Vector, half: Vector, paint: Paint) -> (RigidBodyBuilder, ColliderBuilder) {
+    let body = RigidBodyBuilder::dynamic()
+        .translation(at)
+        .user_data(paint.into());
+    (body, ColliderBuilder::cuboid(half.x, half.y, half.z))
+}
+
+/// A ball.
+fn ball(at: Vector, radius: f32, paint: Paint) -> (RigidBodyBuilder, ColliderBuilder) {
+    let body = RigidBodyBuilder::dynamic()
+        .translation(at)
+        .user_data(paint.into());
+    (body, ColliderBuilder::ball(radius))
+}
+
+/// Removes what has been there for so many seconds.
+fn remove_old(simulation: &mut Simulation, cast: &mut Cast, step: Step, seconds: f32) {
+    let rate = simulation.clock().rate();
+    let most = (f64::from(seconds) / rate.dt_f64()) as u64;
+    cast.passing.retain(|(since, key)| {
+        let stays = step.tick < since + most;
+        if !stays {
+            simulation.remove(*key);
+        }
+        stays
+    });
+}
+
+/// Whether a step is the first in its period of so many seconds of simulated time.
+fn begins_period(step: Step, seconds: f64) -> bool {
+    let period = |time: std::time::Duration| (time.as_secs_f64() / seconds) as u64;
+    period(step.end_time) > period(step.time)
+}

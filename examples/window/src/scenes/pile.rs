@@ -1,0 +1,52 @@
+//! Crates in a wall, and balls that are thrown at it.
+
+use evenstep::Simulation;
+use evenstep::rapier3d::prelude::*;
+
+use super::{Cast, Moment, ball, begins_period, block, remove_old};
+use crate::paint::Paint;
+
+const HALF: f32 = 0.4;
+const ROWS: u8 = 5;
+
+/// Seconds of simulated time from one ball to the next.
+const PERIOD: f64 = 2.5;
+
+pub(super) fn build(simulation: &mut Simulation) -> Cast {
+    for row in 0..ROWS {
+        let count = ROWS - row + 1;
+        for place in 0..count {
+            let x = (f32::from(place) - f32::from(count - 1) / 2.0) * HALF * 2.05;
+            let at = Vector::new(x, HALF * (2.0 * f32::from(row) + 1.0), 0.0);
+            let paint = Paint::Piece((row + place) % 4);
+            let (body, collider) = block(at, Vector::splat(HALF), paint);
+            simulation.insert(body, collider);
+        }
+    }
+    let top = Vector::new(0.0, HALF * 2.0 * f32::from(ROWS) + 1.2, 0.0);
+    let (body, collider) = ball(top, 0.45, Paint::Followed);
+    let followed = simulation.insert(body.linvel(Vector::X * 0.6), collider.restitution(0.7));
+    Cast {
+        followed,
+        axis: 1,
+        ..Cast::default()
+    }
+}
+
+pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
+    remove_old(simulation, cast, moment.step, 8.0);
+    if !begins_period(moment.step, PERIOD) {
+        return;
+    }
+    let side = if cast.thrown.is_multiple_of(2) {
+        1.0
+    } else {
+        -1.0
+    };
+    cast.thrown += 1;
+    let at = Vector::new(side * 1.2, 2.2, side * 9.0) - moment.origin;
+    let (body, collider) = ball(at, 0.35, Paint::Piece(4));
+    let velocity = Vector::new(-side * 1.6, 3.2, -side * 12.0);
+    let key = simulation.insert(body.linvel(velocity), collider.density(3.0));
+    cast.passing.push((moment.step.tick, key));
+}

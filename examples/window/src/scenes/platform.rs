@@ -1,0 +1,75 @@
+//! A platform and a lift, with riders.
+
+use evenstep::Simulation;
+use evenstep::rapier3d::prelude::*;
+
+use super::{Cast, Moment, block};
+use crate::paint::Paint;
+
+pub(super) fn build(simulation: &mut Simulation) -> Cast {
+    let slab = |at: Vector| {
+        RigidBodyBuilder::kinematic_position_based()
+            .translation(at)
+            .user_data(Paint::Stone.into())
+    };
+    let [platform, lift] = [0, 1].map(|mover| path(mover, 0.0));
+    let movers = vec![
+        simulation.insert(
+            slab(platform),
+            ColliderBuilder::cuboid(1.4, 0.12, 1.0).friction(1.5),
+        ),
+        simulation.insert(
+            slab(lift),
+            ColliderBuilder::cuboid(1.1, 0.12, 1.1).friction(1.5),
+        ),
+    ];
+    let mut followed = None;
+    for (number, place) in [(-0.8, 0.4), (0.0, -0.3), (0.8, 0.3)]
+        .into_iter()
+        .enumerate()
+    {
+        let at = platform + Vector::new(place.0, 0.42, place.1);
+        let paint = if number == 1 {
+            Paint::Followed
+        } else {
+            Paint::Piece(number as u8)
+        };
+        let (body, collider) = block(at, Vector::splat(0.3), paint);
+        let key = simulation.insert(body, collider.friction(1.5));
+        if number == 1 {
+            followed = Some(key);
+        }
+    }
+    for number in 0..4u8 {
+        let at = lift + Vector::new(0.0, 0.4 + 0.5 * f32::from(number), 0.0);
+        let half = Vector::new(0.45 - 0.07 * f32::from(number), 0.25, 0.4);
+        let (body, collider) = block(at, half, Paint::Piece(number));
+        simulation.insert(body, collider);
+    }
+    Cast {
+        followed: followed.expect("it is among them"),
+        movers,
+        ..Cast::default()
+    }
+}
+
+/// Each step moves both to where they are at its end, so that what rides feels the velocity that is seen.
+pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
+    let time = moment.step.end_time.as_secs_f32();
+    for (mover, key) in cast.movers.iter().enumerate() {
+        let next = path(mover, time) - moment.origin;
+        if let Some(body) = simulation.body_mut(*key) {
+            body.set_next_kinematic_translation(next);
+        }
+    }
+}
+
+/// Where the platform (0) and the lift (1) are, in the scene.
+fn path(mover: usize, time: f32) -> Vector {
+    let swing = |seconds: f32| (time * std::f32::consts::TAU / seconds).sin();
+    if mover == 0 {
+        Vector::new(2.2 * swing(4.4), 1.0, 1.4)
+    } else {
+        Vector::new(2.6, 1.2 + swing(4.0), -2.0)
+    }
+}

@@ -1,0 +1,247 @@
+//! The replay: both halves' recordings played again and checked, to be looked at frame by frame.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+
+use evenstep::rapier3d::math::{Pose, Vector};
+use evenstep::{Difference, Recording, Replay, Simulation};
+
+use crate::game::{Game, Input};
+use crate::shown::{Looks, Shown, look, wheels};
+use crate::tape::{Checks, Tape};
+
+/// What went wrong.
+type Failure = Box<dyn Error>;
+
+/// A frame of a recording, as it was shown.
+#[derive(Clone, Debug)]
+pub struct Still {
+    /// The tick of the next step.
+    pub tick: u64,
+    /// How many steps were made in it.
+    pub steps: u64,
+    /// What was to be seen.
+    pub shown: Shown,
+}
+
+/// One half's recording, played again.
+pub struct Film {
+    /// Its frames.
+    pub stills: Vec<Still>,
+    /// All bodies that were there in any of them.
+    pub looks: Looks,
+    /// Where it was not what was recorded.
+    pub differences: Vec<Difference>,
+    bytes: Vec<u8>,
+    checks: Checks,
+}
+
+/// Both halves, and what is looked at.
+pub struct Screening {
+    films: [Option<Film>; 2],
+    /// The frame that is shown.
+    pub frame: usize,
+    /// Whether it goes on by itself.
+    pub is_playing: bool,
+    /// The ticks after which the two halves had other bits.
+    apart: BTreeSet<u64>,
+}
+
+impl Film {
+    fn new(bytes: Vec<u8>, checks: Checks, nudge: Option<u64>) -> Result<Self, Failure> {
+        let recording = Recording::read(&bytes)?;
+        let mut film = Self {
+            stills: Vec::new(),
+            looks: Looks::new(),
+            differences: Vec::new(),
+            bytes: Vec::new(),
+            checks,
+        };
+        let mut replay = recording.replay(0);
+        while let Some((mut simulation, mut game)) = replay.next_run::<Game>(|_| None)? {
+            while film.add_frame(&mut replay, &mut simulation, &mut game, nudge)? {}
+        }
+        film.differences = replay.differences().to_vec();
+        film.bytes = bytes;
+        Ok(film)
+    }
+
+    /// Gives whether there was a frame to play.
+    fn add_frame(
+        &mut self,
+        replay: &mut Replay<'_>,
+        simulation: &mut Simulation,
+        game: &mut Game,
+        nudge: Option<u64>,
+    ) -> Result<bool, Failure> {
+        let Some(frame_time) = replay.begin_frame(simulation)? else {
+            return Ok(false);
+        };
+        simulation.begin_frame(frame_time);
+        while let Some(step) = simulation.next_step() {
+            let Some(input) = replay.input::<Input>(step)? else {
+                break;
+            };
+            game.step(simulation, step, &input);
+            if nudge == Some(step.tick) {
+                nudge_body(simulation, game);
+            }
+            simulation.make_step();
+            replay.end_step(simulation)?;
+        }
+        let frame = simulation.end_frame();
+        let shown = self.shown(simulation, game);
+        self.stills.push(Still {
+            tick: frame.tick,
+            steps: frame.steps,
+            shown,
+        });
+        Ok(true)
+    }
+
+    fn shown(&mut self, simulation: &Simulation, game: &Game) -> Shown {
+        let mut looks = Looks::new();
+        look(simulation, &mut looks);
+        let keys = looks.keys();
+        let poses: BTreeMap<_, Pose> = keys
+            .filter_map(|key| Some((*key, simulation.pose(*key)?)))
+            .collect();
+        self.looks.append(&mut looks);
+        Shown {
+            wheels: wheels(game, poses.get(&game.cast.followed)),
+            poses,
+            origin: game.origin(),
+        }
+    }
+}
+
+/// The least that can be done to a run: enough to be found.
+fn nudge_body(simulation: &mut Simulation, game: &Game) {
+    if let Some(body) = simulation.body_mut(game.cast.followed) {
+        let velocity = body.linvel();
+        let nudged = Vector::new(velocity.x + 1e-4, velocity.y, velocity.z);
+        body.set_linvel(nudged, true);
+    }
+}
+
+impl Screening {
+    /// Plays what was recorded. A half on another thread has nothing to play.
+    ///
+    /// # Errors
+    /// If it could not be recorded, or cannot be played.
+    pub fn new(tapes: [Option<Tape>; 2]) -> Result<Self, Failure> {
+        let film = |tape: Option<Tape>| {
+            let Some(tape) = tape else {
+                return Ok::<_, Failure>(None);
+            };
+            let (bytes, checks) = tape.finish()?;
+            Film::new(bytes, checks, None).map(Some)
+        };
+        let [left, right] = tapes;
+        let films = [film(left)?, film(right)?];
+        if films.iter().all(Option::is_none) {
+            return Err("nothing was recorded: a half on a thread is not".into());
+        }
+        Ok(Self {
+            apart: apart(&films),
+            films,
+            frame: 0,
+            is_playing: true,
+        })
+    }
+
+    /// Plays both anew with a body pushed by a tenth of a millimetre a second in the step after the frame that is shown,
+    /// to see how it is found.
+    ///
+    /// # Errors
+    /// If they cannot be played.
+    pub fn nudge(&mut self) -> Result<(), Failure> {
+        for film in &mut self.films {
+            if let Some(Film {
+                stills,
+                bytes,
+                checks,
+                ..
+            }) = film.take()
+            {
+                let tick = stills.get(self.frame).map(|still| still.tick);
+                *film = Some(Film::new(bytes, checks, tick)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// A half's film; `None` if it was not recorded.
+    #[must_use]
+    pub fn film(&self, side: usize) -> Option<&Film> {
+        self.films[side].as_ref()
+    }
+
+    /// What a half shows in the frame at hand.
+    #[must_use]
+    pub fn still(&self, side: usize) -> Option<(&Looks, &Still)> {
+        let film = self.film(side)?;
+        Some((&film.looks, film.stills.get(self.frame)?))
+    }
+
+    /// How many frames there are.
+    #[must_use]
+    pub fn frames(&self) -> usize {
+        let films = self.films.iter().flatten();
+        films.map(|film| film.stills.len()).max().unwrap_or(0)
+    }
+
+    /// Whether the two halves had other bits after a step of that frame.
+    #[must_use]
+    pub fn is_apart(&self, frame: usize) -> bool {
+        let stills = self
+            .films
+            .iter()
+            .flatten()
+            .filter_map(|film| film.stills.get(frame));
+        stills.into_iter().any(|still| {
+            let first = still.tick.saturating_sub(still.steps);
+            self.apart.range(first..still.tick).next().is_some()
+        })
+    }
+
+    /// Whether a half's replay was not what was recorded in that frame.
+    #[must_use]
+    pub fn differs(&self, side: usize, frame: usize) -> bool {
+        let Some(film) = self.film(side) else {
+            return false;
+        };
+        let Some(still) = film.stills.get(frame) else {
+            return false;
+        };
+        let first = still.tick.saturating_sub(still.steps);
+        (film.differences.iter()).any(|one| one.tick < still.tick && first <= one.last_tick)
+    }
+
+    /// Shows a frame, and stays there; the last one for what is beyond it.
+    pub fn go_to(&mut self, frame: usize) {
+        self.is_playing = false;
+        self.frame = frame.min(self.frames().saturating_sub(1));
+    }
+
+    /// Goes on by a frame, if it plays.
+    pub fn advance(&mut self) {
+        if self.is_playing {
+            self.frame = (self.frame + 1).min(self.frames().saturating_sub(1));
+        }
+    }
+}
+
+/// The ticks after which a body had other bits in one half than in the other, or was there in one only.
+fn apart(films: &[Option<Film>; 2]) -> BTreeSet<u64> {
+    let [Some(left), Some(right)] = films else {
+        return BTreeSet::new();
+    };
+    let both = left
+        .checks
+        .iter()
+        .filter(|(tick, _)| right.checks.contains_key(tick));
+    both.filter(|(tick, bodies)| right.checks[tick] != **bodies)
+        .map(|(tick, _)| *tick)
+        .collect()
+}

@@ -1,0 +1,176 @@
+//! What is set, and the buttons.
+
+use std::time::Duration;
+
+use kiss3d::egui::{
+    Area, ComboBox, Context, Frame, Grid, Id, Margin, Rect, RichText, ScrollArea, Slider, Ui,
+};
+
+use super::{GREY, GROUND, HALVES};
+use crate::app::App;
+use crate::controls::{Choice, Command, FRAME_RATES, HELP, RATES, Settings};
+use crate::scenes::Scene;
+use crate::strategy::Strategy;
+
+pub fn draw(context: &Context, area: Rect, app: &mut App) {
+    let frame = Frame::new().fill(GROUND).inner_margin(Margin::same(12));
+    let size = area.size() - frame.inner_margin.sum();
+    Area::new(Id::new("panel"))
+        .fixed_pos(area.min)
+        .show(context, |ui| {
+            frame.show(ui, |ui| {
+                ui.set_min_size(size);
+                ui.set_max_size(size);
+                ScrollArea::vertical().show(ui, |ui| draw_all(ui, app));
+            });
+        });
+}
+
+fn draw_all(ui: &mut Ui, app: &mut App) {
+    ui.heading("evenstep");
+    ui.label(RichText::new("one world, stepped in two ways").color(GREY));
+    title(ui, "Scene");
+    draw_scenes(ui, &mut app.settings);
+    for (side, name) in ["Left", "Right"].into_iter().enumerate() {
+        ui.add_space(8.0);
+        ui.label(RichText::new(name).strong().color(HALVES[side]));
+        draw_choice(ui, name, &mut app.settings.halves[side]);
+    }
+    title(ui, "Frames");
+    draw_pacing(ui, app);
+    title(ui, "Time");
+    draw_time(ui, app);
+    title(ui, "Do");
+    draw_deeds(ui, app);
+    title(ui, "Keys");
+    draw_help(ui);
+}
+
+fn title(ui: &mut Ui, text: &str) {
+    ui.add_space(8.0);
+    ui.label(RichText::new(text).strong());
+}
+
+fn draw_scenes(ui: &mut Ui, settings: &mut Settings) {
+    ui.horizontal_wrapped(|ui| {
+        for scene in Scene::ALL {
+            ui.selectable_value(&mut settings.scene, scene, scene.name());
+        }
+    });
+}
+
+fn draw_choice(ui: &mut Ui, name: &str, choice: &mut Choice) {
+    ui.horizontal(|ui| {
+        let strategies = ComboBox::from_id_salt((name, "strategy")).width(142.0);
+        let strategies = strategies.selected_text(choice.strategy.name());
+        strategies.show_ui(ui, |ui| {
+            for strategy in Strategy::ALL {
+                ui.selectable_value(&mut choice.strategy, strategy, strategy.name());
+            }
+        });
+        let rates = ComboBox::from_id_salt((name, "rate")).width(64.0);
+        rates
+            .selected_text(format!("{} Hz", choice.rate))
+            .show_ui(ui, |ui| {
+                for rate in RATES {
+                    ui.selectable_value(&mut choice.rate, rate, format!("{rate} Hz"));
+                }
+            });
+    });
+}
+
+fn draw_pacing(ui: &mut Ui, app: &mut App) {
+    let pacing = &mut app.settings.pacing;
+    let name = |rate: Option<u32>| match rate {
+        Some(rate) => format!("{rate} a second"),
+        None => "as the display's".into(),
+    };
+    ui.horizontal(|ui| {
+        ComboBox::from_id_salt("frames")
+            .width(142.0)
+            .selected_text(name(pacing.rate))
+            .show_ui(ui, |ui| {
+                for rate in FRAME_RATES {
+                    ui.selectable_value(&mut pacing.rate, rate, name(rate));
+                }
+            });
+    });
+    let jitter = Slider::new(&mut pacing.jitter, 0.0..=0.9).fixed_decimals(2);
+    ui.add(jitter.text("jitter"));
+    let mut seconds = pacing.hitch_every.map_or(0.0, |every| every.as_secs_f64());
+    let hitches = Slider::new(&mut seconds, 0.0..=5.0).fixed_decimals(1);
+    if ui.add(hitches.text("s to a hitch")).changed() {
+        pacing.hitch_every = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds));
+    }
+    buttons(ui, app, &[("a hitch now", Command::Hitch)]);
+}
+
+fn draw_time(ui: &mut Ui, app: &mut App) {
+    let speed = Slider::new(&mut app.settings.speed, 0.02..=2.0).logarithmic(true);
+    ui.add(speed.fixed_decimals(2).text("speed"));
+    let pause = if app.settings.is_paused {
+        "go on"
+    } else {
+        "pause"
+    };
+    let commands = [
+        (pause, Command::Pause),
+        ("◀ step", Command::StepBack),
+        ("step ▶", Command::StepOnce),
+    ];
+    buttons(ui, app, &commands);
+}
+
+fn draw_deeds(ui: &mut Ui, app: &mut App) {
+    let record = if app.is_recording {
+        "end and replay"
+    } else {
+        "record"
+    };
+    let rows: [&[(&str, Command)]; 3] = [
+        &[
+            ("crate", Command::Spawn),
+            ("bullet", Command::Fire),
+            ("restart", Command::Restart),
+        ],
+        &[
+            ("teleport", Command::Teleport),
+            ("portal", Command::Portal),
+            ("origin", Command::ShiftOrigin),
+        ],
+        &[(record, Command::Record), ("live", Command::Live)],
+    ];
+    for row in rows {
+        buttons(ui, app, row);
+    }
+    ui.horizontal(|ui| {
+        ui.checkbox(&mut app.settings.has_lines, "debug lines");
+        ui.checkbox(&mut app.settings.has_overlay, "overlay");
+    });
+    if let Some(message) = &app.message {
+        ui.label(message);
+    }
+}
+
+fn buttons(ui: &mut Ui, app: &mut App, commands: &[(&str, Command)]) {
+    ui.horizontal(|ui| {
+        for (name, command) in commands {
+            if ui.button(*name).clicked() {
+                app.command(*command);
+            }
+        }
+    });
+}
+
+fn draw_help(ui: &mut Ui) {
+    Grid::new("keys")
+        .num_columns(2)
+        .spacing([10.0, 1.0])
+        .show(ui, |ui| {
+            for (key, what) in HELP {
+                ui.label(RichText::new(key).small());
+                ui.label(RichText::new(what).small().color(GREY));
+                ui.end_row();
+            }
+        });
+}
