@@ -47,7 +47,7 @@ fn rollback(
         &format!("{name}, {bodies} bodies, {steps} steps"),
         ("rollback", || {
             running
-                .run_again(present - steps, |_, _| ())
+                .resimulate(present - steps, |_, _| ())
                 .expect("is kept");
         }),
         ("bare steps", || (0..steps).for_each(|_| bare.step())),

@@ -157,17 +157,17 @@ use rapier3d as rapier;
 pub use runner::{
     Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, Starved, View,
 };
-pub use simulation::{Frame, Hooks, RewindError, RunAgainError, Simulation};
+pub use simulation::{Frame, Hooks, ResimulateError, RewindError, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]
 pub use state::{
-    Difference, Ending, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings,
-    Recording, Replay, ReplayError, SaveError,
+    Divergence, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings, Recording,
+    RecordingEnd, Replay, ReplayError, SaveError,
 };
 pub use step::{
-    BodyError, Button, Collision, ContactForce, Corrected, CustomForce, Delivery, EventChanges,
-    Events, ForceGenerator, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts, TickError,
-    TickQueue, Wrench,
+    BodyError, Button, Collision, ContactForce, CustomForce, Delivery, EventChanges, Events,
+    ForceGenerator, InputCounts, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts,
+    TickError, TickQueue, Wrench,
 };
 pub use time::{
     Budget, Clock, Dropped, FilterError, FrameFilter, FrameTimer, Rate, RateError, SpeedError,

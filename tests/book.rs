@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -15,6 +15,7 @@ const OTHERS: [&str; 9] = [
     "examples/ecs/README.md",
     "examples/netcode/README.md",
     "examples/platformer/README.md",
+    "examples/window/README.md",
     "tools/record_frames/README.md",
     "docs/book/src/SUMMARY.md",
 ];

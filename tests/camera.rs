@@ -263,7 +263,7 @@ fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().lock_rotations();
     let player = simulation.insert(body, ColliderBuilder::capsule_y(0.5, 0.3));
-    let mut looks = InputQueue::new(Delivery::Covering);
+    let mut looks = InputQueue::new(Delivery::ByTime);
     let (mut look, mut yaw, mut events) = (Look::default(), 0.0, 0);
     let mut place = None;
     for time in frames {

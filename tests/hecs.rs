@@ -1227,7 +1227,7 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
         }
     };
     // Back to where the guest was not: what is between frames is not made again.
-    game.simulation().run_again(3, push).unwrap();
+    game.simulation().resimulate(3, push).unwrap();
     let Game {
         world,
         simulation,
@@ -1253,7 +1253,7 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
     game.despawn(stays);
     game.frame(0);
     let tick = game.simulation().tick();
-    game.simulation().run_again(tick - 2, |_, _| ()).unwrap();
+    game.simulation().resimulate(tick - 2, |_, _| ()).unwrap();
     let Game {
         simulation,
         entities,

@@ -27,7 +27,7 @@ fn play<T>(
 #[test]
 fn after_a_restart_of_the_clock_input_comes_in_its_own_step_again() {
     for clears in [false, true] {
-        let mut queue = InputQueue::new(Delivery::Covering);
+        let mut queue = InputQueue::new(Delivery::ByTime);
         let mut level = simulation();
         queue.push(MS(95), 1);
         queue.push(MS(105), 2); // still waits when the level ends
@@ -45,23 +45,23 @@ fn after_a_restart_of_the_clock_input_comes_in_its_own_step_again() {
         // What waited belongs to no step of the new clock: the first one gets it.
         let old: &[_] = if clears { &[] } else { &[(0, 2)] };
         assert_eq!(played, [old, &[(0, 3), (2, 4), (3, 5)]].concat());
-        assert_eq!(queue.corrected().reordered, 0);
-        assert_eq!(queue.corrected().restarts, 1);
+        assert_eq!(queue.counts().reordered, 0);
+        assert_eq!(queue.counts().restarts, 1);
     }
 }
 
 #[test]
 fn a_stamp_far_ahead_holds_back_nothing() {
     for lead in [MS(50), MS(1_900), Duration::MAX] {
-        let mut queue = InputQueue::new(Delivery::Covering);
+        let mut queue = InputQueue::new(Delivery::ByTime);
         queue.push(MS(3), 1);
         queue.push(lead, 2);
         queue.push(MS(5), 3);
         queue.push(MS(15), 4);
         let played = play(&mut simulation(), &[20], &mut queue);
         assert_eq!(played, [(0, 1), (0, 2), (0, 3), (1, 4)], "{lead:?}");
-        assert_eq!(queue.corrected().future, 1);
-        assert_eq!(queue.corrected().reordered, 0);
+        assert_eq!(queue.counts().future, 1);
+        assert_eq!(queue.counts().reordered, 0);
     }
 }
 
@@ -69,7 +69,7 @@ fn a_stamp_far_ahead_holds_back_nothing() {
 fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
     for speed in [0.1, 1.0, 5.0] {
         for lead in 0..300 {
-            let mut queue = InputQueue::new(Delivery::Covering);
+            let mut queue = InputQueue::new(Delivery::ByTime);
             let mut simulation = simulation();
             simulation.set_speed(speed).unwrap();
             play(&mut simulation, &[200], &mut queue);
@@ -90,14 +90,14 @@ fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
 
 #[test]
 fn clear_forgets_the_newest_stamp() {
-    let mut queue = InputQueue::new(Delivery::Covering);
+    let mut queue = InputQueue::new(Delivery::ByTime);
     let mut simulation = simulation();
     queue.push(MS(18), 1); // believed: less than a step ahead
     assert_eq!(play(&mut simulation, &[10], &mut queue), []);
     queue.clear();
     queue.push(MS(12), 2);
     assert_eq!(play(&mut simulation, &[10], &mut queue), [(1, 2)]);
-    assert_eq!(queue.corrected().reordered, 0);
+    assert_eq!(queue.counts().reordered, 0);
 }
 
 /// Frames of 60 Hz with hitches, under both clamps, and paused now and then.
@@ -137,7 +137,7 @@ fn input_by_tick_comes_in_its_step_whatever_is_cut() {
 /// Why there is a queue by tick: `tick / rate` is the real time of that tick's step only while nothing is cut.
 #[test]
 fn a_tick_made_a_time_stamp_leads_to_another_step_after_a_cut() {
-    let mut queue = InputQueue::new(Delivery::Covering);
+    let mut queue = InputQueue::new(Delivery::ByTime);
     let mut stamps = (0..120u64).map(|tick| (MS(tick * 10), tick)).peekable();
     let mut in_their_step = 0;
     rough_frames(&mut simulation(), |simulation, frame_time| {
@@ -200,7 +200,7 @@ impl Keys {
 
 #[test]
 fn keys_are_right_after_a_pause_and_the_game_sees_no_press_of_the_menu() {
-    let (mut simulation, mut queue) = (simulation(), InputQueue::new(Delivery::Covering));
+    let (mut simulation, mut queue) = (simulation(), InputQueue::new(Delivery::ByTime));
     let mut keys = Keys::default();
     queue.push(MS(5), Key::Walk(true));
     assert_eq!(keys.frame(&mut simulation, &mut queue), [1, 0, 0, 0]);
@@ -227,11 +227,11 @@ fn keys_are_right_after_a_pause_and_the_game_sees_no_press_of_the_menu() {
 
 #[test]
 fn a_stamp_of_exactly_a_step_ahead_is_believed_and_one_beyond_is_not() {
-    let mut queue = InputQueue::new(Delivery::Covering);
+    let mut queue = InputQueue::new(Delivery::ByTime);
     let mut level = simulation();
     queue.push(MS(20), 1); // the frame ends at 10 ms, and a step has 10
     assert_eq!(play(&mut level, &[10], &mut queue), []);
-    assert_eq!(queue.corrected().future, 0);
+    assert_eq!(queue.counts().future, 0);
     assert_eq!(play(&mut level, &[10, 10], &mut queue), [(2, 1)]);
 
     queue.push(MS(30) + MS(20) + Duration::from_nanos(1), 2);
@@ -240,5 +240,5 @@ fn a_stamp_of_exactly_a_step_ahead_is_believed_and_one_beyond_is_not() {
         [(3, 2)],
         "taken as now"
     );
-    assert_eq!(queue.corrected().future, 1);
+    assert_eq!(queue.counts().future, 1);
 }

@@ -257,7 +257,7 @@ fn errors_at_every_tick_pile_no_steps_up() {
 fn input_of_a_step_is_that_of_its_time() {
     let (simulation, _) = flyer_in_space();
     let mut overlap = Overlap::new(simulation);
-    let queue = Arc::new(Mutex::new(InputQueue::new(Delivery::Covering)));
+    let queue = Arc::new(Mutex::new(InputQueue::new(Delivery::ByTime)));
     let got = Arc::new(Mutex::new(Vec::new()));
     let (for_game, for_test) = ((queue.clone(), got.clone()), (queue, got));
     let mut game = Game::new(move |_, step, when| {
@@ -284,7 +284,7 @@ fn input_of_a_step_is_that_of_its_time() {
     }
     let queue = for_test.0.lock().unwrap();
     let got = for_test.1.lock().unwrap();
-    assert_eq!(queue.corrected(), evenstep::Corrected::default());
+    assert_eq!(queue.counts(), evenstep::InputCounts::default());
     assert!(got.len() + 5 > 200 && queue.len() + got.len() == 200);
     // How far into the step it was is kept.
     assert!(
@@ -425,7 +425,7 @@ fn hooks_pause_step_and_go_back() {
         }
         let mut went_back = 0;
         let mut game = Game::new(move |simulation, step, now| {
-            if now == when && step.tick == 12 && !step.is_again && went_back < 2 {
+            if now == when && step.tick == 12 && !step.is_resimulated && went_back < 2 {
                 went_back += 1;
                 simulation.roll_back(12 - 5 * went_back).unwrap();
                 return Ok(());
@@ -467,9 +467,9 @@ fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
         }
         let tick = overlap.simulation().tick();
         overlap.simulation().roll_back(5).unwrap();
-        assert_eq!(overlap.simulation().steps_again(), tick - 5);
+        assert_eq!(overlap.simulation().steps_to_resimulate(), tick - 5);
         frames(&mut overlap, &mut game, 1);
-        assert_eq!(overlap.simulation().steps_again(), 0);
+        assert_eq!(overlap.simulation().steps_to_resimulate(), 0);
         let again = game
             .calls
             .iter()

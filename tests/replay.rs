@@ -4,9 +4,9 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Budget, Difference, Ending, FlightRecorder, ForceGenerator, Hooks, Rate, RecordError,
-    Recorder, RecorderSettings, Recording, Replay, ReplayError, SaveError, Simulation, Step,
-    Stepping,
+    BodyKey, Budget, Divergence, FlightRecorder, ForceGenerator, Hooks, Rate, RecordError,
+    Recorder, RecorderSettings, Recording, RecordingEnd, Replay, ReplayError, SaveError,
+    Simulation, Step, Stepping,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -151,7 +151,7 @@ fn replay_all<P: Play>(
     from: u64,
     mut meddle: impl FnMut(&mut Simulation, Step),
     mut after_frame: impl FnMut(&Simulation, &P),
-) -> Vec<Difference> {
+) -> Vec<Divergence> {
     let mut replay = recording.replay(from);
     while let Some((mut simulation, mut game)) = replay.next_run::<P>(P::force).unwrap() {
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {
@@ -251,7 +251,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
     assert!(run.iter().any(|(seen, _)| seen.2.dropped.aborted > 0));
 
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-    assert_eq!(recording.ending(), Ending::Complete);
+    assert_eq!(recording.ending(), RecordingEnd::Complete);
     assert_eq!(recording.ticks(), 1..simulation.tick());
     let mut frames = run.iter();
     let differences = replay_all::<Balls>(
@@ -761,7 +761,7 @@ fn a_rollback_begins_a_new_run() {
             before_tick.push(game.clone());
             let mut input = Balls::input(step.tick);
             recorder.input(step, &input).unwrap();
-            if step.is_again {
+            if step.is_resimulated {
                 input[0] += 5.0;
             }
             game.step(&mut simulation, step, input).unwrap();
@@ -880,7 +880,7 @@ fn a_recording_that_is_cut_anywhere_is_played_up_to_the_cut() {
             }
             Ok(recording) => recording,
         };
-        let Ending::Cut { at } = recording.ending() else {
+        let RecordingEnd::Cut { at } = recording.ending() else {
             panic!("{cut}: {recording:?}");
         };
         assert!(at <= cut as u64 && at >= played_to);
@@ -916,7 +916,7 @@ fn a_flipped_bit_anywhere_is_found() {
                 return Ok(());
             };
             let end = match recording.ending() {
-                Ending::Cut { at } | Ending::Damaged { at } => at as usize,
+                RecordingEnd::Cut { at } | RecordingEnd::Damaged { at } => at as usize,
                 ending => return Err(TestCaseError::fail(format!("{ending:?}"))),
             };
             prop_assert!(end <= at, "{end} of {at}");
@@ -975,7 +975,7 @@ fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
     assert!(result.is_err());
     let recording = Recording::read(std::fs::read(&path).unwrap()).unwrap();
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(recording.ending(), Ending::Complete);
+    assert_eq!(recording.ending(), RecordingEnd::Complete);
     let ticks = recording.ticks();
     assert_eq!(ticks.end, FATAL + 1);
     assert!(
@@ -1012,7 +1012,7 @@ fn a_flight_recorder_keeps_its_time_and_its_bound() {
             assert!(bytes.len() - header_and_end <= max_bytes);
             if number % 50 == 49 {
                 let recording = Recording::read(bytes).unwrap();
-                assert_eq!(recording.ending(), Ending::Complete);
+                assert_eq!(recording.ending(), RecordingEnd::Complete);
                 let ticks = recording.ticks();
                 assert_eq!(ticks.end, simulation.tick());
                 let count = ticks.end - ticks.start;

@@ -4,7 +4,7 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Budget, Correction, Events, Frame, Hooks, Rate, RewindError, RunAgainError,
+    BodyKey, Budget, Correction, Events, Frame, Hooks, Rate, ResimulateError, RewindError,
     Simulation, Step, Stepping,
 };
 use proptest::prelude::*;
@@ -70,10 +70,10 @@ impl Match {
         self.simulation.make_step();
     }
 
-    fn run_again(&mut self, inputs: &Inputs, tick: u64) -> Result<(), RewindError> {
+    fn resimulate(&mut self, inputs: &Inputs, tick: u64) -> Result<(), RewindError> {
         let balls = &self.balls;
         let act = |simulation: &mut Simulation, step| act(simulation, balls, inputs, step);
-        self.simulation.run_again(tick, act)
+        self.simulation.resimulate(tick, act)
     }
 
     /// All that the next steps and what is shown of them depend on.
@@ -167,7 +167,7 @@ proptest! {
             let shown = late.simulation.moved().to_vec();
             let mut again = now - first;
             match way {
-                0 => late.run_again(&known, first).unwrap(),
+                0 => late.resimulate(&known, first).unwrap(),
                 1 => late.simulation.roll_back(first).unwrap(),
                 // A part of it, and once more from the start.
                 _ => {
@@ -184,13 +184,13 @@ proptest! {
             }
             let frame = late.advance(&known, MS(millis));
             prop_assert_eq!(frame.steps, in_time.advance(&all, MS(millis)).steps);
-            prop_assert_eq!(frame.again, again);
+            prop_assert_eq!(frame.resimulated, again);
             check_lists(&late.simulation);
         }
         // Whatever has not come by now comes in the end, before the next frame.
         let tick = late.simulation.tick();
         let first = all.keys().find(|tick| known.get(tick) != all.get(tick)).copied();
-        late.run_again(&all, first.unwrap_or(tick).min(tick)).unwrap();
+        late.resimulate(&all, first.unwrap_or(tick).min(tick)).unwrap();
         prop_assert_eq!(late.state(), in_time.state());
         for _ in 0..40 {
             late.advance(&all, MS(13));
@@ -241,7 +241,7 @@ fn a_map_kept_from_the_lists_stays_right() {
                 inputs.retain(|of, _| *of < first);
             }
             inputs.entry(first).or_default().push(deed);
-            game.run_again(&inputs, first).unwrap();
+            game.resimulate(&inputs, first).unwrap();
         }
         game.advance(&inputs, MS(number * 7 % 40));
         map.extend(game.simulation.moved().iter().copied());
@@ -301,13 +301,13 @@ fn a_step_made_again_has_its_own_tick_time_and_events() {
         let mut again = Watch::default();
         let before = game.state();
         game.simulation
-            .run_again_with(from as u64, &mut again)
+            .resimulate_with(from as u64, &mut again)
             .unwrap();
         let expected: Vec<_> = first.steps[from..]
             .iter()
             .map(|(step, tick, time, events)| {
                 let mut step = *step;
-                step.is_again = true;
+                step.is_resimulated = true;
                 (step, *tick, *time, *events)
             })
             .collect();
@@ -350,7 +350,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert_eq!(starts(simulation.events()), [6]);
     // The ball was stopped in time: it never hit.
     simulation
-        .run_again(3, |simulation, step| {
+        .resimulate(3, |simulation, step| {
             if step.tick == 3 {
                 simulation
                     .body_mut(ball)
@@ -369,7 +369,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     );
     // It was not, after all, but it was shot off a step later.
     simulation
-        .run_again(4, |simulation, step| {
+        .resimulate(4, |simulation, step| {
             if step.tick == 5 {
                 simulation
                     .body_mut(ball)
@@ -382,10 +382,10 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert_eq!(starts(&simulation.event_changes().retracted), []);
     assert_eq!(starts(simulation.events()), [8]);
     // Each of these is one that the game was told of, so it plays once.
-    simulation.run_again(6, |_, _| ()).unwrap();
+    simulation.resimulate(6, |_, _| ()).unwrap();
     assert_eq!(starts(&simulation.event_changes().confirmed), [8]);
     let frame = advance(&mut simulation, 0);
-    assert_eq!((frame.steps, frame.again), (0, 7 + 6 + 4));
+    assert_eq!((frame.steps, frame.resimulated), (0, 7 + 6 + 4));
     assert_eq!(starts(simulation.events()), []);
 }
 
@@ -406,7 +406,7 @@ fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
             step: Step,
         ) -> Result<(), Self::Error> {
             if !simulation.events().collisions_in(step.tick).is_empty() {
-                self.0.push((step.tick, step.is_again));
+                self.0.push((step.tick, step.is_resimulated));
             }
             Ok(())
         }
@@ -434,18 +434,18 @@ fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
     advance(&mut simulation, 50);
     simulation.begin_frame(MS(20));
     let step = simulation.next_step().unwrap();
-    assert_eq!((step.tick, step.is_again), (5, false));
+    assert_eq!((step.tick, step.is_resimulated), (5, false));
     simulation.roll_back(2).unwrap();
     let mut made = Vec::new();
     while let Some(step) = simulation.next_step() {
-        made.push((step.tick, step.is_again));
+        made.push((step.tick, step.is_resimulated));
         simulation.apply_impulse(key, Vector::Y).unwrap();
         simulation.make_step();
     }
     let frame = simulation.end_frame();
     let expected = [(2, true), (3, true), (4, true), (5, false), (6, false)];
     assert_eq!(made, expected);
-    assert_eq!((frame.steps, frame.again, frame.tick), (2, 3, 7));
+    assert_eq!((frame.steps, frame.resimulated, frame.tick), (2, 3, 7));
     let push = |simulation: &mut Simulation, step: Step| {
         if step.tick >= 2 {
             simulation.apply_impulse(key, Vector::Y).unwrap();
@@ -471,7 +471,7 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
     step(&mut simulation);
     step(&mut simulation);
     simulation.roll_back(3).unwrap();
-    assert_eq!(simulation.steps_again(), 7);
+    assert_eq!(simulation.steps_to_resimulate(), 7);
     step(&mut simulation);
     step(&mut simulation);
     simulation.roll_back(4).unwrap();
@@ -483,7 +483,7 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
             kept: 0..4
         })
     );
-    while simulation.steps_again() > 0 {
+    while simulation.steps_to_resimulate() > 0 {
         assert!(simulation.event_changes().confirmed.is_empty());
         step(&mut simulation);
     }
@@ -509,8 +509,8 @@ fn a_hook_that_fails_leaves_the_present_as_it_was() {
         fails_at: Some(7),
         ..Watch::default()
     };
-    let error = simulation.run_again_with(5, &mut watch).unwrap_err();
-    assert_eq!(error, RunAgainError::Hook("as it was told"));
+    let error = simulation.resimulate_with(5, &mut watch).unwrap_err();
+    assert_eq!(error, ResimulateError::Hook("as it was told"));
     assert_eq!(watch.steps.len(), 3);
     let after = (
         hash(simulation.physics()),
@@ -528,7 +528,10 @@ fn a_hook_that_fails_leaves_the_present_as_it_was() {
     };
     simulation.advance_with(MS(20), &mut watch).unwrap_err();
     let frame = simulation.frame();
-    assert_eq!((frame.again, frame.steps, frame.dropped.aborted), (1, 0, 2));
+    assert_eq!(
+        (frame.resimulated, frame.steps, frame.dropped.aborted),
+        (1, 0, 2)
+    );
     assert_eq!(simulation.tick(), 14);
     assert_near(shown_x(&simulation, key), 14.0);
     advance(&mut simulation, 10);
@@ -584,7 +587,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
         );
     }
     assert_eq!(simulation.roll_back(37), Ok(()), "the present");
-    assert_eq!(simulation.steps_again(), 0);
+    assert_eq!(simulation.steps_to_resimulate(), 0);
     // Another numbering, or another origin between two frames: earlier states are of no use.
     simulation.set_tick(1_000);
     advance(&mut simulation, 20);
@@ -603,7 +606,7 @@ fn an_origin_that_is_shifted_in_a_step_is_shifted_again() {
     };
     simulation.advance(MS(104), shift);
     let shown = simulation.pose(key);
-    simulation.run_again(2, shift).unwrap();
+    simulation.resimulate(2, shift).unwrap();
     assert_eq!(simulation.visual_error(key), None);
     simulation.advance(MS(0), shift);
     assert_eq!(simulation.pose(key), shown);
@@ -617,24 +620,27 @@ fn steps_made_again_count_against_the_limits_of_a_frame() {
     simulation.set_max_steps_per_frame(Some(6));
     let before = hash(simulation.physics());
     let error = simulation
-        .run_again(14, |_, _| panic!("too many"))
+        .resimulate(14, |_, _| panic!("too many"))
         .unwrap_err();
     assert_eq!(error, RewindError::TooManySteps { steps: 6, most: 6 });
     assert_eq!(hash(simulation.physics()), before);
-    simulation.run_again(17, |_, _| ()).unwrap();
+    simulation.resimulate(17, |_, _| ()).unwrap();
     // Three are left to the frame.
     let frame = advance(&mut simulation, 100);
-    assert_eq!((frame.again, frame.steps, frame.dropped.steps), (3, 3, 7));
+    assert_eq!(
+        (frame.resimulated, frame.steps, frame.dropped.steps),
+        (3, 3, 7)
+    );
     // Several rollbacks in a frame count together, and one new step is always left.
-    simulation.run_again(20, |_, _| ()).unwrap();
-    let error = simulation.run_again(20, |_, _| ()).unwrap_err();
+    simulation.resimulate(20, |_, _| ()).unwrap();
+    let error = simulation.resimulate(20, |_, _| ()).unwrap_err();
     assert_eq!(error, RewindError::TooManySteps { steps: 6, most: 6 });
-    simulation.run_again(21, |_, _| ()).unwrap();
+    simulation.resimulate(21, |_, _| ()).unwrap();
     let frame = advance(&mut simulation, 100);
-    assert_eq!((frame.again, frame.steps), (5, 1));
+    assert_eq!((frame.resimulated, frame.steps), (5, 1));
     // The frame after is a frame like any other: the machine has recovered.
     let frame = advance(&mut simulation, 100);
-    assert_eq!((frame.again, frame.steps), (0, 6));
+    assert_eq!((frame.resimulated, frame.steps), (0, 6));
 
     simulation.set_max_steps_per_frame(None);
     simulation.set_budget(Some(Budget {
@@ -647,7 +653,7 @@ fn steps_made_again_count_against_the_limits_of_a_frame() {
     simulation.roll_back(tick - 3).unwrap();
     let frame = advance(&mut simulation, 100);
     assert_eq!(
-        (frame.again, frame.steps, frame.dropped.over_budget),
+        (frame.resimulated, frame.steps, frame.dropped.over_budget),
         (3, 1, 9)
     );
     assert_near(
@@ -667,7 +673,7 @@ fn corrected(speed: f32) -> (Simulation, BodyKey) {
 fn correct(simulation: &mut Simulation, key: BodyKey, speed: f32) {
     let start = simulation.tick() - 2;
     simulation
-        .run_again(start, |simulation, step| {
+        .resimulate(start, |simulation, step| {
             if step.tick == start {
                 let body = simulation.body_mut(key).unwrap();
                 body.set_linvel(Vector::new(100.0, speed, 0.0), true);
@@ -854,7 +860,7 @@ fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
     );
     let tick = simulation.tick();
     simulation
-        .run_again(tick - 3, |simulation, step| {
+        .resimulate(tick - 3, |simulation, step| {
             if step.tick == tick - 3 {
                 let there = Pose::translation(0.5, 0.0, 0.0);
                 simulation.teleport(key, there).unwrap();
@@ -894,7 +900,7 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_at_once() {
     assert!(moved_keys(&simulation).contains(&first));
     // It never was; the one that is there all along is gone.
     simulation
-        .run_again(2, |simulation, step| {
+        .resimulate(2, |simulation, step| {
             if step.tick == 6 {
                 simulation.remove(key).unwrap();
             }
@@ -907,7 +913,7 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_at_once() {
     assert_eq!(removed, [key, first]);
     assert_eq!(simulation.moved(), []);
     // Both are, after all.
-    simulation.run_again(1, insert).unwrap();
+    simulation.resimulate(1, insert).unwrap();
     assert_eq!(guest.get(), Some(first), "the same steps give the same key");
     advance(&mut simulation, 0);
     let mut moved = moved_keys(&simulation);
@@ -932,7 +938,7 @@ fn nothing_comes_back_onto_a_body_that_was_removed_since() {
     };
     simulation.advance(MS(20), remove);
     assert_eq!(simulation.removed(), [key]);
-    simulation.run_again(tick - 3, remove).unwrap();
+    simulation.resimulate(tick - 3, remove).unwrap();
     advance(&mut simulation, 20);
     assert_eq!(
         (simulation.pose(key), simulation.visual_error(key)),
@@ -956,7 +962,7 @@ fn settings_are_not_part_of_what_goes_back() {
     simulation.set_history(7);
     simulation.set_speed(0.25).unwrap();
     advance(&mut simulation, 50);
-    simulation.run_again(2, |_, _| ()).unwrap();
+    simulation.resimulate(2, |_, _| ()).unwrap();
     assert_eq!(simulation.smoothing(), evenstep::Smoothing::Extrapolate);
     assert_eq!(
         simulation.body_smoothing(key),
@@ -1024,11 +1030,11 @@ fn a_rewind_keeps_its_place_outside_of_frames() {
     let within = Err(RewindError::WithinFrame);
     assert_eq!(simulation.rewind(2), within);
     let other = Simulation::default();
-    assert_eq!(simulation.adopt(other.clone()), within);
+    assert_eq!(simulation.replace_state(other.clone()), within);
     simulation.end_frame();
     simulation.roll_back(2).unwrap();
     assert_eq!(simulation.rewind(1), within);
-    assert_eq!(simulation.adopt(other), within);
+    assert_eq!(simulation.replace_state(other), within);
     advance(&mut simulation, 0);
     simulation.rewind(1).unwrap();
     assert_eq!(simulation.tick(), 1);
@@ -1063,9 +1069,9 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
     let shown = client.pose(key).unwrap();
     // Of an earlier tick: the steps since are made again from it.
     client.roll_back_to(server.clone()).unwrap();
-    assert_eq!(client.steps_again(), 4);
+    assert_eq!(client.steps_to_resimulate(), 4);
     let frame = advance(&mut client, 0);
-    assert_eq!((frame.again, frame.tick), (4, 10));
+    assert_eq!((frame.resimulated, frame.tick), (4, 10));
     assert_same(client.pose(key).unwrap(), shown);
     assert_near(client.current_pose(key).unwrap().translation.y, 0.3);
     advance(&mut server, 40);
@@ -1081,7 +1087,7 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
         }
     );
     let time = client.clock().real_time();
-    client.adopt(server.clone()).unwrap();
+    client.replace_state(server.clone()).unwrap();
     assert_eq!((client.tick(), client.rewindable()), (35, 0..0));
     assert_eq!(client.clock().real_time(), time);
     advance(&mut client, 0);
@@ -1107,10 +1113,10 @@ fn a_clone_of_steps_that_are_made_again_makes_the_rest() {
     simulation.make_step();
     let mut clone = simulation.clone();
     for it in [&mut simulation, &mut clone] {
-        assert_eq!(it.steps_again(), 4);
+        assert_eq!(it.steps_to_resimulate(), 4);
         assert_near(shown_x(it, key), 9.4);
         let frame = advance(it, 20);
-        assert_eq!((frame.again, frame.steps, frame.tick), (5, 2, 12));
+        assert_eq!((frame.resimulated, frame.steps, frame.tick), (5, 2, 12));
     }
     assert_eq!(hash(simulation.physics()), hash(clone.physics()));
     assert_eq!(simulation.pose(key), clone.pose(key));
@@ -1132,7 +1138,7 @@ fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
             continue;
         }
         // The steps of this frame, with what the game had beside the simulation before them.
-        game.simulation.run_again_with(tick, &mut script).unwrap();
+        game.simulation.resimulate_with(tick, &mut script).unwrap();
         game.script = script;
         assert_eq!(game.seen(), before, "in frame {number}");
         let changes = game.simulation.event_changes();
@@ -1152,7 +1158,7 @@ fn a_state_of_the_present_tick_takes_its_place_smoothly() {
     advance(&mut client, 104);
     let shown = client.pose(key).unwrap();
     client.roll_back_to(server.clone()).unwrap();
-    assert_eq!(client.steps_again(), 0);
+    assert_eq!(client.steps_to_resimulate(), 0);
     advance(&mut client, 0);
     assert_same(client.pose(key).unwrap(), shown);
     assert_near(client.visual_error(key).unwrap().translation.y, -0.3);

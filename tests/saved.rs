@@ -4,8 +4,8 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Button, Clock, Delivery, Ending, ForceGenerator, InputQueue, LoadError, Owners, Rate,
-    RecorderSettings, SaveError, Simulation, Smoothing, Stepping, TickQueue, Wrench,
+    BodyKey, Button, Clock, Delivery, ForceGenerator, InputQueue, LoadError, Owners, Rate,
+    RecorderSettings, RecordingEnd, SaveError, Simulation, Smoothing, Stepping, TickQueue, Wrench,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -318,7 +318,7 @@ fn the_plain_types_are_written_and_read_by_themselves() {
     simulation.end_frame();
     check(&Owners::<u32>::default().unmatched(&simulation));
     check(&RecorderSettings::default());
-    check(&Ending::Damaged { at: 7 });
+    check(&RecordingEnd::Damaged { at: 7 });
     for stepping in [
         Stepping::Fixed,
         Stepping::SemiFixed,
@@ -336,7 +336,7 @@ fn the_plain_types_are_written_and_read_by_themselves() {
     by_tick.push(7, String::from("jump")).unwrap();
     check(&by_tick);
 
-    let mut queue = InputQueue::new(Delivery::Covering);
+    let mut queue = InputQueue::new(Delivery::ByTime);
     queue.push(MS(3), 1u32);
     queue.push(MS(30), 2);
     let text = serde_json::to_string(&queue).unwrap();

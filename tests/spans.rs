@@ -80,7 +80,7 @@ fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
         spans,
         [
             "frame number=2 frame_time=0.02",
-            "  step tick=1 is_again=false",
+            "  step tick=1 is_resimulated=false",
             "    before_step",
             "      of the game",
             "    forces",
@@ -88,7 +88,7 @@ fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
             "    forces",
             "    take_poses",
             "    after_step",
-            "  step tick=2 is_again=false",
+            "  step tick=2 is_resimulated=false",
             "    before_step",
             "      of the game",
             "    forces",
@@ -136,7 +136,7 @@ fn steps_made_again_say_so() {
     simulation.set_rewind_limits(8, usize::MAX);
     simulation.advance(MS(30), |_, _| ());
     let spans = spans_of(|| {
-        simulation.run_again(1, |_, _| ()).unwrap();
+        simulation.resimulate(1, |_, _| ()).unwrap();
     });
     let steps: Vec<_> = spans
         .iter()
@@ -144,7 +144,10 @@ fn steps_made_again_say_so() {
         .collect();
     assert_eq!(
         steps,
-        ["step tick=1 is_again=true", "step tick=2 is_again=true"]
+        [
+            "step tick=1 is_resimulated=true",
+            "step tick=2 is_resimulated=true"
+        ]
     );
 }
 
@@ -180,7 +183,7 @@ fn the_steps_on_a_thread_are_frames_of_it() {
         first,
         [
             "frame number=1 frame_time=0.01",
-            "  step tick=0 is_again=false",
+            "  step tick=0 is_resimulated=false",
             "    before_step",
             "    forces",
             "    take_poses",

@@ -98,8 +98,8 @@ impl Game {
             world,
             entities,
             // Its samples have the time at which they happened. Those of a host that only polls once a frame
-            // have not: they go to the `Earliest` step.
-            input: InputQueue::new(Delivery::Covering),
+            // have not: they go to the `NextStep` step.
+            input: InputQueue::new(Delivery::ByTime),
             drone,
             player,
             jump: Button::default(),

@@ -131,7 +131,7 @@ impl Report {
             "{} collisions, {} jumps of the player, {} input samples late",
             game.collisions,
             game.jumps,
-            game.input.corrected().late
+            game.input.counts().late
         );
         println!(
             "longest jump of the drone against its true speed: \

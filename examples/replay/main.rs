@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use evenstep::{Difference, Recorder, RecorderSettings, Recording, Replay, Simulation};
+use evenstep::{Divergence, Recorder, RecorderSettings, Recording, Replay, Simulation};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use game::{Game, Input};
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 }
 
 /// Gives where the replay differed.
-fn run(options: Options) -> Result<Vec<Difference>, Box<dyn Error>> {
+fn run(options: Options) -> Result<Vec<Divergence>, Box<dyn Error>> {
     match options.command {
         Command::Record { file, seconds } => {
             record(&file, Duration::from_secs(seconds))?;
@@ -117,7 +117,7 @@ fn record(path: &Path, length: Duration) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn play(options: &PlayOptions) -> Result<Vec<Difference>, Box<dyn Error>> {
+fn play(options: &PlayOptions) -> Result<Vec<Divergence>, Box<dyn Error>> {
     let recording = Recording::read(fs::read(&options.file)?)?;
     let ticks = recording.ticks();
     println!(
@@ -191,7 +191,7 @@ fn show_for(time: Duration) {
 mod tests {
     use super::*;
 
-    fn run_with(arguments: &[&str]) -> Vec<Difference> {
+    fn run_with(arguments: &[&str]) -> Vec<Divergence> {
         let name = ["replay"].iter();
         run(Options::try_parse_from(name.chain(arguments)).unwrap()).unwrap()
     }

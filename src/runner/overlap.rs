@@ -300,7 +300,7 @@ impl Overlap {
         };
         let simulation = self.here();
         simulation.resume_frame();
-        while simulation.steps_again() > 0
+        while simulation.steps_to_resimulate() > 0
             && let Some(step) = simulation.next_step()
         {
             simulation.make_one(hooks, step)?;
@@ -326,7 +326,7 @@ impl Overlap {
         self.mark();
         let simulation = self.here();
         while let Some(step) = simulation.next_step() {
-            if step.is_again {
+            if step.is_resimulated {
                 simulation.make_one(hooks, step)?;
                 continue;
             }

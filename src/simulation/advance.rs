@@ -173,7 +173,11 @@ impl Simulation {
 
     /// Makes the step that was taken.
     pub(crate) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
-        span!("step", tick = step.tick, is_again = step.is_again);
+        span!(
+            "step",
+            tick = step.tick,
+            is_resimulated = step.is_resimulated
+        );
         {
             span!("before_step");
             hooks.before_step(self, step)?;

@@ -34,7 +34,7 @@ impl Frame {
         let frame_time = dropped.frame_time.as_secs_f64();
         [
             ("steps_total", self.steps as f64),
-            ("steps_again_total", self.again as f64),
+            ("steps_resimulated_total", self.resimulated as f64),
             ("dropped_frame_time_seconds_total", frame_time),
             ("dropped_steps_total", dropped.steps as f64),
             ("dropped_over_budget_total", dropped.over_budget as f64),
@@ -82,7 +82,7 @@ mod tests {
         let frame = Frame {
             number: 1,
             steps: 2,
-            again: 3,
+            resimulated: 3,
             tick: 4,
             dt: 5.0,
             alpha: 6.0,

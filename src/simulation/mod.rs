@@ -5,7 +5,7 @@ mod state;
 // Earlier ones.
 mod ring;
 // Steps that are made again after a rollback.
-mod again;
+mod resimulate;
 // Back in time.
 mod rewind;
 // Bodies and their keys.
@@ -37,14 +37,14 @@ use crate::rapier::pipeline::{PhysicsHooks, PhysicsWorld};
 use crate::step::{EventChanges, Events, World};
 use crate::time::{Clock, Dropped, Rate, Step};
 
-use again::Again;
+use resimulate::Resimulation;
 use ring::Ring;
 use state::State;
 
 pub use advance::Hooks;
 #[cfg(feature = "threads")]
 pub(crate) use advance::or_none;
-pub use rewind::{RewindError, RunAgainError};
+pub use rewind::{ResimulateError, RewindError};
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
@@ -151,7 +151,7 @@ pub struct Simulation {
     ring: Ring,
     /// After a rollback, until the present is reached.
     #[cfg_attr(feature = "serde", serde(skip))]
-    again: Option<Box<Again>>,
+    resimulation: Option<Box<Resimulation>>,
     /// What the last run of steps made again did to the events.
     #[cfg_attr(feature = "serde", serde(skip))]
     event_changes: EventChanges,
@@ -191,7 +191,7 @@ pub struct Frame {
     pub steps: u64,
     /// The number of steps that were made again after a [rollback](Simulation::roll_back), since the frame
     /// before.
-    pub again: u64,
+    pub resimulated: u64,
     /// The number of steps made since the simulation began; the tick of the next one.
     pub tick: u64,
     /// The length of the last step, in seconds of simulated time; 0 before the first.
@@ -242,7 +242,7 @@ impl Simulation {
             is_in_frame: false,
             phase: Phase::Between,
             ring: Ring::default(),
-            again: None,
+            resimulation: None,
             event_changes: EventChanges::default(),
             made_again: 0,
             shown_for: Duration::ZERO,
@@ -320,8 +320,8 @@ impl Simulation {
         }
         self.is_in_frame = true;
         let tick = self.clock.tick();
-        self.frame.again += std::mem::take(&mut self.made_again);
-        let again = self.frame.again + self.steps_again();
+        self.frame.resimulated += std::mem::take(&mut self.made_again);
+        let again = self.frame.resimulated + self.steps_to_resimulate();
         self.frame.dropped += self.clock.begin_frame_after(again, frame_time);
         self.frame.tick = self.clock.tick();
         if self.frame.tick != tick {
@@ -370,7 +370,7 @@ impl Simulation {
 
     /// The next step: one that is to be made again, or one that is due in this frame.
     fn peek(&self) -> Option<Step> {
-        match &self.again {
+        match &self.resimulation {
             Some(again) => again.step(),
             None if self.is_in_frame => self.clock.peek(),
             None => None,
@@ -391,14 +391,14 @@ impl Simulation {
         let Some(step) = self.peek() else {
             return false;
         };
-        let is_last = match self.steps_again() {
+        let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
             left => left == 1,
         };
         let is_captured = is_last || self.ring.is_on() || self.state.poses.keeps_history();
         let World { physics, keys, .. } = &mut self.state.world;
         let rejected = self.state.forces.apply(&mut physics.bodies, keys, step);
-        if !step.is_again {
+        if !step.is_resimulated {
             self.frame.rejected_forces += rejected;
         }
         if is_captured {
@@ -430,12 +430,12 @@ impl Simulation {
     }
 
     fn count(&mut self, step: Step) {
-        if let Some(again) = &mut self.again {
+        if let Some(again) = &mut self.resimulation {
             if let Some(changes) = again.end_step(&self.state.log.events) {
                 self.event_changes = changes;
             }
             let made = if self.is_in_frame {
-                &mut self.frame.again
+                &mut self.frame.resimulated
             } else {
                 &mut self.made_again
             };
@@ -538,7 +538,7 @@ impl Simulation {
         self.state.poses.remove(key);
         self.state.targets.remove(key);
         // While steps are made again, who died is known once the present is reached.
-        if self.again.is_none() {
+        if self.resimulation.is_none() {
             self.dying.push(key);
         }
     }
@@ -566,7 +566,7 @@ impl Simulation {
     /// before the current step.
     #[must_use]
     pub fn clock(&self) -> &Clock {
-        let again = self.again.as_ref().and_then(|again| again.clock());
+        let again = self.resimulation.as_ref().and_then(|again| again.clock());
         again.unwrap_or(&self.clock)
     }
 

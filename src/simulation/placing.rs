@@ -108,7 +108,7 @@ impl Simulation {
             return Err(BodyError::NotFinite);
         }
         self.notice_edits();
-        if !self.is_in_frame && self.again.is_none() {
+        if !self.is_in_frame && self.resimulation.is_none() {
             // No step that is made again would do it again.
             self.ring.clear();
         }

@@ -29,10 +29,10 @@ pub enum RewindError {
     /// More steps would have to be made again than
     /// [`set_max_steps_per_frame`](Simulation::set_max_steps_per_frame) or
     /// [`set_budget`](Simulation::set_budget) allow, with one left for the frame's own step: request a full state, and
-    /// [adopt](Simulation::adopt) that.
+    /// call [`replace_state`](Simulation::replace_state) with that.
     #[error(
         "{steps} steps to be made again, where a frame may make {most}: \
-         adopt a full state, or raise that limit"
+         call `replace_state` with a full state, or raise that limit"
     )]
     TooManySteps {
         /// How many steps, with those that were made again since the last frame.
@@ -45,10 +45,10 @@ pub enum RewindError {
     WithinFrame,
 }
 
-/// Why [`Simulation::run_again_with`] has changed nothing.
+/// Why [`Simulation::resimulate_with`] has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunAgainError<E> {
+pub enum ResimulateError<E> {
     /// The simulation cannot go back that far.
     #[error(transparent)]
     Rewind(#[from] RewindError),
@@ -60,7 +60,7 @@ pub enum RunAgainError<E> {
 /// # Back in time
 ///
 /// A simulation can keep the states before its last steps: to [rewind](Self::rewind) for a player or a
-/// debugger, and for rollback: to [make steps again](Self::run_again) with input that came late.
+/// debugger, and for rollback: to [make steps again](Self::resimulate) with input that came late.
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
@@ -84,8 +84,8 @@ pub enum RunAgainError<E> {
 /// }
 /// assert_eq!((simulation.tick(), simulation.rewindable()), (6, 0..6));
 /// thrust.insert(3, 2.0);
-/// simulation.run_again(3, |simulation, step| {
-///     assert!(step.is_again && simulation.tick() == step.tick);
+/// simulation.resimulate(3, |simulation, step| {
+///     assert!(step.is_resimulated && simulation.tick() == step.tick);
 ///     apply(simulation, &thrust, step.tick);
 /// })?;
 /// assert_eq!(simulation.tick(), 6);
@@ -101,7 +101,7 @@ pub enum RunAgainError<E> {
 /// [`Owners::unmatched`](crate::Owners::unmatched) finds bodies without an entity, and entities without a body.
 ///
 /// In the hooks of a step that is made again [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
-/// [`events`](Self::events) are those of that step, and [`Step::is_again`] is set. What frames show,
+/// [`events`](Self::events) are those of that step, and [`Step::is_resimulated`] is set. What frames show,
 /// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it moves to
 /// the corrected motion [smoothly](Self::set_correction). A key given out in a step that is made again is the
 /// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another
@@ -146,7 +146,7 @@ impl Simulation {
     /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         let has_panicked = self.phase == Phase::Stepping;
-        if (self.is_in_frame || self.again.is_some()) && !has_panicked {
+        if (self.is_in_frame || self.resimulation.is_some()) && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
         let kept = self.ring.ticks();
@@ -154,7 +154,7 @@ impl Simulation {
         let saved = self.ring.get(tick).ok_or_else(not_kept)?;
         let (state, clock) = (saved.state.clone(), saved.clock.clone());
         if has_panicked {
-            self.again = None;
+            self.resimulation = None;
             self.phase = Phase::Between;
             self.frame.dropped += self.clock.abort_frame();
             self.is_in_frame = false;
@@ -170,7 +170,7 @@ impl Simulation {
     }
 
     /// Goes back to the state before the step of `tick`, to make the steps since then again: the next ones that
-    /// [`next_step`](Self::next_step) gives, before any new one. [`run_again`](Self::run_again) does both.
+    /// [`next_step`](Self::next_step) gives, before any new one. [`resimulate`](Self::resimulate) does both.
     ///
     /// It may be called within a frame too: before the game does its part in the current step, which is then taken
     /// again. If the frame ends before the present is reached, the simulation returns to the present as it was, and the
@@ -186,7 +186,7 @@ impl Simulation {
         self.catch_up();
         let present = self.clock.tick();
         // There already: at the present, or where an earlier call has led.
-        if tick == self.tick() && (self.again.is_none() || self.phase == Phase::Between) {
+        if tick == self.tick() && (self.resimulation.is_none() || self.phase == Phase::Between) {
             return Ok(());
         }
         let kept = self.ring.ticks();
@@ -195,7 +195,7 @@ impl Simulation {
             return Err(RewindError::NotKept { tick, kept });
         }
         let made = if self.is_in_frame {
-            self.frame.again + self.frame.steps
+            self.frame.resimulated + self.frame.steps
         } else {
             self.made_again
         };
@@ -220,7 +220,7 @@ impl Simulation {
     pub fn roll_back_to(&mut self, state: Self) -> Result<(), RewindError> {
         self.roll_back(state.tick())?;
         let left = std::mem::replace(&mut self.state, state.state);
-        if self.again.is_some() {
+        if self.resimulation.is_some() {
             self.state.log.events = left.log.events;
         } else {
             // No step is to be made again: it takes the place of the present, whose step at hand is taken anew.
@@ -240,36 +240,36 @@ impl Simulation {
     /// # Panics
     /// As [`roll_back`](Self::roll_back). A panic in `before_step` unwinds through this call, and leaves the rest of the
     /// steps to the next call of [`next_step`](Self::next_step).
-    pub fn run_again(
+    pub fn resimulate(
         &mut self,
         tick: u64,
         before_step: impl FnMut(&mut Simulation, Step),
     ) -> Result<(), RewindError> {
-        match self.run_again_with(tick, &mut BeforeStep(before_step)) {
+        match self.resimulate_with(tick, &mut BeforeStep(before_step)) {
             Ok(()) => Ok(()),
-            Err(RunAgainError::Rewind(error)) => Err(error),
+            Err(ResimulateError::Rewind(error)) => Err(error),
         }
     }
 
-    /// [`run_again`](Self::run_again) with hooks before and after each step, which can fail.
+    /// [`resimulate`](Self::resimulate) with hooks before and after each step, which can fail.
     ///
     /// # Errors
-    /// A [`RunAgainError`]; the present state is as it was.
+    /// A [`ResimulateError`]; the present state is as it was.
     ///
     /// # Panics
-    /// As [`run_again`](Self::run_again).
-    pub fn run_again_with<H: Hooks>(
+    /// As [`resimulate`](Self::resimulate).
+    pub fn resimulate_with<H: Hooks>(
         &mut self,
         tick: u64,
         hooks: &mut H,
-    ) -> Result<(), RunAgainError<H::Error>> {
+    ) -> Result<(), ResimulateError<H::Error>> {
         self.roll_back(tick)?;
-        while self.steps_again() > 0
+        while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {
             if let Err(error) = self.make_one(hooks, step) {
                 self.give_up_again();
-                return Err(RunAgainError::Hook(error));
+                return Err(ResimulateError::Hook(error));
             }
         }
         self.catch_up();
@@ -290,8 +290,8 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RewindError::WithinFrame`]; nothing is changed.
-    pub fn adopt(&mut self, state: Self) -> Result<(), RewindError> {
-        if self.is_in_frame || self.again.is_some() {
+    pub fn replace_state(&mut self, state: Self) -> Result<(), RewindError> {
+        if self.is_in_frame || self.resimulation.is_some() {
             return Err(RewindError::WithinFrame);
         }
         self.clock.go_to(&state.clock);
@@ -310,7 +310,7 @@ impl Simulation {
 
 /// # Smooth correction
 ///
-/// After a [rollback](Self::roll_back) or an [adopted](Self::adopt) state, a body may differ from where it was
+/// After a [rollback](Self::roll_back) or a [replaced state](Self::replace_state), a body may differ from where it was
 /// shown. This visual error decays over the next frames, without affecting the physics.
 impl Simulation {
     /// How the visual error decays; `None` if it is not smoothed.

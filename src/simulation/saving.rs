@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Simulation {
 
 impl Simulation {
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.is_in_frame || self.again.is_some() {
+        if self.is_in_frame || self.resimulation.is_some() {
             return Err(SaveError::WithinFrame);
         }
         if self.state.world.has_unwritten_changes {

@@ -24,6 +24,6 @@ pub use flight::FlightRecorder;
 #[cfg(feature = "serde")]
 pub use recording::{RecordError, Recorder, RecorderSettings};
 #[cfg(feature = "serde")]
-pub use replay::{Difference, Ending, Recording, Replay, ReplayError};
+pub use replay::{Divergence, Recording, RecordingEnd, Replay, ReplayError};
 #[cfg(feature = "serde")]
 pub use saved::{LoadError, SaveError};

@@ -222,7 +222,7 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// A [`RecordError`].
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
-        if step.is_again {
+        if step.is_resimulated {
             self.new_run();
         }
         self.tick = step.tick;
@@ -249,7 +249,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Ends the recording and returns the writer, flushed. A recording that was not finished can be replayed too; it
-    /// counts as [cut](crate::Ending::Cut).
+    /// counts as [cut](crate::RecordingEnd::Cut).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.

@@ -26,13 +26,13 @@ pub struct Recording<B> {
     ticks: Range<u64>,
     /// Where the last whole chunk ends.
     end: usize,
-    ending: Ending,
+    ending: RecordingEnd,
 }
 
 /// How a recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
-pub enum Ending {
+pub enum RecordingEnd {
     /// Its recorder was [finished](crate::Recorder::finish).
     Complete,
     /// The recorder was not finished, or the end is missing. A damaged length may look
@@ -90,7 +90,7 @@ pub enum ReplayError {
 /// Where a replay differed from the recording: from [`Replay::differences`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
-pub struct Difference {
+pub struct Divergence {
     /// The first step whose check failed. With the default [settings](crate::RecorderSettings) that is the first
     /// step after which a bit differed.
     pub tick: u64,
@@ -118,19 +118,19 @@ impl<B: AsRef<[u8]>> Recording<B> {
             states: Vec::new(),
             ticks: 0..0,
             end: HEADER_LEN,
-            ending: Ending::Complete,
+            ending: RecordingEnd::Complete,
         };
         recording.ending = recording.scan()?;
         Ok(recording)
     }
 
-    fn scan(&mut self) -> Result<Ending, ReplayError> {
+    fn scan(&mut self) -> Result<RecordingEnd, ReplayError> {
         let mut rest = &self.bytes.as_ref()[HEADER_LEN..];
         loop {
             let at = self.end as u64;
             let (chunk, after) = match chunk::take(rest) {
-                Err(NoChunk::Cut) => return Ok(Ending::Cut { at }),
-                Err(NoChunk::Damaged) => return Ok(Ending::Damaged { at }),
+                Err(NoChunk::Cut) => return Ok(RecordingEnd::Cut { at }),
+                Err(NoChunk::Damaged) => return Ok(RecordingEnd::Damaged { at }),
                 Ok(taken) => taken,
             };
             match chunk.kind {
@@ -146,8 +146,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
                     let (tick, _) = tick_and_input(chunk.contents)?;
                     self.ticks.end = tick.saturating_add(1);
                 }
-                Kind::End if after.is_empty() => return Ok(Ending::Complete),
-                Kind::End => return Ok(Ending::Damaged { at }),
+                Kind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
+                Kind::End => return Ok(RecordingEnd::Damaged { at }),
                 Kind::Frame | Kind::Made => (),
             }
             self.end += rest.len() - after.len();
@@ -157,7 +157,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
 
     /// How it ends. A recording that was truncated or damaged is played up to that place.
     #[must_use]
-    pub fn ending(&self) -> Ending {
+    pub fn ending(&self) -> RecordingEnd {
         self.ending
     }
 
@@ -243,7 +243,7 @@ pub struct Replay<'r> {
     tick: u64,
     /// Whether the last check failed.
     is_different: bool,
-    differences: Vec<Difference>,
+    differences: Vec<Divergence>,
 }
 
 impl<'r> Replay<'r> {
@@ -335,10 +335,10 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Where the replay has differed from the recording so far: a [`Difference`] for each run of steps whose checks
+    /// Where the replay has differed from the recording so far: a [`Divergence`] for each run of steps whose checks
     /// failed.
     #[must_use]
-    pub fn differences(&self) -> &[Difference] {
+    pub fn differences(&self) -> &[Divergence] {
         &self.differences
     }
 
@@ -411,7 +411,7 @@ impl<'r> Replay<'r> {
                     difference.bodies = bodies;
                 }
             }
-            None => self.differences.push(Difference {
+            None => self.differences.push(Divergence {
                 tick: self.tick,
                 last_tick: self.tick,
                 bodies,

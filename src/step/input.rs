@@ -21,7 +21,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// enum Input { Jump(bool), Look(f32), Throttle(f32) }
 ///
-/// let mut queue = InputQueue::new(Delivery::Covering);
+/// let mut queue = InputQueue::new(Delivery::ByTime);
 /// queue.push(Duration::from_millis(3), Input::Jump(true));
 /// queue.push(Duration::from_millis(5), Input::Jump(false));
 /// queue.push(Duration::from_millis(7), Input::Look(0.5));
@@ -50,8 +50,8 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// # Choosing
 /// | input | use |
 /// | --- | --- |
-/// | events with the time at which they happened | `InputQueue` with [`Delivery::Covering`] |
-/// | events without a time: devices polled once a frame | `InputQueue` with [`Delivery::Earliest`] |
+/// | events with the time at which they happened | `InputQueue` with [`Delivery::ByTime`] |
+/// | events without a time: devices polled once a frame | `InputQueue` with [`Delivery::NextStep`] |
 /// | commands for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`](crate::TickQueue) |
 ///
 /// A time belongs to the same step in every run only as long as nothing is dropped: after a pause, a clamp or a
@@ -69,7 +69,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// let ms = Duration::from_millis;
 /// let mut simulation = Simulation::default();
-/// let (mut queue, mut jump) = (InputQueue::new(Delivery::Covering), Button::default());
+/// let (mut queue, mut jump) = (InputQueue::new(Delivery::ByTime), Button::default());
 ///
 /// queue.push(ms(5), true);
 /// simulation.advance(ms(20), |_, step| {
@@ -94,7 +94,7 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// # Level restarts
 /// The clock of a new [`Simulation`](crate::Simulation) begins at zero. The queue notices that at the next step,
-/// counts it in [`Corrected::restarts`], and continues by the new clock. Samples still in the queue are delivered to
+/// counts it in [`InputCounts::restarts`], and continues by the new clock. Samples still in the queue are delivered to
 /// the first step; to discard them, [`clear`](Self::clear) the queue. Make a new
 /// [`FrameTimer`](crate::FrameTimer) too, or its stamps continue the old clock.
 #[derive(Clone, Debug)]
@@ -108,15 +108,15 @@ pub struct InputQueue<T> {
     newest: Duration,
     /// The end of the last frame with a step that took its samples.
     frame_end: Duration,
-    corrected: Corrected,
+    counts: InputCounts,
 }
 
 /// Which step a sample is for.
 ///
 /// # Choosing
-/// `Covering` needs time stamps from within the frame. An event that only has the time at which it was polled
+/// `ByTime` needs time stamps from within the frame. An event that only has the time at which it was polled
 /// is stamped with the end of the frame, and the step that covers that time is made in the next frame: it is delayed
-/// by a frame more than necessary, 33 ms at 30 frames a second. `Earliest` avoids that delay.
+/// by a frame more than necessary, 33 ms at 30 frames a second. `NextStep` avoids that delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -127,11 +127,11 @@ pub enum Delivery {
     /// from an early one. A sample is delayed until its step is made: by up to a step, or up to a frame if that is
     /// longer.
     #[default]
-    Covering,
+    ByTime,
     /// The first step that is made after the sample was pushed.
     ///
     /// The least latency: none in a frame that makes a step. Which step that is depends on the frame rate.
-    Earliest,
+    NextStep,
 }
 
 /// A sample as a step gets it.
@@ -141,7 +141,7 @@ pub enum Delivery {
 pub struct Sample<T> {
     /// What was pushed.
     pub input: T,
-    /// When it happened: its time stamp, after [correction](Corrected).
+    /// When it happened: its time stamp, after [correction](InputCounts).
     pub time: Duration,
     /// How far into the step it happened, as a fraction of the step, in [0, 1). 0 for a late
     /// sample.
@@ -152,7 +152,7 @@ pub struct Sample<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Corrected {
+pub struct InputCounts {
     /// Samples that came after the step that covers them was made; they went to the next one.
     pub late: u64,
     /// Stamps earlier than that of the sample pushed before; replaced by that stamp.
@@ -173,7 +173,7 @@ impl<T> InputQueue<T> {
             checked: 0,
             newest: Duration::ZERO,
             frame_end: Duration::ZERO,
-            corrected: Corrected::default(),
+            counts: InputCounts::default(),
         }
     }
 
@@ -181,7 +181,7 @@ impl<T> InputQueue<T> {
     ///
     /// Stamps are checked when the next step takes its samples: one that runs backwards is replaced by the one
     /// before it, one that is more than a step after the end of the frame by the start of that step. Both
-    /// are counted in [`corrected`](Self::corrected), and neither delays later samples by more than two steps.
+    /// are counted in [`counts`](Self::counts), and neither delays later samples by more than two steps.
     pub fn push(&mut self, time: Duration, input: T) {
         self.waiting.push_back((time, input));
     }
@@ -195,17 +195,17 @@ impl<T> InputQueue<T> {
         self.notice_restart(step);
         self.check(step);
         let due = match self.delivery {
-            Delivery::Covering => self
+            Delivery::ByTime => self
                 .waiting
                 .partition_point(|(time, _)| *time < step.real_end),
-            Delivery::Earliest => self.waiting.len(),
+            Delivery::NextStep => self.waiting.len(),
         };
         self.checked -= due;
         let late = self
             .waiting
             .range(..due)
             .filter(|(time, _)| *time < step.real_start);
-        self.corrected.late += late.count() as u64;
+        self.counts.late += late.count() as u64;
 
         self.waiting.drain(..due).map(move |(time, input)| Sample {
             input,
@@ -232,7 +232,7 @@ impl<T> InputQueue<T> {
     /// then say nothing.
     fn notice_restart(&mut self, step: Step) {
         if step.real_frame_end < self.frame_end {
-            self.corrected.restarts += 1;
+            self.counts.restarts += 1;
             self.checked = 0;
             self.newest = Duration::ZERO;
         }
@@ -244,11 +244,11 @@ impl<T> InputQueue<T> {
         let latest = step.real_frame_end.saturating_add(lead(step));
         for (time, _) in self.waiting.range_mut(self.checked..) {
             if *time > latest {
-                self.corrected.future += 1;
+                self.counts.future += 1;
                 *time = step.real_start.max(self.newest);
             }
             if *time < self.newest {
-                self.corrected.reordered += 1;
+                self.counts.reordered += 1;
                 *time = self.newest;
             }
             self.newest = *time;
@@ -270,8 +270,8 @@ impl<T> InputQueue<T> {
 
     /// How many samples were late, out of order or too far ahead so far, and how often the clock restarted.
     #[must_use]
-    pub fn corrected(&self) -> Corrected {
-        self.corrected
+    pub fn counts(&self) -> InputCounts {
+        self.counts
     }
 }
 
@@ -299,7 +299,7 @@ fn fraction(time: Duration, step: Step) -> f32 {
         // One of several single steps in a frame covers no real time.
         return 0.0;
     }
-    // What happened after the step's end is delivered to it by `Earliest` only.
+    // What happened after the step's end is delivered to it by `NextStep` only.
     ((into / length) as f32).min(LARGEST_FRACTION)
 }
 
@@ -332,7 +332,7 @@ mod tests {
             frames in prop::collection::vec(0..60_000_000u64, 1..60),
             gaps in prop::collection::vec(0..20_000_000u64, 0..200),
         ) {
-            let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+            let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
             let mut stamps = Vec::new();
             let mut at = 0;
             for gap in gaps {
@@ -363,7 +363,7 @@ mod tests {
             let made = clock.tick() * 10_000_000;
             let due: Vec<u64> = stamps.into_iter().filter(|stamp| *stamp < made).collect();
             prop_assert_eq!(taken, due);
-            prop_assert_eq!(queue.corrected(), Corrected::default());
+            prop_assert_eq!(queue.counts(), InputCounts::default());
         }
 
         #[test]
@@ -375,7 +375,7 @@ mod tests {
             stamps in prop::collection::vec((0..60usize, 0..9_000_000_000u64), 0..200),
             earliest: bool,
         ) {
-            let delivery = if earliest { Delivery::Earliest } else { Delivery::Covering };
+            let delivery = if earliest { Delivery::NextStep } else { Delivery::ByTime };
             let (mut clock, mut queue) = (clock(), InputQueue::new(delivery));
             clock.set_max_steps_per_frame(Some(10));
             let mut pushed = Vec::new();
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_frame_without_a_step_loses_nothing_and_one_with_several_doubles_nothing() {
-        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         queue.push(MS(2), 1);
         assert!(frame(&mut clock, 4, &mut queue).is_empty());
         queue.push(MS(5), 2);
@@ -419,19 +419,19 @@ mod tests {
 
     #[test]
     fn earliest_delivers_to_the_first_step_whatever_the_stamp() {
-        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Earliest));
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::NextStep));
         queue.push(MS(5), 1);
         queue.push(MS(25), 2);
         assert_eq!(
             frame(&mut clock, 30, &mut queue),
             [(0, vec![1, 2]), (1, vec![]), (2, vec![])]
         );
-        assert_eq!(queue.corrected(), Corrected::default());
+        assert_eq!(queue.counts(), InputCounts::default());
     }
 
     #[test]
     fn late_samples_go_to_the_next_step_and_are_counted() {
-        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         frame(&mut clock, 20, &mut queue);
         queue.push(MS(15), 1);
         queue.push(MS(20), 2); // the step's start: in time
@@ -440,12 +440,12 @@ mod tests {
         let step = clock.next_step().unwrap();
         let taken: Vec<_> = queue.drain(step).map(|s| (s.input, s.fraction)).collect();
         assert_eq!(taken, [(1, 0.0), (2, 0.0), (3, 0.4)]);
-        assert_eq!(queue.corrected().late, 1);
+        assert_eq!(queue.counts().late, 1);
     }
 
     #[test]
     fn stamps_are_made_monotone_and_future_ones_are_taken_as_now() {
-        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         queue.push(MS(8), 1);
         queue.push(MS(3), 2); // backwards: taken as 8 ms
         queue.push(Duration::MAX, 3); // future: taken as the step's start, and so as 8 ms
@@ -453,19 +453,19 @@ mod tests {
         queue.push(MS(18), 5); // a step ahead at most: believed
         assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1, 2, 3, 4])]);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![5])]);
-        let expected = Corrected {
+        let expected = InputCounts {
             reordered: 1,
             future: 1,
-            ..Corrected::default()
+            ..InputCounts::default()
         };
-        assert_eq!(queue.corrected(), expected);
+        assert_eq!(queue.counts(), expected);
     }
 
     #[test]
     fn what_is_polled_at_the_end_of_a_frame_waits_a_frame_by_covering_and_not_by_earliest() {
         for (delivery, expected) in [
-            (Delivery::Covering, [vec![], vec![1], vec![2]]),
-            (Delivery::Earliest, [vec![1], vec![2], vec![3]]),
+            (Delivery::ByTime, [vec![], vec![1], vec![2]]),
+            (Delivery::NextStep, [vec![1], vec![2], vec![3]]),
         ] {
             // 30 frames a second, 60 steps a second: each input goes to the first of two steps.
             let mut clock = Clock::new(Rate::hz(60).unwrap());
@@ -486,7 +486,7 @@ mod tests {
 
     #[test]
     fn drain_all_gives_what_waits_once_and_forgets_the_newest_stamp() {
-        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         queue.push(MS(2), 1);
         queue.push(MS(19), 2);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1])]);
@@ -496,37 +496,37 @@ mod tests {
         queue.push(Duration::MAX, 4); // checked, though one in its place was
         queue.push(MS(11), 5);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4, 5])]);
-        let expected = Corrected {
+        let expected = InputCounts {
             future: 1,
-            ..Corrected::default()
+            ..InputCounts::default()
         };
-        assert_eq!(queue.corrected(), expected);
+        assert_eq!(queue.counts(), expected);
     }
 
     #[test]
     fn what_waits_by_an_old_clock_goes_to_the_first_step_of_the_new_one() {
-        let (mut old, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        let (mut old, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         frame(&mut old, 200, &mut queue);
         queue.push(MS(215), 1);
         assert_eq!(frame(&mut old, 10, &mut queue), [(20, vec![])]);
         assert_eq!(frame(&mut clock(), 10, &mut queue), [(0, vec![1])]);
-        assert_eq!(queue.corrected().restarts, 1);
+        assert_eq!(queue.counts().restarts, 1);
     }
 
     #[test]
     fn in_slow_motion_a_stamp_is_believed_as_far_ahead_as_at_full_speed() {
-        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         clock.set_speed(0.1).unwrap();
         queue.push(MS(150), 1); // half a step of 100 ms ahead, and five of 10 ms
         queue.push(MS(105), 2);
         assert_eq!(frame(&mut clock, 100, &mut queue), [(0, vec![1])]);
         assert_eq!(frame(&mut clock, 100, &mut queue), [(1, vec![2])]);
-        assert_eq!(queue.corrected().future, 1);
+        assert_eq!(queue.counts().future, 1);
     }
 
     #[test]
     fn input_of_a_pause_goes_to_the_single_step_or_the_first_step_after_it() {
-        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::Covering));
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
         clock.pause();
         queue.push(MS(100), 1);
         assert!(frame(&mut clock, 200, &mut queue).is_empty());
@@ -536,6 +536,6 @@ mod tests {
         frame(&mut clock, 3_000, &mut queue);
         clock.resume();
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![2])]);
-        assert_eq!(queue.corrected(), Corrected::default());
+        assert_eq!(queue.counts(), InputCounts::default());
     }
 }

@@ -22,7 +22,7 @@ pub use events::{Collision, ContactForce, Events, Quarantined, SoftBodyTear};
 pub use forces::BodyError;
 pub(crate) use forces::{Forces, Push};
 pub use generators::{CustomForce, ForceGenerator, Wrench};
-pub use input::{Corrected, Delivery, InputQueue, Sample};
+pub use input::{Delivery, InputCounts, InputQueue, Sample};
 pub(crate) use targets::Targets;
 pub use tick_input::{TickCounts, TickError, TickQueue};
 pub(crate) use world::World;

@@ -108,7 +108,7 @@ impl Everything {
         };
         simulation.insert_force_generator(player, drag).unwrap();
         let script = Script {
-            input: InputQueue::new(Delivery::Covering),
+            input: InputQueue::new(Delivery::ByTime),
             player,
             lift,
             bullet,

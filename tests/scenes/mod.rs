@@ -232,7 +232,7 @@ impl Yard {
             simulation.insert_force_generator(body, generator).unwrap();
         }
         let game = Game {
-            queue: InputQueue::new(Delivery::Covering),
+            queue: InputQueue::new(Delivery::ByTime),
             player,
             left: false,
             guests: VecDeque::new(),

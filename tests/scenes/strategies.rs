@@ -523,7 +523,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     simulation.set_smoothing(strategy.smoothing);
     let body = RigidBodyBuilder::dynamic().can_sleep(false);
     let key = simulation.insert(body, ColliderBuilder::ball(0.5));
-    let mut queue = InputQueue::new(Delivery::Earliest);
+    let mut queue = InputQueue::new(Delivery::NextStep);
     let (mut waiting, mut pressed): (Option<Duration>, Option<Pose>) = (None, None);
     let (mut total, mut count, mut pause) = (0.0, 0, 0u32);
     for time in &trace.times {

@@ -90,7 +90,7 @@ impl Game {
     pub fn new(mishap: Option<Mishap>) -> Self {
         Self {
             mishap,
-            input: InputQueue::new(Delivery::Covering),
+            input: InputQueue::new(Delivery::ByTime),
             played: 0,
             walk: 0.0,
             jump: Button::default(),

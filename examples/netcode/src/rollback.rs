@@ -164,7 +164,7 @@ impl<G: Rules> Player<G> {
     fn step(&mut self, inputs: &[(Buttons, InputStatus)]) {
         let step = self.simulation.next_step();
         let step = step.expect("GGRS is asked for steps that are due");
-        if !step.is_again {
+        if !step.is_resimulated {
             self.note_changes();
         }
         let buttons = [inputs[0].0, inputs[1].0];

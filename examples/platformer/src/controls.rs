@@ -57,7 +57,7 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// `Earliest` for a window that is asked once a frame, `Covering` where events have their own time.
+    /// `NextStep` for a window that is asked once a frame, `ByTime` where events have their own time.
     #[must_use]
     pub fn new(delivery: Delivery) -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use evenstep::rapier3d::math::{Pose, Vector};
-use evenstep::{Difference, Recording, Replay, Simulation};
+use evenstep::{Divergence, Recording, Replay, Simulation};
 
 use crate::game::{Game, Input};
 use crate::shown::{Looks, Shown, look, wheels};
@@ -31,7 +31,7 @@ pub struct Film {
     /// All bodies that were there in any of them.
     pub looks: Looks,
     /// Where it was not what was recorded.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<Divergence>,
     bytes: Vec<u8>,
     checks: Checks,
 }

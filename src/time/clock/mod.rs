@@ -218,7 +218,7 @@ impl Clock {
             real_frame_end: self.real_time,
             is_first: !self.due.has_begun,
             is_last: self.due.steps == 1,
-            is_again: false,
+            is_resimulated: false,
         })
     }
 

@@ -29,7 +29,7 @@ pub struct Step {
     pub is_last: bool,
     /// Whether it was made before, and is made again after a
     /// [rollback](crate::Simulation::roll_back). All other fields are as they were the first time.
-    pub is_again: bool,
+    pub is_resimulated: bool,
 }
 
 /// What was dropped in a frame, or in all of them, and why.

@@ -60,7 +60,7 @@ impl Pace {
 
 /// A game whose input has its own time.
 pub fn game(level: &Level) -> Game {
-    Game::new(level, Delivery::Covering)
+    Game::new(level, Delivery::ByTime)
 }
 
 /// Plays a script, with a look at the game after each frame.

@@ -9,7 +9,7 @@ use super::state::State;
 use super::{Phase, Simulation};
 
 #[derive(Clone)]
-pub(super) struct Again {
+pub(super) struct Resimulation {
     /// The state that was left, which frames show until it is caught up with.
     present: State,
     /// Whether the step after the present one was taken.
@@ -27,7 +27,7 @@ struct Made {
     events: Events,
 }
 
-impl Again {
+impl Resimulation {
     /// The clock before the next step; `None` once all are made.
     pub fn clock(&self) -> Option<&Clock> {
         self.steps.get(self.done).map(|made| &made.clock)
@@ -36,7 +36,7 @@ impl Again {
     pub fn step(&self) -> Option<Step> {
         let step = self.clock()?.peek()?;
         Some(Step {
-            is_again: true,
+            is_resimulated: true,
             ..step
         })
     }
@@ -84,8 +84,10 @@ impl Simulation {
     /// How many steps are still to be made again after a [rollback](Self::roll_back), before
     /// [`next_step`](Self::next_step) returns a new one.
     #[must_use]
-    pub fn steps_again(&self) -> u64 {
-        self.again.as_ref().map_or(0, |again| again.left() as u64)
+    pub fn steps_to_resimulate(&self) -> u64 {
+        self.resimulation
+            .as_ref()
+            .map_or(0, |again| again.left() as u64)
     }
 
     /// Goes back to `tick`, of which the ring has the state, to make the steps from there on again.
@@ -107,15 +109,15 @@ impl Simulation {
             return;
         };
         let mut present = std::mem::replace(&mut self.state, state);
-        if self.again.is_some() {
+        if self.resimulation.is_some() {
             // Some were made again already, and stay so.
             let mut events = std::mem::take(&mut present.log.events);
             events.replace_from(tick, Events::default());
             self.state.log.events = events;
         }
         let was_taken = std::mem::take(&mut self.phase) == Phase::Taken;
-        let again = self.again.get_or_insert_with(|| {
-            Box::new(Again {
+        let again = self.resimulation.get_or_insert_with(|| {
+            Box::new(Resimulation {
                 present,
                 was_taken,
                 steps: VecDeque::new(),
@@ -127,7 +129,7 @@ impl Simulation {
 
     /// Once all steps are made again: goes on in the present, as they have changed it.
     pub(super) fn catch_up(&mut self) {
-        if let Some(again) = self.again.take_if(|again| again.left() == 0) {
+        if let Some(again) = self.resimulation.take_if(|again| again.left() == 0) {
             let of_frame = again.first().max(self.frame.ticks().start);
             let events = std::mem::take(&mut self.state.log.events);
             self.take_over(again.present, true);
@@ -137,7 +139,7 @@ impl Simulation {
 
     /// If steps are still to be made again: goes on in the present as it was.
     pub(super) fn give_up_again(&mut self) {
-        if let Some(again) = self.again.take() {
+        if let Some(again) = self.resimulation.take() {
             self.state = again.present;
             self.phase = if again.was_taken {
                 Phase::Taken
@@ -150,12 +152,12 @@ impl Simulation {
 
     /// The state that frames show: while steps are made again, the one that was left.
     pub(super) fn present(&self) -> &State {
-        let again = self.again.as_ref();
+        let again = self.resimulation.as_ref();
         again.map_or(&self.state, |again| &again.present)
     }
 
     pub(super) fn present_mut(&mut self) -> &mut State {
-        let again = self.again.as_mut();
+        let again = self.resimulation.as_mut();
         again.map_or(&mut self.state, |again| &mut again.present)
     }
 
