@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use evenstep::Simulation;
 
-/// How far back: steps, five seconds of them.
-pub const REWIND_STEPS: u64 = 300;
+/// How far back: five seconds, and the state that is left when the player goes back.
+pub const REWIND_STEPS: u64 = 301;
 /// What the states may take: bytes. There are about 100 kB in each.
 pub const REWIND_BYTES: usize = 128 << 20;
 
@@ -48,7 +48,7 @@ impl TimeKeys {
             simulation.resume();
         }
         let speed = if self.is_slow { SLOW } else { 1.0 };
-        simulation.set_speed(speed).expect("a speed");
+        simulation.set_speed(speed).expect("it is in the range");
     }
 }
 
@@ -65,20 +65,25 @@ pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     if tick != simulation.tick() && simulation.rewind(tick).is_err() {
         return;
     }
-    show_at(simulation, frame_time, shown.fract() * step);
+    // Never a whole step, by whatever rounding.
+    let overstep = shown.fract().min(0.999) * step;
+    show_at(simulation, frame_time, overstep);
 }
 
-/// Shows the state with so much of the next step's time gone. The frame's time is scaled to just that, and no step is
-/// due: real time goes on, as the input's stamps need it.
+/// Shows the state with so much of the next step's time gone: seconds. The frame's time is scaled to just that, and no
+/// step is due. Real time goes on as ever, as the stamps of input need it.
 fn show_at(simulation: &mut Simulation, frame_time: Duration, overstep: f64) {
-    const MOST: f64 = 1000.0;
+    /// What the clock can take.
+    const FASTEST: f64 = 1000.0;
+    let counted = frame_time.min(simulation.clock().max_frame_time());
+    let speed = overstep / counted.as_secs_f64().max(f64::MIN_POSITIVE);
     simulation.resume();
     simulation.discard_overstep();
-    let frame_time = frame_time.min(simulation.clock().max_frame_time());
-    let speed = overstep / frame_time.as_secs_f64().max(1e-9);
-    simulation.set_speed(speed.min(MOST)).expect("a speed");
+    simulation
+        .set_speed(speed.min(FASTEST))
+        .expect("it is in the range");
     let frame = simulation.advance(frame_time, |_, _| ());
-    debug_assert_eq!(frame.steps, 0);
+    debug_assert_eq!(frame.steps, 0, "the rules were not asked");
 }
 
 /// What the game was before each of the last steps. The simulation keeps its own states; this is the rest.

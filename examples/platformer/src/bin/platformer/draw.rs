@@ -1,0 +1,146 @@
+//! Bodies as nodes of kiss3d's scene: only those that moved are touched.
+
+use std::collections::BTreeMap;
+use std::f32::consts::FRAC_PI_2;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation};
+use evenstep_platformer::level::Paint;
+use evenstep_platformer::{crates, hero};
+use kiss3d::color::Color;
+use kiss3d::scene::SceneNode3d;
+
+/// The node of each body.
+pub struct Nodes {
+    group: SceneNode3d,
+    bodies: BTreeMap<BodyKey, SceneNode3d>,
+}
+
+impl Nodes {
+    pub fn new(group: SceneNode3d) -> Self {
+        Self {
+            group,
+            bodies: BTreeMap::new(),
+        }
+    }
+
+    /// After each frame. A new body is among those that moved; so is one that a rewind brought back.
+    pub fn update(&mut self, simulation: &Simulation) {
+        for key in simulation.removed() {
+            if let Some(mut node) = self.bodies.remove(key) {
+                node.detach();
+            }
+        }
+        for (key, pose) in simulation.moved() {
+            let group = &mut self.group;
+            let node = self
+                .bodies
+                .entry(*key)
+                .or_insert_with(|| add_body(group, simulation, *key));
+            node.set_pose(*pose);
+        }
+    }
+}
+
+fn add_body(group: &mut SceneNode3d, simulation: &Simulation, key: BodyKey) -> SceneNode3d {
+    let mut node = group.add_group();
+    let body = simulation.body(key).expect("it moved");
+    let collider = &simulation.physics().colliders[body.colliders()[0]];
+    let half = collider.compute_local_aabb().half_extents();
+    match Paint::of(body) {
+        Some(Paint::Ground) => add_ground(&mut node, half),
+        Some(Paint::Platform) => add_platform(&mut node, half),
+        Some(Paint::Crate) => add_crate(&mut node),
+        Some(Paint::Coin) => add_coin(&mut node, half.x),
+        Some(Paint::Shot) => add_shot(&mut node, half.x),
+        Some(Paint::Hero) => add_hero(&mut node),
+        None => (),
+    }
+    node
+}
+
+/// A block whose top is in squares of a metre: motion shows against them.
+fn add_ground(node: &mut SceneNode3d, half: Vector) {
+    add_box(node, Vector::ZERO, half, [0.36, 0.33, 0.38]);
+    let (columns, rows) = ((half.x * 2.0) as u32, (half.z * 2.0) as u32);
+    for parity in 0..2 {
+        let (mut vertices, mut faces) = (Vec::new(), Vec::new());
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
+        {
+            if (row + column) % 2 == parity {
+                let corner =
+                    Vector::new(column as f32 - half.x, half.y + 0.004, row as f32 - half.z);
+                add_square(&mut vertices, &mut faces, corner);
+            }
+        }
+        let mut squares = SceneNode3d::trimesh(vertices, faces, Vector::ONE, true);
+        let shade = [1.0, 0.87][parity as usize];
+        squares.set_color(color([0.48, 0.66, 0.42].map(|part| part * shade)));
+        squares.set_roughness(0.95);
+        node.add_child(squares);
+    }
+}
+
+fn add_square(vertices: &mut Vec<Vector>, faces: &mut Vec<[u32; 3]>, corner: Vector) {
+    let first = vertices.len() as u32;
+    for (x, z) in [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)] {
+        vertices.push(corner + Vector::new(x, 0.0, z));
+    }
+    faces.push([first, first + 1, first + 2]);
+    faces.push([first, first + 2, first + 3]);
+}
+
+fn add_platform(node: &mut SceneNode3d, half: Vector) {
+    add_box(node, Vector::ZERO, half, [0.24, 0.44, 0.66]);
+    let inner = Vector::new(half.x - 0.15, 0.01, half.z - 0.15);
+    add_box(node, Vector::Y * half.y, inner, [0.42, 0.66, 0.86]);
+}
+
+fn add_crate(node: &mut SceneNode3d) {
+    let half = crates::HALF;
+    add_box(node, Vector::ZERO, Vector::splat(half), [0.72, 0.50, 0.28]);
+    for side in [-1.0, 1.0] {
+        let band = Vector::new(half + 0.01, 0.07, half + 0.01);
+        let at = Vector::Y * side * (half - 0.06);
+        add_box(node, at, band, [0.48, 0.31, 0.16]);
+    }
+}
+
+fn add_coin(node: &mut SceneNode3d, radius: f32) {
+    let mut coin = node.add_cylinder(radius, 0.08);
+    coin.set_pose(Pose::from_parts(
+        Vector::ZERO,
+        Rotation::from_rotation_x(FRAC_PI_2),
+    ));
+    coin.set_color(color([0.98, 0.76, 0.18]));
+    coin.set_roughness(0.35);
+}
+
+fn add_shot(node: &mut SceneNode3d, radius: f32) {
+    let mut shot = node.add_sphere(radius * 1.3);
+    shot.set_color(color([1.0, 0.35, 0.15]));
+    shot.set_emissive(Color::new(1.0, 0.35, 0.1, 1.0));
+}
+
+/// It looks along −z.
+fn add_hero(node: &mut SceneNode3d) {
+    let straight = 2.0 * (hero::HALF_HEIGHT - hero::RADIUS);
+    let mut body = node.add_capsule(hero::RADIUS, straight);
+    body.set_color(color([0.86, 0.28, 0.24]));
+    body.set_roughness(0.5);
+    let visor = Vector::new(0.2, 0.09, 0.12);
+    add_box(node, Vector::new(0.0, 0.5, -0.2), visor, [0.10, 0.12, 0.16]);
+    let pack = Vector::new(0.18, 0.24, 0.1);
+    add_box(node, Vector::new(0.0, 0.12, 0.32), pack, [0.94, 0.90, 0.82]);
+}
+
+fn add_box(node: &mut SceneNode3d, at: Vector, half: Vector, rgb: [f32; 3]) {
+    let mut part = node.add_cube(half.x * 2.0, half.y * 2.0, half.z * 2.0);
+    part.set_pose(Pose::from_translation(at));
+    part.set_color(color(rgb));
+    part.set_roughness(0.7);
+}
+
+pub fn color([red, green, blue]: [f32; 3]) -> Color {
+    Color::new(red, green, blue, 1.0)
+}

@@ -1,0 +1,92 @@
+//! The loop of the window: events in, a frame of the game, a picture out.
+
+use std::error::Error;
+use std::time::Instant;
+
+use evenstep::{Button, Delivery};
+use evenstep_platformer::controls::{Input, Way};
+use evenstep_platformer::game::Game;
+use evenstep_platformer::level::Level;
+use kiss3d::event::{Action, Key, MouseButton, WindowEvent};
+use kiss3d::glamx::Vec2;
+
+use crate::Log;
+use crate::mouse::Mouse;
+use crate::stage::Stage;
+
+/// Runs until the window is closed, or Escape is pressed.
+pub async fn run(mut log: Log) -> Result<(), Box<dyn Error>> {
+    let mut stage = Stage::open(1280, 720).await;
+    let mut hands = Hands {
+        mouse: Mouse::grab(&stage.window),
+        pause: Button::default(),
+        slow: Button::default(),
+    };
+    // The window is asked once a frame, and its events have no time of their own.
+    let mut game = Game::new(&Level::islands(), Delivery::Earliest);
+    let mut last = Instant::now();
+    loop {
+        for event in stage.window.events().iter() {
+            if matches!(event.value, WindowEvent::Key(Key::Escape, ..)) {
+                return Ok(());
+            }
+            hands.take(event.value, &mut game);
+        }
+        hands.mouse.recentre(&stage.window);
+        let now = Instant::now();
+        game.frame(now - last);
+        last = now;
+        if let Some(log) = &mut log {
+            log.write(&game)?;
+        }
+        if !stage.draw(&game).await {
+            return Ok(());
+        }
+    }
+}
+
+/// What is kept of the devices from event to event.
+struct Hands {
+    mouse: Mouse,
+    pause: Button,
+    slow: Button,
+}
+
+impl Hands {
+    fn take(&mut self, event: WindowEvent, game: &mut Game) {
+        let now = game.real_time();
+        match event {
+            WindowEvent::Key(key, action, _) => self.take_key(key, action == Action::Press, game),
+            WindowEvent::MouseButton(MouseButton::Button1, action, _) => {
+                game.input(now, Input::Shoot(action == Action::Press));
+            }
+            WindowEvent::CursorPos(x, y, _) => {
+                let by = self.mouse.moved(Vec2::new(x as f32, y as f32));
+                game.turn(now, by.x, by.y);
+            }
+            _ => (),
+        }
+    }
+
+    fn take_key(&mut self, key: Key, down: bool, game: &mut Game) {
+        let now = game.real_time();
+        match key {
+            Key::W | Key::Up => game.input(now, Input::Walk(Way::Forward, down)),
+            Key::S | Key::Down => game.input(now, Input::Walk(Way::Back, down)),
+            Key::A | Key::Left => game.input(now, Input::Walk(Way::Left, down)),
+            Key::D | Key::Right => game.input(now, Input::Walk(Way::Right, down)),
+            Key::Space => game.input(now, Input::Jump(down)),
+            Key::P => game.time.is_paused ^= is_pressed(&mut self.pause, down),
+            Key::Q => game.time.is_slow ^= is_pressed(&mut self.slow, down),
+            Key::R => game.time.is_rewinding = down,
+            _ => (),
+        }
+    }
+}
+
+/// Whether it is pressed by this event: a key that is held is reported again and again.
+fn is_pressed(button: &mut Button, down: bool) -> bool {
+    button.start_step();
+    button.set(down);
+    button.presses() > 0
+}

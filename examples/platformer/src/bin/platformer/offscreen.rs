@@ -1,0 +1,31 @@
+//! Pictures without a display, of a scripted game: the same ones in every run.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+
+use evenstep::Delivery;
+use evenstep_platformer::game::Game;
+use evenstep_platformer::level::Level;
+use evenstep_platformer::script::Script;
+
+use crate::Log;
+use crate::stage::Stage;
+
+/// Draws that many frames, and writes each as `frame-0000.png` and so on.
+pub async fn run(mut log: Log, frames: u32, out: &Path) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(out)?;
+    let mut stage = Stage::open_offscreen(1280, 720).await;
+    let mut game = Game::new(&Level::islands(), Delivery::Covering);
+    let mut script = Script::tour_and_back();
+    for frame in 0..frames {
+        script.frame(&mut game, Duration::from_secs(1) / 60);
+        if let Some(log) = &mut log {
+            log.write(&game)?;
+        }
+        stage.draw(&game).await;
+        let name = format!("frame-{frame:04}.png");
+        stage.window.snap_image().save(out.join(name))?;
+    }
+    Ok(())
+}

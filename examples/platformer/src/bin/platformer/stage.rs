@@ -1,0 +1,83 @@
+//! All that is drawn: sky, light, bodies, and what is over them.
+
+use evenstep::rapier3d::math::Vector;
+use evenstep_platformer::game::Game;
+use kiss3d::color::Color;
+use kiss3d::light::Light;
+use kiss3d::prelude::Fog;
+use kiss3d::scene::SceneNode3d;
+use kiss3d::window::{CanvasSetup, NumSamples, Window};
+
+use crate::draw::{Nodes, color};
+use crate::hud;
+use crate::lens::Lens;
+
+const SKY: [f32; 3] = [0.68, 0.83, 0.95];
+
+/// A window, with the game's scene.
+pub struct Stage {
+    pub window: Window,
+    scene: SceneNode3d,
+    nodes: Nodes,
+}
+
+impl Stage {
+    pub async fn open(width: u32, height: u32) -> Self {
+        let window = Window::new_with_setup("evenstep: a platformer", width, height, setup());
+        Self::new(window.await)
+    }
+
+    /// Without a display.
+    pub async fn open_offscreen(width: u32, height: u32) -> Self {
+        Self::new(Window::new_headless_with_setup(width, height, setup()).await)
+    }
+
+    fn new(mut window: Window) -> Self {
+        let sky = color(SKY);
+        window.set_background_color(sky);
+        window.set_ambient(0.4);
+        window.set_shadow_resolution(2048);
+        window.set_shadow_distance(40.0);
+        window.set_fog(Fog::linear(sky, 35.0, 90.0));
+        let mut scene = SceneNode3d::empty();
+        add_lights(&mut scene);
+        let nodes = Nodes::new(scene.add_group());
+        Self {
+            window,
+            scene,
+            nodes,
+        }
+    }
+
+    /// Draws what the game shows. Gives whether the window is still open.
+    pub async fn draw(&mut self, game: &Game) -> bool {
+        self.nodes.update(game.simulation());
+        hud::draw(&mut self.window, game);
+        let size = self.window.size().as_vec2().max(kiss3d::glamx::Vec2::ONE);
+        let mut lens = Lens {
+            view: game.view(),
+            aspect: size.x / size.y,
+        };
+        self.window.render_3d(&mut self.scene, &mut lens).await
+    }
+}
+
+fn setup() -> CanvasSetup {
+    CanvasSetup {
+        samples: NumSamples::Four,
+        ..CanvasSetup::default()
+    }
+}
+
+/// The sun, with shadows, and the light of the sky from the other side.
+fn add_lights(scene: &mut SceneNode3d) {
+    let sun = Light::directional(Vector::new(-0.5, -1.0, -0.35))
+        .with_color(Color::new(1.0, 0.96, 0.86, 1.0))
+        .with_intensity(2.6);
+    scene.add_light(sun);
+    let sky = Light::directional(Vector::new(0.6, -0.5, 0.5))
+        .with_color(Color::new(0.75, 0.85, 1.0, 1.0))
+        .with_intensity(0.7)
+        .with_casts_shadows(false);
+    scene.add_light(sky);
+}
