@@ -6,7 +6,6 @@ use evenstep::{BodyKey, Simulation, Step};
 
 use crate::controls::Wish;
 use crate::level::{HERO, Paint, SHOT};
-use crate::platforms;
 
 /// Metres a second.
 pub const SPEED: f32 = 5.0;
@@ -43,6 +42,14 @@ pub struct Hero {
     rise: f32,
     steps_off_ground: u32,
     steps_since_press: u32,
+}
+
+/// What it stands on, or is about to.
+#[derive(Clone, Copy)]
+struct Ground {
+    body: RigidBodyHandle,
+    /// From the character's middle: metres.
+    distance: f32,
 }
 
 impl Hero {
@@ -85,10 +92,10 @@ impl Hero {
             return;
         }
         self.walk = approach(self.walk, wish.walk * SPEED, ACCELERATION * step.dt);
-        let below = self.platform_below(simulation, place);
+        let ground = self.ground_below(simulation, place);
         let mut carried = None;
-        if let Some(platform) = below.filter(|_| self.rise <= 0.0) {
-            let by = self.carried_by(simulation, platform, place);
+        if let Some(ground) = ground.filter(|_| self.rise <= 0.0) {
+            let by = carried_by(simulation, ground, place);
             self.land(Vector::new(by.x, 0.0, by.z) / step.dt);
             carried = Some(by);
         }
@@ -100,7 +107,7 @@ impl Hero {
             Some(_) => self.walk * step.dt,
             None => (self.walk + self.drift + Vector::Y * self.rise) * step.dt,
         };
-        let movement = self.go(simulation, step, place, wanted, below);
+        let movement = self.go(simulation, step, place, wanted, ground);
         if carried.is_none() {
             self.fall(simulation, step, wanted, &movement);
         }
@@ -109,28 +116,15 @@ impl Hero {
         body.set_next_kinematic_position(Pose::from_parts(next, wish.look.heading()));
     }
 
-    /// The platform under the feet, or not far below them.
-    fn platform_below(&self, simulation: &Simulation, place: Vector) -> Option<RigidBodyHandle> {
+    /// What is under the feet, or not far below them, if it moves by no force: the ground or a platform.
+    fn ground_below(&self, simulation: &Simulation, place: Vector) -> Option<Ground> {
         let physics = simulation.physics();
         let down = Ray::new(place, Vector::NEG_Y);
         let filter = self.filter(simulation);
-        let (collider, _) = physics.cast_ray(&down, HALF_HEIGHT + REACH, true, filter)?;
+        let (collider, distance) = physics.cast_ray(&down, HALF_HEIGHT + REACH, true, filter)?;
         let body = physics.colliders[collider].parent()?;
-        physics.bodies[body].is_kinematic().then_some(body)
-    }
-
-    /// How far the feet are moved in this step to stay where they are on a platform.
-    fn carried_by(
-        &self,
-        simulation: &Simulation,
-        platform: RigidBodyHandle,
-        place: Vector,
-    ) -> Vector {
-        let body = &simulation.physics().bodies[platform];
-        let local = body.position().inverse() * place;
-        let on_it = Vector::new(local.x, platforms::HALF.y + HALF_HEIGHT + GAP, local.z);
-        // Its target is set: the next position is that after this step.
-        body.next_position() * on_it - place
+        let is_firm = !physics.bodies[body].is_dynamic();
+        is_firm.then_some(Ground { body, distance })
     }
 
     /// On the ground, which moves at `drift`.
@@ -156,20 +150,20 @@ impl Hero {
         jumps
     }
 
-    /// As far as it can go on its own feet; what is in the way is pushed. A platform below is hidden from the
-    /// controller, which would add its velocity of the step before, and in some steps only.
+    /// As far as it can go on its own feet; what is in the way is pushed. The ground is hidden from the controller, which
+    /// at this speed hops on it by millimetres, and adds the velocity of a platform late, and in some steps only.
     fn go(
         &self,
         simulation: &mut Simulation,
         step: Step,
         place: Vector,
         wanted: Vector,
-        platform: Option<RigidBodyHandle>,
+        ground: Option<Ground>,
     ) -> EffectiveCharacterMovement {
         let controller = KinematicCharacterController::default();
         let shape = Capsule::new_y(HALF_HEIGHT - RADIUS, RADIUS);
         let mut filter = self.filter(simulation);
-        filter.exclude_rigid_body = platform;
+        filter.exclude_rigid_body = ground.map(|ground| ground.body);
         let pose = Pose::from_translation(place);
         let mut hits = Vec::new();
         let mut queries = simulation.query_pipeline_mut(filter);
@@ -216,6 +210,14 @@ impl Hero {
             .exclude_sensors()
             .groups(groups())
     }
+}
+
+/// How far a character there is moved in this step, to stay on the same spot of the ground.
+fn carried_by(simulation: &Simulation, ground: Ground, place: Vector) -> Vector {
+    let body = &simulation.physics().bodies[ground.body];
+    let standing = place - Vector::Y * (ground.distance - HALF_HEIGHT - GAP);
+    // The target of a platform is set: its next position is that after this step.
+    body.next_position() * (body.position().inverse() * standing) - place
 }
 
 fn groups() -> InteractionGroups {

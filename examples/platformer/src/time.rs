@@ -55,25 +55,24 @@ impl TimeKeys {
 /// A frame that goes back instead of forwards, as smoothly: it is shown between two states too. At the oldest state
 /// that is kept, time stands still.
 pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
-    let frame = simulation.frame();
     let oldest = simulation.rewindable().start;
     let step = simulation.clock().rate().dt_f64();
     // In steps. What is shown is between the state after `tick - 1` steps and that after `tick`.
-    let shown = frame.tick as f64 + f64::from(frame.alpha) - frame_time.as_secs_f64() / step;
-    let shown = shown.max(oldest as f64);
-    let tick = shown as u64;
-    if tick != simulation.tick() && simulation.rewind(tick).is_err() {
-        return;
-    }
+    let frame = simulation.frame();
+    let now = frame.tick as f64 + f64::from(frame.alpha);
+    let shown = (now - frame_time.as_secs_f64() / step).max(oldest as f64);
     // Never a whole step, by whatever rounding.
     let overstep = shown.fract().min(0.999) * step;
-    show_at(simulation, frame_time, overstep);
+    let tick = shown as u64;
+    if tick == simulation.tick() || simulation.rewind(tick).is_ok() {
+        show_at(simulation, frame_time, overstep);
+    }
 }
 
 /// Shows the state with so much of the next step's time gone: seconds. The frame's time is scaled to just that, and no
 /// step is due. Real time goes on as ever, as the stamps of input need it.
 fn show_at(simulation: &mut Simulation, frame_time: Duration, overstep: f64) {
-    /// What the clock can take.
+    /// What the clock can take: it limits frames of less than 17 µs.
     const FASTEST: f64 = 1000.0;
     let counted = frame_time.min(simulation.clock().max_frame_time());
     let speed = overstep / counted.as_secs_f64().max(f64::MIN_POSITIVE);

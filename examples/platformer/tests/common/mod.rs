@@ -38,7 +38,10 @@ impl Pace {
         };
         while sum < total {
             let frame = match self {
-                Self::Hz(hz) => Duration::from_secs(1) / hz,
+                Self::Hz(hz) => {
+                    let end = (frames.len() as u64 + 1) * 1_000_000_000 / u64::from(hz);
+                    Duration::from_nanos(end) - sum
+                }
                 Self::Jitter(_) => {
                     // Knuth's generator; its upper bits are good.
                     random = random
