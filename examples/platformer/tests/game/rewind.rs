@@ -1,11 +1,9 @@
 //! Back in time, and on from there: bodies, score, and what is drawn.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::{PACES, Pace, game, play, walk};
+use crate::runs::{PACES, Pace, game, play, walk};
 use evenstep::BodyKey;
 use evenstep::rapier3d::math::Pose;
 use evenstep_platformer::controls::Way;
