@@ -13,6 +13,8 @@ const RATE: f32 = 12.0;
 const DISTANCE: f32 = 5.5;
 /// How far that point is above the character's middle: metres.
 const ABOVE: f32 = 0.9;
+/// How far that point is to the right of it, so that the character is not in the aim: metres.
+const BESIDE: f32 = 0.8;
 /// What moves further than this in a frame has not walked: metres.
 const LEAP: f32 = 3.0;
 
@@ -61,7 +63,7 @@ impl Camera {
     /// The look is that of this frame: turning has no delay.
     #[must_use]
     pub fn view(&self, simulation: &Simulation, look: Look) -> View {
-        let at = self.place + Vector::Y * ABOVE;
+        let at = self.place + Vector::Y * ABOVE + look.heading() * Vector::X * BESIDE;
         let back = -look.direction();
         View {
             eye: at + back * free_distance(simulation, at, back),
