@@ -48,6 +48,10 @@ impl Camera {
     ///
     /// It takes the target to have moved evenly since the last frame, and solves for that exactly: behind a target of
     /// constant speed it trails by the same distance in every frame, however uneven the frames are.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "no step depends on where the camera is"
+    )]
     pub fn follow(&mut self, target: Vector, time: Duration) {
         let time = time.as_secs_f32();
         if self.target.distance(target) > LEAP {
