@@ -295,8 +295,6 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
                     assert_eq!(simulation.tick(), tick + is_made, "{panics:?}");
                 }
                 "drop" => in_time(move || drop(runner)),
-                // Of the step that a command has panicked before, no state is kept.
-                _ if panics == Command => drop(runner),
                 _ => {
                     runner.recover().unwrap();
                     // The same step once more, or none to panic in.
@@ -327,7 +325,7 @@ fn a_full_queue_hands_the_command_back() {
     };
     assert!(sent >= 3 && sent.is_multiple_of(3), "{sent}");
     assert!(matches!(refused, SendError::Full(Command::Call(_))));
-    assert_eq!(refused.to_string(), "the queue of commands is full");
+    assert!(refused.to_string().contains("the queue of commands is full"));
     // Keys that were not used are used again, and the command that is handed back has none.
     for _ in 0..20 {
         let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);

@@ -513,8 +513,9 @@ where
         Ok(Answer(receiver))
     }
 
-    /// After a panic: continues from the state before the step in which it happened, if that is kept
-    /// ([`Simulation::set_rewind_limits`]). The commands of that step are lost.
+    /// After a panic: continues from the state before the step in which it happened, or after a panic in a command from the
+    /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. The
+    /// commands of that step are lost.
     ///
     /// # Errors
     /// [`SendError`].

@@ -243,8 +243,9 @@ impl<H: Hooks> Physics<H> {
         if let Some(tick) = self.broken {
             // A hook's panic leaves the frame open, Rapier's the world broken.
             self.simulation.end_frame();
-            let is_kept = self.simulation.rewindable().contains(&tick);
-            if is_kept && self.simulation.rewind(tick).is_ok() {
+            // Of a step that a command has panicked before, there is only the state of the one before that.
+            let newest = self.simulation.rewindable().rfind(|kept| *kept <= tick);
+            if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
                 self.broken = None;
             }
         }

@@ -13,6 +13,8 @@ const RATE: f32 = 12.0;
 const DISTANCE: f32 = 5.5;
 /// How far that point is above the character's middle: metres.
 const ABOVE: f32 = 0.9;
+/// How far that point is to the right of it, so that the character is not in the aim: metres.
+const BESIDE: f32 = 0.8;
 /// What moves further than this in a frame has not walked: metres.
 const LEAP: f32 = 3.0;
 
@@ -46,6 +48,10 @@ impl Camera {
     ///
     /// It takes the target to have moved evenly since the last frame, and solves for that exactly: behind a target of
     /// constant speed it trails by the same distance in every frame, however uneven the frames are.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "no step depends on where the camera is"
+    )]
     pub fn follow(&mut self, target: Vector, time: Duration) {
         let time = time.as_secs_f32();
         if self.target.distance(target) > LEAP {
@@ -61,7 +67,7 @@ impl Camera {
     /// The look is that of this frame: turning has no delay.
     #[must_use]
     pub fn view(&self, simulation: &Simulation, look: Look) -> View {
-        let at = self.place + Vector::Y * ABOVE;
+        let at = self.place + Vector::Y * ABOVE + look.heading() * Vector::X * BESIDE;
         let back = -look.direction();
         View {
             eye: at + back * free_distance(simulation, at, back),

@@ -46,7 +46,7 @@ fn add_body(group: &mut SceneNode3d, simulation: &Simulation, key: BodyKey) -> S
     let mut node = group.add_group();
     let body = simulation.body(key).expect("it moved");
     let collider = &simulation.physics().colliders[body.colliders()[0]];
-    let half = collider.compute_local_aabb().half_extents();
+    let half = collider.shape().compute_local_aabb().half_extents();
     match Paint::of(body) {
         Some(Paint::Ground) => add_ground(&mut node, half),
         Some(Paint::Platform) => add_platform(&mut node, half),

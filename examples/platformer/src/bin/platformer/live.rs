@@ -15,6 +15,10 @@ use crate::mouse::Mouse;
 use crate::stage::Stage;
 
 /// Runs until the window is closed, or Escape is pressed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the loop of a window reads a clock"
+)]
 pub async fn run(mut log: Log) -> Result<(), Box<dyn Error>> {
     let mut stage = Stage::open(1280, 720).await;
     let mut hands = Hands {
@@ -23,7 +27,7 @@ pub async fn run(mut log: Log) -> Result<(), Box<dyn Error>> {
         slow: Button::default(),
     };
     // The window is asked once a frame, and its events have no time of their own.
-    let mut game = Game::new(&Level::islands(), Delivery::NextStep);
+    let mut game = Game::new(&Level::islands(), Delivery::Earliest);
     let mut last = Instant::now();
     loop {
         for event in stage.window.events().iter() {

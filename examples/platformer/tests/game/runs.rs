@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use evenstep::Delivery;
+use evenstep::rapier3d::math::Vector;
 use evenstep_platformer::controls::{Input, Way};
 use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;
@@ -101,7 +102,6 @@ pub fn shoot(down: bool) -> Act {
 
 /// Flat ground, 60 m wide, and nothing on it.
 pub fn plain() -> Level {
-    use evenstep::rapier3d::math::Vector;
     Level {
         ground: vec![(Vector::NEG_Y, Vector::new(30.0, 1.0, 30.0))],
         ..Level::default()

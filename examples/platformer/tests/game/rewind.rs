@@ -1,11 +1,9 @@
 //! Back in time, and on from there: bodies, score, and what is drawn.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::{PACES, Pace, game, play, walk};
+use crate::runs::{PACES, Pace, game, jump, play, walk};
 use evenstep::BodyKey;
 use evenstep::rapier3d::math::Pose;
 use evenstep_platformer::controls::Way;
@@ -168,18 +166,23 @@ fn a_pause_shows_the_same_picture() {
 }
 
 #[test]
-fn a_key_that_is_released_in_a_pause_is_up() {
+fn keys_in_a_pause_are_not_for_the_game() {
     let mut game = game(&Level::islands());
     let frames = Pace::Hz(60).frames(MS(500));
     let mut script = Script::new([
         (0, walk(Way::Forward, true)),
         (700, walk(Way::Forward, false)),
+        (800, jump(true)),
+        (850, jump(false)),
     ]);
     play(&mut game, &mut script, &frames, |_| ());
     game.time.is_paused = true;
     play(&mut game, &mut script, &frames, |_| ());
     game.time.is_paused = false;
-    play(&mut game, &mut script, &frames, |_| ());
+    let height = game.hero().y;
+    play(&mut game, &mut script, &frames, |game| {
+        assert!((game.hero().y - height).abs() < 1e-3, "it jumps");
+    });
     let stopped = game.hero();
     play(&mut game, &mut script, &frames, |_| ());
     assert_eq!(game.hero(), stopped);

@@ -1,10 +1,8 @@
 //! The rules of the game: the same at every frame rate, and each of them by itself.
 
-mod common;
-
 use std::time::Duration;
 
-use common::{PACES, Pace, game, jump, plain, play, run, shoot, walk};
+use crate::runs::{PACES, Pace, game, jump, plain, play, run, shoot, walk};
 use evenstep::rapier3d::math::Vector;
 use evenstep_platformer::controls::Way;
 use evenstep_platformer::game::Game;

@@ -1,10 +1,8 @@
 //! What is shown, by the log that the game writes: at constant speed no frame is off by more than 0.1 mm.
 
-mod common;
-
 use std::time::Duration;
 
-use common::{PACES, Pace, game, plain, play, walk};
+use crate::runs::{PACES, Pace, game, plain, play, walk};
 use evenstep::rapier3d::math::Vector;
 use evenstep_platformer::controls::Way;
 use evenstep_platformer::hero::{GAP, HALF_HEIGHT, SPEED};

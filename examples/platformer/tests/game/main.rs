@@ -1,0 +1,10 @@
+//! The game, played by scripts at even and at uneven frame times, without a window.
+
+// Frame times, and runs.
+mod runs;
+// What each rule does.
+mod rules;
+// How even it looks.
+mod motion;
+// Back in time.
+mod rewind;
