@@ -16,8 +16,9 @@ pub async fn run(mut app: App, width: u32, height: u32) {
     let mut desk = Desk::open(&mut app, width, height).await;
     let mut last = Instant::now();
     let mut title = String::new();
+    let mut mouse = Vec2::ZERO;
     loop {
-        take_events(&mut desk.window, &mut app);
+        take_events(&desk.window, &mut app, &mut mouse);
         let now = Instant::now();
         app.update(now - last);
         last = now;
@@ -31,25 +32,27 @@ pub async fn run(mut app: App, width: u32, height: u32) {
     }
 }
 
-/// What egui does not want is for the playground.
-fn take_events(window: &mut Window, app: &mut App) {
+/// What egui does not want is for the playground. A press is where the mouse was then: it may have moved on since.
+fn take_events(window: &Window, app: &mut App, mouse: &mut Vec2) {
     let over_panel = window.is_egui_capturing_mouse();
     let typing = window.is_egui_capturing_keyboard();
     for event in window.events().iter() {
+        if let WindowEvent::CursorPos(x, y, _) = event.value {
+            *mouse = Vec2::new(x as f32, y as f32);
+        }
         let is_free = match event.value {
             WindowEvent::MouseButton(_, Action::Release, _) => true,
             value if value.is_keyboard_event() => !typing,
             value => !(value.is_mouse_event() && over_panel),
         };
         if is_free {
-            take(window, app, event.value);
+            take(app, event.value, *mouse);
         }
     }
     app.drive = drive(window);
 }
 
-fn take(window: &Window, app: &mut App, event: WindowEvent) {
-    let at = window.cursor_pos().map(|(x, y)| place(x, y));
+fn take(app: &mut App, event: WindowEvent, at: Vec2) {
     match event {
         WindowEvent::Key(key, Action::Press, modifiers) => {
             let shift = modifiers.contains(Modifiers::Shift);
@@ -57,20 +60,16 @@ fn take(window: &Window, app: &mut App, event: WindowEvent) {
                 app.command(command);
             }
         }
-        WindowEvent::MouseButton(button, Action::Press, _) => match (button, at) {
-            (MouseButton::Button1, Some(at)) => app.mouse(MouseEvent::Press(at)),
-            (MouseButton::Button2, Some(at)) => app.mouse(MouseEvent::Turn(at)),
+        WindowEvent::MouseButton(button, Action::Press, _) => match button {
+            MouseButton::Button1 => app.mouse(MouseEvent::Press(at)),
+            MouseButton::Button2 => app.mouse(MouseEvent::Turn(at)),
             _ => (),
         },
         WindowEvent::MouseButton(_, Action::Release, _) => app.mouse(MouseEvent::Release),
-        WindowEvent::CursorPos(x, y, _) => app.mouse(MouseEvent::Move(place(x, y))),
+        WindowEvent::CursorPos(..) => app.mouse(MouseEvent::Move(at)),
         WindowEvent::Scroll(_, by, _) => app.mouse(MouseEvent::Scroll(by.signum() as f32)),
         _ => (),
     }
-}
-
-fn place(x: f64, y: f64) -> Vec2 {
-    Vec2::new(x as f32, y as f32)
 }
 
 /// Forward, and to the left, by the arrow keys.

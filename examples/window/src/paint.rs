@@ -29,7 +29,7 @@ impl Paint {
         match self {
             Self::Floor => [0.62, 0.64, 0.66],
             Self::Stone => [0.42, 0.45, 0.50],
-            Self::Followed => [0.90, 0.26, 0.20],
+            Self::Followed => [0.86, 0.18, 0.13],
             Self::Piece(number) => PIECES[usize::from(number) % PIECES.len()],
         }
     }

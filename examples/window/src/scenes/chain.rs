@@ -44,6 +44,7 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
     }
     Cast {
         followed,
+        axis: 2,
         ..Cast::default()
     }
 }

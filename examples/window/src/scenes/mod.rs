@@ -42,7 +42,7 @@ pub enum Scene {
 pub struct Cast {
     /// The body whose path is plotted.
     pub followed: BodyKey,
-    /// The axis along which it mostly moves: 0 for x, 1 for y.
+    /// The axis along which it mostly moves: 0 for x, 1 for y, 2 for z.
     pub axis: usize,
     /// Bodies that the scene moves itself.
     pub movers: Vec<BodyKey>,
@@ -121,7 +121,7 @@ impl Scene {
     pub fn view(self) -> (Vector, Vector) {
         match self {
             Self::Pile => (Vector::new(6.0, 5.6, 10.5), Vector::new(0.0, 2.5, 0.0)),
-            Self::Chain => (Vector::new(8.0, 5.5, 12.0), Vector::new(0.0, 3.2, -0.8)),
+            Self::Chain => (Vector::new(8.0, 5.5, 12.0), Vector::new(0.0, 2.6, -0.8)),
             Self::Spinners => (Vector::new(0.0, 5.0, 12.0), Vector::new(0.0, 2.2, 0.0)),
             Self::Platform => (Vector::new(3.0, 5.0, 11.5), Vector::new(0.0, 1.6, 0.0)),
             Self::Vehicle => (Vector::new(0.0, 8.5, 15.0), Vector::new(0.0, 0.3, 0.5)),

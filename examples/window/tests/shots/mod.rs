@@ -6,7 +6,7 @@ use kiss3d::glamx::Vec2;
 /// Red like the body that is plotted, in light or shade, and like nothing else in the scenes.
 pub fn is_red(pixel: &Rgb<u8>) -> bool {
     let [red, green, blue] = pixel.0.map(f32::from);
-    red > 70.0 && green < 0.55 * red && blue < 0.5 * red && green < 1.6 * blue
+    red > 70.0 && green < 0.66 * red && blue < 0.62 * red && green < 1.6 * blue
 }
 
 /// Grey or nearly so, of that brightness.
