@@ -159,7 +159,8 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
         assert_eq!(made.recv_timeout(PATIENCE), Ok(step));
     }
     assert!(made.try_recv().is_err());
-    frames(&mut runner, |runner| runner.frame().tick() == tick + 2);
+    // What is done in a pause is shown in it.
+    frames(&mut runner, |runner| runner.frame().tick() == tick + 3);
     // Ten minutes of steps, and no wait.
     runner.send(Command::SetSpeed(1_000.0)).unwrap();
     runner.send(Command::Resume).unwrap();
@@ -325,7 +326,11 @@ fn a_full_queue_hands_the_command_back() {
     };
     assert!(sent >= 3 && sent.is_multiple_of(3), "{sent}");
     assert!(matches!(refused, SendError::Full(Command::Call(_))));
-    assert!(refused.to_string().contains("the queue of commands is full"));
+    assert!(
+        refused
+            .to_string()
+            .contains("the queue of commands is full")
+    );
     // Keys that were not used are used again, and the command that is handed back has none.
     for _ in 0..20 {
         let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);

@@ -54,7 +54,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Whether the two poses alone do not say what is shown.
-    fn is_special(self) -> bool {
+    pub fn is_special(self) -> bool {
         self.has_trajectory || self.has_error
     }
 }

@@ -515,7 +515,8 @@ impl Poses {
         moving.previous.clone_from(&of.previous);
         moving.current.clone_from(&of.current);
         moving.marks.clone_from(&of.marks);
-        if of.marks.iter().any(|marks| marks.has_trajectory) {
+        // They are read of bodies that are special in any way, by fours.
+        if of.marks.iter().any(|marks| marks.is_special()) {
             moving.trajectories.clone_from(&of.trajectories);
         }
         if of.errors_len() > 0 {

@@ -27,7 +27,7 @@ pub async fn run(mut log: Log) -> Result<(), Box<dyn Error>> {
         slow: Button::default(),
     };
     // The window is asked once a frame, and its events have no time of their own.
-    let mut game = Game::new(&Level::islands(), Delivery::Earliest);
+    let mut game = Game::new(&Level::islands(), Delivery::NextStep);
     let mut last = Instant::now();
     loop {
         for event in stage.window.events().iter() {

@@ -16,7 +16,7 @@ use crate::stage::Stage;
 pub async fn run(mut log: Log, frames: u32, out: &Path) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(out)?;
     let mut stage = Stage::open_offscreen(1280, 720).await;
-    let mut game = Game::new(&Level::islands(), Delivery::Covering);
+    let mut game = Game::new(&Level::islands(), Delivery::ByTime);
     let mut script = Script::tour_and_back();
     for frame in 0..frames {
         script.frame(&mut game, Duration::from_secs(1) / 60);
