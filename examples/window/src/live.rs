@@ -32,19 +32,14 @@ pub async fn run(mut app: App, width: u32, height: u32) {
     }
 }
 
-/// What egui does not want is for the playground. A press is where the mouse was then: it may have moved on since.
+/// The panel has its own places, and a text field the keys. A press is where the mouse was then: it may have moved on since.
 fn take_events(window: &Window, app: &mut App, mouse: &mut Vec2) {
-    let over_panel = window.is_egui_capturing_mouse();
     let typing = window.is_egui_capturing_keyboard();
     for event in window.events().iter() {
         if let WindowEvent::CursorPos(x, y, _) = event.value {
             *mouse = Vec2::new(x as f32, y as f32);
         }
-        let is_free = match event.value {
-            WindowEvent::MouseButton(_, Action::Release, _) => true,
-            value if value.is_keyboard_event() => !typing,
-            value => !(value.is_mouse_event() && over_panel),
-        };
+        let is_free = !(typing && event.value.is_keyboard_event());
         if is_free {
             take(app, event.value, *mouse);
         }
@@ -67,7 +62,9 @@ fn take(app: &mut App, event: WindowEvent, at: Vec2) {
         },
         WindowEvent::MouseButton(_, Action::Release, _) => app.mouse(MouseEvent::Release),
         WindowEvent::CursorPos(..) => app.mouse(MouseEvent::Move(at)),
-        WindowEvent::Scroll(_, by, _) => app.mouse(MouseEvent::Scroll(by.signum() as f32)),
+        WindowEvent::Scroll(_, by, _) if app.layout().half_at(at).is_some() => {
+            app.mouse(MouseEvent::Scroll(by.signum() as f32))
+        }
         _ => (),
     }
 }

@@ -62,7 +62,10 @@ impl App {
     pub fn mouse(&mut self, event: MouseEvent) {
         match event {
             MouseEvent::Press(at) => self.mouse.hold = self.hold(at),
-            MouseEvent::Turn(at) => self.mouse.hold = Hold::View(at),
+            MouseEvent::Turn(at) if self.layout().half_at(at).is_some() => {
+                self.mouse.hold = Hold::View(at);
+            }
+            MouseEvent::Turn(_) => (),
             MouseEvent::Release => self.mouse.hold = Hold::Nothing,
             MouseEvent::Move(to) => self.drag(to),
             MouseEvent::Scroll(by) => self.lens.zoom(0.9f32.powf(by)),
