@@ -597,6 +597,22 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
 }
 
 #[test]
+fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
+    let (mut simulation, key) = flyer_with_states(8);
+    advance(&mut simulation, 200);
+    assert_eq!(simulation.rewindable(), 12..20);
+    let present = true_pose(&simulation, key);
+    simulation.rewind(12).unwrap();
+    assert_eq!((simulation.tick(), simulation.rewindable()), (12, 12..21));
+    simulation.rewind(20).unwrap();
+    assert_same(true_pose(&simulation, key), present);
+    // The next step is of another run: what is after it is gone.
+    simulation.rewind(15).unwrap();
+    advance(&mut simulation, 10);
+    assert_eq!((simulation.tick(), simulation.rewindable()), (16, 12..16));
+}
+
+#[test]
 fn an_origin_that_is_shifted_in_a_step_is_shifted_again() {
     let (mut simulation, key) = flyer_with_states(20);
     let shift = |simulation: &mut Simulation, step: Step| {

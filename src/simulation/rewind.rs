@@ -160,7 +160,7 @@ impl Simulation {
             self.is_in_frame = false;
         } else if self.ring.ticks().end <= self.tick() + 1 {
             let present = self.state.without_events();
-            self.ring.push(self.clock.clone(), present);
+            self.ring.push_present(self.clock.clone(), present);
         }
         self.clock.go_to(&clock);
         let left = std::mem::replace(&mut self.state, state);

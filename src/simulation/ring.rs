@@ -47,7 +47,7 @@ impl Clone for Ring {
 impl Ring {
     pub fn set_limits(&mut self, ticks: u64, bytes: usize) {
         (self.ticks, self.bytes) = (ticks, bytes);
-        self.cut();
+        self.cut(ticks);
     }
 
     pub fn is_on(&self) -> bool {
@@ -72,6 +72,17 @@ impl Ring {
 
     /// Adds the state before the clock's next step; what was saved of that tick and of later ones is another run's.
     pub fn push(&mut self, clock: Clock, state: State) {
+        self.add(clock, state);
+        self.cut(self.ticks);
+    }
+
+    /// Adds the present, for the way back to it: it pushes out none of those before the last steps.
+    pub fn push_present(&mut self, clock: Clock, state: State) {
+        self.add(clock, state);
+        self.cut(self.ticks.saturating_add(1));
+    }
+
+    fn add(&mut self, clock: Clock, state: State) {
         self.take_from(clock.tick());
         if self.ticks().end != clock.tick() {
             self.clear();
@@ -84,7 +95,6 @@ impl Ring {
             events: Events::default(),
             bytes,
         });
-        self.cut();
     }
 
     /// The events of the step after the newest state.
@@ -110,8 +120,8 @@ impl Ring {
         taken
     }
 
-    fn cut(&mut self) {
-        while (self.saved.len() as u64 > self.ticks || self.held > self.bytes)
+    fn cut(&mut self, ticks: u64) {
+        while (self.saved.len() as u64 > ticks || self.held > self.bytes)
             && let Some(saved) = self.saved.pop_front()
         {
             self.held -= saved.bytes;

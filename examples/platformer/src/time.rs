@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use evenstep::Simulation;
 
-/// How far back: five seconds, and the state that is left when the player goes back.
-pub const REWIND_STEPS: u64 = 301;
+/// How far back: five seconds.
+pub const REWIND_STEPS: u64 = 300;
 /// What the states may take: bytes. There are about 100 kB in each.
 pub const REWIND_BYTES: usize = 128 << 20;
 
