@@ -443,7 +443,7 @@ fn a_teleported_body_is_never_shown_between() {
         let Ok(view) = overlap.frame(MS(number % 7), &mut Jumps(body));
         seen.push(check(view.pose(body)));
     }
-    assert!(seen.iter().any(|x| *x == 30.0));
+    assert!(seen.contains(&30.0));
     let mut runner = Runner::new(simulation, Jumps(body), RunnerSettings::default());
     let start = runner.now();
     while runner.frame().tick() < 40 {

@@ -166,9 +166,26 @@ impl<T: Time> Server<T> {
 }
 
 /// Plays a frame. A panic ends this match and no other.
-fn play(due: &mut Match, now: impl Fn() -> Duration) -> Option<Ending> {
+fn play(due: &mut Match, now: impl Fn() -> Duration + Send) -> Option<Ending> {
     // After a panic only the record of the match is looked at.
-    catch_unwind(AssertUnwindSafe(|| due.play(now))).unwrap_or(Some(Ending::Panicked))
+    catch_unwind(AssertUnwindSafe(|| for_steps(|| due.play(now)))).unwrap_or(Some(Ending::Panicked))
+}
+
+/// With its feature `parallel` Rapier needs all threads of the pool that a step is in, and those here may be waiting
+/// for matches. So steps are in a pool of their own then. Many small matches are faster without the feature.
+#[cfg(feature = "parallel")]
+fn for_steps<R: Send>(play: impl FnOnce() -> R + Send) -> R {
+    use std::sync::LazyLock;
+    static STEPS: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+        let pool = rayon::ThreadPoolBuilder::new().build();
+        pool.expect("the system starts threads for steps")
+    });
+    STEPS.install(play)
+}
+
+#[cfg(not(feature = "parallel"))]
+fn for_steps<R>(play: impl FnOnce() -> R) -> R {
+    play()
 }
 
 /// Also if `control` panics: or the threads would go on for ever.
