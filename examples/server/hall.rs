@@ -30,6 +30,10 @@ pub struct Ended {
 }
 
 /// What becomes of a match that was played. One that ended is dropped before the lock is taken: it may be large.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one for each thread; a box would be allocated in each frame"
+)]
 pub enum Back {
     GoesOn(Match),
     Ends(Ended, Played),
