@@ -126,6 +126,10 @@ impl Game {
         }
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the runs that are compared are of one machine"
+    )]
     fn spawn(&mut self, simulation: &mut Simulation) {
         // Around a circle, so that they do not all fall onto the same place.
         let angle = self.spawned as f32 * 2.4;

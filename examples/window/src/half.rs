@@ -56,7 +56,7 @@ impl Pace {
 enum Host {
     Here(Box<(Simulation, Player)>),
     Thread {
-        runner: Runner<Player>,
+        runner: Box<Runner<Player>>,
         answer: Option<Receiver<Report>>,
     },
 }
@@ -138,7 +138,7 @@ impl Half {
         self.pace.apply(&mut simulation);
         self.host = Some(if strategy == Strategy::Threaded {
             Host::Thread {
-                runner: Runner::new(simulation, player, RunnerSettings::default()),
+                runner: Box::new(Runner::new(simulation, player, RunnerSettings::default())),
                 answer: None,
             }
         } else {

@@ -1,5 +1,10 @@
 //! The camera of both halves: it goes round a point, and knows where a point of the picture lies in the scene.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "no step depends on how it is looked at"
+)]
+
 use evenstep::rapier3d::math::{Pose, Vector};
 use kiss3d::camera::Camera3d;
 use kiss3d::event::WindowEvent;

@@ -12,6 +12,7 @@ use crate::controls::Command;
 use crate::desk::Desk;
 
 /// Runs until the window is closed.
+#[expect(clippy::disallowed_methods, reason = "this is the host's own loop")]
 pub async fn run(mut app: App, width: u32, height: u32) {
     let mut desk = Desk::open(&mut app, width, height).await;
     let mut last = Instant::now();

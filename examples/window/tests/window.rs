@@ -32,6 +32,18 @@ fn red(picture: &RgbImage, side: usize) -> Option<Vec2> {
     middle_of_red(picture, from, size)
 }
 
+/// It comes in the second frame, as egui takes one to know how large it is.
+fn wait_for_panel(desktop: &mut Desktop) {
+    let panel = layout().panel;
+    desktop.wait_for("the panel", |desktop| {
+        let picture = desktop.picture();
+        let paper = share(&picture, panel.from, panel.size, |pixel| {
+            is_grey(pixel, 235..255)
+        });
+        (paper > 0.55).then_some(())
+    });
+}
+
 fn differs(one: &RgbImage, other: &RgbImage, from: Vec2, size: Vec2) -> bool {
     let rows = from.y as u32..(from.y + size.y) as u32;
     let columns = from.x as u32..(from.x + size.x) as u32;
@@ -46,12 +58,7 @@ fn keys_change_what_is_set_and_what_is_seen() {
         let picture = desktop.picture();
         (red(&picture, 0).is_some() && red(&picture, 1).is_some()).then_some(())
     });
-    let picture = desktop.picture();
-    let panel = layout().panel;
-    let paper = share(&picture, panel.from, panel.size, |pixel| {
-        is_grey(pixel, 235..255)
-    });
-    assert!(paper > 0.55, "{paper} of the panel is paper");
+    wait_for_panel(&mut desktop);
 
     desktop.key("3");
     desktop.wait_for_title("platform, frame-locked at 30 Hz | fixed, interpolated at 30 Hz");
@@ -113,10 +120,11 @@ fn a_body_follows_the_mouse() {
 #[test]
 fn the_panel_is_worked_by_the_mouse() {
     let mut desktop = Desktop::open("panel", &[]);
+    wait_for_panel(&mut desktop);
     // The name of a scene in the first row of the panel's buttons, found by trying along it.
     let panel = layout().panel;
     for step in 0..8u8 {
-        desktop.mouse_to(panel.from + Vec2::new(24.0 + 30.0 * f32::from(step), 82.0));
+        desktop.mouse_to(panel.from + Vec2::new(24.0 + 30.0 * f32::from(step), 92.0));
         desktop.mouse_down();
         desktop.mouse_up();
         desktop.picture();

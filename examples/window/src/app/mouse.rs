@@ -59,6 +59,10 @@ impl Mouse {
 
 impl App {
     /// Does what the mouse asks for.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "no step depends on how it is looked at"
+    )]
     pub fn mouse(&mut self, event: MouseEvent) {
         match event {
             MouseEvent::Press(at) => self.mouse.hold = self.hold(at),

@@ -65,6 +65,10 @@ pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment)
 }
 
 /// Where the platform (0) and the lift (1) are, in the scene.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the runs that are compared are of one machine"
+)]
 fn path(mover: usize, time: f32) -> Vector {
     let swing = |seconds: f32| (time * std::f32::consts::TAU / seconds).sin();
     if mover == 0 {

@@ -77,6 +77,10 @@ impl Desktop {
     }
 
     /// Asks until there is an answer.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "another process draws, and is asked now and then"
+    )]
     pub fn wait_for<T>(&mut self, what: &str, ask: impl Fn(&Self) -> Option<T>) -> T {
         for _ in 0..TRIES {
             if let Some(answer) = ask(self) {
