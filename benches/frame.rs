@@ -18,7 +18,9 @@ use std::time::Duration;
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Smoothing, interpolate_all, write_columns, write_rows};
+use evenstep::{
+    BodyKey, Rate, Simulation, Smoothing, interpolate_all, write_matrices_3x4, write_matrices_4x4,
+};
 use scenes::NO_STEP;
 
 /// A little more than a step of 1/60 s: every such frame has one.
@@ -187,8 +189,8 @@ fn matrices(c: &mut Criterion) {
         compare(
             c,
             &format!("{count} matrices"),
-            ("write_rows", || {
-                write_rows(black_box(&moved), &mut rows);
+            ("write_matrices_3x4", || {
+                write_matrices_3x4(black_box(&moved), &mut rows);
                 black_box(&mut rows);
             }),
             ("interpolate_all", &mut interpolate),
@@ -197,11 +199,14 @@ fn matrices(c: &mut Criterion) {
         compare(
             c,
             &format!("{count} matrices"),
-            ("write_columns", || {
-                write_columns(black_box(&moved), &mut columns);
+            ("write_matrices_4x4", || {
+                write_matrices_4x4(black_box(&moved), &mut columns);
                 black_box(&mut columns);
             }),
-            ("interpolate_all beside write_columns", &mut interpolate),
+            (
+                "interpolate_all beside write_matrices_4x4",
+                &mut interpolate,
+            ),
         );
     }
 }

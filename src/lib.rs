@@ -150,7 +150,7 @@ pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Owners, Unmatched};
-pub use pose::{Correction, PoseCounts, Smoothing, write_columns, write_rows};
+pub use pose::{Correction, PoseCounts, Smoothing, write_matrices_3x4, write_matrices_4x4};
 pub use rapier3d;
 use rapier3d as rapier;
 #[cfg(feature = "threads")]

@@ -16,20 +16,20 @@ use super::lanes::{LANES, Quats, Vectors};
 /// Takes about as long as the poses took to interpolate: `cargo bench --bench frame -- matrices`.
 ///
 /// ```
-/// # use evenstep::{Rate, Simulation, write_rows};
+/// # use evenstep::{Rate, Simulation, write_matrices_3x4};
 /// # use evenstep::rapier3d::prelude::*;
 /// # let mut simulation = Simulation::new(Rate::default());
 /// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
 /// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
 /// let moved = simulation.moved();
 /// let mut instances = vec![[[0.0; 4]; 3]; moved.len()];
-/// write_rows(moved, &mut instances);
+/// write_matrices_3x4(moved, &mut instances);
 /// assert_eq!(instances[0], [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
 /// ```
 ///
 /// # Panics
 /// If the slices differ in length.
-pub fn write_rows(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) {
+pub fn write_matrices_3x4(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) {
     write(poses, out, |poses, out| {
         let [x, y, z] = axes(poses);
         let translations = Vectors::new(poses.map(|pose| pose.translation));
@@ -42,12 +42,12 @@ pub fn write_rows(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) {
 /// Writes poses as matrices of four by four, column after column: of `poses[i]` to `out[i]`.
 ///
 /// As glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4` have them in memory, 64 bytes: the columns are where the
-/// body's axes point, each with a 0, and the translation with a 1. Otherwise as [`write_rows`], which is a
+/// body's axes point, each with a 0, and the translation with a 1. Otherwise as [`write_matrices_3x4`], which is a
 /// quarter less to upload.
 ///
 /// # Panics
 /// If the slices differ in length.
-pub fn write_columns(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 4]]) {
+pub fn write_matrices_4x4(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 4]]) {
     write(poses, out, |poses, out| {
         for (i, axis) in axes(poses).into_iter().enumerate() {
             put(out, i, [axis.x, axis.y, axis.z, Vec4::ZERO]);
@@ -64,7 +64,11 @@ fn write<Matrix: Copy>(
     out: &mut [Matrix],
     four: impl Fn([&Pose; LANES], &mut [Matrix; LANES]),
 ) {
-    assert_eq!(poses.len(), out.len());
+    let lengths = [poses.len(), out.len()];
+    assert!(
+        lengths[0] == lengths[1],
+        "slices of {lengths:?}: give as many places as poses"
+    );
     let (poses, poses_rest) = poses.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for (poses, out) in poses.iter().zip(out) {
@@ -138,8 +142,8 @@ mod tests {
             let poses = poses(count);
             let mut rows = vec![[[f32::NAN; 4]; 3]; poses.len()];
             let mut columns = vec![[[f32::NAN; 4]; 4]; poses.len()];
-            write_rows(&poses, &mut rows);
-            write_columns(&poses, &mut columns);
+            write_matrices_3x4(&poses, &mut rows);
+            write_matrices_4x4(&poses, &mut columns);
             for (((_, pose), rows), columns) in poses.iter().zip(rows).zip(columns) {
                 let matrix = pose.to_mat4();
                 assert!(Mat4::from_cols_array_2d(&columns).abs_diff_eq(matrix, 1e-6));
@@ -164,10 +168,10 @@ mod tests {
     fn the_bits_are_the_same_at_every_place() {
         let poses = poses(7);
         let mut all = vec![[[0.0; 4]; 3]; 7];
-        write_rows(&poses, &mut all);
+        write_matrices_3x4(&poses, &mut all);
         for (i, all) in all.iter().enumerate() {
             let mut one = [[[0.0; 4]; 3]];
-            write_rows(&poses[i..=i], &mut one);
+            write_matrices_3x4(&poses[i..=i], &mut one);
             assert_eq!(one[0], *all);
         }
     }

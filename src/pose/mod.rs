@@ -22,7 +22,7 @@ mod matrices;
 mod screen;
 
 pub use correction::Correction;
-pub use matrices::{write_columns, write_rows};
+pub use matrices::{write_matrices_3x4, write_matrices_4x4};
 pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;
