@@ -251,7 +251,7 @@ fn a_character_walks_evenly_on_a_flat_floor() {
 #[test]
 fn a_character_walks_evenly_up_and_down_a_slope() {
     for degrees in [-45.0f32, -20.0, 20.0, 42.0] {
-        let direction = Vector::new(1.0, degrees.to_radians().tan(), 0.0);
+        let direction = Rotation::from_rotation_z(degrees.to_radians()) * Vector::X;
         assert_walks_evenly(|simulation| slope(simulation, degrees), direction);
     }
 }
