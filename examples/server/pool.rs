@@ -171,16 +171,19 @@ fn play(due: &mut Match, now: impl Fn() -> Duration + Send) -> Option<Ending> {
     catch_unwind(AssertUnwindSafe(|| for_steps(|| due.play(now)))).unwrap_or(Some(Ending::Panicked))
 }
 
-/// With its feature `parallel` Rapier needs all threads of the pool that a step is in, and those here may be waiting
-/// for matches. So steps are in a pool of their own then. Many small matches are faster without the feature.
+/// With its feature `parallel` Rapier needs all threads of the pool that a step is in, so they may neither wait for
+/// matches nor make another step. Then steps are in a pool of their own, one after the other. Many small matches are
+/// faster without the feature.
 #[cfg(feature = "parallel")]
 fn for_steps<R: Send>(play: impl FnOnce() -> R + Send) -> R {
-    use std::sync::LazyLock;
-    static STEPS: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+    use std::sync::{LazyLock, Mutex};
+    static STEPS: LazyLock<Mutex<rayon::ThreadPool>> = LazyLock::new(|| {
         let pool = rayon::ThreadPoolBuilder::new().build();
-        pool.expect("the system starts threads for steps")
+        Mutex::new(pool.expect("the system starts threads for steps"))
     });
-    STEPS.install(play)
+    // The panic of a match says nothing of the pool.
+    let steps = STEPS.lock().unwrap_or_else(PoisonError::into_inner);
+    steps.install(play)
 }
 
 #[cfg(not(feature = "parallel"))]

@@ -124,14 +124,20 @@ impl Poses {
             moved_at,
         };
         self.bodies.insert(key, body);
-        self.count_change();
+        #[cfg(feature = "threads")]
+        {
+            self.changes += 1;
+        }
         self.history.insert(key, since);
         self.settled.grow(self.bodies.len());
     }
 
     pub fn remove(&mut self, key: BodyKey) {
         self.removals += 1;
-        self.count_change();
+        #[cfg(feature = "threads")]
+        {
+            self.changes += 1;
+        }
         self.history.remove(key);
         if let Some(Body {
             place: Place::Moving(place),
@@ -467,7 +473,10 @@ impl Poses {
         let mut settling = std::mem::take(&mut self.settling);
         // From the last to the first, so that the body swapped into the gap is never one of them.
         for place in settling.drain(..).rev() {
-            self.count_change();
+            #[cfg(feature = "threads")]
+            {
+                self.changes += 1;
+            }
             let (key, pose) = (self.moving.keys[place], self.moving.current[place]);
             let body = &mut self.bodies[key];
             body.place = Place::Resting(pose);
@@ -695,17 +704,13 @@ impl Poses {
             Place::Resting(pose) => {
                 let place = self.moving.push(key, handle, pose, body.moved_at);
                 body.place = Place::Moving(place);
-                self.count_change();
+                #[cfg(feature = "threads")]
+                {
+                    self.changes += 1;
+                }
                 self.history.push(key, self.tick, Pair::at_rest(pose));
                 place
             }
-        }
-    }
-
-    fn count_change(&mut self) {
-        #[cfg(feature = "threads")]
-        {
-            self.changes += 1;
         }
     }
 
