@@ -210,6 +210,56 @@ fn one_step_a_second_begins_at_once_and_stands_in_a_pause() {
 }
 
 #[test]
+fn less_slack_is_less_latency_and_no_slack_that_of_one_thread() {
+    // Eight frames a step, at 1 m/s and a step of 1 s.
+    let run = |slack: f32| {
+        let mut simulation = scenes::space(1);
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let key = simulation.insert(body.can_sleep(false), scenes::ball());
+        let mut alone = simulation.clone();
+        let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+        overlap.set_slack(slack);
+        let mut shown = Vec::new();
+        for _ in 0..48 {
+            alone.advance(MS(125), |_, _| ());
+            overlap.frame(MS(125), &mut game).unwrap();
+            shown.push((alone.clock().time().as_secs_f32(), x(&overlap, key)));
+        }
+        let bits = |simulation: &Simulation| *simulation.body(key).unwrap().position();
+        let (ticks, stopped) = (alone.tick(), overlap.stop());
+        while alone.tick() < stopped.tick() {
+            alone.advance(MS(125), |_, _| ());
+        }
+        assert!(stopped.tick() - ticks <= 1, "of the same time");
+        assert_eq!(bits(&stopped), bits(&alone));
+        shown
+    };
+    let first = run(1.0)[47];
+    let full = first.0 - first.1;
+    assert!(
+        (full - 2.0).abs() < 1e-5,
+        "a step more than one thread: {full}"
+    );
+    for (slack, less) in [
+        (0.75, 0.25),
+        (0.5, 0.5),
+        (0.25, 0.75),
+        (0.0, 1.0),
+        (-3.0, 1.0),
+        (7.0, 0.0),
+    ] {
+        // Evenly, by so much of a step earlier, once the first steps are over.
+        for (time, x) in &run(slack)[24..] {
+            assert!(
+                (time - x - (full - less)).abs() < 1e-5,
+                "{slack}: {x} at {time}"
+            );
+        }
+    }
+    assert_eq!(run(f32::NAN), run(1.0));
+}
+
+#[test]
 fn another_rate_shows_every_body_where_it_is_at_the_time_that_is_shown() {
     let (simulation, key) = flyer_in_space();
     let rates = [100, 10, 1_000, 60].map(|hz| Rate::hz(hz).unwrap());
