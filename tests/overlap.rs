@@ -210,7 +210,7 @@ fn one_step_a_second_begins_at_once_and_stands_in_a_pause() {
 }
 
 #[test]
-fn less_slack_is_less_latency_and_no_slack_that_of_one_thread() {
+fn less_slack_shows_each_step_earlier_by_as_much() {
     // Eight frames a step, at 1 m/s and a step of 1 s.
     let run = |slack: f32| {
         let mut simulation = scenes::space(1);
