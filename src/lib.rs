@@ -110,6 +110,8 @@
 //! [answers]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/answers.md
 
 #![warn(missing_debug_implementations)]
+// On docs.rs each item shows its feature.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), warn(clippy::pedantic))]
 
 // The modules in the order that the data takes; each uses only those above it.
