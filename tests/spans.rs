@@ -4,7 +4,7 @@ mod scenes;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -60,15 +60,25 @@ impl<S: tracing::Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Entered {
     }
 }
 
-fn spans_of(run: impl FnOnce()) -> Vec<String> {
+/// One for the whole process, from before the first span on: a span that is first met on a thread without a
+/// subscriber may count as one that nobody wants, also for other threads' subscribers.
+static ENTERED: LazyLock<Entered> = LazyLock::new(|| {
     let entered = Entered::default();
     let subscriber = tracing_subscriber::registry().with(entered.clone());
-    tracing::subscriber::with_default(subscriber, run);
-    entered.here()
+    tracing::subscriber::set_global_default(subscriber).expect("nobody else sets one");
+    entered
+});
+
+/// What this thread enters meanwhile. Each test has a thread of its own.
+fn spans_of(run: impl FnOnce()) -> Vec<String> {
+    let before = ENTERED.here().len();
+    run();
+    ENTERED.here().split_off(before)
 }
 
 #[test]
 fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
+    LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.advance(MS(15), |_, _| ());
     let spans = spans_of(|| {
@@ -105,6 +115,7 @@ fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
 
 #[test]
 fn a_game_that_pulls_the_steps_has_the_parts_in_spans_of_its_own() {
+    LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(8, usize::MAX);
     let spans = spans_of(|| {
@@ -132,6 +143,7 @@ fn a_game_that_pulls_the_steps_has_the_parts_in_spans_of_its_own() {
 
 #[test]
 fn steps_made_again_say_so() {
+    LazyLock::force(&ENTERED);
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(8, usize::MAX);
     simulation.advance(MS(30), |_, _| ());
@@ -165,11 +177,7 @@ impl Hooks for Game {
 
 #[test]
 fn the_steps_on_a_thread_are_frames_of_it() {
-    // What another thread enters goes to the subscriber of the whole process. The other tests have theirs.
-    let entered = Entered::default();
-    let subscriber = tracing_subscriber::registry().with(entered.clone());
-    tracing::subscriber::set_global_default(subscriber).unwrap();
-
+    LazyLock::force(&ENTERED);
     let (steps, made) = std::sync::mpsc::channel();
     let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default());
     let patience = Duration::from_secs(60);
@@ -177,7 +185,7 @@ fn the_steps_on_a_thread_are_frames_of_it() {
     // Ends the thread, after the step at hand.
     drop(runner.stop());
 
-    let spans = entered.of(thread);
+    let spans = ENTERED.of(thread);
     let first: Vec<_> = spans.iter().take(9).map(String::as_str).collect();
     assert_eq!(
         first,
