@@ -144,11 +144,10 @@ impl Trajectory {
     pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32) {
         let led_by_origin = smoothing == Smoothing::Interpolate
             && body.body_type() == RigidBodyType::KinematicPositionBased;
-        let center = body.mass_properties().local_mprops.local_com;
-        self.center = if led_by_origin || !center.is_finite() {
+        self.center = if led_by_origin {
             Vector::ZERO
         } else {
-            center
+            finite_center(body)
         };
         self.after = finite_velocity(body);
         if !is_in_motion(body) {
@@ -332,7 +331,7 @@ fn hermite_rotation([start, end]: [Quats; 2], [v, w]: [Vectors; 2], moment: &Mom
 
 /// Where bodies that nothing touches are after so many seconds, or were before: `centers` are those of their
 /// mass, in their own frames.
-fn all_moved_on(
+pub(crate) fn all_moved_on(
     poses: &[Pose; LANES],
     velocities: [&RigidBodyVelocity<Real>; LANES],
     centers: [Vector; LANES],
@@ -395,6 +394,16 @@ pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
         velocity
     } else {
         RigidBodyVelocity::default()
+    }
+}
+
+/// A body's centre of mass in its own frame; the origin if it is not finite.
+pub(crate) fn finite_center(body: &RigidBody) -> Vector {
+    let center = body.mass_properties().local_mprops.local_com;
+    if center.is_finite() {
+        center
+    } else {
+        Vector::ZERO
     }
 }
 

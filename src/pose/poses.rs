@@ -54,7 +54,6 @@ pub(crate) struct Poses {
     /// How often a body was removed, or may have been.
     removals: u64,
     /// How often a body came, went, came to rest or onto the list of those that move.
-    #[cfg(feature = "threads")]
     #[cfg_attr(feature = "serde", serde(skip))]
     changes: u64,
     /// Kept for its memory: indices of bodies that come to rest.
@@ -124,20 +123,14 @@ impl Poses {
             moved_at,
         };
         self.bodies.insert(key, body);
-        #[cfg(feature = "threads")]
-        {
-            self.changes += 1;
-        }
+        self.changes += 1;
         self.history.insert(key, since);
         self.settled.grow(self.bodies.len());
     }
 
     pub fn remove(&mut self, key: BodyKey) {
         self.removals += 1;
-        #[cfg(feature = "threads")]
-        {
-            self.changes += 1;
-        }
+        self.changes += 1;
         self.history.remove(key);
         if let Some(Body {
             place: Place::Moving(place),
@@ -473,10 +466,7 @@ impl Poses {
         let mut settling = std::mem::take(&mut self.settling);
         // From the last to the first, so that the body swapped into the gap is never one of them.
         for place in settling.drain(..).rev() {
-            #[cfg(feature = "threads")]
-            {
-                self.changes += 1;
-            }
+            self.changes += 1;
             let (key, pose) = (self.moving.keys[place], self.moving.current[place]);
             let body = &mut self.bodies[key];
             body.place = Place::Resting(pose);
@@ -660,10 +650,7 @@ impl Poses {
         self.settled = left.settled;
         self.settled.grow(self.bodies.len());
         self.removals = left.removals + 1;
-        #[cfg(feature = "threads")]
-        {
-            self.changes = left.changes + 1;
-        }
+        self.changes = left.changes + 1;
     }
 
     /// What is shown of a body goes on from what was shown of it.
@@ -704,10 +691,7 @@ impl Poses {
             Place::Resting(pose) => {
                 let place = self.moving.push(key, handle, pose, body.moved_at);
                 body.place = Place::Moving(place);
-                #[cfg(feature = "threads")]
-                {
-                    self.changes += 1;
-                }
+                self.changes += 1;
                 self.history.push(key, self.tick, Pair::at_rest(pose));
                 place
             }

@@ -6,7 +6,8 @@ use crate::key::BodyKey;
 use crate::rapier::dynamics::{RigidBody, RigidBodyVelocity};
 use crate::rapier::math::{Pose, Real, Vector};
 
-use super::motion::{finite_velocity, moved_on};
+use super::lanes::LANES;
+use super::motion::{all_moved_on, finite_center, finite_velocity, moved_on};
 use super::poses::Poses;
 
 /// The pose of every body as it was last shown, and what changed then.
@@ -45,21 +46,34 @@ pub(crate) struct Onward {
 
 impl Onward {
     pub fn of(body: &RigidBody) -> Self {
-        let center = body.mass_properties().local_mprops.local_com;
         Self {
             velocity: finite_velocity(body),
-            center: if center.is_finite() {
-                center
-            } else {
-                Vector::ZERO
-            },
+            center: finite_center(body),
         }
     }
+}
 
-    /// Where it is so many seconds after it was at `pose`; there, if it would be nowhere.
-    fn after(&self, pose: &Pose, seconds: f32) -> Pose {
-        let beyond = moved_on(pose, &self.velocity, self.center, seconds);
-        if beyond.is_finite() { beyond } else { *pose }
+/// Moves bodies to where they are so many seconds later; who would be nowhere stays.
+fn move_on(poses: &mut [Pose], onward: &[Onward], seconds: f32) {
+    let put = |pose: &mut Pose, beyond: Pose| {
+        if beyond.is_finite() {
+            *pose = beyond;
+        }
+    };
+    let (fours, rest) = poses.as_chunks_mut::<LANES>();
+    let (onward_fours, onward_rest) = onward.as_chunks::<LANES>();
+    for (poses, onward) in fours.iter_mut().zip(onward_fours) {
+        let velocities = onward.each_ref().map(|it| &it.velocity);
+        let centers = onward.each_ref().map(|it| it.center);
+        let beyond = all_moved_on(poses, velocities, centers, [seconds; LANES]);
+        poses
+            .iter_mut()
+            .zip(beyond)
+            .for_each(|(pose, beyond)| put(pose, beyond));
+    }
+    for (pose, onward) in rest.iter_mut().zip(onward_rest) {
+        let beyond = moved_on(pose, &onward.velocity, onward.center, seconds);
+        put(pose, beyond);
     }
 }
 
@@ -84,9 +98,7 @@ impl Screen {
         let since = before.map(|before| before.frame);
         poses.poses_at(moment.alpha, &mut self.buffer);
         if moment.beyond > 0.0 {
-            for (pose, onward) in self.buffer.iter_mut().zip(onward) {
-                *pose = onward.after(pose, moment.beyond);
-            }
+            move_on(&mut self.buffer, onward, moment.beyond);
         }
         for (key, pose) in poses.poses_since(since, &self.buffer) {
             if self.shown.insert(key, pose) != Some(pose) {
