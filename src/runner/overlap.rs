@@ -14,7 +14,7 @@ use crate::time::{Step, Stepping};
 
 use super::RunnerSettings;
 use super::mailbox::{Mail, Pace, State};
-use super::physics::begin_frame;
+use super::physics::{at, begin_frame};
 use super::view::View;
 
 /// A simulation whose steps are made by another thread while the game draws its frame. With the feature `threads`.
@@ -49,8 +49,8 @@ use super::view::View;
 ///
 /// # Latency
 /// What a step does is shown a step later than by a [`Simulation`] in one thread, or by the part of a step that
-/// [`set_slack`](Self::set_slack) gives. What the hook after a step does is shown by the frame that calls it: shift the origin there, with
-/// the camera. What the hook before a step does comes with that step, as does what is done between two frames.
+/// [`set_slack`](Self::set_slack) gives. What the hook after a step does is shown by the frame that calls it: shift
+/// the origin there, with the camera. What the hook before a step does comes with that step, as does what is done between two frames.
 ///
 /// # What runs where
 /// [Rapier's own hooks](Hooks::physics_hooks) and [custom forces](crate::ForceGenerator::custom) are called within
@@ -397,7 +397,7 @@ impl Overlap {
         self.at = at(self.here());
     }
 
-    /// Only this makes frames: what is at another one is another simulation. It goes on from now.
+    /// A simulation that is another one goes on from now.
     fn notice_other(&mut self) {
         if let Some(simulation) = &self.simulation
             && at(simulation) != self.at
@@ -421,10 +421,6 @@ impl Overlap {
             });
         }
     }
-}
-
-fn at(simulation: &Simulation) -> (u64, Duration) {
-    (simulation.frame().number, simulation.clock().real_time())
 }
 
 impl Drop for Overlap {

@@ -180,9 +180,6 @@ impl<H: Hooks> Physics<H> {
         if self.broken.is_some() {
             return;
         }
-        // Only this thread makes frames: what is at another one is another simulation.
-        let at =
-            |simulation: &Simulation| (simulation.frame().number, simulation.clock().real_time());
         let before = at(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
@@ -284,6 +281,12 @@ impl<H: Hooks> Physics<H> {
     fn hand_over(&mut self) -> Option<Duration> {
         (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
     }
+}
+
+/// The number of a simulation's last frame, and its real time. Only its runner makes frames: what is at another one is
+/// another simulation.
+pub(super) fn at(simulation: &Simulation) -> (u64, Duration) {
+    (simulation.frame().number, simulation.clock().real_time())
 }
 
 /// Begins a frame for the one step that is due after `until`.
