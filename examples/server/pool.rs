@@ -18,12 +18,12 @@ use crate::schedule::Schedule;
 pub trait Time: Sync {
     fn now(&self) -> Duration;
 
-    /// Waits until a time, or for ever, and at most until `changed` is notified.
+    /// Waits until a time, and at most until `changed` is notified.
     fn wait<'a, T>(
         &self,
         changed: &Condvar,
         guard: MutexGuard<'a, T>,
-        until: Option<Duration>,
+        until: Duration,
     ) -> MutexGuard<'a, T>;
 }
 
@@ -84,7 +84,7 @@ impl<T: Time> Server<T> {
         let mut hall = self.lock();
         hall.asked_for.push(id);
         while hall.playing.contains(&id) {
-            hall = self.time.wait(&self.changed, hall, None);
+            hall = self.wait(hall, None);
         }
         hall.asked_for.retain(|asked| *asked != id);
         let aside = hall.aside.iter().position(|match_| match_.id == id);
@@ -119,7 +119,7 @@ impl<T: Time> Server<T> {
     pub fn wait_for_all(&self) {
         let mut hall = self.lock();
         while hall.matches() > 0 {
-            hall = self.time.wait(&self.changed, hall, None);
+            hall = self.wait(hall, None);
         }
     }
 
@@ -145,7 +145,7 @@ impl<T: Time> Server<T> {
         while !hall.is_stopped {
             let Some(mut due) = hall.waiting.take_due(self.time.now()) else {
                 let until = hall.waiting.first_due();
-                hall = self.time.wait(&self.changed, hall, until);
+                hall = self.wait(hall, until);
                 continue;
             };
             hall.playing.push(due.id);
@@ -156,6 +156,21 @@ impl<T: Time> Server<T> {
             if hall.put_back(back) {
                 self.changed.notify_all();
             }
+        }
+    }
+
+    /// Until a time, or for ever, and at most until something has changed.
+    fn wait<'a>(
+        &self,
+        hall: MutexGuard<'a, Hall>,
+        until: Option<Duration>,
+    ) -> MutexGuard<'a, Hall> {
+        match until {
+            Some(until) => self.time.wait(&self.changed, hall, until),
+            None => self
+                .changed
+                .wait(hall)
+                .unwrap_or_else(PoisonError::into_inner),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Time for tests: it passes only where somebody waits for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, MutexGuard, PoisonError};
+use std::sync::{Condvar, MutexGuard};
 use std::time::Duration;
 
 use crate::pool::Time;
@@ -19,13 +19,10 @@ impl Time for VirtualTime {
     /// are late by any amount.
     fn wait<'a, T>(
         &self,
-        changed: &Condvar,
+        _: &Condvar,
         guard: MutexGuard<'a, T>,
-        until: Option<Duration>,
+        until: Duration,
     ) -> MutexGuard<'a, T> {
-        let Some(until) = until else {
-            return changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
-        };
         self.0.fetch_max(until.as_nanos() as u64, Ordering::SeqCst);
         guard
     }

@@ -23,11 +23,8 @@ impl Time for WallTime {
         &self,
         changed: &Condvar,
         guard: MutexGuard<'a, T>,
-        until: Option<Duration>,
+        until: Duration,
     ) -> MutexGuard<'a, T> {
-        let Some(until) = until else {
-            return changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
-        };
         // To a moment and not for a time: what the last frame took does not add up.
         let wait = changed.wait_timeout(guard, until.saturating_sub(self.now()));
         wait.unwrap_or_else(PoisonError::into_inner).0
