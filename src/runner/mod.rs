@@ -310,8 +310,14 @@ impl<T> Answer<T> {
 /// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions,
 /// which see every command sent before. In a [pause](Command::Pause) both are done at once.
 ///
-/// Each step is a frame of the simulation. Its [`Stepping`](crate::Stepping) is set to fixed, and its limits of
-/// frame time, steps and budget to none: see [`RunnerSettings::max_lag`].
+/// Each step is a frame of the simulation. The simulation's [`Stepping`](crate::Stepping) and its limits of frame time,
+/// steps and budget have no effect here: see [`RunnerSettings::max_lag`].
+///
+/// # Recording
+/// A `Recorder` (with the feature `serde`) belongs to the hooks:
+/// [`before_frame`](Hooks::before_frame) records the frame, [`before_step`](Hooks::before_step) the input,
+/// [`after_step`](Hooks::after_step) the step. Commands are not recorded: send what changes the
+/// simulation as input, through a channel that the hooks read.
 ///
 /// # Determinism
 /// The same commands in the same steps make the same bits as a simulation in one thread. In which step a

@@ -2,12 +2,12 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::simulation::{Hooks, Simulation};
-use crate::time::Stepping;
+use crate::time::StepSettings;
 
 use super::command::Command;
 use super::mailbox::{Mail, Mailbox, Pace, State};
@@ -202,7 +202,7 @@ impl<H: Hooks> Physics<H> {
         let tick = self.simulation.tick();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
-            begin_frame(simulation, until);
+            begin_frame(simulation, hooks, until)?;
             simulation.make_steps(hooks)
         };
         match catch_unwind(AssertUnwindSafe(make)) {
@@ -289,14 +289,21 @@ pub(super) fn at(simulation: &Simulation) -> (u64, Duration) {
     (simulation.frame().number, simulation.clock().real_time())
 }
 
-/// Begins a frame for the one step that is due after `until`.
-pub(super) fn begin_frame(simulation: &mut Simulation, until: Duration) {
-    // Also of a simulation that the game has put in place of the one there was.
-    simulation.set_stepping(Stepping::Fixed);
-    simulation.set_max_frame_time(Duration::MAX);
-    simulation.set_max_steps_per_frame(None);
-    simulation.set_budget(None);
-    simulation.begin_frame(until);
+/// Begins a frame for the one step that is due after `until`, whatever limits the game has set. They stay set: a saved
+/// state has them.
+pub(super) fn begin_frame<H: Hooks>(
+    simulation: &mut Simulation,
+    hooks: &mut H,
+    until: Duration,
+) -> Result<(), H::Error> {
+    let settings = simulation.replace_step_settings(StepSettings::UNLIMITED);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let result = hooks.before_frame(simulation, until);
+        simulation.begin_frame(until);
+        result
+    }));
+    simulation.replace_step_settings(settings);
+    result.unwrap_or_else(|payload| resume_unwind(payload))
 }
 
 impl State {
