@@ -27,7 +27,7 @@ impl Clock {
 
     /// Simulated time, rounded down to a nanosecond: the length of all steps so far, of those that are due, and the
     /// [overstep](Self::overstep). In a hook it is the time of the end of the frame; that of a step is
-    /// [`Step::time`].
+    /// [`Step::time`](crate::Step::time).
     #[must_use]
     pub fn time(&self) -> Duration {
         let due = match self.due.steps {

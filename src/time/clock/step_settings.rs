@@ -15,7 +15,7 @@ pub(crate) struct StepSettings {
     pub budget: Option<Budget>,
 }
 
-/// The wall time that physics may take of a frame: for [`Clock::set_budget`].
+/// The wall time that physics may take of a frame: for [`Clock::set_budget`](crate::Clock::set_budget).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Budget {
