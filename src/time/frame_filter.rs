@@ -58,7 +58,7 @@ struct Averaging {
 #[non_exhaustive]
 pub enum FilterError {
     /// A display with a period of zero.
-    #[error("a display with a period of zero: give that of its frames, at 60 Hz 16.667 ms")]
+    #[error("a display with a period of zero: give the time between its frames, 16.667 ms at 60 Hz")]
     ZeroPeriod,
     /// A tolerance of half a period or more: every time would snap to some multiple.
     #[error(
