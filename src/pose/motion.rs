@@ -64,8 +64,10 @@ pub enum Smoothing {
     /// No latency. It never goes more than one step ahead: whatever the frame's time, the body is shown
     /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration
     /// a it is off by at most a · dt² from the next state, 1.7 mm for free fall at 60 Hz (with Rapier's four
-    /// substeps, 0.625 · a · dt²). At a contact it is off by up to |v| · dt, and then jumps back. To show a step that
-    /// was made ahead on a copy instead, see `docs/book/src/preview.md`.
+    /// substeps, 0.625 · a · dt²). At a contact it is off by up to |v| · dt, and then jumps back. A step made ahead on a
+    /// copy shows contacts too, at a cost: [Showing the present][preview].
+    ///
+    /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
     Extrapolate,
     /// The last state: not smooth, unless the display shows a frame for each step.
     Latest,
