@@ -185,6 +185,37 @@ fn an_error_before_the_first_step_shows_the_latest_state_too() {
     assert_eq!(simulation.pose(key), latest);
 }
 
+/// Fails before every other frame, and lists the times of all.
+struct EachFrame(Vec<Duration>);
+
+impl Hooks for EachFrame {
+    type Error = usize;
+
+    fn before_frame(&mut self, simulation: &Simulation, frame_time: Duration) -> Result<(), usize> {
+        assert_eq!(simulation.frame().number, self.0.len() as u64);
+        self.0.push(frame_time);
+        match self.0.len() {
+            odd if odd % 2 == 1 => Err(odd),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn an_error_before_a_frame_drops_its_steps_and_no_time() {
+    let (mut simulation, _) = flyer_in_space();
+    let mut hooks = EachFrame(Vec::new());
+    assert_eq!(simulation.advance_with(MS(25), &mut hooks), Err(1));
+    let frame = simulation.frame();
+    assert_eq!((frame.steps, frame.dropped.aborted), (0, 2));
+    // The rest of it is in the next frame.
+    let frame = simulation.advance_with(MS(5), &mut hooks).unwrap();
+    assert_eq!((frame.steps, frame.tick, frame.dropped.aborted), (1, 1, 0));
+    assert_eq!(simulation.clock().real_time(), MS(30));
+    assert_eq!(simulation.advance_with(MS(0), &mut hooks), Err(3));
+    assert_eq!(hooks.0, [MS(25), MS(5), MS(0)]);
+}
+
 #[test]
 fn a_panic_in_rapiers_step_is_the_end() {
     let (mut simulation, _) = flyer_in_space();

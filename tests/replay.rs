@@ -229,7 +229,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
             120 => simulation.set_max_frame_time(MS(250)),
             121 => simulation.set_max_steps_per_frame(Some(2)),
             130 => simulation.set_max_steps_per_frame(None),
-            131 => simulation.discard_overstep(),
+            131 => simulation.set_overstep(Duration::ZERO),
             140 => simulation.set_budget(Some(Budget {
                 frame: MS(4),
                 step: MS(1),
@@ -309,6 +309,14 @@ struct Live<'a> {
 impl Hooks for Live<'_> {
     type Error = RecordError;
 
+    fn before_frame(
+        &mut self,
+        simulation: &Simulation,
+        frame_time: Duration,
+    ) -> Result<(), RecordError> {
+        self.recorder.begin_frame(simulation, self.game, frame_time)
+    }
+
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), RecordError> {
         let input = Balls::input(step.tick);
         self.recorder.input(step, &input)?;
@@ -345,14 +353,11 @@ impl Hooks for Again<'_, '_> {
 fn both_loops_make_the_same_recording_and_play_it() {
     let (mut simulation, mut game) = Balls::new();
     let mut recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
+    let mut live = Live {
+        game: &mut game,
+        recorder: &mut recorder,
+    };
     for number in 0..100 {
-        recorder
-            .begin_frame(&simulation, &game, frame_time(number))
-            .unwrap();
-        let mut live = Live {
-            game: &mut game,
-            recorder: &mut recorder,
-        };
         simulation
             .advance_with(frame_time(number), &mut live)
             .unwrap();
@@ -372,6 +377,120 @@ fn both_loops_make_the_same_recording_and_play_it() {
     }
     assert_eq!(replay.differences(), []);
     assert_eq!(again.checksum(), simulation.checksum());
+}
+
+/// A game on another thread, recorded there.
+#[cfg(feature = "threads")]
+mod on_threads {
+    use super::*;
+    use evenstep::{Overlap, Runner, RunnerSettings};
+
+    /// All of it, to be sent to a thread. It reports its steps.
+    struct Recorded {
+        game: Balls,
+        recorder: Recorder<Vec<u8>>,
+        steps: std::sync::mpsc::Sender<u64>,
+    }
+
+    impl Recorded {
+        fn live(&mut self) -> Live<'_> {
+            Live {
+                game: &mut self.game,
+                recorder: &mut self.recorder,
+            }
+        }
+    }
+
+    impl Hooks for Recorded {
+        type Error = RecordError;
+
+        fn before_frame(
+            &mut self,
+            simulation: &Simulation,
+            frame_time: Duration,
+        ) -> Result<(), RecordError> {
+            self.live().before_frame(simulation, frame_time)
+        }
+
+        fn before_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), RecordError> {
+            self.live().before_step(simulation, step)
+        }
+
+        fn after_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), RecordError> {
+            self.live().after_step(simulation, step)?;
+            // Nobody may listen any more.
+            let _ = self.steps.send(step.tick);
+            Ok(())
+        }
+    }
+
+    /// A game whose settings would cut the steps of a thread, were they in force there.
+    fn recorded() -> (Simulation, Recorded, std::sync::mpsc::Receiver<u64>) {
+        let (mut simulation, mut game) = Balls::new();
+        simulation.set_stepping(Stepping::Variable);
+        simulation.set_max_frame_time(MS(1));
+        // Faster and slower in some of the steps.
+        game.clock_changes = vec![(20, 3.0), (30, 0.7), (40, 1.0)];
+        let recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
+        let (steps, made) = std::sync::mpsc::channel();
+        let recorded = Recorded {
+            game,
+            recorder,
+            steps,
+        };
+        (simulation, recorded, made)
+    }
+
+    fn assert_replays(simulation: &Simulation, recorder: Recorder<Vec<u8>>) {
+        let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+        let mut replay = recording.replay(0);
+        let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+        let mut steps = 0;
+        while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
+            let mut hooks = Again {
+                game: &mut game,
+                replay: &mut replay,
+            };
+            steps += again.advance_with(frame_time, &mut hooks).unwrap().steps;
+        }
+        assert_eq!(replay.differences(), []);
+        assert!(steps >= 60, "{steps}");
+        assert_eq!(again.checksum(), simulation.checksum());
+        // All steps have the rate's length; what the game has set is still set, also in what is saved there.
+        let clock = simulation.clock();
+        assert_eq!(clock.time() - clock.overstep(), MS(10 * clock.tick()));
+        assert_eq!(clock.stepping(), Stepping::Variable);
+        assert_eq!(clock.max_frame_time(), MS(1));
+    }
+
+    #[test]
+    fn a_runner_is_recorded_by_its_hooks() {
+        let (simulation, recorded, made) = recorded();
+        let runner = Runner::new(simulation, recorded, RunnerSettings::default());
+        while made.recv().expect("it makes steps") < 60 {}
+        let (simulation, recorded) = runner.stop();
+        assert_replays(&simulation, recorded.recorder);
+    }
+
+    #[test]
+    fn an_overlap_is_recorded_by_its_hooks() {
+        let (simulation, mut recorded, _made) = recorded();
+        let mut overlap = Overlap::new(simulation);
+        // The limit of frame time is the only one that counts here.
+        for _ in 0..800 {
+            overlap.frame(MS(7), &mut recorded).unwrap();
+        }
+        // The hook after the last step is not called: it is in the recording by its input alone.
+        assert_replays(&overlap.stop(), recorded.recorder);
+    }
 }
 
 /// Exact with `enhanced-determinism` only: the scene has many joints.

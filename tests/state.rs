@@ -6,7 +6,6 @@ use evenstep::rapier3d::prelude::*;
 use evenstep::{Rate, Simulation, Step, Stepping};
 use scenes::everything::Everything;
 use scenes::{MS, Yard, hash};
-use std::time::Duration;
 
 #[test]
 fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
@@ -158,7 +157,7 @@ fn a_checksum_is_equal_exactly_where_the_bits_are() {
     }
     let mut later = simulation.clone();
     later.set_tick(simulation.tick() + 1);
-    later.advance(Duration::ZERO, |_, _| ());
+    later.advance(MS(0), |_, _| ());
     assert_ne!(later.checksum(), checksum, "the tick is in it");
     let mut fewer = simulation.clone();
     fewer.remove(key);
@@ -170,7 +169,7 @@ fn a_checksum_is_equal_exactly_where_the_bits_are() {
 #[cfg(feature = "checksum")]
 #[test]
 fn a_checksum_does_not_depend_on_the_frames() {
-    let run = |frame: Duration, speed: f64| {
+    let run = |frame: std::time::Duration, speed: f64| {
         let mut simulation = scenes::space(100);
         simulation.insert(RigidBodyBuilder::dynamic(), scenes::ball());
         simulation.set_speed(speed).unwrap();

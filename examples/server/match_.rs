@@ -74,10 +74,10 @@ impl Match {
 
     /// When its next step is due, rounded up to a nanosecond.
     ///
-    /// Its clock says it, from all the time that it was given: rounding does not add up.
+    /// Its clock knows, from all the time that it was given: rounding does not add up.
     pub fn due(&self) -> Duration {
-        let waits = self.simulation.clock().overstep();
-        self.played_to + (self.period() + Duration::from_nanos(1)).saturating_sub(waits)
+        let until = self.simulation.clock().until_next_step();
+        self.played_to + until.expect("a match is never paused")
     }
 
     /// A frame: makes the steps that are due by now, and times each. `None` if it goes on.
@@ -168,7 +168,7 @@ mod tests {
         let mut playing = new(MS(16));
         for n in 1..=1_000 {
             let due = playing.due();
-            assert!(due >= exact(n) && due - exact(n) <= Duration::from_nanos(2));
+            assert_eq!(due, exact(n));
             playing.play(|| due);
             assert_eq!(playing.tick(), n);
         }
@@ -179,7 +179,7 @@ mod tests {
         let mut playing = new(MS(16));
         playing.play(|| exact(1) - MS(1));
         assert_eq!((playing.tick(), playing.last.lateness.len()), (0, 0));
-        assert!(playing.due() - exact(1) <= Duration::from_nanos(2));
+        assert_eq!(playing.due(), exact(1));
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         playing.play(|| exact(10) + MS(3));
         assert_eq!(playing.tick(), u64::from(CATCH_UP));
         assert_eq!(playing.record.dropped.steps, 10 - u64::from(CATCH_UP));
-        assert!(playing.due() - exact(11) <= Duration::from_nanos(2));
+        assert_eq!(playing.due(), exact(11));
     }
 
     #[test]

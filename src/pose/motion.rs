@@ -123,11 +123,11 @@ impl Pair {
 
     /// What is shown at `alpha`. At 1 that is the current pose, whatever the smoothing.
     pub fn at(&self, alpha: f32) -> Pose {
-        self.at_moment(&Moment::new(alpha))
+        self.weighted(&Weights::new(alpha))
     }
 
-    pub(super) fn at_moment(&self, moment: &Moment) -> Pose {
-        let plain = moment.blend.one(&self.previous, &self.current);
+    pub(super) fn weighted(&self, weights: &Weights) -> Pose {
+        let plain = weights.blend.one(&self.previous, &self.current);
         let Some(trajectory) = self.trajectory else {
             return plain;
         };
@@ -137,7 +137,7 @@ impl Pair {
             current: &[self.current; LANES],
             plain: &[plain; LANES],
         };
-        motions.at(trajectory.smoothing, moment)[0]
+        motions.at(trajectory.smoothing, weights)[0]
     }
 
     /// Moves both states by the same isometry of the world.
@@ -235,15 +235,15 @@ impl Trajectory {
     }
 }
 
-/// Where between two states a frame is, and what is the same for all bodies there.
-pub(super) struct Moment {
+/// Where between two states a frame is, and the weights of the two, which are the same for all bodies.
+pub(super) struct Weights {
     pub alpha: f32,
     pub blend: Blend,
     /// At [`ease`] of it.
     eased: Blend,
 }
 
-impl Moment {
+impl Weights {
     pub fn new(alpha: f32) -> Self {
         Self {
             alpha,
@@ -264,15 +264,15 @@ pub(super) struct Motions<'a> {
 
 impl Motions<'_> {
     /// As [`Pair::at`], were this smoothing that of all four.
-    pub fn at(&self, smoothing: Smoothing, moment: &Moment) -> [Pose; LANES] {
-        if moment.alpha >= 1.0 {
+    pub fn at(&self, smoothing: Smoothing, weights: &Weights) -> [Pose; LANES] {
+        if weights.alpha >= 1.0 {
             return *self.current;
         }
         match smoothing {
-            Smoothing::Interpolate => self.about_center(moment.alpha),
-            Smoothing::Hermite => self.hermite(moment),
+            Smoothing::Interpolate => self.about_center(weights.alpha),
+            Smoothing::Hermite => self.hermite(weights),
             Smoothing::Extrapolate => {
-                let seconds = self.trajectories.each_ref().map(|it| moment.alpha * it.dt);
+                let seconds = self.trajectories.each_ref().map(|it| weights.alpha * it.dt);
                 let velocities = self.trajectories.each_ref().map(|it| &it.after);
                 all_moved_on(self.current, velocities, self.centers(), seconds)
             }
@@ -301,8 +301,8 @@ impl Motions<'_> {
         })
     }
 
-    fn hermite(&self, moment: &Moment) -> [Pose; LANES] {
-        if moment.alpha <= 0.0 {
+    fn hermite(&self, weights: &Weights) -> [Pose; LANES] {
+        if weights.alpha <= 0.0 {
             return *self.previous;
         }
         let after = self.trajectories.each_ref().map(|it| &it.after);
@@ -313,11 +313,11 @@ impl Motions<'_> {
         let [v, w] = [before, after].map(|ends| Vectors::new(ends.map(|it| it.linvel)) * dt);
 
         let turned = [self.previous, self.current].map(rotations);
-        let rotation = hermite_rotation(turned, turning, moment);
+        let rotation = hermite_rotation(turned, turning, weights);
         let center = Vectors::new(self.centers());
         let start = translations(self.previous) + turned[0].rotate(center);
         let end = translations(self.current) + turned[1].rotate(center);
-        let (t, left) = (moment.alpha, 1.0 - moment.alpha);
+        let (t, left) = (weights.alpha, 1.0 - weights.alpha);
         let center_at =
             start + (end - start) * ease(t) + v * (t * left * left) - w * (t * t * left);
         let mut poses = to_poses(center_at - rotation.rotate(center), rotation);
@@ -336,15 +336,15 @@ impl Motions<'_> {
 /// Turned by the velocity before, which fades out, and the velocity after, which fades in. The
 /// rest, what is then still missing, goes between the two, so that it is without speed at
 /// both ends. It is small, also where the turn itself is large, so it has a shorter arc.
-fn hermite_rotation([start, end]: [Quats; 2], [v, w]: [Vectors; 2], moment: &Moment) -> Quats {
+fn hermite_rotation([start, end]: [Quats; 2], [v, w]: [Vectors; 2], weights: &Weights) -> Quats {
     let missing = turns(w * -0.5) * end * start.conjugate() * turns(v * -0.5);
     let missing = missing.renormalized().to_array().map(Pose::from_rotation);
     let mut part = [Pose::IDENTITY; LANES];
-    moment
+    weights
         .eased
         .block(&[Pose::IDENTITY; LANES], &missing, &mut part);
     let part = rotations(&part);
-    let t = moment.alpha;
+    let t = weights.alpha;
     let (of_v, of_w) = (t - 0.5 * t * t, 0.5 * t * t);
     (turns(w * of_w) * part * turns(v * of_v) * start).renormalized()
 }

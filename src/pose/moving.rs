@@ -11,7 +11,7 @@ use crate::step::World;
 
 use super::correction::{Correction, shown_with};
 use super::lanes::LANES;
-use super::motion::{Moment, Motions, Pair, Smoothing, Trajectory};
+use super::motion::{Motions, Pair, Smoothing, Trajectory, Weights};
 use super::shared;
 
 /// Lists with one entry a body, all in the same order.
@@ -269,22 +269,22 @@ impl Moving {
     #[cfg(feature = "threads")]
     pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) {
         poses.resize(self.keys.len(), Pose::IDENTITY);
-        let moment = Moment::new(alpha);
+        let weights = Weights::new(alpha);
         for (start, poses) in (0..).step_by(CHUNK).zip(poses.chunks_mut(CHUNK)) {
-            self.blend(start, &moment, poses);
+            self.blend(start, &weights, poses);
         }
     }
 
     /// Makes the poses that this frame shows, and the list of those that differ from the last
     /// frame's. Gives the number of bodies that are shown beyond their last state.
     pub fn show(&mut self, alpha: f32) -> usize {
-        let moment = Moment::new(alpha);
+        let weights = Weights::new(alpha);
         self.moved.clear();
         let mut extrapolated = 0;
         let mut poses = [Pose::IDENTITY; CHUNK];
         for start in (0..self.keys.len()).step_by(CHUNK) {
             let len = CHUNK.min(self.keys.len() - start);
-            extrapolated += self.blend(start, &moment, &mut poses[..len]);
+            extrapolated += self.blend(start, &weights, &mut poses[..len]);
             self.compare(start, &poses[..len]);
         }
         extrapolated
@@ -309,45 +309,45 @@ impl Moving {
     }
 
     /// What is shown of the bodies from `start` on. Gives how many of them are shown beyond their last state.
-    fn blend(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
+    fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
         let places = start..start + poses.len();
         let (previous, current) = (
             &self.previous[places.clone()],
             &self.current[places.clone()],
         );
-        moment.blend.all(previous, current, poses);
+        weights.blend.all(previous, current, poses);
         // Asked once for all of them, as it is nearly always of none.
         let marks = self.marks[places].iter();
         if marks.fold(false, |any, marks| any | marks.is_special()) {
-            return self.blend_special(start, moment, poses);
+            return self.blend_special(start, weights, poses);
         }
         0
     }
 
     /// [`blend`](Self::blend), of what the two poses alone do not say.
     #[inline(never)]
-    fn blend_special(&self, start: usize, moment: &Moment, poses: &mut [Pose]) -> usize {
+    fn blend_special(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
         let (fours, rest) = poses.as_chunks_mut::<LANES>();
         let rest_start = start + fours.len() * LANES;
         for (n, four) in fours.iter_mut().enumerate() {
-            self.blend_four(start + n * LANES, moment, four);
+            self.blend_four(start + n * LANES, weights, four);
         }
         for (place, pose) in (rest_start..).zip(rest) {
-            *pose = self.pair(place).at_moment(moment);
+            *pose = self.pair(place).weighted(weights);
         }
         let mut extrapolated = 0;
         for (place, pose) in (start..).zip(poses) {
             if let Some(error) = self.error(place) {
                 *pose = shown_with(error, pose);
             }
-            let goes_beyond = self.trajectories[place].goes_beyond(moment.alpha);
+            let goes_beyond = self.trajectories[place].goes_beyond(weights.alpha);
             extrapolated += usize::from(self.marks[place].has_trajectory && goes_beyond);
         }
         extrapolated
     }
 
     /// Of the four bodies from `start` on, with all smoothings that are among them.
-    fn blend_four(&self, start: usize, moment: &Moment, poses: &mut [Pose; LANES]) {
+    fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
         let marks: &[Marks; LANES] = four(&self.marks, start);
         let trajectories = four(&self.trajectories, start);
         for smoothing in Smoothing::ALL {
@@ -363,7 +363,7 @@ impl Moving {
                 current: four(&self.current, start),
                 plain: poses,
             };
-            let shown = motions.at(smoothing, moment);
+            let shown = motions.at(smoothing, weights);
             for i in (0..LANES).filter(|i| has_it[*i]) {
                 poses[i] = shown[i];
             }

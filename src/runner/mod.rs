@@ -1,5 +1,7 @@
 //! The simulation on a thread of its own, by the wall clock: the only place here that reads one.
 
+// What can be set.
+mod settings;
 // What is asked of it.
 mod command;
 // What comes from it.
@@ -12,13 +14,14 @@ mod orders;
 mod physics;
 // What the two threads share.
 mod sync;
+// What goes wrong.
+mod failure;
 // What is shown of it.
 mod view;
 // All of it with entities.
 #[cfg(all(test, feature = "hecs"))]
 mod with_hecs;
 
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -32,196 +35,13 @@ use crate::simulation::{Hooks, Simulation};
 use crate::step::Events;
 
 pub use command::{Call, Command};
+pub use failure::{Failure, SendError};
 use mailbox::Mailbox;
 use orders::{OrderSender, orders};
 pub use overlap::Overlap;
 use physics::{Order, Physics};
+pub use settings::{RunnerSettings, Starved};
 pub use view::View;
-
-/// Settings of a [`Runner`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct RunnerSettings {
-    /// How far in the past frames are shown, beyond the one step that interpolation needs: in steps, 0.5 by default.
-    ///
-    /// A step that takes longer than this is late, and the frames until it arrives [starve](View::is_starved). On
-    /// two shared cores at 60 Hz, steps of 1 ms starved 2.3 % of the frames with 0.2 and none with 0.5; steps of
-    /// 11 ms 18 % with 0.5 and 0.1 % with 1. For your machine:
-    /// `cargo run --release --all-features --example threads_report -- --seconds 8`.
-    ///
-    /// It does not adapt by itself. A slack that follows the longest wait of the last two seconds was tried on recorded
-    /// runs of 20 s, against a fixed one with the same mean delay: it starved 0.00 % of the frames, not 0.04 %, with
-    /// steps of 1 ms; 0.00 %, not 0.08 %, with one of 30 ms among them every 1.6 s; 3.94 %, not 3.98 %, with steps of
-    /// 11 ms and some of 30 ms; and clearly fewer only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %.
-    /// A single long step delayed it by 1.4 steps for seconds: for such steps there is [`starved`](Self::starved).
-    pub slack: f32,
-    /// What a starved frame shows: the newest state, by default.
-    pub starved: Starved,
-    /// The capacity of the queue of commands and questions: 256 by default. At most 1,024 of them may be new bodies.
-    pub commands: usize,
-    /// For how many steps events are kept until they are read: 1,000 by default. Older ones are
-    /// dropped and [counted](Runner::lost_events).
-    pub events: usize,
-    /// How far physics may be behind the wall clock before that time is dropped and
-    /// [counted](Runner::dropped): 250 ms by default.
-    pub max_lag: Duration,
-}
-
-impl Default for RunnerSettings {
-    fn default() -> Self {
-        Self {
-            slack: 0.5,
-            starved: Starved::Hold,
-            commands: 256,
-            events: 1_000,
-            max_lag: Duration::from_millis(250),
-        }
-    }
-}
-
-impl RunnerSettings {
-    /// How many steps in the past frames are shown.
-    fn delay(&self) -> f64 {
-        1.0 + steps(self.slack)
-    }
-
-    /// How many steps beyond the newest state a starved frame may be.
-    fn most_beyond(&self) -> f64 {
-        match self.starved {
-            Starved::Hold => 0.0,
-            Starved::Extrapolate { most } => steps(most),
-        }
-    }
-
-    /// How many states are handed over: those on both sides of the delay, and one more for a reader that is late.
-    fn states(&self) -> usize {
-        #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
-        #[expect(clippy::cast_sign_loss, reason = "from 1 to 61")]
-        let delay = self.delay().ceil() as usize;
-        delay + 2
-    }
-}
-
-/// What a frame shows while its state is late: for [`RunnerSettings::starved`].
-///
-/// Either way [`View::is_starved`] reports it. Once the state has arrived, the frames continue at the same
-/// [delay](RunnerSettings::slack): time does not go back.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum Starved {
-    /// The newest state: the picture stands still, and then jumps ahead.
-    #[default]
-    Hold,
-    /// Beyond the newest state, each body by its velocity there, as
-    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) does: the picture keeps moving.
-    ///
-    /// Once the state has arrived, each body is shown where it truly is at that time. It jumps there by its error:
-    /// at most a · t² under an acceleration a, for a time t beyond the state; |v| · t at a contact, or where a kinematic
-    /// body has stopped. A body that rests, is disabled or has [`Smoothing::Latest`](crate::Smoothing::Latest)
-    /// stays. In a pause, and after a panic, the frames go back to the newest state.
-    ///
-    /// It makes each hand-over slower, as the velocity of each moving body is read.
-    Extrapolate {
-        /// How far beyond the newest state, in steps: 60 at most. There the picture stops.
-        most: f32,
-    },
-}
-
-/// A setting in steps, limited to 0 to 60.
-fn steps(set: f32) -> f64 {
-    // NaN is 0.
-    if set > 0.0 { set.min(60.0).into() } else { 0.0 }
-}
-
-/// What went wrong on the physics' thread: from [`Runner::failures`].
-#[non_exhaustive]
-pub enum Failure<E> {
-    /// A hook failed. Its step was not made; the game goes on.
-    Hook {
-        /// The tick of the frame's step.
-        tick: u64,
-        /// The hook's error.
-        error: E,
-    },
-    /// A hook, a command or Rapier panicked. Physics has stopped: call [`recover`](Runner::recover) or
-    /// [`stop`](Runner::stop). The last frame stays on the screen.
-    Panic {
-        /// The tick of the step.
-        tick: u64,
-        /// The payload of the panic.
-        payload: Box<dyn Any + Send>,
-    },
-    /// A question panicked, so it has no answer. The game goes on.
-    Question {
-        /// The number of steps made.
-        tick: u64,
-        /// The payload of the panic.
-        payload: Box<dyn Any + Send>,
-    },
-}
-
-impl<E: fmt::Debug> fmt::Debug for Failure<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Hook { tick, error } => write!(f, "Hook {{ tick: {tick}, error: {error:?} }}"),
-            Self::Panic { tick, .. } => write!(f, "Panic {{ tick: {tick}, .. }}"),
-            Self::Question { tick, .. } => write!(f, "Question {{ tick: {tick}, .. }}"),
-        }
-    }
-}
-
-impl<E: fmt::Display> fmt::Display for Failure<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Hook { tick, error } => {
-                write!(f, "a hook failed in the step of tick {tick}: {error}")
-            }
-            Self::Panic { tick, payload } => write!(
-                f,
-                "physics panicked in the step of tick {tick}{}: call `recover` or `stop`",
-                message(&**payload)
-            ),
-            Self::Question { tick, payload } => write!(
-                f,
-                "a question panicked after {tick} steps{}",
-                message(&**payload)
-            ),
-        }
-    }
-}
-
-/// What a panic says, if it says it in words.
-fn message(payload: &(dyn Any + Send)) -> String {
-    let words = (payload.downcast_ref::<&str>().copied())
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    words.map_or_else(String::new, |words| format!(" ({words})"))
-}
-
-/// Why a command was not accepted. It contains the command.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SendError<T> {
-    /// The queue is full: see [`RunnerSettings::commands`].
-    #[error(
-        "the queue of commands is full: send fewer in a frame, or raise `RunnerSettings::commands`"
-    )]
-    Full(T),
-    /// The thread has ended.
-    #[error("the physics thread has ended: `failures` says why, `stop` returns the simulation")]
-    Ended(T),
-}
-
-impl<T> SendError<T> {
-    /// The same of something else that is handed back.
-    fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
-        match self {
-            Self::Full(refused) => SendError::Full(change(refused)),
-            Self::Ended(refused) => SendError::Ended(change(refused)),
-        }
-    }
-}
 
 /// A question to the physics, which gets the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
@@ -310,8 +130,14 @@ impl<T> Answer<T> {
 /// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions,
 /// which see every command sent before. In a [pause](Command::Pause) both are done at once.
 ///
-/// Each step is a frame of the simulation. Its [`Stepping`](crate::Stepping) is set to fixed, and its limits of
-/// frame time, steps and budget to none: see [`RunnerSettings::max_lag`].
+/// Each step is a frame of the simulation. The simulation's [`Stepping`](crate::Stepping) and its limits of frame time,
+/// steps and budget have no effect here: see [`RunnerSettings::max_lag`].
+///
+/// # Recording
+/// A `Recorder` (with the feature `serde`) belongs to the hooks:
+/// [`before_frame`](Hooks::before_frame) records the frame, [`before_step`](Hooks::before_step) the input,
+/// [`after_step`](Hooks::after_step) the step. Commands are not recorded: send what changes the
+/// simulation as input, through a channel that the hooks read.
 ///
 /// # Determinism
 /// The same commands in the same steps make the same bits as a simulation in one thread. In which step a

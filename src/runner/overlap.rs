@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::rapier::pipeline::PhysicsHooks;
 use crate::simulation::{Hooks, Simulation, or_none};
-use crate::time::{Step, Stepping};
+use crate::time::Step;
 
 use super::RunnerSettings;
 use super::mailbox::{Mail, Pace, State};
@@ -58,9 +58,9 @@ use super::view::View;
 /// once, on the game's thread.
 ///
 /// # Limits
-/// Steps are made at their even rate: [`Stepping`] is set to fixed, and the limits of frame time, steps and
-/// budget to none. But a frame that takes longer than the limit of frame time was when the simulation was given,
-/// 250 ms if it was not set, counts as one of that time. The bits are those of one thread.
+/// Steps are made at their even rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
+/// here. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
+/// one thread.
 pub struct Overlap {
     /// `None` while the other thread has it.
     simulation: Option<Simulation>,
@@ -111,7 +111,7 @@ impl Overlap {
     /// # Panics
     /// If the system cannot start a thread.
     #[must_use]
-    pub fn new(mut simulation: Simulation) -> Self {
+    pub fn new(simulation: Simulation) -> Self {
         let (to, jobs) = channel::<Job>();
         let (done, from) = channel();
         let thread = Builder::new().name("physics".into()).spawn(move || {
@@ -123,9 +123,7 @@ impl Overlap {
                 }
             }
         });
-        simulation.set_stepping(Stepping::Fixed);
         let clock = simulation.clock();
-        let longest_frame = clock.max_frame_time();
         // The first step is begun as time begins, and is of the time before.
         let now = clock.real_time() + clock.until_next_step().unwrap_or_default();
         let settings = RunnerSettings {
@@ -141,12 +139,13 @@ impl Overlap {
             from,
             thread: Some(thread.expect("the system starts a thread for the physics")),
             view,
-            longest_frame,
+            longest_frame: Duration::ZERO,
             slack: 1.0,
             now,
             stands: false,
             replaced: 0,
         };
+        overlap.mark();
         overlap.publish(now);
         overlap
     }
@@ -339,8 +338,9 @@ impl Overlap {
         let Some(until) = self.until_next_step().filter(|_| self.is_due()) else {
             return Ok(false);
         };
-        begin_frame(self.here(), until);
+        let result = begin_frame(self.here(), hooks, until);
         self.mark();
+        result?;
         let simulation = self.here();
         while let Some(step) = simulation.next_step() {
             if step.is_resimulated {
@@ -393,8 +393,12 @@ impl Overlap {
         self.publish(due);
     }
 
+    /// What is to be known of the simulation while the other thread has it.
     fn mark(&mut self) {
-        self.at = at(self.here());
+        let simulation = self.here();
+        let longest_frame = simulation.clock().max_frame_time();
+        self.at = at(simulation);
+        self.longest_frame = longest_frame;
     }
 
     /// A simulation that is another one goes on from now.

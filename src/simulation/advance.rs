@@ -33,6 +33,22 @@ pub trait Hooks {
     /// What makes a hook fail; [`Infallible`] if none does.
     type Error;
 
+    /// Called before each frame, with the time that it took: for a `Recorder` (with the feature `serde`).
+    ///
+    /// With a `Runner` or an `Overlap` it is called for each step that is due, which is a frame of the simulation there;
+    /// the clock then has the settings of that frame.
+    ///
+    /// # Errors
+    /// An error drops the steps that are due: see [`Simulation::advance_with`].
+    fn before_frame(
+        &mut self,
+        simulation: &Simulation,
+        frame_time: Duration,
+    ) -> Result<(), Self::Error> {
+        let _ = (simulation, frame_time);
+        Ok(())
+    }
+
     /// Called before each step: forces, input, spawn and despawn.
     ///
     /// # Errors
@@ -157,8 +173,9 @@ impl Simulation {
             number = self.frame.number + 1,
             frame_time = frame_time.as_secs_f64()
         );
+        let result = hooks.before_frame(self, frame_time);
         self.begin_frame(frame_time);
-        let result = self.make_steps(hooks);
+        let result = result.and_then(|()| self.make_steps(hooks));
         let frame = self.end_frame();
         result.map(|()| frame)
     }

@@ -140,6 +140,36 @@ impl Simulation {
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
     /// settings and the overstep stay as they are. Pending forces are discarded.
     ///
+    /// A player who rewinds sees motion that is as smooth backwards as forwards: in a pause, set the
+    /// [overstep](Self::set_overstep) of each frame too.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Rate, Simulation};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::new(Rate::hz(10)?);
+    /// # simulation.physics_mut().gravity = Vector::ZERO;
+    /// # simulation.set_rewind_limits(100, usize::MAX);
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0); // 1 m in each step
+    /// let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// simulation.advance(Duration::from_millis(1_000 / 4), |_, _| ());
+    /// simulation.advance(Duration::from_millis(1_000 / 4), |_, _| ());
+    /// assert_eq!(simulation.tick(), 5);
+    ///
+    /// simulation.pause();
+    /// let frame_time = Duration::from_millis(7);
+    /// for steps in [4.5_f32, 4.2, 3.9] {
+    ///     simulation.rewind(steps as u64)?;
+    ///     let period = simulation.clock().rate().period();
+    ///     simulation.set_overstep(period.mul_f32(steps.fract()));
+    ///     simulation.advance(frame_time, |_, _| ());
+    ///     // As always, a frame shows one step ago.
+    ///     let x = simulation.pose(key).unwrap().translation.x;
+    ///     assert!((x - (steps - 1.0)).abs() < 1e-4);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// This also works after Rapier has panicked in a step: that step then was never made.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "threads")]
+use crate::time::StepSettings;
 use crate::time::{Budget, Rate, SpeedError, Stepping};
 
 use super::Simulation;
@@ -67,16 +69,22 @@ impl Simulation {
         self.clock.set_tick(tick);
     }
 
-    /// Discards the time that is left over for the next step: see
-    /// [`Clock::discard_overstep`](crate::Clock::discard_overstep).
-    pub fn discard_overstep(&mut self) {
-        self.clock.discard_overstep();
+    /// Sets the time in the accumulator, or discards it with zero: see
+    /// [`Clock::set_overstep`](crate::Clock::set_overstep).
+    pub fn set_overstep(&mut self, overstep: Duration) {
+        self.clock.set_overstep(overstep);
     }
 
     /// Real time passes that is part of no frame.
     #[cfg(feature = "threads")]
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.clock.skip_real_time(skipped);
+    }
+
+    /// See [`Clock::replace_step_settings`](crate::Clock).
+    #[cfg(feature = "threads")]
+    pub(crate) fn replace_step_settings(&mut self, settings: StepSettings) -> StepSettings {
+        self.clock.replace_step_settings(settings)
     }
 
     /// Goes on at another real time: that of the thread that it has come to.

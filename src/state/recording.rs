@@ -133,8 +133,9 @@ pub enum RecordError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With [`Simulation::advance_with`] the calls are the same: [`begin_frame`](Self::begin_frame) before it,
-/// [`input`](Self::input) first in [`before_step`](crate::Hooks::before_step), [`end_step`](Self::end_step) first in
+/// With [`Simulation::advance_with`], a `Runner` or an `Overlap` the calls are the same:
+/// [`begin_frame`](Self::begin_frame) in [`before_frame`](crate::Hooks::before_frame), [`input`](Self::input) first in
+/// [`before_step`](crate::Hooks::before_step), [`end_step`](Self::end_step) first in
 /// [`after_step`](crate::Hooks::after_step).
 ///
 /// # What it holds
@@ -196,7 +197,7 @@ impl<W: Write> Recorder<W> {
     /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due. `game` is
     /// the game's own part of the state: what its steps depend on beside the simulation and their input.
     ///
-    /// Call it right before [`Simulation::begin_frame`] or [`Simulation::advance_with`].
+    /// Call it right before [`Simulation::begin_frame`], or in [`Hooks::before_frame`](crate::Hooks::before_frame).
     ///
     /// # Errors
     /// A [`RecordError`]. If a keyframe cannot be written, the frame is recorded nevertheless.

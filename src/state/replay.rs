@@ -499,10 +499,11 @@ fn set(simulation: &mut Simulation, clock: &Settings, most_steps: u32) -> Result
     let speed = simulation.set_speed(clock.speed);
     speed.map_err(|_| ReplayError::Contents)?;
     simulation.set_rate(clock.rate);
-    simulation.set_stepping(clock.stepping);
-    simulation.set_max_frame_time(clock.max_frame_time);
-    simulation.set_max_steps_per_frame(clock.max_steps_per_frame);
-    simulation.set_budget(clock.budget);
+    let stepping = clock.stepping;
+    simulation.set_stepping(stepping.strategy);
+    simulation.set_max_frame_time(stepping.max_frame_time);
+    simulation.set_max_steps_per_frame(stepping.max_steps_per_frame);
+    simulation.set_budget(stepping.budget);
     // This also forgets the single steps.
     simulation.resume();
     if clock.is_paused {
@@ -514,8 +515,8 @@ fn set(simulation: &mut Simulation, clock: &Settings, most_steps: u32) -> Result
     if let Some(tick) = clock.new_tick {
         simulation.set_tick(tick);
     }
-    if clock.discards_overstep {
-        simulation.discard_overstep();
+    if let Some(overstep) = clock.new_overstep {
+        simulation.set_overstep(overstep);
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ impl Screen {
             ahead.pause();
             ahead.step_once();
         } else {
-            ahead.discard_overstep();
+            ahead.set_overstep(Duration::ZERO);
             ahead.set_stepping(Stepping::Variable);
             let period = self.simulation.clock().rate().period();
             time = period.mul_f32(length).max(Duration::from_nanos(1));

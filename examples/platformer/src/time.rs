@@ -61,28 +61,14 @@ pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     let frame = simulation.frame();
     let now = frame.tick as f64 + f64::from(frame.alpha);
     let shown = (now - frame_time.as_secs_f64() / step).max(oldest as f64);
-    // Never a whole step, by whatever rounding.
-    let overstep = shown.fract().min(0.999) * step;
+    let overstep = Duration::from_secs_f64(shown.fract() * step);
     let tick = shown as u64;
     if tick == simulation.tick() || simulation.rewind(tick).is_ok() {
-        show_at(simulation, frame_time, overstep);
+        // A frame in a pause makes no step. Real time goes on, as the stamps of input need it.
+        simulation.pause();
+        simulation.set_overstep(overstep);
+        simulation.advance(frame_time, |_, _| ());
     }
-}
-
-/// Shows the state with so much of the next step's time gone: seconds. The frame's time is scaled to just that, and no
-/// step is due. Real time goes on as ever, as the stamps of input need it.
-fn show_at(simulation: &mut Simulation, frame_time: Duration, overstep: f64) {
-    /// What the clock can take: it limits frames of less than 17 µs.
-    const FASTEST: f64 = 1000.0;
-    let counted = frame_time.min(simulation.clock().max_frame_time());
-    let speed = overstep / counted.as_secs_f64().max(f64::MIN_POSITIVE);
-    simulation.resume();
-    simulation.discard_overstep();
-    simulation
-        .set_speed(speed.min(FASTEST))
-        .expect("it is in the range");
-    let frame = simulation.advance(frame_time, |_, _| ());
-    debug_assert_eq!(frame.steps, 0, "the rules were not asked");
 }
 
 /// What the game was before each of the last steps. The simulation keeps its own states; this is the rest.

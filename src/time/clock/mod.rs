@@ -1,7 +1,13 @@
 //! The accumulator: elapsed time in, steps due out, one at a time.
 
+// In which it counts.
+mod units;
 // What can be set.
 mod settings;
+// How a frame's time becomes steps.
+mod step_settings;
+// What it says.
+mod readings;
 // What it gives.
 mod step;
 // Written and read.
@@ -11,25 +17,17 @@ mod written;
 use std::time::Duration;
 
 use super::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
-use super::stepping::Stepping;
 
-pub use settings::{Budget, SpeedError};
+pub use settings::SpeedError;
 pub use step::{Dropped, Step};
+pub use step_settings::Budget;
+pub(crate) use step_settings::StepSettings;
+use units::{SPEED_UNITS, in_units_of, seconds, units_per_step};
 #[cfg(feature = "serde")]
 pub(crate) use written::Settings;
 
-/// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
-///
-/// 2⁵·3²·5⁴·7: every speed of at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144.
-/// A larger number would make finer speeds, but a frame of a century at the largest rate and
-/// speed has to fit into 128 bits: 2⁶² ns · 2³² · 2³¹.
-const SPEED_UNITS: u32 = 1_260_000;
-
 /// The longest frame that the 128-bit accumulator is made for: 136 years.
 const LONGEST_FRAME: Duration = Duration::from_secs(u32::MAX as u64);
-
-/// The largest f32 below one: an alpha is never rounded up to a whole step.
-const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// Turns the elapsed time of frames into whole steps: the accumulator of
 /// [Fix Your Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
@@ -83,17 +81,14 @@ const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 pub struct Clock {
     /// What was set, for the next frame.
     rate: Rate,
-    stepping: Stepping,
+    stepping: StepSettings,
     /// In [`SPEED_UNITS`].
     speed: u32,
     is_paused: bool,
     /// Steps asked for with `step_once`.
     single_steps: u32,
-    max_frame_time: Duration,
-    max_steps_per_frame: Option<u32>,
-    budget: Option<Budget>,
     new_tick: Option<u64>,
-    discards_overstep: bool,
+    new_overstep: Option<Duration>,
 
     /// The rate of the frame at hand, which the units of time are made of.
     unit_rate: Rate,
@@ -130,15 +125,12 @@ impl Clock {
     pub fn new(rate: Rate) -> Self {
         Self {
             rate,
-            stepping: Stepping::default(),
+            stepping: StepSettings::default(),
             speed: SPEED_UNITS,
             is_paused: false,
             single_steps: 0,
-            max_frame_time: Duration::from_millis(250),
-            max_steps_per_frame: None,
-            budget: None,
             new_tick: None,
-            discards_overstep: false,
+            new_overstep: None,
             unit_rate: rate,
             overstep: 0,
             simulated: 0,
@@ -171,9 +163,10 @@ impl Clock {
         self.due = Due::default();
         if gained > 0 {
             let length = units_per_step(self.rate);
-            let plan = self.stepping.plan(self.overstep + gained, length);
+            let plan = self.stepping.strategy.plan(self.overstep + gained, length);
             self.overstep = plan.left;
-            whole = self.limit(plan.whole, made + u64::from(plan.last > 0), &mut dropped);
+            let others = made + u64::from(plan.last > 0);
+            whole = self.stepping.limit(plan.whole, others, &mut dropped);
             self.due.last = plan.last;
         }
         // Only a frame of decades at gigahertz rates holds more steps than a u64 counts.
@@ -240,7 +233,7 @@ impl Clock {
 
     fn apply_settings(&mut self) {
         self.overstep = self.next_overstep();
-        self.discards_overstep = false;
+        self.new_overstep = None;
         if self.unit_rate != self.rate {
             self.simulated = in_units_of(self.rate, self.simulated, self.unit_rate);
             self.unit_rate = self.rate;
@@ -252,8 +245,10 @@ impl Clock {
 
     /// What the next frame finds in the accumulator, in the units of that frame.
     fn next_overstep(&self) -> u128 {
-        if self.discards_overstep {
-            0
+        if let Some(overstep) = self.new_overstep {
+            let units_per_nano = u128::from(self.rate.steps()) * u128::from(SPEED_UNITS);
+            let most = units_per_step(self.rate) - 1;
+            overstep.as_nanos().saturating_mul(units_per_nano).min(most)
         } else if self.unit_rate == self.rate {
             self.overstep
         } else {
@@ -266,34 +261,21 @@ impl Clock {
         if self.is_paused {
             return (0, 0);
         }
-        if let Some(count) = self.stepping.count(elapsed.as_nanos(), self.rate) {
+        if let Some(count) = self.stepping.strategy.count(elapsed.as_nanos(), self.rate) {
             // At speed 1 so many whole steps, however long the frame took.
             let seconds = u128::from(self.rate.seconds());
             let gained = count * NANOS_PER_SECOND * seconds * u128::from(self.speed);
             return (gained, gained.div_ceil(elapsed.as_nanos().max(1)));
         }
-        let taken = elapsed.min(self.max_frame_time);
+        let taken = elapsed.min(self.stepping.max_frame_time);
         dropped.frame_time = elapsed.saturating_sub(taken);
         let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
         (taken.as_nanos() * units_per_nano, units_per_nano)
     }
 
-    /// How many of `whole` steps may be made, beside others.
-    fn limit(&self, whole: u64, others: u64, dropped: &mut Dropped) -> u64 {
-        let at_most = |most: u64| whole.min(most.saturating_sub(others));
-        let by_count = self
-            .max_steps_per_frame
-            .map_or(whole, |most| at_most(most.into()));
-        let by_budget = self.budget.map_or(whole, |budget| at_most(budget.steps()));
-        dropped.steps = whole - by_count;
-        dropped.over_budget = by_count.saturating_sub(by_budget);
-        by_count.min(by_budget)
-    }
-
     /// The most steps that a frame may make.
     pub(crate) fn most_steps(&self) -> u64 {
-        let by_count = self.max_steps_per_frame.map_or(u64::MAX, u64::from);
-        by_count.min(self.budget.map_or(u64::MAX, Budget::steps))
+        self.stepping.most_steps()
     }
 
     /// Goes to where `other` is in simulated time. Real time, the settings and the overstep stay.
@@ -301,6 +283,22 @@ impl Clock {
         self.abort_frame();
         self.tick = other.tick;
         self.simulated = in_units_of(self.unit_rate, other.simulated, other.unit_rate);
+    }
+
+    /// Real time passes that is part of no frame, and counts as dropped.
+    #[cfg(feature = "threads")]
+    pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
+        self.real_time = self.real_time.saturating_add(skipped);
+        self.dropped += Dropped {
+            frame_time: skipped,
+            ..Dropped::default()
+        };
+    }
+
+    /// Goes on at another real time.
+    #[cfg(feature = "threads")]
+    pub(crate) fn set_real_time(&mut self, real_time: Duration) {
+        (self.real_time, self.step_start) = (real_time, real_time);
     }
 
     /// The length of the next step.
@@ -345,146 +343,11 @@ impl Clock {
     }
 }
 
-/// # Readings
-impl Clock {
-    /// Real time passes that is part of no frame, and counts as dropped.
-    #[cfg(feature = "threads")]
-    pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
-        self.real_time = self.real_time.saturating_add(skipped);
-        self.dropped += Dropped {
-            frame_time: skipped,
-            ..Dropped::default()
-        };
-    }
-
-    /// Goes on at another real time.
-    #[cfg(feature = "threads")]
-    pub(crate) fn set_real_time(&mut self, real_time: Duration) {
-        (self.real_time, self.step_start) = (real_time, real_time);
-    }
-
-    /// How much real time a frame must take for the next step to be due: `None` if time stands still. With
-    /// [`Stepping::Fixed`].
-    #[cfg(feature = "threads")]
-    pub(crate) fn until_next_step(&self) -> Option<Duration> {
-        if self.is_paused && self.single_steps > 0 {
-            return Some(Duration::ZERO);
-        }
-        let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
-        if self.is_stopped() || units_per_nano == 0 {
-            return None;
-        }
-        let missing = units_per_step(self.rate).saturating_sub(self.next_overstep());
-        Some(duration_from_nanos(missing.div_ceil(units_per_nano)))
-    }
-
-    /// The number of steps made so far; the tick of the next one.
-    #[must_use]
-    pub fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    /// Real time: the sum of all frame times, dropped or not, paused or not.
-    /// [Input](crate::InputQueue) is stamped with it.
-    #[must_use]
-    pub fn real_time(&self) -> Duration {
-        self.real_time
-    }
-
-    /// Simulated time, rounded down to a nanosecond: the length of all steps so far, of those that are due, and the
-    /// [overstep](Self::overstep). In a hook it is the time of the end of the frame; that of a step is
-    /// [`Step::time`].
-    #[must_use]
-    pub fn time(&self) -> Duration {
-        let due = match self.due.steps {
-            0 => 0,
-            _ => self.length().saturating_add(self.units_after_next()),
-        };
-        let units = self.simulated.saturating_add(due);
-        self.duration(units.saturating_add(self.overstep))
-    }
-
-    /// What [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now: for what the game
-    /// animates itself, before it advances the simulation.
-    ///
-    /// ```
-    /// # use evenstep::{Clock, Rate};
-    /// # use std::time::Duration;
-    /// let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.set_speed(0.5)?;
-    /// let time = clock.time_after(Duration::from_millis(30));
-    /// assert_eq!(time, Duration::from_millis(15));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn time_after(&self, elapsed: Duration) -> Duration {
-        let mut clock = self.clone();
-        clock.begin_frame(elapsed);
-        clock.time()
-    }
-
-    /// The time in the accumulator: less than a step. Rounded down to a nanosecond of simulated time; the clock
-    /// itself keeps it exact.
-    #[must_use]
-    pub fn overstep(&self) -> Duration {
-        self.duration(self.overstep)
-    }
-
-    /// [`overstep`](Self::overstep) as a fraction of a step, in [0, 1): where between the last two
-    /// states a frame is shown.
-    #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounding to f32 is the point"
-    )]
-    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
-    pub fn alpha(&self) -> f32 {
-        let fraction = self.overstep as f64 / units_per_step(self.unit_rate) as f64;
-        (fraction as f32).min(LARGEST_ALPHA)
-    }
-
-    /// Simulated time, in the clock's own units.
-    #[cfg(feature = "checksum")]
-    pub(crate) fn exact_time(&self) -> u128 {
-        self.simulated
-    }
-
-    /// All that was dropped since the clock was made.
-    #[must_use]
-    pub fn dropped(&self) -> Dropped {
-        self.dropped
-    }
-}
-
-/// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
-fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
-    let (new, old) = (u128::from(new.steps()), u128::from(old.steps()));
-    (units / old).saturating_mul(new) + units % old * new / old
-}
-
-fn units_per_step(rate: Rate) -> u128 {
-    NANOS_PER_SECOND * u128::from(rate.seconds()) * u128::from(SPEED_UNITS)
-}
-
-/// The length of a step in seconds, rounded to the nearest f32.
-fn seconds(units: u128, rate: Rate) -> f32 {
-    if units == units_per_step(rate) {
-        return rate.dt();
-    }
-    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
-    let steps = units as f64 / units_per_step(rate) as f64;
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounding to f32 is the point"
-    )]
-    let seconds = (steps * rate.dt_f64()) as f32;
-    // A step of no length is never made: Rapier's queries would miss after it.
-    seconds.max(f32::MIN_POSITIVE)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::readings::LARGEST_ALPHA;
     use super::*;
+    use crate::time::Stepping;
     use proptest::prelude::*;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -542,6 +405,35 @@ mod tests {
             let (steps, rest) = steps_in(split.real_time(), rate);
             prop_assert_eq!(u128::from(made), steps);
             prop_assert_eq!(split.overstep, rest * u128::from(SPEED_UNITS));
+        }
+
+        #[test]
+        fn the_next_step_is_due_then_and_no_nanosecond_earlier(
+            rate in rate(),
+            speed in 0.001..1_000.0,
+            frames in prop::collection::vec(0..250_000_000u64, 0..20),
+            new_rate in prop::option::of(rate()),
+            overstep in prop::option::of(0..2_000_000_000u64),
+        ) {
+            let mut clock = Clock::new(rate);
+            clock.set_max_frame_time(Duration::MAX);
+            clock.set_speed(speed).unwrap();
+            for nanos in frames {
+                clock.begin_frame(Duration::from_nanos(nanos));
+            }
+            clock.set_rate(new_rate.unwrap_or(rate));
+            if let Some(overstep) = overstep {
+                clock.set_overstep(Duration::from_nanos(overstep));
+            }
+            let until = clock.until_next_step().unwrap();
+            // As much as a frame can be.
+            prop_assume!(until <= LONGEST_FRAME);
+            let earlier = until.checked_sub(Duration::from_nanos(1));
+            if let Some(earlier) = earlier.filter(|earlier| !earlier.is_zero()) {
+                prop_assert_eq!(due(&mut clock.clone(), earlier), 0);
+            }
+            // Never none: a new rate may make several of the time that waits.
+            prop_assert!(due(&mut clock, until.max(Duration::from_nanos(1))) > 0);
         }
 
         #[test]
@@ -779,6 +671,48 @@ mod tests {
     }
 
     #[test]
+    fn the_overstep_is_what_was_set_and_less_than_a_step() {
+        let mut clock = clock(100);
+        clock.pause();
+        for (set, alpha) in [
+            (MS(0), 0.0),
+            (MS(4), 0.4),
+            (MS(10), LARGEST_ALPHA),
+            (Duration::MAX, LARGEST_ALPHA),
+        ] {
+            clock.set_overstep(set);
+            assert_eq!(due(&mut clock, MS(7)), 0);
+            assert_eq!(clock.alpha().to_bits(), f32::to_bits(alpha));
+            assert_eq!(clock.tick(), 0);
+        }
+        // Once: later frames go on from there. Not even the largest is a step.
+        assert_eq!(clock.overstep(), Duration::from_nanos(9_999_999));
+        clock.resume();
+        assert_eq!(due(&mut clock, Duration::ZERO), 0);
+        assert_eq!(due(&mut clock, Duration::from_nanos(1)), 1);
+        // Of the rate of that frame, in whichever order they are set.
+        clock.set_overstep(MS(15));
+        clock.set_rate(Rate::hz(50).unwrap());
+        assert_eq!((due(&mut clock, MS(4)), clock.overstep()), (0, MS(19)));
+        assert_eq!(clock.until_next_step(), Some(MS(1)));
+    }
+
+    #[test]
+    fn no_step_is_to_come_while_time_stands_still() {
+        let mut clock = clock(100);
+        clock.begin_frame(MS(3));
+        clock.set_speed(0.0).unwrap();
+        assert_eq!(clock.until_next_step(), None);
+        clock.set_speed(2.0).unwrap();
+        clock.pause();
+        assert_eq!(clock.until_next_step(), None);
+        clock.step_once();
+        assert_eq!(clock.until_next_step(), Some(Duration::ZERO));
+        clock.resume();
+        assert_eq!(clock.until_next_step(), Some(Duration::from_micros(3_500)));
+    }
+
+    #[test]
     fn settings_hold_from_the_next_frame_on() {
         let mut clock = clock(100);
         clock.begin_frame(MS(37));
@@ -788,7 +722,7 @@ mod tests {
         clock.set_speed(0.5).unwrap();
         clock.set_max_steps_per_frame(Some(0));
         clock.set_tick(1_000);
-        clock.discard_overstep();
+        clock.set_overstep(Duration::ZERO);
         clock.pause();
         assert_eq!(
             clock.max_steps_per_frame(),

@@ -5,7 +5,9 @@ use std::time::Duration;
 use crate::time::rate::Rate;
 use crate::time::stepping::Stepping;
 
-use super::{Clock, LONGEST_FRAME, SPEED_UNITS};
+#[cfg(feature = "threads")]
+use super::StepSettings;
+use super::{Budget, Clock, LONGEST_FRAME, SPEED_UNITS};
 
 /// The largest speed: see [`SPEED_UNITS`] for what bounds it.
 pub(super) const MAX_SPEED: f64 = 1_000.0;
@@ -23,26 +25,6 @@ pub enum SpeedError {
     /// Above 1000.
     #[error("the speed {0} is above 1000, the largest")]
     TooLarge(f64),
-}
-
-/// The wall time that physics may take of a frame: for [`Clock::set_budget`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Budget {
-    /// What all steps of a frame may take together.
-    pub frame: Duration,
-    /// What a step takes, as the host has measured it: for example the average of the last few.
-    pub step: Duration,
-}
-
-impl Budget {
-    /// How many steps fit. One always does: time must not stand still.
-    pub(super) fn steps(self) -> u64 {
-        let fit = self.frame.as_nanos().checked_div(self.step.as_nanos());
-        fit.map_or(u64::MAX, |fit| {
-            u64::try_from(fit).unwrap_or(u64::MAX).max(1)
-        })
-    }
 }
 
 /// # Settings
@@ -68,21 +50,25 @@ impl Clock {
         self.new_tick = Some(tick);
     }
 
-    /// Discards the [overstep](Self::overstep), so that a frame of a whole step's length ends exactly at a
-    /// state: after a loading screen, or to start in sync with another clock.
-    pub fn discard_overstep(&mut self) {
-        self.discards_overstep = true;
+    /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time. A whole step or more
+    /// is taken as just less than a step.
+    ///
+    /// Zero discards it, so that a frame of a whole step's length ends exactly at a state: after a loading screen,
+    /// or to start in sync with another clock. In a pause it chooses what is shown between the last two states:
+    /// [`Simulation::rewind`](crate::Simulation::rewind) has an example.
+    pub fn set_overstep(&mut self, overstep: Duration) {
+        self.new_overstep = Some(overstep);
     }
 
     /// How elapsed time becomes steps: [`Stepping::Fixed`] by default.
     #[must_use]
     pub fn stepping(&self) -> Stepping {
-        self.stepping
+        self.stepping.strategy
     }
 
     /// Sets how elapsed time becomes steps. The time in the accumulator is kept.
     pub fn set_stepping(&mut self, stepping: Stepping) {
-        self.stepping = stepping;
+        self.stepping.strategy = stepping;
     }
 
     /// Stops time until [`resume`](Self::resume). Alpha stays, so the picture stands still.
@@ -152,31 +138,31 @@ impl Clock {
     /// The most elapsed time that a frame may add: 0.25 s by default.
     #[must_use]
     pub fn max_frame_time(&self) -> Duration {
-        self.max_frame_time
+        self.stepping.max_frame_time
     }
 
     /// Sets the most elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and the
     /// game runs slower than the wall clock for that frame. Values above 136 years are taken as 136 years.
     pub fn set_max_frame_time(&mut self, max: Duration) {
-        self.max_frame_time = max.min(LONGEST_FRAME);
+        self.stepping.max_frame_time = max.min(LONGEST_FRAME);
     }
 
     /// The most steps that a frame may make: `None`, no limit, by default.
     #[must_use]
     pub fn max_steps_per_frame(&self) -> Option<u32> {
-        self.max_steps_per_frame
+        self.stepping.max_steps_per_frame
     }
 
     /// Sets the most steps that a frame may make. Whole steps over it are dropped and the fraction is kept.
     /// 0 is taken as 1: to stop time, [`pause`](Self::pause).
     pub fn set_max_steps_per_frame(&mut self, max: Option<u32>) {
-        self.max_steps_per_frame = max.map(|max| max.max(1));
+        self.stepping.max_steps_per_frame = max.map(|max| max.max(1));
     }
 
     /// The wall time that the steps of a frame may take: `None`, no limit, by default.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
-        self.budget
+        self.stepping.budget
     }
 
     /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped and the fraction
@@ -184,6 +170,14 @@ impl Clock {
     ///
     /// The clock reads no clock: measure what a step costs and set it before each frame.
     pub fn set_budget(&mut self, budget: Option<Budget>) {
-        self.budget = budget;
+        self.stepping.budget = budget;
+    }
+}
+
+#[cfg(feature = "threads")]
+impl Clock {
+    /// Sets how a frame's time becomes steps, all of it at once. Gives what it was.
+    pub(crate) fn replace_step_settings(&mut self, settings: StepSettings) -> StepSettings {
+        std::mem::replace(&mut self.stepping, settings)
     }
 }

@@ -3,21 +3,18 @@
 use std::time::Duration;
 
 use super::settings::MAX_SPEED;
-use super::{Budget, Clock, LONGEST_FRAME, Rate, SPEED_UNITS, Stepping};
+use super::{Clock, LONGEST_FRAME, Rate, SPEED_UNITS, StepSettings};
 
 /// All that can be set of a clock, as it is before a frame.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Settings {
     pub rate: Rate,
-    pub stepping: Stepping,
+    pub stepping: StepSettings,
     pub speed: f64,
     pub is_paused: bool,
     pub single_steps: u32,
-    pub max_frame_time: Duration,
-    pub max_steps_per_frame: Option<u32>,
-    pub budget: Option<Budget>,
     pub new_tick: Option<u64>,
-    pub discards_overstep: bool,
+    pub new_overstep: Option<Duration>,
 }
 
 impl serde::Serialize for Clock {
@@ -49,11 +46,8 @@ impl Clock {
             speed: self.speed(),
             is_paused: self.is_paused,
             single_steps: self.single_steps,
-            max_frame_time: self.max_frame_time,
-            max_steps_per_frame: self.max_steps_per_frame,
-            budget: self.budget,
             new_tick: self.new_tick,
-            discards_overstep: self.discards_overstep,
+            new_overstep: self.new_overstep,
         }
     }
 
@@ -61,8 +55,8 @@ impl Clock {
         // Far more than any frame leaves, and far less than overflows in the next one.
         const MOST: u128 = 1 << 126;
         f64::from(self.speed) <= MAX_SPEED * f64::from(SPEED_UNITS)
-            && self.max_frame_time <= LONGEST_FRAME
-            && self.max_steps_per_frame != Some(0)
+            && self.stepping.max_frame_time <= LONGEST_FRAME
+            && self.stepping.max_steps_per_frame != Some(0)
             && self.overstep < MOST
             && self.due.last < MOST
             && self.tick.checked_add(self.due.steps).is_some()

@@ -1,0 +1,92 @@
+//! What went wrong on the other thread, or on the way to it.
+
+use std::any::Any;
+use std::fmt;
+
+/// What went wrong on the physics' thread: from [`Runner::failures`](super::Runner::failures).
+#[non_exhaustive]
+pub enum Failure<E> {
+    /// A hook failed. Its step was not made; the game goes on.
+    Hook {
+        /// The tick of the frame's step.
+        tick: u64,
+        /// The hook's error.
+        error: E,
+    },
+    /// A hook, a command or Rapier panicked. Physics has stopped: call [`recover`](super::Runner::recover) or
+    /// [`stop`](super::Runner::stop). The last frame stays on the screen.
+    Panic {
+        /// The tick of the step.
+        tick: u64,
+        /// The payload of the panic.
+        payload: Box<dyn Any + Send>,
+    },
+    /// A question panicked, so it has no answer. The game goes on.
+    Question {
+        /// The number of steps made.
+        tick: u64,
+        /// The payload of the panic.
+        payload: Box<dyn Any + Send>,
+    },
+}
+
+impl<E: fmt::Debug> fmt::Debug for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hook { tick, error } => write!(f, "Hook {{ tick: {tick}, error: {error:?} }}"),
+            Self::Panic { tick, .. } => write!(f, "Panic {{ tick: {tick}, .. }}"),
+            Self::Question { tick, .. } => write!(f, "Question {{ tick: {tick}, .. }}"),
+        }
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hook { tick, error } => {
+                write!(f, "a hook failed in the step of tick {tick}: {error}")
+            }
+            Self::Panic { tick, payload } => write!(
+                f,
+                "physics panicked in the step of tick {tick}{}: call `recover` or `stop`",
+                message(&**payload)
+            ),
+            Self::Question { tick, payload } => write!(
+                f,
+                "a question panicked after {tick} steps{}",
+                message(&**payload)
+            ),
+        }
+    }
+}
+
+/// What a panic says, if it says it in words.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let words = (payload.downcast_ref::<&str>().copied())
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    words.map_or_else(String::new, |words| format!(" ({words})"))
+}
+
+/// Why a command was not accepted. It contains the command.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError<T> {
+    /// The queue is full: see [`RunnerSettings::commands`](super::RunnerSettings::commands).
+    #[error(
+        "the queue of commands is full: send fewer in a frame, or raise `RunnerSettings::commands`"
+    )]
+    Full(T),
+    /// The thread has ended.
+    #[error("the physics thread has ended: `failures` says why, `stop` returns the simulation")]
+    Ended(T),
+}
+
+impl<T> SendError<T> {
+    /// The same of something else that is handed back.
+    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
+        match self {
+            Self::Full(refused) => SendError::Full(change(refused)),
+            Self::Ended(refused) => SendError::Ended(change(refused)),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What is handed over is whole, and the run is that of one thread.
+
+use super::*;
+
+/// Spawns, removes and pushes by tick.
+struct ByTick(Vec<BodyKey>);
+
+impl Hooks for ByTick {
+    type Error = &'static str;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        let x = (step.tick % 7) as f32;
+        if step.tick.is_multiple_of(5) {
+            let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 4.0, 0.3 * x));
+            let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
+            self.0.push(simulation.insert(body, ball));
+        }
+        if step.tick % 11 == 10 {
+            simulation.remove(self.0.remove(0));
+        }
+        for key in &self.0 {
+            let _ = simulation.add_force(*key, Vector::X * (x - 3.0));
+        }
+        Ok(())
+    }
+}
+
+fn floor() -> Simulation {
+    let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+    let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0);
+    simulation.insert(RigidBodyBuilder::fixed(), floor);
+    simulation
+}
+
+fn bits(simulation: &Simulation) -> Vec<(RigidBodyHandle, Pose, Vector, AngVector)> {
+    let bodies = simulation.physics().bodies.iter();
+    bodies
+        .map(|(handle, body)| (handle, *body.position(), body.linvel(), body.angvel()))
+        .collect()
+}
+
+/// Whether a screen shows of what was handed over what it would show of the simulation's own poses.
+fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
+    let moment = Moment {
+        simulation: 0,
+        frame: physics.simulation.frame().number,
+        alpha,
+        beyond: 0.0,
+    };
+    let shown = |poses: &Poses| {
+        let mut screen = Screen::default();
+        screen.show(poses, &[], moment);
+        screen.moved().iter().copied().collect::<BTreeMap<_, _>>()
+    };
+    let copy = physics.sent.last().expect("it was just handed over");
+    shown(&copy.poses) == shown(physics.simulation.poses())
+}
+
+#[test]
+fn smoothings_and_errors_are_handed_over_too() {
+    let (mut simulation, flyer) = flyer();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let turning = RigidBodyBuilder::dynamic().angvel(Vector::Y * 9.0);
+    let off_centre = || ColliderBuilder::ball(1.0).translation(Vector::X * 5.0);
+    let [off, curved] = [(); 2].map(|()| simulation.insert(turning.clone(), off_centre()));
+    let hermite = Some(Smoothing::Hermite);
+    simulation.set_body_smoothing(curved, hermite).unwrap();
+    let mut both = Both::new(simulation, Idle);
+    let mut corrected = 0;
+    for ms in (0..8_000).step_by(10) {
+        if ms % 1_000 == 500 {
+            both.call(move |simulation, _| {
+                simulation.roll_back(simulation.tick() - 5).unwrap();
+                simulation.apply_impulse(flyer, Vector::Y).unwrap();
+            });
+        }
+        // Now one alone, now all.
+        if ms == 4_000 {
+            both.command(Command::RemoveAll(vec![off, curved]));
+        }
+        both.physics(MS(ms));
+        if ms % 30 == 0 {
+            both.frame(MS(ms));
+        }
+        corrected += usize::from(both.physics.simulation.visual_error(flyer).is_some());
+        for alpha in [0.0, 0.4, 1.0] {
+            assert!(copies_are_whole(&both.physics, alpha), "at {ms} ms");
+        }
+    }
+    assert!((10..700).contains(&corrected), "{corrected}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Whatever each thread is late: the steps are those of one thread, each event comes once, and a map kept
+    /// from the lists is what is shown.
+    #[test]
+    fn stalls_of_either_side_change_no_bit_and_lose_nothing(
+        stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),
+        most in 0.0..5.0f32,
+    ) {
+        let starved = Starved::Extrapolate { most };
+        let mut both = Both::with(floor(), ByTick(Vec::new()), starved);
+        let mut map = BTreeMap::<BodyKey, Pose>::new();
+        let (mut now, mut last) = (Duration::ZERO, 0.0);
+        let mut ticks = Vec::new();
+        let mut events = 0;
+        for (stall, is_frame) in stalls {
+            now += MS(stall);
+            if !is_frame {
+                both.physics(now);
+                prop_assert!(copies_are_whole(&both.physics, (stall % 8) as f32 / 7.0));
+                continue;
+            }
+            let view = both.frame(now);
+            prop_assert!(view.time() >= last);
+            last = view.time();
+            for key in view.removed() {
+                prop_assert!(map.remove(key).is_some());
+            }
+            map.extend(view.moved().iter().copied());
+            for (key, pose) in &map {
+                prop_assert_eq!(view.pose(*key), Some(*pose));
+            }
+            let come = both.view.take_events(&both.mailbox, Some(both.view.tick()));
+            prop_assert!(come.iter().all(|(tick, _)| *tick < both.view.tick()));
+            events += come.iter().map(|(_, events)| events.len()).sum::<usize>();
+            ticks.extend(come.into_iter().map(|(tick, _)| tick));
+        }
+        both.physics(now);
+        let rest = both.view.take_events(&both.mailbox, None);
+        events += rest.iter().map(|(_, events)| events.len()).sum::<usize>();
+        ticks.extend(rest.into_iter().map(|(tick, _)| tick));
+        prop_assert!(ticks.is_sorted_by(|a, b| a < b), "each step once, in order");
+
+        let (mut alone, mut hooks) = (floor(), ByTick(Vec::new()));
+        let mut expected = 0;
+        while alone.tick() < both.tick() {
+            alone.advance_with(MS(5), &mut hooks).unwrap();
+            expected += alone.events().len();
+        }
+        prop_assert_eq!(bits(&alone), bits(&both.physics.simulation));
+        prop_assert_eq!(events, expected);
+        prop_assert_eq!(both.view.lost_events(), 0);
+    }
+}

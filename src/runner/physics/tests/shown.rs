@@ -1,0 +1,339 @@
+//! What frames show, and when.
+
+use super::*;
+
+#[test]
+fn a_frame_shows_one_step_and_a_half_ago() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let mut next = both.physics(MS(0));
+    assert_eq!(next, Some(MS(10)));
+    for micros in (0..2_000_000).step_by(6_944) {
+        let now = Duration::from_micros(micros);
+        while next.is_some_and(|next| next <= now) {
+            next = both.physics(next.unwrap());
+        }
+        let view = both.frame(now);
+        let expected = (100.0 * now.as_secs_f32() - 1.5).max(0.0);
+        let x = view.pose(key).unwrap().translation.x;
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x} at {now:?}, not {expected}"
+        );
+        assert!(!view.is_starved());
+        assert!(view.moved().len() <= 1);
+    }
+    assert_eq!(both.tick(), 199);
+}
+
+#[test]
+fn a_late_step_starves_frames_and_is_made_up_for() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    let mut shown = 0.0;
+    let mut starved = 0;
+    // The step of 110 ms is made at 123 ms, with two more.
+    for ms in 100..140 {
+        if ms == 123 || ms > 123 && ms % 10 == 0 {
+            both.physics(MS(ms));
+        }
+        let view = both.frame(MS(ms));
+        let x = view.pose(key).unwrap().translation.x;
+        assert!(x >= shown, "{x} after {shown}");
+        shown = x;
+        starved += u32::from(view.is_starved());
+    }
+    // From 115 ms on, half a step after it was due.
+    assert_eq!(starved, 7);
+    assert!((shown - 12.4).abs() < 1e-3, "{shown}");
+}
+
+/// A flyer whose view has gone on beyond the tenth step, by half a step.
+fn beyond(most: f32) -> (Both<Idle>, BodyKey) {
+    let (mut simulation, key) = flyer();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+    both.physics(MS(100));
+    let x = both.frame(MS(120)).pose(key).unwrap().translation.x;
+    assert!(both.view.is_starved());
+    assert!((x - 10.5).abs() < 1e-4, "{x}");
+    (both, key)
+}
+
+#[test]
+fn a_starved_frame_goes_on_as_far_as_it_may_and_no_time_goes_back() {
+    for (most, farthest) in [(2.0, 10.7), (0.3, 10.3), (0.0, 10.0), (f32::NAN, 10.0)] {
+        let (simulation, key) = flyer();
+        let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+        both.physics(MS(100));
+        let mut starved = 0;
+        for ms in 100..160u16 {
+            if ms == 123 || ms > 123 && ms % 10 == 0 {
+                both.physics(MS(ms.into()));
+            }
+            let due = f32::from(ms) / 10.0 - 1.5;
+            let expected = if ms < 123 { due.min(farthest) } else { due };
+            let x = x(&mut both, key, MS(ms.into()));
+            assert!(
+                (x - expected).abs() < 1e-3,
+                "{x}, not {expected}, at {ms} ms"
+            );
+            starved += u32::from(both.view.is_starved());
+        }
+        assert_eq!(starved, 7);
+    }
+}
+
+#[test]
+fn what_was_shown_too_far_goes_to_where_it_truly_is() {
+    let (mut both, key) = beyond(2.0);
+    let there = Pose::translation(50.0, 5.0, 0.0);
+    both.command(Command::Teleport(key, there));
+    both.physics(MS(125));
+    for (now, expected) in [(125, 51.0), (126, 51.1), (130, 51.5)] {
+        let at = both.frame(MS(now)).pose(key).unwrap().translation;
+        assert!(
+            (at - Vector::new(expected, 5.0, 0.0)).length() < 1e-3,
+            "{at}"
+        );
+    }
+    let (mut both, key) = beyond(2.0);
+    both.command(Command::Remove(key));
+    both.physics(MS(125));
+    let view = both.frame(MS(125));
+    assert_eq!((view.pose(key), view.removed()), (None, &[key][..]));
+    // Back to the fifth step, of which two more come before the frame.
+    let (mut both, key) = beyond(60.0);
+    both.call(|simulation, _| simulation.rewind(5).unwrap());
+    both.physics(MS(125));
+    let mut last = x(&mut both, key, MS(125));
+    assert!((5.0..=7.0).contains(&last), "{last}");
+    for ms in 126..200 {
+        both.physics(MS(ms));
+        let x = x(&mut both, key, MS(ms));
+        assert!(x >= last && x - last < 0.2, "{x} after {last}");
+        last = x;
+    }
+    assert!(!both.view.is_starved());
+    let (mut both, key) = beyond(60.0);
+    let (other, same) = flyer();
+    assert_eq!(same, key);
+    both.call(move |simulation, _| *simulation = other);
+    both.physics(MS(125));
+    both.physics(MS(135));
+    assert!((0.0..=1.0).contains(&x(&mut both, key, MS(135))));
+}
+
+#[test]
+fn nothing_is_made_up_in_a_pause() {
+    let (mut both, key) = beyond(60.0);
+    both.command(Command::Pause);
+    both.physics(MS(125));
+    for ms in [125, 126, 500, 50_000] {
+        assert!((x(&mut both, key, MS(ms)) - 10.0).abs() < 1e-5);
+        assert!(!both.view.is_starved());
+    }
+    both.command(Command::Resume);
+    let mut next = both.physics(MS(50_000));
+    let mut last = 10.0;
+    for ms in 50_000..50_050 {
+        while next.is_some_and(|next| next <= MS(ms)) {
+            next = both.physics(MS(ms));
+        }
+        let x = x(&mut both, key, MS(ms));
+        assert!(x >= last - 1e-5 && x - last < 0.2, "{x} after {last}");
+        last = x;
+    }
+    assert!(last > 12.0);
+    // Nor after a panic, as no state is on its way.
+    let (mut both, key) = beyond(60.0);
+    both.call(|_, _| panic!("of no use"));
+    both.physics(MS(125));
+    for ms in [125, 5_000] {
+        assert!((x(&mut both, key, MS(ms)) - 10.0).abs() < 1e-5);
+        assert!(!both.view.is_starved());
+    }
+}
+
+/// One that stands, each for another reason, where it is in Rapier.
+#[test]
+fn only_what_moves_goes_on() {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.physics_mut().gravity = Vector::ZERO;
+    let moving = || {
+        RigidBodyBuilder::dynamic()
+            .linvel(Vector::X)
+            .angvel(Vector::Y)
+    };
+    let led = RigidBodyBuilder::kinematic_position_based();
+    let stand = [
+        RigidBodyBuilder::fixed(),
+        moving().sleeping(true),
+        moving().enabled(false),
+        RigidBodyBuilder::kinematic_velocity_based(),
+        led.clone(),
+        moving(),
+    ];
+    let stand = stand.map(|body| simulation.insert_body(body));
+    let there = Pose::translation(3.0, 0.0, 0.0);
+    (simulation.set_kinematic_target(stand[4], there, MS(50))).unwrap();
+    simulation
+        .set_body_smoothing(stand[5], Some(Smoothing::Latest))
+        .unwrap();
+    let go = [
+        moving(),
+        RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X),
+        led,
+        moving().linvel(Vector::X * 1e30),
+    ];
+    let go = go.map(|body| simulation.insert_body(body));
+    let far = Pose::translation(100.0, 0.0, 0.0);
+    (simulation.set_kinematic_target(go[2], far, MS(1_000))).unwrap();
+    let most = f32::INFINITY;
+    let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+    both.physics(MS(100));
+    let now = MS(140);
+    both.frame(now);
+    assert!(both.view.is_starved());
+    let simulated = |key| *both.physics.simulation.body(key).unwrap().position();
+    for key in stand {
+        assert_eq!(both.view.pose(key), Some(simulated(key)));
+    }
+    for (key, ahead) in go.into_iter().zip([0.025, 0.025, 2.5]) {
+        let shown = both.view.pose(key).unwrap().translation - simulated(key).translation;
+        assert!((shown.x - ahead).abs() < 1e-3, "{shown}");
+    }
+    for ms in 0..200 {
+        both.frame(now + MS(100 * ms));
+        assert!(both.view.moved().iter().all(|(_, pose)| pose.is_finite()));
+    }
+    let x = both.view.pose(go[0]).unwrap().translation.x;
+    assert!((x - 0.7).abs() < 1e-3, "{x}: a tenth, and 60 steps");
+}
+
+#[test]
+fn what_is_shown_ahead_stays_ahead_also_at_a_state() {
+    let (mut simulation, key) = flyer();
+    simulation.set_smoothing(Smoothing::Extrapolate);
+    let mut both = Both::new(simulation, Idle);
+    let mut last = 0.0;
+    for ms in 0..2_000u16 {
+        // Some steps are late.
+        if ms % 10 == 0 && ms % 70 != 0 {
+            both.physics(MS(ms.into()));
+        }
+        let x = x(&mut both, key, MS(ms.into()));
+        assert!(x >= last, "{x} after {last} at {ms} ms");
+        last = x;
+    }
+    assert!(last > 195.0);
+}
+
+#[test]
+fn states_are_filled_again_once_nobody_has_them() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let mut most = 0;
+    for ms in 0..300 {
+        both.physics(MS(10 * ms));
+        // One that does not come for long.
+        if !(100..=200).contains(&ms) {
+            both.frame(MS(10 * ms));
+            most = most.max(both.physics.sent.len());
+        }
+    }
+    assert!(most <= 10, "{most}");
+    assert!(both.view.pose(key).is_some());
+}
+
+#[test]
+fn a_pause_copies_nothing_that_nobody_has_changed() {
+    let mut both = Both::new(flyer().0, Idle);
+    let copies = |both: &Both<Idle>| {
+        let mut copies = 0;
+        both.mailbox
+            .try_with(|mail| copies = mail.states.drain(..).count());
+        copies
+    };
+    both.physics(MS(5));
+    both.command(Command::Pause);
+    both.physics(MS(10));
+    assert!(copies(&both) > 0);
+    both.physics(MS(20));
+    assert_eq!(copies(&both), 0);
+    both.command(Command::SetSpeed(2.0));
+    both.physics(MS(30));
+    assert_eq!(copies(&both), 1);
+}
+
+#[test]
+fn what_is_done_in_a_pause_is_shown_in_it() {
+    let (mut simulation, flyer) = flyer();
+    let wall = simulation.insert_body(RigidBodyBuilder::fixed());
+    let gone = simulation.insert_body(RigidBodyBuilder::fixed());
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    both.frame(MS(104));
+    both.command(Command::Pause);
+    both.physics(MS(110));
+    // To where it stands, and no farther.
+    for (now, expected) in [(110, 9.5), (114, 9.9), (115, 10.0), (119, 10.0)] {
+        let x = x(&mut both, flyer, MS(now));
+        assert!((x - expected).abs() < 1e-3, "{x} at {now} ms");
+    }
+    let there = Pose::translation(0.0, 7.0, 0.0);
+    both.command(Command::Teleport(wall, there));
+    both.command(Command::Remove(gone));
+    both.physics(MS(120));
+    let view = both.frame(MS(121));
+    assert_eq!(view.pose(wall), Some(there));
+    assert_eq!((view.pose(gone), view.removed()), (None, &[gone][..]));
+    assert_eq!(view.pose(flyer).unwrap().translation.x, 10.0);
+}
+
+#[test]
+fn a_simulation_that_is_paused_from_the_start_is_shown() {
+    let (mut simulation, key) = flyer();
+    simulation.pause();
+    let most = f32::INFINITY;
+    let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
+    for ms in [0, 10, 1_000_000] {
+        both.physics(MS(ms));
+        assert_eq!(x(&mut both, key, MS(ms)), 0.0);
+        assert!(!both.view.is_starved());
+    }
+}
+
+#[test]
+fn a_view_without_a_state_shows_nothing() {
+    let settings = RunnerSettings {
+        slack: f32::NAN,
+        ..RunnerSettings::default()
+    };
+    let mut view = View::<()>::new(settings, 0);
+    view.update(&Mailbox::default(), MS(u64::MAX / 2));
+    assert!(view.moved().is_empty() && view.removed().is_empty() && !view.is_starved());
+}
+
+#[test]
+fn what_is_too_late_is_dropped_and_counted() {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    // Five steps at once, and the rest right after.
+    assert_eq!(both.physics.run_until(MS(300)), Some(MS(160)));
+    assert_eq!(both.tick(), 15);
+    both.physics(MS(300));
+    assert_eq!(both.tick(), 30);
+    // More than 250 ms behind: the clock goes on from now.
+    assert_eq!(both.physics(MS(800)), Some(MS(810)));
+    assert_eq!(both.tick(), 31);
+    both.frame(MS(800));
+    assert_eq!(both.view.dropped(), MS(490));
+    assert_eq!(
+        both.physics.simulation.clock().dropped().frame_time,
+        MS(490)
+    );
+    assert_eq!(both.physics.simulation.clock().real_time(), MS(800));
+}

@@ -1,0 +1,123 @@
+//! What a clock says.
+
+use std::time::Duration;
+
+use crate::time::rate::duration_from_nanos;
+
+use super::units::units_per_step;
+use super::{Clock, Dropped};
+
+/// The largest f32 below one: an alpha is never rounded up to a whole step.
+pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
+
+/// # Readings
+impl Clock {
+    /// The number of steps made so far; the tick of the next one.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Real time: the sum of all frame times, dropped or not, paused or not.
+    /// [Input](crate::InputQueue) is stamped with it.
+    #[must_use]
+    pub fn real_time(&self) -> Duration {
+        self.real_time
+    }
+
+    /// Simulated time, rounded down to a nanosecond: the length of all steps so far, of those that are due, and the
+    /// [overstep](Self::overstep). In a hook it is the time of the end of the frame; that of a step is
+    /// [`Step::time`](crate::Step::time).
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        let due = match self.due.steps {
+            0 => 0,
+            _ => self.length().saturating_add(self.units_after_next()),
+        };
+        let units = self.simulated.saturating_add(due);
+        self.duration(units.saturating_add(self.overstep))
+    }
+
+    /// What [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now: for what the game
+    /// animates itself, before it advances the simulation.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.set_speed(0.5)?;
+    /// let time = clock.time_after(Duration::from_millis(30));
+    /// assert_eq!(time, Duration::from_millis(15));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn time_after(&self, elapsed: Duration) -> Duration {
+        let mut clock = self.clone();
+        clock.begin_frame(elapsed);
+        clock.time()
+    }
+
+    /// The time in the accumulator: less than a step. Rounded down to a nanosecond of simulated time; the clock
+    /// itself keeps it exact.
+    #[must_use]
+    pub fn overstep(&self) -> Duration {
+        self.duration(self.overstep)
+    }
+
+    /// How long a frame must be for a step to be due, rounded up to a nanosecond; zero if a
+    /// [single step](Self::step_once) is. `None` if time stands still: in a pause, or at speed 0.
+    ///
+    /// For a loop that draws nothing and sleeps until then, such as a server's. With
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed) only: the others depend on how many frames there are. A frame longer than [`max_frame_time`](Self::max_frame_time) counts
+    /// as that.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// let mut clock = Clock::new(Rate::hz(50)?);
+    /// clock.begin_frame(Duration::from_millis(15));
+    /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(5)));
+    /// clock.set_speed(0.5)?;
+    /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(10)));
+    /// clock.pause();
+    /// assert_eq!(clock.until_next_step(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn until_next_step(&self) -> Option<Duration> {
+        if self.is_paused && self.single_steps > 0 {
+            return Some(Duration::ZERO);
+        }
+        let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
+        if self.is_stopped() || units_per_nano == 0 {
+            return None;
+        }
+        let missing = units_per_step(self.rate).saturating_sub(self.next_overstep());
+        Some(duration_from_nanos(missing.div_ceil(units_per_nano)))
+    }
+
+    /// [`overstep`](Self::overstep) as a fraction of a step, in [0, 1): where between the last two
+    /// states a frame is shown.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to f32 is the point"
+    )]
+    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
+    pub fn alpha(&self) -> f32 {
+        let fraction = self.overstep as f64 / units_per_step(self.unit_rate) as f64;
+        (fraction as f32).min(LARGEST_ALPHA)
+    }
+
+    /// Simulated time, in the clock's own units.
+    #[cfg(feature = "checksum")]
+    pub(crate) fn exact_time(&self) -> u128 {
+        self.simulated
+    }
+
+    /// All that was dropped since the clock was made.
+    #[must_use]
+    pub fn dropped(&self) -> Dropped {
+        self.dropped
+    }
+}

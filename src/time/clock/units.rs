@@ -1,0 +1,36 @@
+//! The units that a clock counts in: 1 ns / (rate · speed units).
+
+use crate::time::rate::{NANOS_PER_SECOND, Rate};
+
+/// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
+///
+/// 2⁵·3²·5⁴·7: every speed of at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144.
+/// A larger number would make finer speeds, but a frame of a century at the largest rate and
+/// speed has to fit into 128 bits: 2⁶² ns · 2³² · 2³¹.
+pub(super) const SPEED_UNITS: u32 = 1_260_000;
+
+/// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
+pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
+    let (new, old) = (u128::from(new.steps()), u128::from(old.steps()));
+    (units / old).saturating_mul(new) + units % old * new / old
+}
+
+pub(super) fn units_per_step(rate: Rate) -> u128 {
+    NANOS_PER_SECOND * u128::from(rate.seconds()) * u128::from(SPEED_UNITS)
+}
+
+/// The length of a step in seconds, rounded to the nearest f32.
+pub(super) fn seconds(units: u128, rate: Rate) -> f32 {
+    if units == units_per_step(rate) {
+        return rate.dt();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
+    let steps = units as f64 / units_per_step(rate) as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to f32 is the point"
+    )]
+    let seconds = (steps * rate.dt_f64()) as f32;
+    // A step of no length is never made: Rapier's queries would miss after it.
+    seconds.max(f32::MIN_POSITIVE)
+}
