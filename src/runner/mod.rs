@@ -234,7 +234,7 @@ where
         (runner, physics)
     }
 
-    /// Call once a frame: what to show now.
+    /// Computes what to show now. Call it once a frame.
     pub fn frame(&mut self) -> &View<H::Error> {
         let now = self.clock.now();
         self.view.update(&self.mailbox, now);
@@ -323,6 +323,21 @@ where
     /// Asks a question of the simulation as it is after the next step, or in a pause at once: a ray cast, an overlap
     /// test, a saved state (`Simulation::clone`). Every command that was sent before has been run by then.
     ///
+    /// ```
+    /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+    /// # use std::time::Duration;
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+    /// let answer = runner.ask(Simulation::tick)?;
+    /// // Once a frame; here, as long as it takes.
+    /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).expect("no panic");
+    /// assert_eq!(tick, of_simulation);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`SendError`]; the question is lost.
     pub fn ask<T: Send + 'static>(
@@ -342,6 +357,31 @@ where
     /// After a panic: continues from the state before the step in which it happened, or after a panic in a command from the
     /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. The
     /// commands of that step are lost.
+    ///
+    /// ```
+    /// # use evenstep::{Failure, Hooks, Runner, RunnerSettings, Simulation};
+    /// # use std::time::Duration;
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// let mut simulation = Simulation::default();
+    /// simulation.set_rewind_limits(10, usize::MAX);
+    /// let mut runner = Runner::new(simulation, Game, RunnerSettings::default());
+    /// runner.ask(|_| ())?.wait(Duration::from_secs(60)); // a step is made
+    /// runner.call(|_, _| panic!("a bug"))?;
+    /// let failures = loop {
+    ///     let failures = runner.failures();
+    ///     if !failures.is_empty() {
+    ///         break failures;
+    ///     }
+    ///     runner.frame(); // shows the last state
+    /// };
+    /// assert!(matches!(failures[0], Failure::Panic { .. }));
+    /// runner.recover()?;
+    /// assert!(runner.ask(|_| ())?.wait(Duration::from_secs(60)).is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`SendError`].

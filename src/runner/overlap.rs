@@ -58,7 +58,7 @@ use super::view::View;
 /// once, on the game's thread.
 ///
 /// # Limits
-/// Steps are made at their even rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
+/// Steps are made at a fixed rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
 /// here. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
 /// one thread.
 pub struct Overlap {

@@ -20,6 +20,31 @@ use super::Simulation;
 /// Pending forces add up: a game that adds a force in every frame, not in every step, pushes in proportion to the
 /// number of frames until the step. In a pause that would grow without bound, so they are discarded with the frame.
 ///
+/// ```
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::Simulation;
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis;
+/// let mut simulation = Simulation::default();
+/// let ball = ColliderBuilder::ball(0.5).mass(1.0);
+/// let ball = simulation.insert(RigidBodyBuilder::dynamic(), ball);
+/// let speed = |simulation: &Simulation| simulation.body(ball).unwrap().linvel().x;
+/// for frame_time in [ms(10), ms(10)] { // the second one has a step
+///     simulation.add_force(ball, Vector::X * 60.0)?;
+///     simulation.advance(frame_time, |_, _| ());
+/// }
+/// assert!((speed(&simulation) - 2.0).abs() < 1e-3); // both acted in it
+///
+/// simulation.advance(ms(100), |_, _| ());
+/// assert!((speed(&simulation) - 2.0).abs() < 1e-3); // and in no later one
+///
+/// simulation.pause();
+/// simulation.add_force(ball, Vector::X * 60.0)?;
+/// assert_eq!(simulation.advance(ms(20), |_, _| ()).forgotten_forces, 1);
+/// # Ok::<(), evenstep::BodyError>(())
+/// ```
+///
 /// A force changes the velocity over the step, an impulse before it: for the same momentum an
 /// impulse moves a body further in that step.
 ///

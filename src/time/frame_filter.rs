@@ -58,7 +58,9 @@ struct Averaging {
 #[non_exhaustive]
 pub enum FilterError {
     /// A display with a period of zero.
-    #[error("a display with a period of zero: give the time between its frames, 16.667 ms at 60 Hz")]
+    #[error(
+        "a display with a period of zero: give the time between its frames, 16.667 ms at 60 Hz"
+    )]
     ZeroPeriod,
     /// A tolerance of half a period or more: every time would snap to some multiple.
     #[error(

@@ -146,7 +146,19 @@ impl Clock {
     /// Returns what was dropped.
     ///
     /// Zero is valid: a frame without a step. Steps of the frame before that were not taken are
-    /// dropped, as by [`abort_frame`](Self::abort_frame).
+    /// dropped, as by [`abort_frame`](Self::abort_frame):
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let ms = Duration::from_millis;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.begin_frame(ms(40));
+    /// clock.next_step(); // one of two
+    /// let dropped = clock.begin_frame(ms(10));
+    /// assert_eq!((dropped.aborted, clock.due()), (1, 1));
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
     pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
         self.begin_frame_after(0, elapsed)
     }
