@@ -229,7 +229,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
             120 => simulation.set_max_frame_time(MS(250)),
             121 => simulation.set_max_steps_per_frame(Some(2)),
             130 => simulation.set_max_steps_per_frame(None),
-            131 => simulation.set_overstep(Duration::ZERO),
+            131 => simulation.set_overstep(MS(3)),
             140 => simulation.set_budget(Some(Budget {
                 frame: MS(4),
                 step: MS(1),
