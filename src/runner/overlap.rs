@@ -48,9 +48,10 @@ use super::view::View;
 /// ```
 ///
 /// # Latency
-/// What a step does is shown a step later than by a [`Simulation`] in one thread, or by the part of a step that
+/// What a step does is shown a step later than by a [`Simulation`] in one thread, or later by the part of a step that
 /// [`set_slack`](Self::set_slack) gives. What the hook after a step does is shown by the frame that calls it: shift
-/// the origin there, with the camera. What the hook before a step does comes with that step, as does what is done between two frames.
+/// the origin there, with the camera. What the hook before a step does is shown with that step, as is what is done
+/// between two frames.
 ///
 /// # What runs where
 /// [Rapier's own hooks](Hooks::physics_hooks) and [custom forces](crate::ForceGenerator::custom) are called within

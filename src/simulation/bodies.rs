@@ -247,7 +247,7 @@ impl Simulation {
         &mut self.state.world.physics
     }
 
-    /// Rapier's world, to change the bodies of `keys` or no body at all: no other body is checked for changes.
+    /// Rapier's world, to change the bodies of `keys`, or no body at all: no other body is checked for changes.
     ///
     /// For what needs `&mut` sets and moves nothing itself, such as joints, gravity and parameters: with no
     /// keys, at no cost. (For character controllers and vehicles there is

@@ -72,7 +72,22 @@ impl Simulation {
         self.push(key, Push::Torque(torque))
     }
 
-    /// An impulse at the centre of mass: newton seconds, in world axes.
+    /// An impulse at the centre of mass: newton seconds, in world axes. Unlike Rapier's own, it changes the velocity
+    /// in the next step, not at once:
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let speed = |simulation: &Simulation| simulation.body(ball).unwrap().linvel().x;
+    /// simulation.apply_impulse(ball, Vector::X)?;
+    /// assert_eq!(speed(&simulation), 0.0);
+    /// simulation.advance(Duration::from_millis(20), |_, _| ());
+    /// assert!(speed(&simulation) > 0.0);
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
     pub fn apply_impulse(&mut self, key: BodyKey, impulse: Vector) -> Result<(), BodyError> {
         self.push(key, Push::Impulse(impulse))
     }

@@ -140,32 +140,20 @@ pub use rewind::{ResimulateError, RewindError};
 /// Keys of bodies that were inserted after the state was saved are dead once it is restored; the same steps made
 /// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
 #[derive(Clone)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(remote = "Self")
-)]
 pub struct Simulation {
     clock: Clock,
     state: State,
     frame: Frame,
-    #[cfg_attr(feature = "serde", serde(skip))]
     is_in_frame: bool,
-    #[cfg_attr(feature = "serde", serde(skip))]
     phase: Phase,
-    #[cfg_attr(feature = "serde", serde(skip))]
     ring: Ring,
     /// After a rollback, until the present is reached.
-    #[cfg_attr(feature = "serde", serde(skip))]
     resimulation: Option<Box<Resimulation>>,
     /// What the last run of steps made again did to the events.
-    #[cfg_attr(feature = "serde", serde(skip))]
     event_changes: EventChanges,
     /// Steps that were made again since the last frame was begun.
-    #[cfg_attr(feature = "serde", serde(skip))]
     made_again: u64,
     /// Real time since the last frame was shown, but for pauses.
-    #[cfg_attr(feature = "serde", serde(skip))]
     shown_for: Duration,
     /// Keys that died since the last frame, and those that had died by then.
     dying: Vec<BodyKey>,
@@ -196,6 +184,17 @@ impl Simulation {
 
     /// Takes over an existing world. Its bodies have no key until they are [`track`](Self::track)ed; the length of its
     /// steps is set to that of `rate`.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Rate, Simulation};
+    /// let mut world = PhysicsWorld::new();
+    /// let handle = world.insert_body(RigidBodyBuilder::dynamic());
+    /// let mut simulation = Simulation::with_physics(Rate::default(), world);
+    /// assert_eq!(simulation.key(handle), None);
+    /// simulation.track_all();
+    /// assert!(simulation.key(handle).is_some());
+    /// ```
     #[must_use]
     pub fn with_physics(rate: Rate, physics: PhysicsWorld) -> Self {
         Self {

@@ -222,6 +222,25 @@ impl Simulation {
     /// again. If the frame ends before the present is reached, the simulation returns to the present as it was, and the
     /// kept states are discarded. Called again before that, it goes back further, or starts over.
     ///
+    /// ```
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.set_rewind_limits(60, usize::MAX);
+    /// simulation.advance(Duration::from_millis(100), |_, _| ());
+    /// simulation.roll_back(4)?; // of six
+    /// assert_eq!(simulation.steps_to_resimulate(), 2);
+    /// simulation.begin_frame(Duration::from_millis(20));
+    /// let mut ticks = Vec::new();
+    /// while let Some(step) = simulation.next_step() {
+    ///     ticks.push((step.tick, step.is_resimulated));
+    ///     simulation.make_step();
+    /// }
+    /// assert_eq!(ticks, [(4, true), (5, true), (6, false)]);
+    /// assert_eq!(simulation.end_frame().steps, 1);
+    /// # Ok::<(), evenstep::RewindError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`RewindError::NotKept`], [`RewindError::TooManySteps`]; nothing is changed.
     ///

@@ -196,6 +196,20 @@ impl Simulation {
     /// The bodies whose pose may differ from that in the frame of this [`number`](crate::Frame::number), with their
     /// poses now: for a host that missed the frames since. All that moved are listed, and some that did not.
     ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let seen = simulation.advance(Duration::from_millis(20), |_, _| ());
+    /// simulation.advance(Duration::from_millis(20), |_, _| ()); // the host did not read this frame
+    /// simulation.advance(Duration::ZERO, |_, _| ());
+    /// assert!(simulation.moved().is_empty()); // in the last frame
+    /// let since = simulation.moved_since(seen.number).unwrap();
+    /// assert!(since.map(|(key, _)| key).eq([ball]));
+    /// ```
+    ///
     /// `None` if that frame is too long ago, or not one of this simulation: then read the
     /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.
     #[must_use]

@@ -196,11 +196,21 @@ impl<T> InputQueue<T> {
         }
     }
 
-    /// Adds a sample that happened at `time`, on [real time](crate::Clock::real_time).
+    /// Adds a sample that happened at `time`, in [real time](crate::Clock::real_time).
     ///
     /// Stamps are checked when the next step takes its samples. A stamp earlier than the one before is replaced by
     /// that one. A stamp more than a step after the end of the frame is replaced by the start of the step. Both are
     /// counted in [`counts`](Self::counts), and neither delays later samples by more than two steps.
+    ///
+    /// ```
+    /// # use evenstep::{Delivery, InputQueue, Simulation};
+    /// # use std::time::Duration;
+    /// let (mut simulation, mut queue) = (Simulation::default(), InputQueue::new(Delivery::ByTime));
+    /// queue.push(Duration::from_secs(3_600), "jump"); // stamped by another clock
+    /// let mut samples = 0;
+    /// simulation.advance(Duration::from_millis(20), |_, step| samples += queue.drain(step).count());
+    /// assert_eq!((samples, queue.counts().future), (1, 1));
+    /// ```
     pub fn push(&mut self, time: Duration, input: T) {
         self.waiting.push_back((time, input));
     }

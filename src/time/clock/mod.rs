@@ -73,11 +73,6 @@ const LONGEST_FRAME: Duration = Duration::from_secs(u32::MAX as u64);
 /// [`set_max_steps_per_frame`](Self::set_max_steps_per_frame) (off by default) drops whole
 /// steps and keeps the fraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(remote = "Self")
-)]
 pub struct Clock {
     /// What was set, for the next frame.
     rate: Rate,

@@ -45,7 +45,19 @@ impl Clock {
         self.rate = rate;
     }
 
-    /// Numbers the next steps from `tick` on: to join a match on another machine, or to continue one.
+    /// Numbers the steps of the next frame, and all later ones, from `tick` on: to join a match on another machine, or to
+    /// continue one.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.set_tick(100);
+    /// assert_eq!(clock.tick(), 0);
+    /// clock.begin_frame(Duration::from_millis(20));
+    /// assert_eq!(clock.next_step().unwrap().tick, 100);
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
     pub fn set_tick(&mut self, tick: u64) {
         self.new_tick = Some(tick);
     }
