@@ -44,7 +44,7 @@ const ALL_TERMS: u8 = 28;
 /// let half = interpolate(&start, &end, 0.5);
 /// assert_eq!(half.translation, Vector::X * 0.5);
 /// assert!(half.rotation.abs_diff_eq(Rotation::from_rotation_y(0.5), 1e-6));
-/// // A quaternion and its negative are the same rotation: the arc is the shorter one all the same.
+/// // A quaternion and its negative are the same rotation, so the arc is the same, the shorter one.
 /// let negative = Pose::from_parts(Vector::X, -end.rotation);
 /// assert_eq!(interpolate(&start, &negative, 0.5), half);
 /// ```
@@ -75,8 +75,8 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
 /// floats, and slower by a fifth with those of eight.
 const BLOCK: usize = 32;
 
-/// [`interpolate`] for a batch: pair `i` goes to `out[i]`, the same to the bit as that of a single
-/// call. Eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
+/// [`interpolate`] for a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as
+/// from a single call. Eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
 ///
 /// # Panics
 /// If the slices differ in length.

@@ -273,7 +273,7 @@ impl Entities {
     /// assert_eq!((entities.entity(new), entities.entity(old)), (Some(player), None));
     /// assert!(simulation.body(old).is_none());
     ///
-    /// // Detached, a body goes on without an entity.
+    /// // A detached body is simulated further, without an entity.
     /// assert_eq!(entities.detach(&mut world, player), Some(new));
     /// assert!(simulation.body(new).is_some());
     /// # Ok::<(), evenstep::entities::EntityError>(())

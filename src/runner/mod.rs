@@ -58,7 +58,7 @@ impl<T> Answer<T> {
         self.0.try_recv().ok()
     }
 
-    /// Waits for the answer, at most this long; `None` if there is none by then, or will never be one.
+    /// Waits for the answer, for at most `most` of real time; `None` if there is none by then, or will never be one.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         self.0.recv_timeout(most).ok()
@@ -123,7 +123,7 @@ impl<T> Answer<T> {
 /// ```
 ///
 /// Without a stop, a [`call`](Self::call) may insert any number of bodies in one step, and send their keys through a
-/// channel of its own.
+/// channel that it captures.
 ///
 /// # What runs where
 /// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
@@ -409,13 +409,13 @@ where
         self.view.take_events(&self.mailbox, Some(shown))
     }
 
-    /// How many events were dropped because nobody read them.
+    /// How many events were dropped because they were not read in time: see [`RunnerSettings::events`].
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.view.lost_events()
     }
 
-    /// How many failures were dropped because nobody read them.
+    /// How many failures were dropped because they were not read in time: see [`failures`](Self::failures).
     #[must_use]
     pub fn lost_failures(&self) -> u64 {
         self.view.lost_failures()

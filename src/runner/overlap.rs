@@ -185,7 +185,7 @@ impl Overlap {
     /// Sets how much time a step has before a frame waits for it, from 0 to 1, in steps: 1 by default. From the next step
     /// on. NaN counts as 1.
     ///
-    /// This is also what is added to the latency of one thread. With 1 nobody waits for a step that takes less than its
+    /// As much is added to the latency of one thread. With 1, no frame waits for a step that takes less than its
     /// own length. Set it to a little more than the longest step takes: 0.5 for steps of up to 8 ms at 60 Hz. With 0 each
     /// step is waited for at once, as in one thread.
     pub fn set_slack(&mut self, slack: f32) {

@@ -159,7 +159,8 @@ impl<E> View<E> {
         self.number
     }
 
-    /// Where a body is shown; `None` if there is no such body, or if it was not shown yet.
+    /// The pose at which to draw a body in this frame, in world space; `None` if there is no such body, or if it was not
+    /// shown yet.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.screen.pose(key)

@@ -167,19 +167,19 @@ impl Simulation {
 
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
     ///
-    /// The motion is spread evenly over the steps until then, so that what rides on the body or is pushed by it feels
-    /// the velocity that is seen. (A target that was given to Rapier once a frame would be reached in the frame's first
-    /// step, and the body would stand still in the others.) Set it once a frame, or once for a motion of hours: each
-    /// step's pose is computed from where the motion began, so rounding does not add up. A later target replaces an
-    /// earlier one and starts where the body is, as does the rest of the motion of a body that was teleported; the
-    /// same target again changes nothing. A target lasts until a step was made for it. Once it is reached the body
-    /// stands still.
-    ///
-    /// `time` is simulated time, which stands still in a pause and goes slower in slow motion: that
-    /// of [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time). For the end of
-    /// the frame that is about to be advanced take
+    /// `pose` is in world space. Its rotation is normalised; the body turns along the shorter arc. `time` is simulated
+    /// time, as [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time): it stands still in a pause and is
+    /// slower in slow motion. For the end of the frame that is about to be advanced, use
     /// [`Clock::time_after`](crate::Clock::time_after). A time in the past means the next step.
-    /// `pose` is in world space, its rotation is normalised; the body turns along the shorter arc.
+    ///
+    /// Set a target once a frame, or once for a motion of hours. The motion is spread evenly over the steps until then, so
+    /// that what rides on the body or is pushed by it feels the velocity that is seen. (A target that was given to Rapier
+    /// once a frame would be reached in the frame's first step, and the body would stand still in the others.) Each step's
+    /// pose is computed from where the motion began, so rounding does not add up.
+    ///
+    /// A later target replaces an earlier one and starts where the body is; the same target again changes nothing. If
+    /// the body's position is set through Rapier on its way, the rest of the motion starts there. A target lasts until a
+    /// step was made for it; then the body stands still.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;

@@ -449,8 +449,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The visual error of a body: how far off its corrected pose it is shown. `None` if there is no error. The shown
-    /// pose has the rotation `error.rotation * rotation`, and `error.translation` added.
+    /// The visual error of a body: how far off its corrected pose it is shown, in metres and in world axes. `None` if
+    /// there is no error. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
         self.present().poses.error(key)

@@ -60,7 +60,7 @@ impl Default for RecorderSettings {
     }
 }
 
-/// Why something was not recorded. The game can continue all the same.
+/// Why something was not recorded. The game can continue without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {

@@ -20,7 +20,7 @@ const FORMAT: u32 = 1;
 /// Magic, format, Rapier's version, layout, length, checksum.
 const HEADER_LEN: usize = 8 + 4 + 6 + 8 + 8 + 8;
 
-/// Why a state cannot be written to bytes. A clone can hold it all the same.
+/// Why a state cannot be written to bytes. A clone can hold it anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {

@@ -36,7 +36,7 @@ pub struct Collision {
 
 /// A contact force exceeded its threshold.
 ///
-/// Rapier reports it in each step in which that is so, if one of the colliders has
+/// Rapier reports it again in each step, if one of the colliders has
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no collider has by default.
 ///
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier3d::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS

@@ -167,7 +167,7 @@ pub struct Sample<T> {
     pub fraction: f32,
 }
 
-/// Counts of time stamps and clocks that were corrected. The samples were delivered all the same.
+/// Counts of time stamps and clocks that were corrected. The samples were delivered anyway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -67,9 +67,9 @@ pub enum FilterError {
         "a tolerance of {tolerance:?} for a display of {period:?}: give less than half a period"
     )]
     Tolerance {
-        /// As it was given.
+        /// The tolerance that was given.
         tolerance: Duration,
-        /// Of the display.
+        /// The display's period.
         period: Duration,
     },
     /// An average over no frames.
