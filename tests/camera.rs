@@ -225,7 +225,7 @@ struct Look {
 }
 
 impl Look {
-    /// For each mouse event, as it comes: in the frame, not in the step.
+    /// For each mouse event, at once: in the frame, not in the step.
     fn turn(&mut self, right: f32, down: f32) {
         const RADIANS_PER_COUNT: f32 = 0.002;
         const STEEPEST: f32 = 1.5;
@@ -233,7 +233,7 @@ impl Look {
         self.pitch = (self.pitch - down * RADIANS_PER_COUNT).clamp(-STEEPEST, STEEPEST);
     }
 
-    /// The pose of the camera: the place of the body, which is interpolated, and the look as it is now.
+    /// The pose of the camera: the interpolated place of the body, and the current look direction.
     fn eye(&self, simulation: &Simulation, player: BodyKey) -> Option<Pose> {
         const EYES: f32 = 0.7; // metres above the body's origin
         let place = simulation.pose(player)?.translation + Vector::Y * EYES;

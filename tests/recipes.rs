@@ -45,7 +45,7 @@ const RADIUS: f32 = 0.3;
 const LEGS: f32 = 0.3;
 /// From the ground up to the body's middle.
 const STANDING: f32 = LEGS + RADIUS + HALF_HEIGHT;
-/// For what it pushes: kilograms.
+/// The mass with which it pushes: kilograms.
 const MASS: f32 = 80.0;
 
 struct Hero {

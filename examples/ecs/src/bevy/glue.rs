@@ -55,7 +55,7 @@ fn link(at: On<Insert<Body>>, bodies: Query<&Body>, mut physics: ResMut<Physics>
     Ok(())
 }
 
-/// By a despawn, or when the component is taken off or replaced.
+/// On a despawn, and when the component is removed or replaced.
 fn unlink(at: On<Discard<Body>>, bodies: Query<&Body>, mut physics: ResMut<Physics>) -> Result {
     let Physics { simulation, owners } = &mut *physics;
     owners.release(simulation, bodies.get(at.entity)?.0, at.entity);

@@ -47,7 +47,7 @@ impl Stage {
         entity
     }
 
-    /// Despawns the entity alone.
+    /// Despawns the entity; `release` removes its body.
     pub fn despawn(&mut self, entity: Entity) {
         self.entities.despawn(entity);
         let body = self.bodies.remove(entity);
@@ -55,7 +55,7 @@ impl Stage {
         self.render_poses.remove(entity);
     }
 
-    /// In each step: the bodies of what was despawned are then gone at the same tick at every frame rate.
+    /// In each step, so that bodies of despawned entities go at the same tick at every frame rate.
     fn release(&mut self) {
         for (key, entity) in self.despawned.drain(..) {
             self.owners.release(&mut self.simulation, key, entity);

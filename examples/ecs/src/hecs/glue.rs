@@ -32,8 +32,7 @@ impl Stage {
         self.sync();
     }
 
-    /// In each step too: the bodies of what the game despawned are then gone at the same tick at every frame
-    /// rate.
+    /// In each step too, so that bodies of despawned entities go at the same tick at every frame rate.
     fn sync(&mut self) {
         self.entities.sync(&mut self.world, &mut self.simulation);
     }

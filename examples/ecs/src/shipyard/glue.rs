@@ -55,7 +55,7 @@ pub fn frame(world: &World, time: Duration) {
     world.run(sync);
 }
 
-/// In each step: the bodies of what the game deleted are then gone at the same tick at every frame rate.
+/// In each step, so that bodies of deleted entities go at the same tick at every frame rate.
 fn release(mut physics: PhysicsMut, mut bodies: ViewMut<Body>) {
     let Physics { simulation, owners } = &mut *physics;
     for (entity, body) in bodies.deleted() {

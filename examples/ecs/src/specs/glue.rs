@@ -52,8 +52,8 @@ fn simulation(world: &mut World) -> &mut Simulation {
     &mut world.get_mut::<Physics>().expect("is there").simulation
 }
 
-/// In each step: the bodies of what the game deleted are then gone at the same tick at every frame rate. An
-/// event has the index of an entity alone, which may be another's by now.
+/// In each step, so that bodies of deleted entities go at the same tick at every frame rate. An event holds only
+/// the index of an entity, which another entity may have by now.
 fn release(world: &mut World) {
     world.maintain();
     let bodies = world.read_storage::<Body>();
@@ -72,7 +72,7 @@ fn sync(world: &World) {
         poses.remove(entity);
     }
     for (entity, pose) in owners.moved(simulation) {
-        // Of an entity that is dead already it is refused.
+        // Refused for an entity that is already dead.
         let _ = poses.insert(entity, RenderPose(pose));
     }
 }
