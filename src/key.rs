@@ -10,13 +10,25 @@ slotmap::new_key_type! {
     /// The id of one body, for as long as the body lives.
     ///
     /// Eight bytes, `Copy`, and an `Option<BodyKey>` is eight bytes too: store it in a component
-    /// of your own. Once its body was removed, in whatever way, a key is dead for ever, also
-    /// when Rapier reuses the body's slot: every function that takes a key then
+    /// of your own. Once its body was removed, in whatever way, a key is dead and never refers to a
+    /// body again, also when Rapier reuses the body's slot. Every function that takes a key then
     /// returns `None` or [`BodyError::Gone`](crate::BodyError::Gone).
     ///
-    /// A key belongs to the [`Simulation`](crate::Simulation) that made it. Used with another one
-    /// it is safe, but it may refer to an unrelated body there. So may keys that were made
-    /// with slotmap's `KeyData::from_ffi`.
+    /// ```
+    /// use evenstep::rapier3d::prelude::*;
+    /// use evenstep::{BodyError, Simulation};
+    ///
+    /// let mut simulation = Simulation::default();
+    /// let old = simulation.insert_body(RigidBodyBuilder::dynamic());
+    /// simulation.remove(old);
+    /// let new = simulation.insert_body(RigidBodyBuilder::dynamic()); // in the same slot
+    /// assert!(simulation.body(new).is_some() && simulation.body(old).is_none());
+    /// assert_eq!(simulation.add_force(old, Vector::X), Err(BodyError::Gone));
+    /// ```
+    ///
+    /// A key belongs to the [`Simulation`](crate::Simulation) that made it. With another one, it
+    /// may refer to an unrelated body there. So may a key that was made with slotmap's
+    /// `KeyData::from_ffi`.
     pub struct BodyKey;
 
     /// The id of a lasting force, from

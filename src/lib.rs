@@ -1,8 +1,8 @@
 //! `evenstep` steps a [Rapier](rapier3d) 3D world at a fixed rate, whatever the frame rate is, and gives every frame a
 //! smooth pose for every body. It works with any engine and any ECS.
 //!
-//! A [`Simulation`] owns the physics world. Once a frame, [advance](Simulation::advance) it by the time that the frame took:
-//! it makes the steps that are due, none or several, and has the poses to draw.
+//! A [`Simulation`] owns the physics world. Once a frame, [advance](Simulation::advance) it by the time that the frame took.
+//! It makes the steps that are due, none or several, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier3d::prelude::*;
@@ -50,44 +50,65 @@
 //! | lifts, doors, teleports, portals, large worlds | [Placing](Simulation#placing) |
 //! | collisions and other events | [`Events`] |
 //! | joints, queries, controllers: full access to Rapier | [Choosing access](Simulation#choosing-access) |
-//! | your own ECS | [`Owners`]; for hecs the module `entities`, with the feature `hecs` |
-//! | saved states, rollback, replays | [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time), `Recorder` |
-//! | threads | `Runner` and `Overlap`, with the feature `threads` |
-//! | where the time goes | [`Frame::counters`]; spans for a profiler, with the feature `tracing`: [speed][speed] |
+//! | your own ECS | [`Owners`]; for hecs [`entities`] |
+//! | saved states, rollback | [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
+//! | replays, crash reports | [`Recorder`], [`FlightRecorder`] |
+//! | threads | [`Runner`], [`Overlap`] |
+//! | where the time goes | [`Frame::counters`], [spans for a profiler][speed] |
 //!
 //! # What holds
-//! - **The same steps at every frame rate.** Two runs whose hooks do the same by tick end with the same bits, at 15 as at
-//!   1,000 frames a second: on one machine, with one build. Across machines Rapier needs its feature
-//!   `enhanced-determinism`.
-//! - **A shown pose never gets into the physics.**
-//! - **Bodies at rest cost nothing.** No loop goes over all bodies, except once after [`Simulation::physics_mut`]. So a body
-//!   must not wake up, move and fall asleep again within one step: its `time_until_sleep`, 2 s by default, has to
-//!   be longer than a step.
-//! - **Interpolation shows the past,** by up to one step behind the latest state.
+//! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits, at 15 as
+//!   at 1,000 frames a second: on one machine, with one build; across machines with the feature `enhanced-determinism`.
+//! - **A frame shows the past.** An interpolated pose is up to one step behind the latest state. It never gets into the
+//!   physics.
+//! - **Bodies at rest cost nothing.** No loop goes over all bodies, except once after [`Simulation::physics_mut`]. This
+//!   requires that a body's [`time_until_sleep`], 2 s by default, is longer than a step.
+//!
+//! # Features
+//! None is on by default.
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `hecs` | [`entities`]: components for the hecs ECS |
+//! | `threads` | [`Runner`] and [`Overlap`]: the simulation on a thread of its own |
+//! | `serde` | states as bytes, [`Recorder`], serde's traits on plain types; turns `checksum` on |
+//! | `checksum` | [a hash of all bodies](Simulation#checksums) |
+//! | `enhanced-determinism` | Rapier's feature: the same bits on every platform, and after a state was loaded from bytes |
+//! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
+//! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
+//! | `tracing` | spans of frames, steps and their parts |
 //!
 //! # The book
 //! The guide is in the folder `docs/book` of this package. Every program in it is compiled and run as a test.
 //! - Start: [the problem][problem], [the loop][loop], [choosing a strategy][strategies]
-//! - Motion: [poses, case by case][poses], [the camera and attachments][camera], [moving bodies][moving]
+//! - Motion: [poses, case by case][poses], [the camera and attachments][camera], [moving bodies][moving],
+//!   [showing the present][preview]
 //! - The game: [input][input], [forces][forces], [events][events], [your own ECS][ecs],
 //!   [character controllers][characters], [vehicles][vehicles], [joints][joints], [using Rapier directly][rapier]
 //! - Further: [threads][threads], [servers][servers], [saved states and replays][states], [rollback and netcode][netcode],
 //!   [determinism][determinism], [speed][speed], [other math types][interop], [limits][limits]
 //! - Moving over: [from a loop of your own][from-rapier], [from bevy_rapier][from-bevy-rapier],
 //!   [from Unity or Godot][from-engines]
-//! - [Answers][answers] to what is asked most often
+//! - [Answers][answers] to what is asked most often, [a comparison][comparison] with other engines and plugins
 //!
 //! # Versions
 //! Types of Rapier, nalgebra and, with the feature, hecs are part of this API, so their versions are too: a new
 //! major version of one of them is one of this crate. They are re-exported as [`rapier3d`], [`nalgebra`] and
-//! `hecs`; use these, and no two versions can meet.
+//! `hecs`: with these a game cannot get two versions of the same type.
 //!
+//! [`time_until_sleep`]: rapier3d::dynamics::RigidBodyActivation::time_until_sleep
+//! [`entities`]: https://docs.rs/evenstep/latest/evenstep/entities/index.html
+//! [`Recorder`]: https://docs.rs/evenstep/latest/evenstep/struct.Recorder.html
+//! [`FlightRecorder`]: https://docs.rs/evenstep/latest/evenstep/struct.FlightRecorder.html
+//! [`Runner`]: https://docs.rs/evenstep/latest/evenstep/struct.Runner.html
+//! [`Overlap`]: https://docs.rs/evenstep/latest/evenstep/struct.Overlap.html
 //! [problem]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/problem.md
 //! [loop]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/loop.md
 //! [strategies]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/strategies.md
 //! [poses]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/poses.md
 //! [camera]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/camera.md
 //! [moving]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/moving.md
+//! [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
 //! [input]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/input.md
 //! [forces]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/forces.md
 //! [events]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/events.md
@@ -108,6 +129,7 @@
 //! [from-bevy-rapier]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/from-bevy-rapier.md
 //! [from-engines]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/from-engines.md
 //! [answers]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/answers.md
+//! [comparison]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/comparison.md
 
 #![warn(missing_debug_implementations)]
 // On docs.rs each item shows its feature.

@@ -114,8 +114,8 @@ impl<E: Copy + PartialEq> Owners<E> {
         (owned == key).then_some(entity)
     }
 
-    /// Call it when the entity was despawned or lost its body component: removes the body, unless another entity has it
-    /// by now.
+    /// Removes the body of an entity that was despawned or has lost its body component. Call it right then. A body
+    /// that another entity has by now stays.
     pub fn release(&mut self, simulation: &mut Simulation, key: BodyKey, entity: E) {
         if self.entity(key) == Some(entity) {
             self.by_index[index_of(key)] = None;
@@ -125,8 +125,8 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// For an ECS that does not report which entities were despawned: removes the bodies of all entities for
-    /// which `body_of` returns another body, or none. The order depends on keys only, so that a run can
-    /// be repeated.
+    /// which `body_of` returns another body, or none. Goes through all bodies, in an order that depends on keys only,
+    /// so that a run can be repeated.
     pub fn retain(
         &mut self,
         simulation: &mut Simulation,
@@ -185,8 +185,23 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Its only effect is that the next [`moved`](Self::moved) returns every body's pose. Call it before the next frame,
-    /// whose new keys may be equal to those of old entities.
+    /// Call it before the next frame, whose new keys may be equal to those of old entities. It removes nothing; the next
+    /// [`moved`](Self::moved) then returns every body's pose.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Owners, Simulation};
+    /// let (mut simulation, mut owners) = (Simulation::default(), Owners::default());
+    /// let door = simulation.insert_body(RigidBodyBuilder::fixed());
+    /// owners.insert(door, "door");
+    /// let saved = simulation.clone();
+    /// owners.insert(simulation.insert_body(RigidBodyBuilder::dynamic()), "crate");
+    /// owners.release(&mut simulation, door, "door");
+    ///
+    /// simulation = saved;
+    /// let unmatched = owners.unmatched(&simulation);
+    /// assert_eq!((unmatched.entities, unmatched.bodies), (vec!["crate"], vec![door]));
+    /// ```
     pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<E> {
         // Later than any frame, and so not one of this simulation's.
         self.synced = u64::MAX;

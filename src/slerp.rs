@@ -20,7 +20,7 @@ const LEFT_OUT: f32 = 0.925 * NEAR;
 /// out is below 2e-9.
 const ALL_TERMS: u8 = 28;
 
-/// The pose between `previous` and `current`, `alpha` of the way: translation by lerp, rotation
+/// The pose between `previous` and `current`, at the fraction `alpha` of the way: translation by lerp, rotation
 /// by slerp along the shorter arc.
 ///
 /// Use it where you hold two poses yourself; [`Simulation::pose`](crate::Simulation::pose) calls
@@ -32,8 +32,22 @@ const ALL_TERMS: u8 = 28;
 /// Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ (*Animating rotation with quaternion curves*,
 /// 1985), by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
 ///
-/// Both positions are taken for the origin of what moves: a body whose centre of mass is elsewhere
-/// goes straight with that, and [`Simulation::pose`](crate::Simulation::pose) takes care of it.
+/// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
+/// [`Simulation::pose`](crate::Simulation::pose) takes into account.
+///
+/// ```
+/// use evenstep::interpolate;
+/// use evenstep::rapier3d::math::{Pose, Rotation, Vector};
+///
+/// let start = Pose::IDENTITY;
+/// let end = Pose::from_parts(Vector::X, Rotation::from_rotation_y(1.0));
+/// let half = interpolate(&start, &end, 0.5);
+/// assert_eq!(half.translation, Vector::X * 0.5);
+/// assert!(half.rotation.abs_diff_eq(Rotation::from_rotation_y(0.5), 1e-6));
+/// // A quaternion and its negative are the same rotation, so the arc is the same, the shorter one.
+/// let negative = Pose::from_parts(Vector::X, -end.rotation);
+/// assert_eq!(interpolate(&start, &negative, 0.5), half);
+/// ```
 #[must_use]
 pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     Blend::new(alpha).one(previous, current)
@@ -61,8 +75,8 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
 /// floats, and slower by a fifth with those of eight.
 const BLOCK: usize = 32;
 
-/// [`interpolate`] for a batch: pair `i` goes to `out[i]`, the same to the bit as that of a single
-/// call. Eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
+/// [`interpolate`] for a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as
+/// from a single call. Eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
 ///
 /// # Panics
 /// If the slices differ in length.

@@ -12,6 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 #[cfg(feature = "enhanced-determinism")]
 use scenes::everything::{Everything, gusts};
 use scenes::{MS, Yard, ball, hash, space};
+use serde::Deserialize;
 
 #[cfg(feature = "enhanced-determinism")]
 fn load(bytes: &[u8]) -> Simulation {
@@ -265,7 +266,8 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
     let text = serde_json::to_string(&simulation).unwrap();
     let read = |from: &str, to: &str| {
         assert!(text.contains(from), "no {from} in {text}");
-        serde_json::from_str::<Simulation>(&text.replacen(from, to, 1))
+        let text = text.replacen(from, to, 1);
+        Simulation::deserialize(&mut serde_json::Deserializer::from_str(&text))
     };
     let [same, other] = [
         read("\"tick\":2", "\"tick\":2"),
@@ -361,7 +363,8 @@ fn a_clock_with_impossible_values_is_refused() {
     let text = serde_json::to_string(&Clock::new(Rate::default())).unwrap();
     let read = |from: &str, to: &str| {
         assert!(text.contains(from), "no {from} in {text}");
-        serde_json::from_str::<Clock>(&text.replacen(from, to, 1))
+        let text = text.replacen(from, to, 1);
+        Clock::deserialize(&mut serde_json::Deserializer::from_str(&text))
     };
     assert!(read("\"tick\":0", "\"tick\":5").is_ok());
     let fastest = read("\"speed\":1260000", "\"speed\":1260000000");

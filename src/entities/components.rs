@@ -12,6 +12,21 @@ use crate::rapier::math::Pose;
 /// whatever thread, the next [`Entities::sync`](super::Entities::sync) removes the body. It may be moved to
 /// another entity of its world, which then has the body. While it is outside of the world, the body is simulated
 /// and not shown.
+///
+/// ```
+/// # use evenstep::entities::Entities;
+/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::Simulation;
+/// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+/// # let mut simulation = Simulation::default();
+/// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// let (entity, key) = entities.spawn(&mut world, &mut simulation, body, collider, ("crate",));
+/// world.despawn(entity)?; // through hecs, without `entities`
+/// assert!(simulation.body(key).is_some());
+/// entities.sync(&mut world, &mut simulation);
+/// assert!(simulation.body(key).is_none());
+/// # Ok::<(), hecs::NoSuchEntity>(())
+/// ```
 pub struct Body(Link);
 
 impl Body {
@@ -49,8 +64,10 @@ impl fmt::Debug for Body {
 
 /// Component: where to draw the entity in this frame, in world space.
 ///
-/// Written by [`Entities::sync`](super::Entities::sync) when it changes; what a game writes here affects its
-/// renderer only. A game may also add it to entities without a body: those are left alone.
+/// [`Entities::sync`](super::Entities::sync) writes it when it changes, and never reads it: what a game writes here
+/// affects its renderer only, until the body moves. To move the body, use
+/// [`Simulation::teleport`](crate::Simulation::teleport). A game may also add this component to entities without a body;
+/// it is left alone there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RenderPose(pub Pose);

@@ -41,12 +41,12 @@
 //! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not shown. |
 //! | It is inserted again, into the same entity or another one | That entity has the body, and gets a [`RenderPose`]. A body that it had before is removed. |
 //! | It is inserted into another world | It is not shown there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
-//! | It is passed to `mem::forget` | As if it were kept for ever. |
+//! | It is passed to `mem::forget` | The same as if it were kept: the body is never removed. |
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
 //! | Frames without a sync | The next sync covers what moved and was removed in them. |
 //! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves. |
-//! | Two [`Body`]s change places between two syncs | **This is not noticed**, as it leaves no trace but in the components, and to read those of all that move would take a quarter longer. Use [`attach`](Entities::attach). |
+//! | Two [`Body`]s change places between two syncs | **This is not noticed**: to find it, a sync would have to read the components of all that move, and take a quarter longer. Use [`attach`](Entities::attach). |
 //!
 //! When a body is removed by `sync` depends on the frames. For runs that are the same at every frame rate, use
 //! [`despawn`](Entities::despawn) in the hook of a step.
@@ -156,10 +156,10 @@ pub struct Entities {
 #[non_exhaustive]
 pub enum EntityError {
     /// There is no such entity in this world: it was despawned.
-    #[error("no entity of this world has this id: it was despawned, or is of another world")]
+    #[error("no entity of this world has this id: it was despawned, or belongs to another world")]
     NoSuchEntity,
     /// There is no body with this key: it was removed, or belongs to another simulation.
-    #[error("no body has this key: it was removed, or is of another simulation")]
+    #[error("no body has this key: it was removed, or the key belongs to another simulation")]
     BodyGone,
 }
 
@@ -179,8 +179,26 @@ impl Entities {
         (self.spawn_for(world, key, pose, components), key)
     }
 
-    /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of commands may be full: the body is inserted in the next
-    /// step, and until it is first shown the [`RenderPose`] is where it was inserted.
+    /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of commands may be full. The body is inserted in the next
+    /// step; until a frame shows it, the [`RenderPose`] is where it is inserted.
+    ///
+    /// ```
+    /// # use evenstep::entities::{Entities, RenderPose};
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+    /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+    /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let at = body.translation(Vector::Y);
+    /// let (entity, key) = entities.try_spawn(&mut world, &mut runner, at, collider, ())?;
+    /// assert!(runner.view().pose(key).is_none());
+    /// assert_eq!(world.get::<&RenderPose>(entity)?.0.translation, Vector::Y);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
@@ -240,6 +258,27 @@ impl Entities {
     /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and
     /// an entity that had this body before is [detached](Self::detach) from it.
     ///
+    /// ```
+    /// # use evenstep::entities::Entities;
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+    /// # let mut simulation = Simulation::default();
+    /// let ball = || (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let (body, collider) = ball();
+    /// let (player, old) = entities.spawn(&mut world, &mut simulation, body, collider, ());
+    /// let (body, collider) = ball();
+    /// let new = simulation.insert(body, collider);
+    /// entities.attach(&mut world, &mut simulation, player, new)?;
+    /// assert_eq!((entities.entity(new), entities.entity(old)), (Some(player), None));
+    /// assert!(simulation.body(old).is_none());
+    ///
+    /// // A detached body is simulated further, without an entity.
+    /// assert_eq!(entities.detach(&mut world, player), Some(new));
+    /// assert!(simulation.body(new).is_some());
+    /// # Ok::<(), evenstep::entities::EntityError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`EntityError::NoSuchEntity`], [`EntityError::BodyGone`].
     #[expect(clippy::missing_panics_doc, reason = "the entity is known to be there")]
@@ -289,9 +328,9 @@ impl Entities {
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Its only effect is that the next [`sync`](Self::sync) writes every pose. That sync also removes
-    /// the components of entities that still have no body. Call it before the next frame, whose new keys may be equal to
-    /// those of old entities.
+    /// Call it before the next frame, whose new keys may be equal to those of old entities. It changes nothing itself; the
+    /// next [`sync`](Self::sync) then writes every pose, and removes the components of entities that still have no body.
+    /// [`Owners::unmatched`](crate::Owners::unmatched) has an example.
     pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<Entity> {
         // Later than any frame, and so not one of this simulation's.
         self.synced = u64::MAX;

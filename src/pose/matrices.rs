@@ -10,8 +10,8 @@ use super::lanes::{LANES, Quats, Vectors};
 ///
 /// For instance buffers: three attributes of four floats each, 48 bytes. A row holds the coefficients of x, y
 /// and z and then the translation, so a point p is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2, (p, 1)))
-/// in world space. `poses` is [`Simulation::moved`](crate::Simulation::moved) or that of a view, whose order the
-/// matrices have. The array is plain floats without gaps: bytemuck's `cast_slice` makes bytes of it.
+/// in world space. `poses` is [`Simulation::moved`](crate::Simulation::moved), or that of a view; the matrices are in its
+/// order. The array has no gaps: bytemuck's `cast_slice` makes bytes of it.
 ///
 /// Takes about as long as the poses took to interpolate: `cargo bench --bench frame -- matrices`.
 ///
@@ -41,9 +41,22 @@ pub fn write_matrices_3x4(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) 
 
 /// Writes poses as matrices of four by four, column after column: of `poses[i]` to `out[i]`.
 ///
-/// As glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4` have them in memory, 64 bytes: the columns are where the
-/// body's axes point, each with a 0, and the translation with a 1. Otherwise as [`write_matrices_3x4`], which is a
-/// quarter less to upload.
+/// The layout of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions of the
+/// body's axes, each with a 0, and one with the translation and a 1. Otherwise as [`write_matrices_3x4`], whose matrices
+/// are a quarter smaller.
+///
+/// ```
+/// # use evenstep::{Rate, Simulation, write_matrices_4x4};
+/// # use evenstep::rapier3d::prelude::*;
+/// # let mut simulation = Simulation::new(Rate::default());
+/// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
+/// # let moved = simulation.moved();
+/// let mut instances = vec![[[0.0; 4]; 4]; moved.len()];
+/// write_matrices_4x4(moved, &mut instances);
+/// assert_eq!(instances[0][0], [1.0, 0.0, 0.0, 0.0]); // the first column, not the first row
+/// assert_eq!(instances[0][3], [0.0, 1.0, 0.0, 1.0]);
+/// ```
 ///
 /// # Panics
 /// If the slices differ in length.

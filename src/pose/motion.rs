@@ -23,11 +23,29 @@ use super::lanes::{LANES, Quats, Vectors};
 /// The cost is that of a frame without a step, as a multiple of that of bodies that are interpolated and
 /// have their centre of mass at their origin: these take 5 ns each (`cargo bench --bench frame --
 /// smoothing`, an AMD EPYC), because only they are computed from lists of poses alone.
+///
+/// ```
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::{Simulation, Smoothing};
+/// use std::time::Duration;
+///
+/// let shown = |smoothing| {
+///     let mut simulation = Simulation::default();
+///     simulation.set_smoothing(smoothing);
+///     let body = RigidBodyBuilder::dynamic().gravity_scale(0.0).linvel(Vector::X * 60.0);
+///     let body = simulation.insert(body, ColliderBuilder::ball(0.5));
+///     simulation.advance(Duration::from_millis(25), |_, _| ()); // one and a half steps, one metre each
+///     simulation.pose(body).unwrap().translation.x
+/// };
+/// assert!((shown(Smoothing::Interpolate) - 0.5).abs() < 1e-3);
+/// assert!((shown(Smoothing::Extrapolate) - 1.5).abs() < 1e-3);
+/// assert!((shown(Smoothing::Latest) - 1.0).abs() < 1e-3);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Smoothing {
-    /// Between the last two states, by what is left of the time. The default.
+    /// Between the last two states, at the frame's [`alpha`](crate::Frame::alpha). The default.
     ///
     /// The centre of mass moves in a straight line and the body turns about it at a constant rate, along the
     /// shorter arc, like a body that nothing touches. (For a body that is kinematic by position the origin moves in
@@ -45,9 +63,11 @@ pub enum Smoothing {
     ///
     /// No latency. It never goes more than one step ahead: whatever the frame's time, the body is shown
     /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration
-    /// a it is off by at most a · dt² from the next state, 1.7 mm for free fall at 60 Hz (Rapier's four
-    /// substeps make 0.625 · a · dt² of it); at a contact by up to |v| · dt, and then it jumps back. What a
-    /// step made ahead on a copy would show instead, and cost, is measured in `docs/book/src/preview.md`.
+    /// a it is off by at most a · dt² from the next state, 1.7 mm for free fall at 60 Hz (with Rapier's four
+    /// substeps, 0.625 · a · dt²). At a contact it is off by up to |v| · dt, and then jumps back. A step made ahead on a
+    /// copy shows contacts too, at a cost: [Showing the present][preview].
+    ///
+    /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
     Extrapolate,
     /// The last state: not smooth, unless the display shows a frame for each step.
     Latest,

@@ -12,8 +12,8 @@ use crate::time::Rate;
 
 /// A command to a [`Runner`](super::Runner), run at the start of a step, in the order sent.
 ///
-/// All but [`Call`](Self::Call) are plain data, so that they can be recorded and played again. A command
-/// for a removed body has no effect.
+/// All but [`Call`](Self::Call) are plain data, so that they can be recorded and played again. A command that fails,
+/// for a removed body or with a value that is not finite, has no effect and is not reported.
 #[non_exhaustive]
 pub enum Command<H> {
     /// Inserts a body under a key that [`Runner::spawn`](super::Runner::spawn) has returned.

@@ -6,7 +6,7 @@ use std::fmt;
 /// What went wrong on the physics' thread: from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed. Its step was not made; the game goes on.
+    /// A hook failed. Its step was not made; physics continues with the next one.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
@@ -21,7 +21,7 @@ pub enum Failure<E> {
         /// The payload of the panic.
         payload: Box<dyn Any + Send>,
     },
-    /// A question panicked, so it has no answer. The game goes on.
+    /// A question panicked, so it has no answer. Physics continues.
     Question {
         /// The number of steps made.
         tick: u64,
@@ -53,7 +53,7 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
             ),
             Self::Question { tick, payload } => write!(
                 f,
-                "a question panicked after {tick} steps{}",
+                "a question panicked after {tick} steps{}: it has no answer, physics continues",
                 message(&**payload)
             ),
         }

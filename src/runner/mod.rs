@@ -58,7 +58,7 @@ impl<T> Answer<T> {
         self.0.try_recv().ok()
     }
 
-    /// Waits for the answer, at most this long; `None` if there is none by then, or will never be one.
+    /// Waits for the answer, for at most `most` of real time; `None` if there is none by then, or will never be one.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         self.0.recv_timeout(most).ok()
@@ -123,7 +123,7 @@ impl<T> Answer<T> {
 /// ```
 ///
 /// Without a stop, a [`call`](Self::call) may insert any number of bodies in one step, and send their keys through a
-/// channel of its own.
+/// channel that it captures.
 ///
 /// # What runs where
 /// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
@@ -234,7 +234,7 @@ where
         (runner, physics)
     }
 
-    /// Call once a frame: what to show now.
+    /// Computes what to show now. Call it once a frame.
     pub fn frame(&mut self) -> &View<H::Error> {
         let now = self.clock.now();
         self.view.update(&self.mailbox, now);
@@ -323,6 +323,21 @@ where
     /// Asks a question of the simulation as it is after the next step, or in a pause at once: a ray cast, an overlap
     /// test, a saved state (`Simulation::clone`). Every command that was sent before has been run by then.
     ///
+    /// ```
+    /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+    /// # use std::time::Duration;
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+    /// let answer = runner.ask(Simulation::tick)?;
+    /// // Once a frame; here, as long as it takes.
+    /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).expect("no panic");
+    /// assert_eq!(tick, of_simulation);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`SendError`]; the question is lost.
     pub fn ask<T: Send + 'static>(
@@ -342,6 +357,31 @@ where
     /// After a panic: continues from the state before the step in which it happened, or after a panic in a command from the
     /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. The
     /// commands of that step are lost.
+    ///
+    /// ```
+    /// # use evenstep::{Failure, Hooks, Runner, RunnerSettings, Simulation};
+    /// # use std::time::Duration;
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// let mut simulation = Simulation::default();
+    /// simulation.set_rewind_limits(10, usize::MAX);
+    /// let mut runner = Runner::new(simulation, Game, RunnerSettings::default());
+    /// runner.ask(|_| ())?.wait(Duration::from_secs(60)); // a step is made
+    /// runner.call(|_, _| panic!("a bug"))?;
+    /// let failures = loop {
+    ///     let failures = runner.failures();
+    ///     if !failures.is_empty() {
+    ///         break failures;
+    ///     }
+    ///     runner.frame(); // shows the last state
+    /// };
+    /// assert!(matches!(failures[0], Failure::Panic { .. }));
+    /// runner.recover()?;
+    /// assert!(runner.ask(|_| ())?.wait(Duration::from_secs(60)).is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`SendError`].
@@ -369,13 +409,13 @@ where
         self.view.take_events(&self.mailbox, Some(shown))
     }
 
-    /// How many events were dropped because nobody read them.
+    /// How many events were dropped because they were not read in time: see [`RunnerSettings::events`].
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.view.lost_events()
     }
 
-    /// How many failures were dropped because nobody read them.
+    /// How many failures were dropped because they were not read in time: see [`failures`](Self::failures).
     #[must_use]
     pub fn lost_failures(&self) -> u64 {
         self.view.lost_failures()
@@ -473,8 +513,10 @@ mod tests {
             texts[1],
             "physics panicked in the step of tick 12 (oh no): call `recover` or `stop`"
         );
-        assert_eq!(texts[2], "a question panicked after 12 steps (of no use)");
-        assert_eq!(texts[3], "a question panicked after 12 steps");
+        let question =
+            "a question panicked after 12 steps (of no use): it has no answer, physics continues";
+        assert_eq!(texts[2], question);
+        assert_eq!(texts[3], question.replace(" (of no use)", ""));
     }
 
     #[test]

@@ -48,9 +48,10 @@ use super::view::View;
 /// ```
 ///
 /// # Latency
-/// What a step does is shown a step later than by a [`Simulation`] in one thread, or by the part of a step that
+/// What a step does is shown a step later than by a [`Simulation`] in one thread, or later by the part of a step that
 /// [`set_slack`](Self::set_slack) gives. What the hook after a step does is shown by the frame that calls it: shift
-/// the origin there, with the camera. What the hook before a step does comes with that step, as does what is done between two frames.
+/// the origin there, with the camera. What the hook before a step does is shown with that step, as is what is done
+/// between two frames.
 ///
 /// # What runs where
 /// [Rapier's own hooks](Hooks::physics_hooks) and [custom forces](crate::ForceGenerator::custom) are called within
@@ -58,7 +59,7 @@ use super::view::View;
 /// once, on the game's thread.
 ///
 /// # Limits
-/// Steps are made at their even rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
+/// Steps are made at a fixed rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
 /// here. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
 /// one thread.
 pub struct Overlap {
@@ -184,7 +185,7 @@ impl Overlap {
     /// Sets how much time a step has before a frame waits for it, from 0 to 1, in steps: 1 by default. From the next step
     /// on. NaN counts as 1.
     ///
-    /// This is also what is added to the latency of one thread. With 1 nobody waits for a step that takes less than its
+    /// As much is added to the latency of one thread. With 1, no frame waits for a step that takes less than its
     /// own length. Set it to a little more than the longest step takes: 0.5 for steps of up to 8 ms at 60 Hz. With 0 each
     /// step is waited for at once, as in one thread.
     pub fn set_slack(&mut self, slack: f32) {

@@ -14,11 +14,12 @@ pub struct RunnerSettings {
     /// 11 ms 18 % with 0.5 and 0.1 % with 1. For your machine:
     /// `cargo run --release --all-features --example threads_report -- --seconds 8`.
     ///
-    /// It does not adapt by itself. A slack that follows the longest wait of the last two seconds was tried on recorded
-    /// runs of 20 s, against a fixed one with the same mean delay: it starved 0.00 % of the frames, not 0.04 %, with
-    /// steps of 1 ms; 0.00 %, not 0.08 %, with one of 30 ms among them every 1.6 s; 3.94 %, not 3.98 %, with steps of
-    /// 11 ms and some of 30 ms; and clearly fewer only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %.
-    /// A single long step delayed it by 1.4 steps for seconds: for such steps there is [`starved`](Self::starved).
+    /// It does not adapt by itself. For single long steps there is [`starved`](Self::starved).
+    // A slack that follows the longest wait of the last two seconds was tried on recorded runs of 20 s, against a fixed
+    // one with the same mean delay: it starved 0.00 % of the frames, not 0.04 %, with steps of 1 ms; 0.00 %, not 0.08 %,
+    // with one of 30 ms among them every 1.6 s; 3.94 %, not 3.98 %, with steps of 11 ms and some of 30 ms; and clearly
+    // fewer only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %. A single long step delayed it by 1.4
+    // steps for seconds.
     pub slack: f32,
     /// What a starved frame shows: the newest state, by default.
     pub starved: Starved,

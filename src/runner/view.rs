@@ -159,7 +159,8 @@ impl<E> View<E> {
         self.number
     }
 
-    /// Where a body is shown; `None` if there is no such body, or if it was not shown yet.
+    /// The pose at which to draw a body in this frame, in world space; `None` if there is no such body, or if it was not
+    /// shown yet.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.screen.pose(key)
@@ -184,13 +185,13 @@ impl<E> View<E> {
         self.tick
     }
 
-    /// How far into that step, from 0 to 1.
+    /// How far into that step the frame is, as a fraction of the step, from 0 to 1.
     #[must_use]
     pub fn alpha(&self) -> f32 {
         self.alpha
     }
 
-    /// Simulated time that is shown, in seconds. In a pause it goes on to the newest state, and stands there.
+    /// Simulated time that is shown, in seconds. In a pause it goes on to that of the newest state, and stops there.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.time

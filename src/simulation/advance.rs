@@ -17,17 +17,27 @@ use super::{Frame, Simulation};
 ///
 /// ```
 /// use evenstep::{Hooks, Simulation, Step};
+/// use std::time::Duration;
 ///
 /// struct Game { hits: usize }
 ///
 /// impl Hooks for Game {
 ///     type Error = std::convert::Infallible;
 ///
+///     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+///         assert_eq!(simulation.tick(), step.tick);
+///         Ok(())
+///     }
+///
 ///     fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+///         assert_eq!(simulation.tick(), step.tick + 1); // it counts as made
 ///         self.hits += simulation.events().collisions_in(step.tick).len();
 ///         Ok(())
 ///     }
 /// }
+///
+/// let Ok(frame) = Simulation::default().advance_with(Duration::from_millis(40), &mut Game { hits: 0 });
+/// assert_eq!(frame.steps, 2);
 /// ```
 pub trait Hooks {
     /// What makes a hook fail; [`Infallible`] if none does.
@@ -67,9 +77,10 @@ pub trait Hooks {
         Ok(())
     }
 
-    /// Rapier's own hooks: asked for after [`before_step`](Self::before_step), and called within the step, by the
-    /// thread that makes it. With an `Overlap` that is another one than this, so they are shared; hooks that borrow
-    /// the game go with [`Simulation::make_step_with`].
+    /// Returns Rapier's own hooks for the next step. Called after [`before_step`](Self::before_step).
+    ///
+    /// Rapier calls them within the step, on the thread that makes it: with an `Overlap` that is another thread, which is
+    /// why they are in an `Arc`. For hooks that borrow the game there is [`Simulation::make_step_with`].
     ///
     /// ```
     /// use evenstep::rapier3d::prelude::*;
@@ -153,6 +164,26 @@ impl Simulation {
     }
 
     /// [`advance`](Self::advance) with hooks before and after each step, which can fail.
+    ///
+    /// ```
+    /// # use evenstep::{Hooks, Simulation, Step};
+    /// # use std::time::Duration;
+    /// struct Game;
+    ///
+    /// impl Hooks for Game {
+    ///     type Error = &'static str;
+    ///
+    ///     fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), &'static str> {
+    ///         if step.tick == 1 { Err("no more") } else { Ok(()) }
+    ///     }
+    /// }
+    ///
+    /// let mut simulation = Simulation::default();
+    /// let error = simulation.advance_with(Duration::from_millis(60), &mut Game).unwrap_err();
+    /// assert_eq!(error, "no more");
+    /// let frame = simulation.frame();
+    /// assert_eq!((frame.steps, frame.dropped.aborted, frame.tick), (1, 2, 1));
+    /// ```
     ///
     /// # Errors
     /// The first error of a hook. It ends the frame: steps that were made stay made, those that

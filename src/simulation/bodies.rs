@@ -10,9 +10,22 @@ use super::Simulation;
 
 /// # Bodies
 impl Simulation {
-    /// Inserts a body and its collider.
+    /// Inserts a body and its collider. It starts to move in the next step.
     ///
-    /// Its pose can be read at once. It starts to move in the next step.
+    /// Its [`pose`](Self::pose) can be read at once; [`moved`](Self::moved) lists it from the next frame on:
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
+    /// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// assert_eq!(simulation.pose(ball).unwrap().translation, Vector::Y);
+    /// assert!(simulation.moved().is_empty());
+    /// simulation.advance(Duration::ZERO, |_, _| ());
+    /// assert_eq!(simulation.moved(), [(ball, Pose::translation(0.0, 1.0, 0.0))]);
+    /// ```
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
         let (handle, _) = self.state.world.physics.insert(body, collider);
         self.key_for(handle)
@@ -54,8 +67,8 @@ impl Simulation {
         self.state.world.physics.remove_collider(handle)
     }
 
-    /// Gives a key to a body that was inserted through Rapier's own API. Returns the key that it has already, if any;
-    /// `None` if there is no such body.
+    /// Gives a key to a body that was inserted through Rapier's own API, and returns it. If the body has a key already,
+    /// returns that one; `None` if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
         if !self.state.world.physics.bodies.contains(handle) {
             return None;
@@ -157,7 +170,22 @@ impl Simulation {
     /// The body of this key, to change anything about it; `None` if it was removed.
     ///
     /// A position that is set here is a teleport: the next frame shows it, not blended with the old one. A rotation or a
-    /// translation that is set alone leaves the other as smooth as it was. A change between two steps of one frame is
+    /// translation that is set alone leaves the other as smooth as it was.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
+    /// simulation.body_mut(ball).unwrap().set_translation(Vector::X, true);
+    /// assert_eq!(x(&simulation), 0.0); // until the next frame
+    /// simulation.advance(Duration::from_millis(1), |_, _| ());
+    /// assert_eq!(x(&simulation), 1.0);
+    /// ```
+    ///
+    /// A change between two steps of one frame is
     /// noticed before the frame's last step only, so that a curve ([`Smoothing::Hermite`](crate::Smoothing::Hermite))
     /// of a body that is kinematic by position may begin with its old velocity:
     /// [`teleport`](Self::teleport) is noticed at once.
@@ -196,15 +224,30 @@ impl Simulation {
     ///
     /// Rapier does not report which bodies were changed, so the next frame checks every body with a key once, a few
     /// nanoseconds each. If you know which bodies change, use [`body_mut`](Self::body_mut) or
-    /// [`physics_mut_for`](Self::physics_mut_for). The key of a body that is removed here is dead at once. Do not
-    /// step the world here: the clock does not count such a step. The length of a step that is set here is not used.
+    /// [`physics_mut_for`](Self::physics_mut_for). Do not step the world here: the clock does not count such a step. The
+    /// length of a step that is set here is not used.
+    ///
+    /// The key of a body that is removed here is dead at once; [`removed`](Self::removed) lists it in the next frame:
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let handle = simulation.handle(ball).unwrap();
+    /// simulation.physics_mut().remove_body(handle);
+    /// assert!(simulation.body(ball).is_none() && simulation.removed().is_empty());
+    /// simulation.advance(Duration::ZERO, |_, _| ());
+    /// assert_eq!(simulation.removed(), [ball]);
+    /// ```
     pub fn physics_mut(&mut self) -> &mut PhysicsWorld {
         self.state.edits.all = true;
         self.state.world.has_unwritten_changes = true;
         &mut self.state.world.physics
     }
 
-    /// Rapier's world, to change the bodies of `keys` or no body at all: no other body is checked for changes.
+    /// Rapier's world, to change the bodies of `keys`, or no body at all: no other body is checked for changes.
     ///
     /// For what needs `&mut` sets and moves nothing itself, such as joints, gravity and parameters: with no
     /// keys, at no cost. (For character controllers and vehicles there is
@@ -218,10 +261,13 @@ impl Simulation {
         &mut self.state.world.physics
     }
 
-    /// Rapier's queries with mutable access, as character controllers
-    /// (`solve_character_collision_impulses`) and vehicles (`update_vehicle`) need it in every step.
+    /// Rapier's queries with mutable access, as character controllers ([`solve_character_collision_impulses`]) and
+    /// vehicles ([`update_vehicle`]) need it in every step.
     ///
     /// They move nothing themselves, so no body is checked for changes: there is no cost.
+    ///
+    /// [`solve_character_collision_impulses`]: crate::rapier3d::control::KinematicCharacterController::solve_character_collision_impulses
+    /// [`update_vehicle`]: crate::rapier3d::control::DynamicRayCastVehicleController::update_vehicle
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
         let PhysicsWorld {
             broad_phase,

@@ -20,6 +20,31 @@ use super::Simulation;
 /// Pending forces add up: a game that adds a force in every frame, not in every step, pushes in proportion to the
 /// number of frames until the step. In a pause that would grow without bound, so they are discarded with the frame.
 ///
+/// ```
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::Simulation;
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis;
+/// let mut simulation = Simulation::default();
+/// let ball = ColliderBuilder::ball(0.5).mass(1.0);
+/// let ball = simulation.insert(RigidBodyBuilder::dynamic(), ball);
+/// let speed = |simulation: &Simulation| simulation.body(ball).unwrap().linvel().x;
+/// for frame_time in [ms(10), ms(10)] { // the second one has a step
+///     simulation.add_force(ball, Vector::X * 60.0)?;
+///     simulation.advance(frame_time, |_, _| ());
+/// }
+/// assert!((speed(&simulation) - 2.0).abs() < 1e-3); // both acted in it
+///
+/// simulation.advance(ms(100), |_, _| ());
+/// assert!((speed(&simulation) - 2.0).abs() < 1e-3); // and in no later one
+///
+/// simulation.pause();
+/// simulation.add_force(ball, Vector::X * 60.0)?;
+/// assert_eq!(simulation.advance(ms(20), |_, _| ()).forgotten_forces, 1);
+/// # Ok::<(), evenstep::BodyError>(())
+/// ```
+///
 /// A force changes the velocity over the step, an impulse before it: for the same momentum an
 /// impulse moves a body further in that step.
 ///
@@ -47,7 +72,22 @@ impl Simulation {
         self.push(key, Push::Torque(torque))
     }
 
-    /// An impulse at the centre of mass: newton seconds, in world axes.
+    /// An impulse at the centre of mass: newton seconds, in world axes. Unlike Rapier's own, it changes the velocity
+    /// in the next step, not at once:
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let speed = |simulation: &Simulation| simulation.body(ball).unwrap().linvel().x;
+    /// simulation.apply_impulse(ball, Vector::X)?;
+    /// assert_eq!(speed(&simulation), 0.0);
+    /// simulation.advance(Duration::from_millis(20), |_, _| ());
+    /// assert!(speed(&simulation) > 0.0);
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
     pub fn apply_impulse(&mut self, key: BodyKey, impulse: Vector) -> Result<(), BodyError> {
         self.push(key, Push::Impulse(impulse))
     }

@@ -95,10 +95,10 @@ impl Simulation {
         );
     }
 
-    /// Takes the next step that is due in this frame, for the game to do its part in it; `None` if none is.
+    /// Takes the next step that is due in this frame; `None` if none is. The game does its part in the step, then calls
+    /// [`make_step`](Self::make_step).
     ///
-    /// Then [`make_step`](Self::make_step). After a [rollback](Self::roll_back) the steps that are to be made again
-    /// come first, also outside of a frame.
+    /// After a [rollback](Self::roll_back) the steps that are to be made again come first, also outside of a frame.
     pub fn next_step(&mut self) -> Option<Step> {
         if self.phase == Phase::Stepping {
             return None;

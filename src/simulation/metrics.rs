@@ -4,8 +4,8 @@ use super::Frame;
 
 /// # As metrics
 ///
-/// Every number of a frame under a name of its own, in the words of Prometheus: a loop over these is all that a
-/// monitor needs, and fields of later versions are in them too.
+/// Every number of a frame with a name, by Prometheus' conventions. A monitor that loops over these also gets what later
+/// versions add.
 ///
 /// ```
 /// use evenstep::Simulation;
@@ -28,7 +28,7 @@ use super::Frame;
     reason = "exact up to 2^53, in which a game at 1,000 steps a second runs for 285,000 years"
 )]
 impl Frame {
-    /// What adds up from frame to frame: the amounts of this one. Counts, and seconds where the name says so.
+    /// What this frame adds to running totals: counts, or seconds where the name says so.
     pub fn counters(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
         let (dropped, poses) = (self.dropped, self.poses);
         let frame_time = dropped.frame_time.as_secs_f64();
@@ -51,7 +51,7 @@ impl Frame {
         .into_iter()
     }
 
-    /// What is so in this frame, whatever the one before had.
+    /// The values of this frame, which do not add up over frames: counts, or the unit in the name.
     pub fn gauges(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
         let poses = self.poses;
         [

@@ -81,8 +81,11 @@ pub use rewind::{ResimulateError, RewindError};
 /// | in a variable beside the game | [`advance`](Self::advance) with a closure that is called before each step |
 /// | the same, with hooks after each step, errors, or Rapier's own hooks | [`advance_with`](Self::advance_with) |
 /// | inside the game's own world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
-/// | on a thread of its own, because a step takes too long for a frame | `Runner`, with the feature `threads` |
-/// | the same, with hooks that stay on the game's thread | `Overlap`, with the feature `threads` |
+/// | on a thread of its own, because a step takes too long for a frame | [`Runner`], with the feature `threads` |
+/// | the same, with hooks that stay on the game's thread | [`Overlap`], with the feature `threads` |
+///
+/// [`Runner`]: https://docs.rs/evenstep/latest/evenstep/struct.Runner.html
+/// [`Overlap`]: https://docs.rs/evenstep/latest/evenstep/struct.Overlap.html
 ///
 /// # The order of a step
 /// 1. [`next_step`](Self::next_step): kinematic [targets](Self::set_kinematic_target) are applied, so the
@@ -96,14 +99,14 @@ pub use rewind::{ResimulateError, RewindError};
 /// | to | use | cost |
 /// | --- | --- | --- |
 /// | read one body | [`body`](Self::body) | none |
-/// | change one body | [`body_mut`](Self::body_mut) | one look at the body in the next frame |
+/// | change one body | [`body_mut`](Self::body_mut) | a check of the body in the next frame |
 /// | put one body elsewhere | [`teleport`](Self::teleport), [`teleport_by`](Self::teleport_by) | the same |
 /// | move a kinematic body | [`set_kinematic_target`](Self::set_kinematic_target) | the same |
-/// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a look at every body in the next frame |
+/// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body in the next frame |
 /// | queries, debug-render | [`physics`](Self::physics) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
-/// | joints, gravity, parameters | [`physics_mut_for`](Self::physics_mut_for) | one look at each body that is named |
-/// | anything else of Rapier | [`physics_mut`](Self::physics_mut) | a look at every body in the next frame |
+/// | joints, gravity, parameters | [`physics_mut_for`](Self::physics_mut_for) | a check of each body that is named |
+/// | anything else of Rapier | [`physics_mut`](Self::physics_mut) | a check of every body in the next frame |
 ///
 /// # The state as a value
 /// A clone is a saved state: everything that the next step and the next frame depend on. Restored, it continues
@@ -137,32 +140,20 @@ pub use rewind::{ResimulateError, RewindError};
 /// Keys of bodies that were inserted after the state was saved are dead once it is restored; the same steps made
 /// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
 #[derive(Clone)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(remote = "Self")
-)]
 pub struct Simulation {
     clock: Clock,
     state: State,
     frame: Frame,
-    #[cfg_attr(feature = "serde", serde(skip))]
     is_in_frame: bool,
-    #[cfg_attr(feature = "serde", serde(skip))]
     phase: Phase,
-    #[cfg_attr(feature = "serde", serde(skip))]
     ring: Ring,
     /// After a rollback, until the present is reached.
-    #[cfg_attr(feature = "serde", serde(skip))]
     resimulation: Option<Box<Resimulation>>,
     /// What the last run of steps made again did to the events.
-    #[cfg_attr(feature = "serde", serde(skip))]
     event_changes: EventChanges,
     /// Steps that were made again since the last frame was begun.
-    #[cfg_attr(feature = "serde", serde(skip))]
     made_again: u64,
     /// Real time since the last frame was shown, but for pauses.
-    #[cfg_attr(feature = "serde", serde(skip))]
     shown_for: Duration,
     /// Keys that died since the last frame, and those that had died by then.
     dying: Vec<BodyKey>,
@@ -193,6 +184,17 @@ impl Simulation {
 
     /// Takes over an existing world. Its bodies have no key until they are [`track`](Self::track)ed; the length of its
     /// steps is set to that of `rate`.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Rate, Simulation};
+    /// let mut world = PhysicsWorld::new();
+    /// let handle = world.insert_body(RigidBodyBuilder::dynamic());
+    /// let mut simulation = Simulation::with_physics(Rate::default(), world);
+    /// assert_eq!(simulation.key(handle), None);
+    /// simulation.track_all();
+    /// assert!(simulation.key(handle).is_some());
+    /// ```
     #[must_use]
     pub fn with_physics(rate: Rate, physics: PhysicsWorld) -> Self {
         Self {

@@ -15,10 +15,28 @@ use super::Simulation;
 ///
 /// Moving bodies other than by forces.
 impl Simulation {
-    /// Moves a body to another place at once and wakes it. It is shown there from now on, never in between; if it is
+    /// Moves a body to another place at once and wakes it. `pose` is in world space; its rotation is normalised.
+    ///
+    /// The body is shown there from now on, never in between; if it is
     /// [extrapolated](crate::Smoothing::Extrapolate), it is shown beyond that place only after the next step. Its
-    /// velocity stays, a [target](Self::set_kinematic_target) is removed. `pose` is in world space; its rotation is
-    /// normalised. The links of a multibody move with its root.
+    /// velocity stays, a [target](Self::set_kinematic_target) is removed. The links of a multibody move with its root.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    /// # let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// simulation.advance(Duration::from_millis(20), |_, _| ());
+    /// let there = Pose::translation(100.0, 0.0, 0.0);
+    /// simulation.teleport(ball, there)?;
+    /// assert_eq!(simulation.pose(ball), Some(there));
+    /// simulation.advance(Duration::from_millis(5), |_, _| ()); // no step
+    /// assert_eq!(simulation.pose(ball), Some(there));
+    /// assert_eq!(simulation.body(ball).unwrap().linvel().x, 1.0);
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and
@@ -63,6 +81,19 @@ impl Simulation {
     /// moves on without a jump. `by` maps the entry to the exit: the pose becomes `by * pose`. Its
     /// rotation is normalised. The links of a multibody move with its root.
     ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # let mut simulation = Simulation::default();
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    /// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// let half_turn = Rotation::from_rotation_y(std::f32::consts::PI);
+    /// simulation.teleport_by(ball, Pose::from_parts(Vector::Y * 5.0, half_turn))?;
+    /// assert_eq!(simulation.pose(ball).unwrap().translation, Vector::Y * 5.0);
+    /// assert!(simulation.body(ball).unwrap().linvel().abs_diff_eq(-Vector::X, 1e-6));
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the
     /// result is not finite.
@@ -94,6 +125,20 @@ impl Simulation {
     /// sleeping bodies stay asleep. The game has to move what it holds in world space itself, such as its
     /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
     ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # let mut simulation = Simulation::default();
+    /// # let body = RigidBodyBuilder::dynamic().translation(Vector::X * 4_000.0);
+    /// # let ship = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// let mut camera = simulation.pose(ship).unwrap().translation;
+    /// let origin = camera;
+    /// simulation.shift_origin(origin)?;
+    /// camera -= origin;
+    /// assert_eq!(simulation.pose(ship).unwrap().translation, camera); // in the same frame
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
+    ///
     /// # Cost and precision
     /// [`moved`](Self::moved) lists every body once. In the next step all bodies are awake and all contacts are found
     /// anew: shift rarely, by large distances. Positions that are shifted from far out to near the origin are not
@@ -122,19 +167,19 @@ impl Simulation {
 
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
     ///
-    /// The motion is spread evenly over the steps until then, so that what rides on the body or is pushed by it feels
-    /// the velocity that is seen. (A target that was given to Rapier once a frame would be reached in the frame's first
-    /// step, and the body would stand still in the others.) Set it once a frame, or once for a motion of hours: each
-    /// step's pose is computed from where the motion began, so rounding does not add up. A later target replaces an
-    /// earlier one and starts where the body is, as does the rest of the motion of a body that was teleported; the
-    /// same target again changes nothing. A target lasts until a step was made for it. Once it is reached the body
-    /// stands still.
-    ///
-    /// `time` is simulated time, which stands still in a pause and goes slower in slow motion: that
-    /// of [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time). For the end of
-    /// the frame that is about to be advanced take
+    /// `pose` is in world space. Its rotation is normalised; the body turns along the shorter arc. `time` is simulated
+    /// time, as [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time): it stands still in a pause and is
+    /// slower in slow motion. For the end of the frame that is about to be advanced, use
     /// [`Clock::time_after`](crate::Clock::time_after). A time in the past means the next step.
-    /// `pose` is in world space, its rotation is normalised; the body turns along the shorter arc.
+    ///
+    /// Set a target once a frame, or once for a motion of hours. The motion is spread evenly over the steps until then, so
+    /// that what rides on the body or is pushed by it feels the velocity that is seen. (A target that was given to Rapier
+    /// once a frame would be reached in the frame's first step, and the body would stand still in the others.) Each step's
+    /// pose is computed from where the motion began, so rounding does not add up.
+    ///
+    /// A later target replaces an earlier one and starts where the body is; the same target again changes nothing. If
+    /// the body's position is set through Rapier on its way, the rest of the motion starts there. A target lasts until a
+    /// step was made for it; then the body stands still.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;
@@ -189,6 +234,24 @@ impl Simulation {
     /// Without it, a body that is inserted between two steps stands still until the next one. With it, a bullet leaves
     /// the muzzle in its first frame; until the next step it is shown up to a step's motion behind where it was put, as
     /// everything else in the frame is. In the hook before a step it is not needed: the body moves in that step.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// let mut simulation = Simulation::default();
+    /// simulation.advance(Duration::from_millis(25), |_, _| ()); // half a step is left over
+    /// let [rifle, musket] = [0; 2].map(|_| {
+    ///     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    ///     simulation.insert(body, ColliderBuilder::ball(0.01))
+    /// });
+    /// simulation.set_previous_from_velocity(rifle)?;
+    /// simulation.advance(Duration::from_millis(5), |_, _| ()); // no step
+    /// let x = |key| simulation.pose(key).unwrap().translation.x;
+    /// assert!((x(rifle) + 0.2).abs() < 1e-3); // moving, 0.2 steps in the past
+    /// assert_eq!(x(musket), 0.0);
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.

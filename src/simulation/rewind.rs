@@ -18,7 +18,7 @@ pub enum RewindError {
     /// The state of that tick is not kept, or no longer.
     #[error(
         "the state of tick {tick} is not kept, those of {kept:?} are: \
-         `set_rewind_limits` says how many"
+         ask for one of these, or raise `set_rewind_limits` before the next run"
     )]
     NotKept {
         /// The tick that was asked for.
@@ -45,7 +45,7 @@ pub enum RewindError {
     WithinFrame,
 }
 
-/// Why [`Simulation::resimulate_with`] has changed nothing.
+/// Why [`Simulation::resimulate_with`] failed. The present state is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResimulateError<E> {
@@ -53,7 +53,7 @@ pub enum ResimulateError<E> {
     #[error(transparent)]
     Rewind(#[from] RewindError),
     /// A hook failed. The present state is as it was; the states kept before it are discarded.
-    #[error("a hook failed in a step that was made again")]
+    #[error("a hook failed in a step that was made again: the present state is as it was")]
     Hook(#[source] E),
 }
 
@@ -140,6 +140,22 @@ impl Simulation {
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
     /// settings and the overstep stay as they are. Pending forces are discarded.
     ///
+    /// ```
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// let mut simulation = Simulation::default();
+    /// simulation.set_rewind_limits(60, usize::MAX);
+    /// simulation.advance(Duration::from_millis(200), |_, _| ());
+    /// assert_eq!(simulation.tick(), 12);
+    /// for tick in [3, 12, 5] {
+    ///     simulation.rewind(tick)?;
+    ///     assert_eq!(simulation.tick(), tick);
+    /// }
+    /// simulation.advance(Duration::from_millis(20), |_, _| ()); // another run from here on
+    /// assert!(simulation.rewind(12).is_err());
+    /// # Ok::<(), evenstep::RewindError>(())
+    /// ```
+    ///
     /// A player who rewinds sees motion that is as smooth backwards as forwards: in a pause, set the
     /// [overstep](Self::set_overstep) of each frame too.
     ///
@@ -205,6 +221,25 @@ impl Simulation {
     /// It may be called within a frame too: before the game does its part in the current step, which is then taken
     /// again. If the frame ends before the present is reached, the simulation returns to the present as it was, and the
     /// kept states are discarded. Called again before that, it goes back further, or starts over.
+    ///
+    /// ```
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.set_rewind_limits(60, usize::MAX);
+    /// simulation.advance(Duration::from_millis(100), |_, _| ());
+    /// simulation.roll_back(4)?; // of six
+    /// assert_eq!(simulation.steps_to_resimulate(), 2);
+    /// simulation.begin_frame(Duration::from_millis(20));
+    /// let mut ticks = Vec::new();
+    /// while let Some(step) = simulation.next_step() {
+    ///     ticks.push((step.tick, step.is_resimulated));
+    ///     simulation.make_step();
+    /// }
+    /// assert_eq!(ticks, [(4, true), (5, true), (6, false)]);
+    /// assert_eq!(simulation.end_frame().steps, 1);
+    /// # Ok::<(), evenstep::RewindError>(())
+    /// ```
     ///
     /// # Errors
     /// [`RewindError::NotKept`], [`RewindError::TooManySteps`]; nothing is changed.
@@ -308,6 +343,32 @@ impl Simulation {
 
     /// How the events changed when steps were last made again: which are new, which are confirmed and which never
     /// happened. Available from the last of these steps until the next rollback ends.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # simulation.set_rewind_limits(60, usize::MAX);
+    /// # simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.insert(
+    /// #     RigidBodyBuilder::dynamic().translation(Vector::Y),
+    /// #     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
+    /// # );
+    /// simulation.advance(Duration::from_millis(40), |_, _| ());
+    /// assert_eq!(simulation.events().collisions().len(), 1); // a sound is played
+    ///
+    /// // Late input: the ball was elsewhere by then.
+    /// simulation.resimulate(0, |simulation, step| {
+    ///     if step.tick == 0 {
+    ///         simulation.teleport(ball, Pose::translation(9.0, 0.0, 0.0)).unwrap();
+    ///     }
+    /// })?;
+    /// let changes = simulation.event_changes();
+    /// assert_eq!(changes.retracted.collisions().len(), 1); // stop the sound
+    /// assert!(changes.new.is_empty() && changes.confirmed.is_empty());
+    /// # Ok::<(), evenstep::RewindError>(())
+    /// ```
     #[must_use]
     pub fn event_changes(&self) -> &EventChanges {
         &self.event_changes
@@ -350,6 +411,30 @@ impl Simulation {
     }
 
     /// Sets how the visual error decays; with `None` all bodies are shown at their corrected poses at once.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{Correction, Simulation};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # simulation.set_rewind_limits(60, usize::MAX);
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// simulation.set_correction(Some(Correction::default()));
+    /// simulation.advance(Duration::from_millis(100), |_, _| ());
+    /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
+    /// assert_eq!(x(&simulation), 0.0);
+    ///
+    /// simulation.resimulate(0, |simulation, step| {
+    ///     if step.tick == 0 {
+    ///         simulation.teleport(ball, Pose::translation(1.0, 0.0, 0.0)).unwrap();
+    ///     }
+    /// })?;
+    /// simulation.advance(Duration::ZERO, |_, _| ());
+    /// assert!(x(&simulation).abs() < 1e-3); // shown where it was
+    /// simulation.advance(Duration::from_millis(200), |_, _| ()); // the half-life
+    /// assert!((x(&simulation) - 0.5).abs() < 1e-3);
+    /// # Ok::<(), evenstep::RewindError>(())
+    /// ```
     pub fn set_correction(&mut self, correction: Option<Correction>) {
         self.present_mut().poses.set_correction(correction);
     }
@@ -364,8 +449,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The visual error of a body: how far off its corrected pose it is shown. `None` if there is no error. The shown
-    /// pose has the rotation `error.rotation * rotation`, and `error.translation` added.
+    /// The visual error of a body: how far off its corrected pose it is shown, in metres and in world axes. `None` if
+    /// there is no error. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
         self.present().poses.error(key)

@@ -1,28 +1,60 @@
 //! The simulation in serde's terms: what can be written, and what may be given out once it is read.
 
+use std::borrow::Cow;
+
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::key::BodyKey;
+use crate::key_log::KeyLog;
 use crate::state::SaveError;
 use crate::step::ForceGenerator;
+use crate::time::Clock;
 
-use super::Simulation;
+use super::state::State;
+use super::{Frame, Simulation};
+
+/// What is written of a simulation that is outside of a frame.
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    clock: Cow<'a, Clock>,
+    state: Cow<'a, State>,
+    frame: Frame,
+    dying: Cow<'a, [BodyKey]>,
+    removed: Cow<'a, [BodyKey]>,
+    removals: Cow<'a, KeyLog>,
+}
 
 /// With the feature `serde`. Fails where [`Simulation::save`] fails, with the text of its [`SaveError`].
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
-        // The derived one.
-        Self::serialize(self, serializer)
+        let written = Written {
+            clock: Cow::Borrowed(&self.clock),
+            state: Cow::Borrowed(&self.state),
+            frame: self.frame,
+            dying: Cow::Borrowed(&self.dying),
+            removed: Cow::Borrowed(&self.removed),
+            removals: Cow::Borrowed(&self.removals),
+        };
+        written.serialize(serializer)
     }
 }
 
 /// With the feature `serde`. Fails for contents that contradict each other.
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // The derived one.
-        let simulation = Self::deserialize(deserializer)?;
+        let written = Written::deserialize(deserializer)?;
+        let simulation = Self {
+            clock: written.clock.into_owned(),
+            state: written.state.into_owned(),
+            frame: written.frame,
+            dying: written.dying.into_owned(),
+            removed: written.removed.into_owned(),
+            removals: written.removals.into_owned(),
+            ..Self::default()
+        };
         if !simulation.is_consistent() {
             return Err(D::Error::custom(
                 "the parts of the state contradict each other",

@@ -15,6 +15,23 @@ use super::Simulation;
 /// A shown pose is that of the body's origin, in world space. It is for drawing, never for physics: the
 /// true state is that of [`body`](Self::body). In a hook it is still that of the frame before. `None` means
 /// that the body was removed.
+///
+/// ```
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::Simulation;
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+/// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
+/// let frame = simulation.advance(Duration::from_millis(25), |simulation, _| {
+///     assert_eq!(simulation.pose(ball).unwrap().translation.x, 0.0);
+/// });
+/// let (shown, simulated) = (simulation.pose(ball).unwrap(), simulation.body(ball).unwrap());
+/// assert_eq!((frame.steps, frame.alpha), (1, 0.5));
+/// assert!((shown.translation.x - 0.5).abs() < 1e-3);
+/// assert!((simulated.translation().x - 1.0).abs() < 1e-3);
+/// ```
 impl Simulation {
     /// The pose at which to draw a body in this frame: between its last two states, by the frame's
     /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
@@ -73,6 +90,20 @@ impl Simulation {
     ///
     /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
     /// [`set_history`](Self::set_history) keeps more.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// simulation.set_history(60);
+    /// let frame = simulation.advance(Duration::from_millis(25), |_, _| ());
+    /// let seen = simulation.pose(ball); // and clicked
+    /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the click has arrived
+    /// assert_eq!(simulation.pose_at(ball, frame.tick, frame.alpha), seen);
+    /// assert_ne!(simulation.pose(ball), seen);
+    /// ```
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.state.world.handle(key)?;
@@ -111,7 +142,7 @@ impl Simulation {
     /// Sets how a frame between two steps is shown, for all bodies without a
     /// [smoothing of their own](Self::set_body_smoothing).
     ///
-    /// It takes effect with the next step: until then the motion on the screen goes on as before. If the new smoothing
+    /// It takes effect with the next step; until then bodies are shown as before. If the new smoothing
     /// has the same latency, nothing jumps. To and from [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which
     /// show another time, a body skips or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but
     /// `Fixed` the last state is shown, whatever the smoothing.
@@ -137,7 +168,19 @@ impl Simulation {
     /// order.
     ///
     /// A new body is listed in its first frame, a body that falls asleep once more with its final pose. In a scene at
-    /// rest the list is empty.
+    /// rest the list is empty:
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    /// for listed in [1, 0, 0] {
+    ///     simulation.advance(Duration::from_millis(20), |_, _| ());
+    ///     assert_eq!(simulation.moved().len(), listed);
+    /// }
+    /// ```
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.present().poses.moved()
@@ -152,6 +195,20 @@ impl Simulation {
 
     /// The bodies whose pose may differ from that in the frame of this [`number`](crate::Frame::number), with their
     /// poses now: for a host that missed the frames since. All that moved are listed, and some that did not.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let seen = simulation.advance(Duration::from_millis(20), |_, _| ());
+    /// simulation.advance(Duration::from_millis(20), |_, _| ()); // the host did not read this frame
+    /// simulation.advance(Duration::ZERO, |_, _| ());
+    /// assert!(simulation.moved().is_empty()); // in the last frame
+    /// let since = simulation.moved_since(seen.number).unwrap();
+    /// assert!(since.map(|(key, _)| key).eq([ball]));
+    /// ```
     ///
     /// `None` if that frame is too long ago, or not one of this simulation: then read the
     /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.

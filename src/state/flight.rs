@@ -72,8 +72,8 @@ struct Stretch {
 impl FlightRecorder {
     /// Keeps the frames of the last `duration`, in at most `max_bytes`: less time if they do not fit.
     ///
-    /// Twice the data between two keyframes has to fit into `max_bytes`. If the data between two keyframes does not,
-    /// recording fails once, and nothing is kept until the next keyframe.
+    /// Give `max_bytes` room for twice the data between two keyframes. If even the data between two keyframes does not
+    /// fit, the recorder returns an error once, and nothing is kept until the next keyframe.
     #[must_use]
     pub fn new(duration: Duration, max_bytes: usize) -> Self {
         Self {
@@ -86,7 +86,8 @@ impl FlightRecorder {
         }
     }
 
-    /// Replaces this file if it is dropped by a panic. A failure to write is not reported.
+    /// The file to write if the recorder is dropped by a panic; it replaces an existing one. A failure to write is not
+    /// reported.
     #[must_use]
     pub fn on_panic(mut self, path: impl Into<PathBuf>) -> Self {
         self.on_panic = Some(path.into());

@@ -60,21 +60,21 @@ impl Default for RecorderSettings {
     }
 }
 
-/// Why something was not recorded. The game can continue all the same.
+/// Why something was not recorded. The game can continue without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
     /// The writer failed. What is recorded after that can only be read if the writer wrote nothing of the failed
     /// part.
-    #[error("the recording cannot be written to its writer")]
+    #[error("the recording's writer failed: begin a new recording, with a writer that works")]
     Io(#[from] io::Error),
     /// The state cannot be written: a force has no name.
-    #[error("a state for the recording cannot be written")]
+    #[error("a state cannot be saved for the recording: remove the cause, which is the source")]
     Save(#[from] SaveError),
     /// The input, or the game's part of a state, cannot be written by postcard, or is longer than 4 GiB.
     #[error(
-        "what the game gave for the recording cannot be written: \
-         its types must be plain data that postcard writes, in less than 4 GiB"
+        "the input or the game's part of the state cannot be recorded: \
+         use types that postcard can write, below 4 GiB"
     )]
     Game,
 }

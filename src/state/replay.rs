@@ -18,7 +18,27 @@ use super::saved::{Header, LoadError};
 /// What a [`Recorder`](crate::Recorder) has written, to be played by a [`Replay`].
 ///
 /// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If they
-/// were truncated or changed, the recording ends before that place, and [reports it](Self::ending).
+/// were truncated or changed, the recording ends before that place, and [reports it](Self::ending):
+///
+/// ```
+/// # use evenstep::{Recorder, RecorderSettings, Recording, RecordingEnd, Simulation};
+/// # let mut simulation = Simulation::default();
+/// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
+/// # let frame_time = std::time::Duration::from_millis(51);
+/// # recorder.begin_frame(&simulation, &(), frame_time)?;
+/// # simulation.begin_frame(frame_time);
+/// # while let Some(step) = simulation.next_step() {
+/// #     recorder.input(step, &())?;
+/// #     simulation.make_step();
+/// #     recorder.end_step(&simulation)?;
+/// # }
+/// let mut bytes = recorder.finish()?;
+/// bytes.pop(); // the disk was full
+/// let recording = Recording::read(bytes)?;
+/// assert!(matches!(recording.ending(), RecordingEnd::Cut { .. }));
+/// assert_eq!(recording.ticks(), 0..3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Recording<B> {
     bytes: B,
     /// The tick of each state, and where it is.
@@ -53,7 +73,7 @@ pub enum RecordingEnd {
 #[non_exhaustive]
 pub enum ReplayError {
     /// The bytes do not begin as a recording does.
-    #[error("not a recording: these bytes do not begin as those of a `Recorder`")]
+    #[error("not a recording: give `Recording::read` the bytes that a `Recorder` has written")]
     NotARecording,
     /// They are of another version of the format.
     #[error(
@@ -83,7 +103,10 @@ pub enum ReplayError {
         tick: u64,
     },
     /// The checksums are right, but the contents are not those of a recording.
-    #[error("a recording whose contents contradict each other: no `Recorder` wrote it so")]
+    #[error(
+        "a recording whose contents contradict each other: \
+         it was not written by a `Recorder`, play another one"
+    )]
     Contents,
 }
 
@@ -173,9 +196,9 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.states.iter().map(|(tick, _)| *tick)
     }
 
-    /// A replay from the last state at or before a tick; from the first state if that is later.
+    /// A replay from the last keyframe at or before a tick, or from the first one if that is later.
     ///
-    /// To begin exactly at that tick, play frames without showing them until [`Simulation::tick`] has reached it.
+    /// To show it from exactly that tick on, play frames without showing them until [`Simulation::tick`] has reached it.
     #[must_use]
     pub fn replay(&self, tick: u64) -> Replay<'_> {
         let mut states = self.states.iter();
@@ -233,6 +256,40 @@ fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
 /// # Differences
 /// If a check fails, the replay records it and continues. From then on it is another run, which usually differs to its
 /// end. To continue from what was recorded, call [`next_run`](Self::next_run): it returns the next keyframe.
+///
+/// ```
+/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::{Recorder, RecorderSettings, Recording, Simulation};
+/// # use std::time::Duration;
+/// # let mut simulation = Simulation::default();
+/// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
+/// # let frame_time = Duration::from_millis(100);
+/// # recorder.begin_frame(&simulation, &(), frame_time)?;
+/// # simulation.begin_frame(frame_time);
+/// # while let Some(step) = simulation.next_step() {
+/// #     recorder.input(step, &())?;
+/// #     simulation.make_step();
+/// #     recorder.end_step(&simulation)?;
+/// # }
+/// # let recording = Recording::read(recorder.finish()?)?;
+/// # let mut replay = recording.replay(0);
+/// # let (mut simulation, ()) = replay.next_run(|_| None)?.unwrap();
+/// # let frame_time = replay.begin_frame(&mut simulation)?.unwrap();
+/// # simulation.begin_frame(frame_time);
+/// // This time the game pushes the ball in the step of tick 2.
+/// while let Some(step) = simulation.next_step() {
+///     replay.input::<()>(step)?;
+///     if step.tick == 2 {
+///         simulation.add_force(ball, Vector::X)?;
+///     }
+///     simulation.make_step();
+///     replay.end_step(&simulation)?;
+/// }
+/// let first = &replay.differences()[0];
+/// assert_eq!((first.tick, first.last_tick, first.bodies[0]), (2, 5, ball));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Replay<'r> {
     /// What is still to come: whole chunks.
     rest: &'r [u8],

@@ -20,7 +20,7 @@ const FORMAT: u32 = 1;
 /// Magic, format, Rapier's version, layout, length, checksum.
 const HEADER_LEN: usize = 8 + 4 + 6 + 8 + 8 + 8;
 
-/// Why a state cannot be written to bytes. A clone can hold it all the same.
+/// Why a state cannot be written to bytes. A clone can hold it anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -37,7 +37,10 @@ pub enum SaveError {
     #[error("the custom force {0:?} has no name: make it with `ForceGenerator::named`")]
     UnnamedForce(ForceGeneratorKey),
     /// Rapier's world contains something that cannot be serialised.
-    #[error("Rapier cannot write a part of its world: a shape of the game's own, most likely")]
+    #[error(
+        "a part of Rapier's world cannot be written, most likely a custom shape: \
+         use Rapier's own shapes, or keep a clone"
+    )]
     NotWritable,
 }
 
@@ -46,7 +49,7 @@ pub enum SaveError {
 #[non_exhaustive]
 pub enum LoadError {
     /// They do not begin like a saved state.
-    #[error("not a saved state: these bytes do not begin as those of `Simulation::save`")]
+    #[error("not a saved state: give `load` the bytes that `Simulation::save` returned")]
     NotAState,
     /// They are of another version of the format.
     #[error(
@@ -69,11 +72,14 @@ pub enum LoadError {
     },
     /// They were written by a build with other features, whose types have other fields.
     #[error(
-        "a saved state of a build with other features of evenstep or Rapier: load it with the same"
+        "a saved state of a build with other features of evenstep or Rapier: \
+         load it with a build that has the same"
     )]
     Layout,
     /// There are fewer bytes than were written, or more.
-    #[error("a saved state of {expected} bytes has {found}: it was cut short, or added to")]
+    #[error(
+        "a saved state of {expected} bytes has {found}: give `load` all of them, and nothing else"
+    )]
     Length {
         /// How many bytes were written.
         expected: u64,
@@ -81,10 +87,13 @@ pub enum LoadError {
         found: u64,
     },
     /// The bytes were changed: the checksum is wrong.
-    #[error("a saved state whose checksum is wrong: it was damaged, take an older one")]
+    #[error("a saved state whose checksum is wrong: its bytes were changed, load another copy")]
     Checksum,
     /// The checksum is right, but the contents are not those of a state.
-    #[error("a saved state whose contents contradict each other: it was not written by `save`")]
+    #[error(
+        "a saved state whose contents contradict each other: \
+         it was not written by `Simulation::save`, load another one"
+    )]
     Contents,
 }
 
@@ -122,7 +131,17 @@ pub enum LoadError {
 /// whoever can change a file can change its checksum, and Rapier does not check everything that it reads. Load states
 /// of others only if they are signed by someone you trust.
 impl Simulation {
-    /// The state as bytes.
+    /// The state as bytes, to be read by [`load`](Self::load).
+    ///
+    /// ```
+    /// # use evenstep::{SaveError, Simulation};
+    /// # let mut simulation = Simulation::default();
+    /// simulation.physics_mut().gravity.y = -1.6;
+    /// // Rapier writes some changes only after a step has processed them.
+    /// assert!(matches!(simulation.save(), Err(SaveError::ChangedSinceStep)));
+    /// simulation.advance(std::time::Duration::from_millis(20), |_, _| ());
+    /// assert!(simulation.save().is_ok());
+    /// ```
     ///
     /// # Errors
     /// A [`SaveError`] if a part of it cannot be written.
@@ -140,7 +159,15 @@ impl Simulation {
         Ok(bytes)
     }
 
-    /// Reads a state that [`save`](Self::save) has written.
+    /// Reads a state that [`save`](Self::save) has written, by the same build.
+    ///
+    /// ```
+    /// # use evenstep::{LoadError, Simulation};
+    /// let mut bytes = Simulation::default().save()?;
+    /// *bytes.last_mut().unwrap() ^= 1;
+    /// assert!(matches!(Simulation::load(&bytes), Err(LoadError::Checksum)));
+    /// # Ok::<(), evenstep::SaveError>(())
+    /// ```
     ///
     /// # Errors
     /// A [`LoadError`] if the bytes are not a state, or not one of this build.
@@ -151,7 +178,27 @@ impl Simulation {
     /// [`load`](Self::load) of a state with [named](crate::ForceGenerator::named) forces: `force` returns the
     /// force generator of each name.
     ///
-    /// If it returns `None`, that generator exerts no force until it is removed.
+    /// If it returns `None`, as with `load`, that generator exerts no force until it is removed.
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{ForceGenerator, Simulation, Wrench};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let push = |_: &RigidBody, _| Wrench { force: Vector::X, ..Wrench::default() };
+    /// simulation.insert_force_generator(ball, ForceGenerator::named("push", push))?;
+    /// let bytes = simulation.save()?;
+    ///
+    /// let named = |name: &str| (name == "push").then(|| ForceGenerator::named(name, push));
+    /// for (mut loaded, is_pushed) in
+    ///     [(Simulation::load_with(&bytes, named)?, true), (Simulation::load(&bytes)?, false)]
+    /// {
+    ///     loaded.advance(Duration::from_millis(20), |_, _| ());
+    ///     assert_eq!(loaded.body(ball).unwrap().linvel().x > 0.0, is_pushed);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`load`](Self::load).

@@ -2,8 +2,21 @@
 
 /// A button during one step: whether it is down, and how often it was pressed and released.
 ///
-/// Two presses between two steps count as two, and a press and its release within one step
-/// are both counted.
+/// Call [`start_step`](Self::start_step) before each step, then [`set`](Self::set) for each report of the device. A
+/// press and its release within one step are both counted:
+///
+/// ```
+/// use evenstep::Button;
+///
+/// let mut jump = Button::default();
+/// jump.start_step();
+/// for down in [true, true, false] { // pressed, key repeat, released
+///     jump.set(down);
+/// }
+/// assert_eq!((jump.presses(), jump.releases(), jump.is_down()), (1, 1, false));
+/// ```
+///
+/// For the queue that a button is fed from, see [`InputQueue`](crate::InputQueue).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Button {
@@ -13,7 +26,7 @@ pub struct Button {
 }
 
 impl Button {
-    /// Resets the counts of the step before. Whether it is down is kept.
+    /// Sets the counts to zero for a new step. Whether the button is down stays.
     pub fn start_step(&mut self) {
         self.presses = 0;
         self.releases = 0;

@@ -12,7 +12,9 @@ use crate::rapier::pipeline::EventHandler;
 
 /// Two colliders started or stopped touching.
 ///
-/// Rapier reports it for colliders with `ActiveEvents::COLLISION_EVENTS`.
+/// Rapier reports it if one of them has [`ActiveEvents::COLLISION_EVENTS`], which no collider has by default.
+///
+/// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier3d::pipeline::ActiveEvents::COLLISION_EVENTS
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -34,7 +36,10 @@ pub struct Collision {
 
 /// A contact force exceeded its threshold.
 ///
-/// Rapier reports it again in each step, for colliders with `ActiveEvents::CONTACT_FORCE_EVENTS`.
+/// Rapier reports it again in each step, if one of the colliders has
+/// [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no collider has by default.
+///
+/// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier3d::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ContactForce {
@@ -72,9 +77,33 @@ pub struct Quarantined {
 
 /// The events of all steps of a frame: from [`Simulation::events`](crate::Simulation::events).
 ///
-/// Each list is in the order of the steps. Within a step collisions and contact forces are in the order of
+/// ```
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::Simulation;
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(5.0, 0.5, 5.0));
+/// let ball = simulation.insert(
+///     RigidBodyBuilder::dynamic().translation(Vector::Y),
+///     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
+/// );
+/// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
+/// let started = simulation.events().collisions()[0];
+/// // In the first of the frame's two steps.
+/// assert_eq!((frame.steps, started.tick, started.started), (2, 0, true));
+///
+/// // A removed body stops touching in the next step, by its dead key.
+/// simulation.remove(ball);
+/// simulation.advance(Duration::from_millis(20), |_, _| ());
+/// let stopped = simulation.events().collisions()[0];
+/// assert!(stopped.removed && stopped.bodies.contains(&Some(ball)));
+/// ```
+///
+/// # Order
+/// Each list is in the order of the steps. Within a step, collisions and contact forces are in the order of
 /// their pairs of colliders: by the lower handle of the two, then by the higher one, each by its index, then by
-/// its generation. Those of one pair are in the order in which they happened: a sensor that is crossed
+/// its generation. Events of one pair are in the order in which they happened: a sensor that is crossed
 /// within a step starts before it stops. Quarantined bodies are in the order of their keys, tears in Rapier's.
 /// So the order is the same in every run of the same steps, on any number of threads, and does not depend on which
 /// bodies the game accessed through [`body_mut`](crate::Simulation::body_mut).
@@ -93,7 +122,7 @@ impl Events {
         &self.collisions
     }
 
-    /// The collisions of one step: for the hook after it.
+    /// The collisions of one step: for the hook after it. Empty if the step is not one of the frame.
     #[must_use]
     pub fn collisions_in(&self, tick: u64) -> &[Collision] {
         of_tick(&self.collisions, tick)
@@ -105,7 +134,7 @@ impl Events {
         &self.contact_forces
     }
 
-    /// The contact forces of one step.
+    /// The contact forces of one step: for the hook after it. Empty if the step is not one of the frame.
     #[must_use]
     pub fn contact_forces_in(&self, tick: u64) -> &[ContactForce] {
         of_tick(&self.contact_forces, tick)

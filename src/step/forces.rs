@@ -18,27 +18,29 @@ use super::generators::{ForceGenerator, Wrench};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// There is no body with this key: it was removed, or belongs to another simulation.
+    /// There is no body with this key: it was removed, or the key belongs to another simulation.
     #[error(
-        "no body has this key: it was removed, see `Simulation::removed`, or is of another simulation"
+        "no body has this key: it was removed, as `Simulation::removed` reports, \
+         or the key belongs to another simulation"
     )]
     Gone,
     /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.
-    #[error("a value is NaN or infinite: see what it was computed from")]
+    #[error("a value is NaN or infinite: check what it was computed from; nothing was changed")]
     NotFinite,
     /// A rotation whose length is zero or overflows: it cannot be normalised.
     #[error("a rotation of length zero, or too long to be normalised: give a unit quaternion")]
     NotARotation,
     /// The body is not kinematic by position, and only such a body moves to a target.
     #[error(
-        "only a body that is kinematic by position moves to a target: build it so, or use `teleport`"
+        "only a body that is kinematic by position moves to a target: \
+         build it with `kinematic_position_based`, or use `teleport`"
     )]
     NotKinematic,
     /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from the
     /// others: Rapier would undo the change in the next step.
     #[error(
-        "the pose of a multibody's link or a soft body's frame follows from the rest of it: \
-         move the root of the multibody"
+        "the pose of a multibody's link or of a soft body's frame follows from other bodies: \
+         move the multibody's root, or the soft body's particles"
     )]
     Dependent,
 }

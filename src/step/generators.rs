@@ -41,17 +41,27 @@ impl Wrench {
 ///
 /// Pass it to [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator). It is evaluated for the
 /// body's state at the start of the step, so the force is the same at every frame rate. A body that is
-/// pushed does not fall asleep, unless the value is exactly zero.
+/// pushed does not fall asleep, unless the force and the torque are exactly zero.
 ///
 /// ```
-/// use evenstep::{ForceGenerator, Wrench};
-/// use evenstep::rapier3d::math::Vector;
+/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::{ForceGenerator, Simulation, Wrench};
+/// use std::time::Duration;
 ///
-/// // Anything else is a function of the body and the step.
+/// let mut simulation = Simulation::default();
+/// let body = RigidBodyBuilder::dynamic().translation(-Vector::Y);
+/// let buoy = simulation.insert(body, ColliderBuilder::ball(0.5));
 /// let buoyancy = ForceGenerator::custom(|body, _step| Wrench {
 ///     force: Vector::Y * 30.0 * (-body.translation().y).clamp(0.0, 1.0),
 ///     ..Wrench::default()
 /// });
+/// let generator = simulation.insert_force_generator(buoy, buoyancy)?;
+/// simulation.advance(Duration::from_millis(100), |_, _| ());
+/// assert!(simulation.body(buoy).unwrap().linvel().y > 0.0);
+///
+/// simulation.remove(buoy); // and its generators
+/// assert!(simulation.remove_force_generator(generator).is_none());
+/// # Ok::<(), evenstep::BodyError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -126,10 +136,23 @@ impl fmt::Debug for CustomForce {
 impl ForceGenerator {
     /// A force that is computed by `wrench`, once before each step.
     ///
-    /// It has to be a pure function, so that a run can be repeated: what changes over time comes from
-    /// the step's tick; what the game decides, by replacing the generator. A
-    /// value that is not finite is ignored and counted in
-    /// [`Frame::rejected_forces`](crate::Frame::rejected_forces).
+    /// It has to be a pure function, so that a run can be repeated. Derive what changes over time from the step's
+    /// tick; if the game changes its mind, replace the generator. A value that is not finite is ignored, and counted in
+    /// [`Frame::rejected_forces`](crate::Frame::rejected_forces):
+    ///
+    /// ```
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::{ForceGenerator, Simulation, Wrench};
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let nan = |_: &RigidBody, _| Wrench { force: Vector::NAN, ..Wrench::default() };
+    /// simulation.insert_force_generator(ball, ForceGenerator::custom(nan))?;
+    /// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
+    /// assert_eq!((frame.steps, frame.rejected_forces), (2, 2));
+    /// assert!(simulation.body(ball).unwrap().is_enabled());
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
     #[must_use]
     pub fn custom(wrench: impl Fn(&RigidBody, Step) -> Wrench + Send + Sync + 'static) -> Self {
         Self::Custom(CustomForce {
@@ -138,8 +161,8 @@ impl ForceGenerator {
         })
     }
 
-    /// [`custom`](Self::custom) with a name, by which the function is found again when a saved state is loaded from
-    /// bytes.
+    /// [`custom`](Self::custom) with a name. A saved state in bytes holds the name, not the function: `Simulation::load_with`
+    /// asks for the generator of each name.
     #[must_use]
     pub fn named(
         name: &str,

@@ -117,6 +117,25 @@ pub struct InputQueue<T> {
 /// `ByTime` needs time stamps from within the frame. An event that only has the time at which it was polled
 /// is stamped with the end of the frame, and the step that covers that time is made in the next frame: it is delayed
 /// by a frame more than necessary, 33 ms at 30 frames a second. `NextStep` avoids that delay.
+///
+/// ```
+/// use evenstep::{Delivery, InputQueue, Simulation};
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis;
+/// let ticks = [Delivery::ByTime, Delivery::NextStep].map(|delivery| {
+///     let (mut simulation, mut queue) = (Simulation::default(), InputQueue::new(delivery));
+///     queue.push(ms(40), "jump"); // polled at the end of the frame from 0 to 40 ms
+///     let mut ticks = Vec::new();
+///     for _ in 0..2 {
+///         simulation.advance(ms(40), |_, step| {
+///             ticks.extend(queue.drain(step).map(|_| step.tick));
+///         });
+///     }
+///     ticks
+/// });
+/// assert_eq!(ticks, [[2], [0]]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -143,12 +162,12 @@ pub struct Sample<T> {
     pub input: T,
     /// When it happened: its time stamp, after [correction](InputCounts).
     pub time: Duration,
-    /// How far into the step it happened, as a fraction of the step, in [0, 1). 0 for a late
-    /// sample.
+    /// How far into the step it happened, as a fraction of the step, in [0, 1). 0 for a sample whose time was
+    /// before the step.
     pub fraction: f32,
 }
 
-/// Counts of time stamps and clocks that were corrected. The samples were delivered all the same.
+/// Counts of time stamps and clocks that were corrected. The samples were delivered anyway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -177,11 +196,21 @@ impl<T> InputQueue<T> {
         }
     }
 
-    /// Adds a sample that happened at `time`, on [real time](crate::Clock::real_time).
+    /// Adds a sample that happened at `time`, in [real time](crate::Clock::real_time).
     ///
-    /// Stamps are checked when the next step takes its samples: one that runs backwards is replaced by the one
-    /// before it, one that is more than a step after the end of the frame by the start of that step. Both
-    /// are counted in [`counts`](Self::counts), and neither delays later samples by more than two steps.
+    /// Stamps are checked when the next step takes its samples. A stamp earlier than the one before is replaced by
+    /// that one. A stamp more than a step after the end of the frame is replaced by the start of the step. Both are
+    /// counted in [`counts`](Self::counts), and neither delays later samples by more than two steps.
+    ///
+    /// ```
+    /// # use evenstep::{Delivery, InputQueue, Simulation};
+    /// # use std::time::Duration;
+    /// let (mut simulation, mut queue) = (Simulation::default(), InputQueue::new(Delivery::ByTime));
+    /// queue.push(Duration::from_secs(3_600), "jump"); // stamped by another clock
+    /// let mut samples = 0;
+    /// simulation.advance(Duration::from_millis(20), |_, step| samples += queue.drain(step).count());
+    /// assert_eq!((samples, queue.counts().future), (1, 1));
+    /// ```
     pub fn push(&mut self, time: Duration, input: T) {
         self.waiting.push_back((time, input));
     }

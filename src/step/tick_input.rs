@@ -57,7 +57,7 @@ pub struct TickQueue<T> {
 pub enum TickError<T> {
     /// The step of its tick has taken its samples already.
     #[error(
-        "the input is {by} ticks late: roll back to its tick, or let the sender be further ahead"
+        "the input is {by} ticks late: roll back to its tick, or let the sender run further ahead"
     )]
     Late {
         /// What was pushed.
@@ -66,7 +66,10 @@ pub enum TickError<T> {
         by: u64,
     },
     /// Its tick is further ahead than allowed.
-    #[error("the input is {by} ticks too far ahead: push it later, or allow a larger lead")]
+    #[error(
+        "the input is {by} ticks too far ahead: push it later, \
+         or give `TickQueue::new` a larger `max_lead`"
+    )]
     TooFarAhead {
         /// What was pushed.
         input: T,

@@ -58,16 +58,18 @@ struct Averaging {
 #[non_exhaustive]
 pub enum FilterError {
     /// A display with a period of zero.
-    #[error("a display with a period of zero: give that of its frames, at 60 Hz 16.667 ms")]
+    #[error(
+        "a display with a period of zero: give the time between its frames, 16.667 ms at 60 Hz"
+    )]
     ZeroPeriod,
     /// A tolerance of half a period or more: every time would snap to some multiple.
     #[error(
         "a tolerance of {tolerance:?} for a display of {period:?}: give less than half a period"
     )]
     Tolerance {
-        /// As it was given.
+        /// The tolerance that was given.
         tolerance: Duration,
-        /// Of the display.
+        /// The display's period.
         period: Duration,
     },
     /// An average over no frames.

@@ -34,7 +34,7 @@ pub struct Rate {
 #[non_exhaustive]
 pub enum RateError {
     /// No steps a second, or steps of no length.
-    #[error("a rate of zero, or a step of no length: give 1 or more")]
+    #[error("a rate of zero, or a step of length zero: give 1 or more")]
     Zero,
     /// In lowest terms, the fraction has a part that is larger than a `u32` holds.
     #[error(
@@ -66,11 +66,21 @@ impl Rate {
         Self::reduced(steps.into(), seconds.into())
     }
 
-    /// One step each `step`.
+    /// Steps of this length.
+    ///
+    /// ```
+    /// # use evenstep::Rate;
+    /// # use std::time::Duration;
+    /// let rate = Rate::from_step(Duration::from_millis(16))?;
+    /// assert_eq!(rate, Rate::fraction(125, 2)?); // 62.5 Hz
+    /// // 60 Hz has no step of whole nanoseconds: this is another rate, and would drift.
+    /// assert_ne!(Rate::from_step(Duration::from_nanos(16_666_667))?, Rate::hz(60)?);
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
     ///
     /// # Errors
-    /// [`RateError::Zero`] if `step` is zero; [`RateError::Overflow`] if `step` is longer than
-    /// about four seconds and no round fraction.
+    /// [`RateError::Zero`] if `step` is zero. [`RateError::Overflow`] if a part of the fraction does not fit into
+    /// a `u32`: for most steps longer than four seconds that are not a round number.
     pub fn from_step(step: Duration) -> Result<Self, RateError> {
         Self::reduced(NANOS_PER_SECOND, step.as_nanos())
     }
@@ -104,10 +114,21 @@ impl Rate {
         f64::from(self.seconds) / f64::from(self.steps)
     }
 
-    /// The length of a step, rounded down to a nanosecond.
+    /// The length of a step, rounded down to a nanosecond: for timers and displays.
     ///
-    /// For timers and displays. A frame of this time makes no step at 60 Hz, whose step is two thirds of a
-    /// nanosecond longer; the clock itself counts exactly.
+    /// Not for frame times: at 60 Hz a step is two thirds of a nanosecond longer, and the clock counts exactly.
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// let rate = Rate::hz(60)?;
+    /// let mut clock = Clock::new(rate);
+    /// clock.begin_frame(rate.period());
+    /// assert_eq!(clock.due(), 0);
+    /// clock.begin_frame(Duration::from_nanos(1));
+    /// assert_eq!(clock.due(), 1);
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
     #[must_use]
     pub fn period(self) -> Duration {
         duration_from_nanos(NANOS_PER_SECOND * u128::from(self.seconds) / u128::from(self.steps))

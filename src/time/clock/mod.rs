@@ -73,11 +73,6 @@ const LONGEST_FRAME: Duration = Duration::from_secs(u32::MAX as u64);
 /// [`set_max_steps_per_frame`](Self::set_max_steps_per_frame) (off by default) drops whole
 /// steps and keeps the fraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(remote = "Self")
-)]
 pub struct Clock {
     /// What was set, for the next frame.
     rate: Rate,
@@ -146,7 +141,19 @@ impl Clock {
     /// Returns what was dropped.
     ///
     /// Zero is valid: a frame without a step. Steps of the frame before that were not taken are
-    /// dropped, as by [`abort_frame`](Self::abort_frame).
+    /// dropped, as by [`abort_frame`](Self::abort_frame):
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let ms = Duration::from_millis;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.begin_frame(ms(40));
+    /// clock.next_step(); // one of two
+    /// let dropped = clock.begin_frame(ms(10));
+    /// assert_eq!((dropped.aborted, clock.due()), (1, 1));
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
     pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
         self.begin_frame_after(0, elapsed)
     }

@@ -26,8 +26,19 @@ impl Clock {
     }
 
     /// Simulated time, rounded down to a nanosecond: the length of all steps so far, of those that are due, and the
-    /// [overstep](Self::overstep). In a hook it is the time of the end of the frame; that of a step is
-    /// [`Step::time`](crate::Step::time).
+    /// [overstep](Self::overstep). In a hook it is the time at the end of the frame; that of a step is
+    /// [`Step::time`](crate::Step::time):
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let ms = Duration::from_millis;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.begin_frame(ms(40));
+    /// let step = clock.next_step().unwrap();
+    /// assert_eq!((step.time, clock.time()), (ms(0), ms(40)));
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
     #[must_use]
     pub fn time(&self) -> Duration {
         let due = match self.due.steps {
