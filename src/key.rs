@@ -23,7 +23,7 @@ slotmap::new_key_type! {
     /// simulation.remove(old);
     /// let new = simulation.insert_body(RigidBodyBuilder::dynamic()); // in the same slot
     /// assert!(simulation.body(new).is_some() && simulation.body(old).is_none());
-    /// assert_eq!(simulation.add_force(old, Vector::X), Err(BodyError::Gone));
+    /// assert_eq!(simulation.add_force(old, Vector::X), Err(BodyError::Gone(old)));
     /// ```
     ///
     /// A key belongs to the [`Simulation`](crate::Simulation) that made it. With another one, it

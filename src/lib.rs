@@ -181,7 +181,7 @@ use rapier3d as rapier;
 pub use runner::{
     Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, Starved, View,
 };
-pub use simulation::{Frame, Hooks, ResimulateError, RewindError, Simulation};
+pub use simulation::{Frame, Hooks, OriginError, ResimulateError, RewindError, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]
 pub use state::{

@@ -170,7 +170,7 @@ fn values_that_are_not_finite_are_refused() {
         Vector::INFINITY,
         Vector::new(0.0, f32::NEG_INFINITY, 0.0),
     ] {
-        let refused = Err(BodyError::NotFinite);
+        let refused = Err(BodyError::NotFinite(key));
         assert_eq!(simulation.add_force(key, bad), refused);
         assert_eq!(simulation.add_torque(key, bad), refused);
         assert_eq!(simulation.apply_impulse(key, bad), refused);
@@ -245,7 +245,7 @@ fn a_generator_is_gone_with_its_body() {
         assert!(simulation.force_generator(generator).is_none(), "at once");
         assert_eq!(
             simulation.insert_force_generator(key, counting.clone()),
-            Err(BodyError::Gone)
+            Err(BodyError::Gone(key))
         );
     }
     assert_eq!(count(), 2);

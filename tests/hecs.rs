@@ -891,14 +891,14 @@ fn spawn_gives_the_key_and_attach_says_what_is_missing() {
     simulation.remove(dead);
     let other = simulation.insert_body(RigidBodyBuilder::dynamic());
     for (entity, key, error) in [
-        (entity, dead, EntityError::BodyGone),
-        (gone, other, EntityError::NoSuchEntity),
+        (entity, dead, EntityError::BodyGone(dead)),
+        (gone, other, EntityError::NoSuchEntity(gone)),
     ] {
         let attached = entities.attach(&mut world, &mut simulation, entity, key);
         assert_eq!(attached, Err(error));
     }
     let despawned = entities.despawn(&mut world, &mut simulation, gone);
-    assert_eq!(despawned, Err(EntityError::NoSuchEntity));
+    assert_eq!(despawned, Err(EntityError::NoSuchEntity(gone)));
     entities.sync(&mut world, &mut simulation);
     assert_eq!(key(&world, entity), spawned, "nothing was changed");
     assert_eq!(simulation.physics().bodies.len(), 2);

@@ -3,7 +3,7 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step};
+use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, OriginError, Rate, Simulation, Step};
 use scenes::{MS, advance, ball, space};
 use std::time::Duration;
 
@@ -99,15 +99,19 @@ fn a_bad_isometry_is_refused_and_a_dead_body_named() {
     let mut simulation = space(60);
     let key = tumbler(&mut simulation);
     let nan = Pose::from_translation(Vector::NAN);
-    assert_eq!(simulation.teleport_by(key, nan), Err(BodyError::NotFinite));
     assert_eq!(
-        simulation.shift_origin(Vector::NAN),
-        Err(BodyError::NotFinite)
+        simulation.teleport_by(key, nan),
+        Err(BodyError::NotFinite(key))
     );
+    let refused = simulation.shift_origin(Vector::NAN).unwrap_err();
+    assert!(refused.to_string().contains("NaN, NaN, NaN"), "{refused}");
     assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
     simulation.remove(key);
     let there = Pose::IDENTITY;
-    assert_eq!(simulation.teleport_by(key, there), Err(BodyError::Gone));
+    assert_eq!(
+        simulation.teleport_by(key, there),
+        Err(BodyError::Gone(key))
+    );
 }
 
 // Origin shifts.
@@ -392,16 +396,16 @@ struct Shifter {
 }
 
 impl Hooks for Shifter {
-    type Error = BodyError;
+    type Error = OriginError;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), OriginError> {
         if !self.after && step.tick == self.tick {
             simulation.shift_origin(self.origin)?;
         }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), OriginError> {
         if self.after && step.tick == self.tick {
             simulation.shift_origin(self.origin)?;
         }
@@ -599,7 +603,10 @@ fn a_portal_to_nowhere_is_refused() {
     let key = tumbler(&mut simulation);
     let far = Pose::translation(3e38, 0.0, 0.0);
     simulation.teleport(key, far).unwrap();
-    assert_eq!(simulation.teleport_by(key, far), Err(BodyError::NotFinite));
+    assert_eq!(
+        simulation.teleport_by(key, far),
+        Err(BodyError::NotFinite(key))
+    );
     assert_eq!(simulation.pose(key), Some(far));
     simulation.shift_origin(-far.translation).unwrap();
     advance(&mut simulation, 5);
@@ -740,8 +747,11 @@ fn what_depends_on_others_is_not_put_elsewhere_alone() {
     for key in [keys[1], keys[2], frame] {
         let before = *simulation.body(key).unwrap().position();
         let to = Pose::translation(5.0, 5.0, 5.0);
-        assert_eq!(simulation.teleport(key, to), Err(BodyError::Dependent));
-        assert_eq!(simulation.teleport_by(key, to), Err(BodyError::Dependent));
+        assert_eq!(simulation.teleport(key, to), Err(BodyError::Dependent(key)));
+        assert_eq!(
+            simulation.teleport_by(key, to),
+            Err(BodyError::Dependent(key))
+        );
         assert_eq!(*simulation.body(key).unwrap().position(), before);
     }
 }
@@ -755,13 +765,16 @@ fn a_rotation_is_normalised_or_refused() {
     let long = Pose::from_parts(Vector::X, turned * 7.0);
     let none = Pose::from_parts(Vector::X, turned * 0.0);
     let before = simulation.pose(key);
-    assert_eq!(simulation.teleport(key, none), Err(BodyError::NotARotation));
+    assert_eq!(
+        simulation.teleport(key, none),
+        Err(BodyError::NotARotation(key))
+    );
     assert_eq!(
         simulation.teleport_by(key, none),
-        Err(BodyError::NotARotation)
+        Err(BodyError::NotARotation(key))
     );
     let target = simulation.set_kinematic_target(lift, none, MS(50));
-    assert_eq!(target, Err(BodyError::NotARotation));
+    assert_eq!(target, Err(BodyError::NotARotation(lift)));
     assert_eq!(simulation.pose(key), before);
 
     simulation.set_kinematic_target(lift, long, MS(50)).unwrap();

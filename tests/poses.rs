@@ -141,11 +141,14 @@ fn a_removed_body_has_no_pose_at_once() {
     );
     assert!(simulation.body(key).is_none() && simulation.body_mut(key).is_none());
     assert!(simulation.handle(key).is_none() && simulation.remove(key).is_none());
-    assert_eq!(simulation.add_force(key, Vector::X), Err(BodyError::Gone));
-    assert_eq!(simulation.teleport(key, at(0.0)), Err(BodyError::Gone));
+    assert_eq!(
+        simulation.add_force(key, Vector::X),
+        Err(BodyError::Gone(key))
+    );
+    assert_eq!(simulation.teleport(key, at(0.0)), Err(BodyError::Gone(key)));
     assert_eq!(
         simulation.insert_collider(key, ball()),
-        Err(BodyError::Gone)
+        Err(BodyError::Gone(key))
     );
     advance(&mut simulation, 2);
     assert_eq!(moved_keys(&simulation), [kept]);
@@ -196,7 +199,10 @@ fn a_body_removed_through_rapier_is_noticed() {
         let handle = simulation.handle(key).unwrap();
         simulation.physics_mut().remove_body(handle);
         assert_eq!((simulation.pose(key), simulation.key(handle)), (None, None));
-        assert_eq!(simulation.add_force(key, Vector::X), Err(BodyError::Gone));
+        assert_eq!(
+            simulation.add_force(key, Vector::X),
+            Err(BodyError::Gone(key))
+        );
     }
     // Its slot is used again by a body that has no key.
     let stranger = simulation
@@ -451,7 +457,10 @@ fn a_teleport_is_shown_at_once_and_does_not_smear() {
         "velocity stays"
     );
     let bad = Pose::from_translation(Vector::NAN);
-    assert_eq!(simulation.teleport(key, bad), Err(BodyError::NotFinite));
+    assert_eq!(
+        simulation.teleport(key, bad),
+        Err(BodyError::NotFinite(key))
+    );
     assert_near(simulation.current_pose(key).unwrap().translation.x, 501.0);
 }
 

@@ -402,7 +402,7 @@ fn one_body_s_smoothing_is_its_own() {
     simulation.remove(one);
     assert_eq!(
         simulation.set_body_smoothing(one, None),
-        Err(BodyError::Gone)
+        Err(BodyError::Gone(one))
     );
 }
 
@@ -439,7 +439,7 @@ fn a_primed_body_moves_from_its_first_frame_on() {
     simulation.remove(key);
     assert_eq!(
         simulation.set_previous_from_velocity(key),
-        Err(BodyError::Gone)
+        Err(BodyError::Gone(key))
     );
 }
 

@@ -266,7 +266,7 @@ fn a_body_that_is_removed_takes_its_target_with_it() {
     }
     for key in [key, other] {
         let refused = simulation.set_kinematic_target(key, at(1.0), SECOND);
-        assert_eq!(refused, Err(BodyError::Gone));
+        assert_eq!(refused, Err(BodyError::Gone(key)));
     }
 }
 
@@ -280,12 +280,12 @@ fn only_bodies_that_are_kinematic_by_position_have_targets() {
     ] {
         let key = simulation.insert(body, ball());
         let refused = simulation.set_kinematic_target(key, at(1.0), SECOND);
-        assert_eq!(refused, Err(BodyError::NotKinematic));
+        assert_eq!(refused, Err(BodyError::NotKinematic(key)));
     }
     let key = platform(&mut simulation);
     let nan = Pose::from_translation(Vector::NAN);
     let refused = simulation.set_kinematic_target(key, nan, SECOND);
-    assert_eq!(refused, Err(BodyError::NotFinite));
+    assert_eq!(refused, Err(BodyError::NotFinite(key)));
     // One that becomes dynamic on its way falls, and stays led by nothing when it is kinematic again.
     simulation
         .set_kinematic_target(key, at(1.0), SECOND)
@@ -592,7 +592,7 @@ fn a_portal_that_leads_half_of_a_step_beyond_f32_is_refused() {
         let (mut simulation, key) = far_step(from, to);
         simulation.advance(MS(10), |simulation, _| {
             let refused = simulation.teleport_by(key, beyond);
-            assert_eq!(refused, Err(BodyError::NotFinite));
+            assert_eq!(refused, Err(BodyError::NotFinite(key)));
             let body = simulation.body(key).unwrap();
             assert_eq!(
                 (body.position(), body.next_position()),

@@ -156,11 +156,13 @@ pub struct Entities {
 #[non_exhaustive]
 pub enum EntityError {
     /// There is no such entity in this world: it was despawned.
-    #[error("no entity of this world has this id: it was despawned, or belongs to another world")]
-    NoSuchEntity,
+    #[error(
+        "no entity of this world has the id {0:?}: it was despawned, or belongs to another world"
+    )]
+    NoSuchEntity(Entity),
     /// There is no body with this key: it was removed, or belongs to another simulation.
-    #[error("no body has this key: it was removed, or the key belongs to another simulation")]
-    BodyGone,
+    #[error("no body has the key {0:?}: it was removed, or the key belongs to another simulation")]
+    BodyGone(BodyKey),
 }
 
 impl Entities {
@@ -248,7 +250,7 @@ impl Entities {
         entity: Entity,
     ) -> Result<(), EntityError> {
         let key = self.release(world, entity);
-        (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity)?;
+        (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity(entity))?;
         if let Some(key) = key {
             self.remove(bodies, key);
         }
@@ -289,9 +291,9 @@ impl Entities {
         entity: Entity,
         key: BodyKey,
     ) -> Result<(), EntityError> {
-        let pose = bodies.pose(key).ok_or(EntityError::BodyGone)?;
+        let pose = bodies.pose(key).ok_or(EntityError::BodyGone(key))?;
         if !world.contains(entity) {
-            return Err(EntityError::NoSuchEntity);
+            return Err(EntityError::NoSuchEntity(entity));
         }
         if let Some(owner) = self.owner(world, key).filter(|owner| *owner != entity) {
             self.detach(world, owner);

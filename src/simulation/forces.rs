@@ -124,7 +124,7 @@ impl Simulation {
         key: BodyKey,
         generator: ForceGenerator,
     ) -> Result<ForceGeneratorKey, BodyError> {
-        self.state.world.handle(key).ok_or(BodyError::Gone)?;
+        self.state.world.handle(key).ok_or(BodyError::Gone(key))?;
         Ok(self.state.forces.insert_generator(key, generator))
     }
 

@@ -47,6 +47,7 @@ pub use advance::Hooks;
 #[cfg(feature = "threads")]
 pub(crate) use advance::or_none;
 pub use frame::Frame;
+pub use placing::OriginError;
 pub use rewind::{ResimulateError, RewindError};
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.

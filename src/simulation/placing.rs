@@ -11,6 +11,14 @@ use crate::step::BodyError;
 
 use super::Simulation;
 
+/// An origin that is not finite: [`Simulation::shift_origin`] has moved nothing.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("the origin {0} is NaN or infinite: check what it was computed from; nothing was moved")]
+pub struct OriginError(
+    /// The point that was to become the origin.
+    pub Vector,
+);
+
 /// # Placing
 ///
 /// Moving bodies other than by forces.
@@ -44,7 +52,7 @@ impl Simulation {
     /// pose follows from that of others.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
-        let pose = self.placeable(handle, pose)?;
+        let pose = self.placeable(key, handle, pose)?;
         self.state.world.physics.bodies[handle].set_position(pose, true);
         self.state.targets.remove(key);
         let tick = self.tick();
@@ -54,11 +62,16 @@ impl Simulation {
     }
 
     /// The pose that a body can be put to: one that is a pose, of a body that Rapier lets be put there.
-    fn placeable(&self, handle: RigidBodyHandle, pose: Pose) -> Result<Pose, BodyError> {
+    fn placeable(
+        &self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        pose: Pose,
+    ) -> Result<Pose, BodyError> {
         if self.state.world.is_dependent(handle) {
-            return Err(BodyError::Dependent);
+            return Err(BodyError::Dependent(key));
         }
-        checked(pose)
+        checked(key, pose)
     }
 
     /// The links of a multibody are where its root has been put at once, and not only in the next step.
@@ -99,12 +112,12 @@ impl Simulation {
     /// result is not finite.
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
-        let by = self.placeable(handle, by)?;
+        let by = self.placeable(key, handle, by)?;
         let moved = self
             .state
             .world
             .transform(handle, &by)
-            .ok_or(BodyError::NotFinite)?;
+            .ok_or(BodyError::NotFinite(key))?;
         self.state.targets.transform(key, &by);
         self.state.poses.teleport_by(key, handle, &by);
         for link in moved {
@@ -136,7 +149,7 @@ impl Simulation {
     /// simulation.shift_origin(origin)?;
     /// camera -= origin;
     /// assert_eq!(simulation.pose(ship).unwrap().translation, camera); // in the same frame
-    /// # Ok::<(), evenstep::BodyError>(())
+    /// # Ok::<(), evenstep::OriginError>(())
     /// ```
     ///
     /// # Cost and precision
@@ -147,10 +160,10 @@ impl Simulation {
     /// motion.
     ///
     /// # Errors
-    /// [`BodyError::NotFinite`] if `origin` is not finite; nothing is moved then.
-    pub fn shift_origin(&mut self, origin: Vector) -> Result<(), BodyError> {
+    /// An [`OriginError`] if `origin` is not finite.
+    pub fn shift_origin(&mut self, origin: Vector) -> Result<(), OriginError> {
         if !origin.is_finite() {
-            return Err(BodyError::NotFinite);
+            return Err(OriginError(origin));
         }
         self.notice_edits();
         if !self.is_in_frame && self.resimulation.is_none() {
@@ -213,11 +226,11 @@ impl Simulation {
         time: Duration,
     ) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
-        let pose = checked(pose)?;
+        let pose = checked(key, pose)?;
         if self.state.world.physics.bodies[handle].body_type()
             != RigidBodyType::KinematicPositionBased
         {
-            return Err(BodyError::NotKinematic);
+            return Err(BodyError::NotKinematic(key));
         }
         self.state.targets.set(key, pose, time);
         if let Some(step) = self.current_step() {
@@ -286,16 +299,16 @@ impl Simulation {
         is_finite: bool,
     ) -> Result<RigidBodyHandle, BodyError> {
         if !is_finite {
-            return Err(BodyError::NotFinite);
+            return Err(BodyError::NotFinite(key));
         }
-        self.handle(key).ok_or(BodyError::Gone)
+        self.handle(key).ok_or(BodyError::Gone(key))
     }
 }
 
 /// A finite pose with a rotation of unit length.
-fn checked(pose: Pose) -> Result<Pose, BodyError> {
+fn checked(key: BodyKey, pose: Pose) -> Result<Pose, BodyError> {
     if !pose.is_finite() {
-        return Err(BodyError::NotFinite);
+        return Err(BodyError::NotFinite(key));
     }
-    normalized(pose).ok_or(BodyError::NotARotation)
+    normalized(pose).ok_or(BodyError::NotARotation(key))
 }

@@ -108,7 +108,7 @@ pub enum ResimulateError<E> {
 /// body.
 ///
 /// # Cost
-/// Each step is saved while states are kept: 0.6 of a step in a heap, less where little touches. Going
+/// Each step is saved while states are kept: a third to two thirds of a step in a heap. Going
 /// back costs as much once. Figures: `cargo bench --bench rollback`.
 impl Simulation {
     /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks, the default,

@@ -14,35 +14,41 @@ use crate::time::Step;
 use super::generators::CustomForce;
 use super::generators::{ForceGenerator, Wrench};
 
-/// Why an operation on a body failed. Nothing was changed.
+/// Why an operation on a body failed, and on which. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
     /// There is no body with this key: it was removed, or the key belongs to another simulation.
     #[error(
-        "no body has this key: it was removed, as `Simulation::removed` reports, \
+        "no body has the key {0:?}: it was removed, as `Simulation::removed` reports, \
          or the key belongs to another simulation"
     )]
-    Gone,
+    Gone(BodyKey),
     /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.
-    #[error("a value is NaN or infinite: check what it was computed from; nothing was changed")]
-    NotFinite,
+    #[error(
+        "a value for the body {0:?} is NaN or infinite: check what it was computed from; \
+         nothing was changed"
+    )]
+    NotFinite(BodyKey),
     /// A rotation whose length is zero or overflows: it cannot be normalised.
-    #[error("a rotation of length zero, or too long to be normalised: give a unit quaternion")]
-    NotARotation,
+    #[error(
+        "a rotation for the body {0:?} has length zero, or is too long to be normalised: \
+         give a unit quaternion"
+    )]
+    NotARotation(BodyKey),
     /// The body is not kinematic by position, and only such a body moves to a target.
     #[error(
-        "only a body that is kinematic by position moves to a target: \
+        "the body {0:?} is not kinematic by position, and only such a body moves to a target: \
          build it with `kinematic_position_based`, or use `teleport`"
     )]
-    NotKinematic,
+    NotKinematic(BodyKey),
     /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from the
     /// others: Rapier would undo the change in the next step.
     #[error(
-        "the pose of a multibody's link or of a soft body's frame follows from other bodies: \
-         move the multibody's root, or the soft body's particles"
+        "the body {0:?} is a link of a multibody or the frame of a soft body, whose pose follows from other \
+         bodies: move the multibody's root, or the soft body's particles"
     )]
-    Dependent,
+    Dependent(BodyKey),
 }
 
 /// What acts on a body in one step. Points are in world space.

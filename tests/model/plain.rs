@@ -486,7 +486,7 @@ impl Model {
                     self.teleports += 1;
                     self.transform(key, &by);
                 } else {
-                    assert_eq!(result, Err(BodyError::NotFinite));
+                    assert_eq!(result, Err(BodyError::NotFinite(key)));
                 }
             }
             Deed::Put(part, x, how) => {
@@ -535,7 +535,10 @@ impl Model {
                 let is_led = is_led(&simulation.physics().bodies[handle]);
                 let time = simulation.clock().time() + Duration::from_millis(ms);
                 let result = simulation.set_kinematic_target(key, to(x), time);
-                assert_eq!(result, is_led.then_some(()).ok_or(BodyError::NotKinematic));
+                assert_eq!(
+                    result,
+                    is_led.then_some(()).ok_or(BodyError::NotKinematic(key))
+                );
             }
             Deed::SetNext(x) => {
                 let body = simulation.body_mut(key).unwrap();
