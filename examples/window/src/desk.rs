@@ -31,7 +31,7 @@ impl Desk {
     }
 
     async fn with_window(app: &mut App, mut window: Window) -> Self {
-        app.set_window(size(&window));
+        fit(app, &window);
         let [left, right] = app.layout().halves;
         let mut stages = [Stage::new(left).await, Stage::new(right).await];
         let textures = [0, 1].map(|side| register(&mut window, &mut stages[side]));
@@ -55,7 +55,7 @@ impl Desk {
     }
 
     fn fit(&mut self, app: &mut App) {
-        app.set_window(size(&self.window));
+        fit(app, &self.window);
         let areas = app.layout().halves;
         for (side, area) in areas.into_iter().enumerate() {
             if self.stages[side].resize(area) {
@@ -78,7 +78,8 @@ fn setup() -> CanvasSetup {
     }
 }
 
-fn size(window: &Window) -> Vec2 {
+fn fit(app: &mut App, window: &Window) {
     let size = window.size();
-    Vec2::new(size.x as f32, size.y as f32)
+    let size = Vec2::new(size.x as f32, size.y as f32);
+    app.set_window(size, window.scale_factor() as f32);
 }
