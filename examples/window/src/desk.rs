@@ -45,12 +45,13 @@ impl Desk {
     /// Draws everything. Gives whether the window is still open.
     pub async fn draw(&mut self, app: &mut App) -> bool {
         self.fit(app);
-        for (side, stage) in self.stages.iter_mut().enumerate() {
-            stage.draw(app, side).await;
-        }
+        // First, as the scrubber says what the stages show.
         let textures = self.textures;
         self.window
             .draw_ui(|context| ui::draw(context, app, textures));
+        for (side, stage) in self.stages.iter_mut().enumerate() {
+            stage.draw(app, side).await;
+        }
         self.window.render(None, None, None, None, None, None).await
     }
 

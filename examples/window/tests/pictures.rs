@@ -26,7 +26,7 @@ struct Take {
 }
 
 fn take(name: &str, scene: Scene, script: &str, frames: u32) -> Take {
-    let mut pictures = draw(name, scene, script, frames - 2..frames);
+    let mut pictures = draw(name, scene, "1280x720", script, frames - 2..frames);
     let last = pictures.pop().expect("there are two");
     assert_eq!(last.dimensions(), (1280, 720));
 

@@ -9,14 +9,20 @@ use image::{Rgb, RgbImage};
 use kiss3d::glamx::Vec2;
 
 /// Has the program draw frames by a script, without a display. Egui takes a frame to know how large a panel is.
-pub fn draw(name: &str, scene: Scene, script: &str, frames: Range<u32>) -> Vec<RgbImage> {
+pub fn draw(
+    name: &str,
+    scene: Scene,
+    size: &str,
+    script: &str,
+    frames: Range<u32>,
+) -> Vec<RgbImage> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder for pictures");
     let file = folder.join("script");
     std::fs::write(&file, script).expect("it can be written");
     let status = Command::new(env!("CARGO_BIN_EXE_evenstep-window"))
-        .args(["--scene", scene.name(), "--size", "1280x720"])
+        .args(["--scene", scene.name(), "--size", size])
         .args(["--first", &frames.start.to_string()])
         .args(["--offscreen", &frames.end.to_string(), "--out"])
         .args([&folder, &PathBuf::from("--script"), &file])
