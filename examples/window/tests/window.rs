@@ -292,7 +292,7 @@ fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
     let expected: Vec<Vec2> = shots.iter().map(|(tick, ..)| at(*tick)).collect();
     for (shot, expected_there) in shots.iter().zip(&expected) {
         let [shown, moved] = [shot.1 - shots[0].1, *expected_there - expected[0]];
-        assert!((shown - moved).length() < 2.0, "{shown} instead of {moved}");
+        assert!((shown - moved).length() < 5.0, "{shown} instead of {moved}");
     }
     assert!((expected[1] - expected[0]).length() > 25.0, "{expected:?}");
     let [first, .., again] = &shots[..] else {

@@ -50,8 +50,10 @@ pub fn draw(context: &Context, app: &mut App, pictures: [TextureId; 2]) {
         plot::draw(&front, rect(layout.plot, scale), app);
     }
     if app.settings.has_keys {
-        let [left, right] = layout.halves.map(|half| rect(half, scale));
-        keys::draw(context, left.union(right));
+        keys::draw(
+            context,
+            rect(layout.halves[0], scale).union(rect(layout.plot, scale)),
+        );
     }
     if app.settings.has_panel {
         panel::draw(context, rect(layout.panel, scale), app);
