@@ -12,7 +12,7 @@ const RATE: f32 = 12.0;
 /// Metres, from the point that it looks at.
 const DISTANCE: f32 = 5.5;
 /// How far that point is above the character's middle: metres.
-const ABOVE: f32 = 0.9;
+const ABOVE: f32 = 0.75;
 /// How far that point is to the right of it, so that the character is not in the aim: metres.
 const BESIDE: f32 = 0.8;
 /// What moves further than this in a frame has not walked: metres.

@@ -1,6 +1,10 @@
-//! The character: a capsule that Rapier's character controller moves in every step.
+//! The character: a capsule on legs. Rapier's character controller moves the capsule past walls and crates, a ray finds the
+//! ground for the legs.
+//!
+//! A capsule that slides over the ground by the controller alone hops by millimetres, and gets the velocity of a platform
+//! late, and in some steps only.
 
-use evenstep::rapier3d::control::{EffectiveCharacterMovement, KinematicCharacterController};
+use evenstep::rapier3d::control::KinematicCharacterController;
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Simulation, Step};
 
@@ -20,12 +24,12 @@ const MASS: f32 = 80.0;
 
 /// The capsule: metres.
 pub const RADIUS: f32 = 0.3;
-/// From the middle to the feet.
-pub const HALF_HEIGHT: f32 = 0.8;
-/// Kept under the feet.
-pub const GAP: f32 = 0.02;
-/// From how far above it comes onto a platform.
-const REACH: f32 = 0.1;
+/// The same, without its caps.
+pub const HALF_HEIGHT: f32 = 0.35;
+/// From the ground up to the capsule: it steps onto what is lower.
+pub const LEGS: f32 = 0.3;
+/// From the ground up to the body's middle.
+pub const STANDING: f32 = LEGS + RADIUS + HALF_HEIGHT;
 /// Below this height it starts over.
 const LOWEST: f32 = -12.0;
 
@@ -36,31 +40,23 @@ pub struct Hero {
     start: Vector,
     /// By its own feet: horizontal, metres a second.
     walk: Vector,
-    /// Of the platform that it rides or has left: metres a second.
+    /// Of the platform that it rides or has left: horizontal, metres a second.
     drift: Vector,
     /// Upwards, metres a second.
     rise: f32,
+    /// 0 on the ground.
     steps_off_ground: u32,
     steps_since_press: u32,
-}
-
-/// What it stands on, or is about to.
-#[derive(Clone, Copy)]
-struct Ground {
-    body: RigidBodyHandle,
-    /// From the character's middle: metres.
-    distance: f32,
 }
 
 impl Hero {
     /// Puts it into a world, with its feet there.
     pub fn build(simulation: &mut Simulation, feet: Vector) -> Self {
-        let start = feet + Vector::Y * (HALF_HEIGHT + GAP);
+        let start = feet + Vector::Y * STANDING;
         let body = RigidBodyBuilder::kinematic_position_based()
             .translation(start)
             .user_data(Paint::Hero.into());
-        let collider =
-            ColliderBuilder::capsule_y(HALF_HEIGHT - RADIUS, RADIUS).collision_groups(groups());
+        let collider = ColliderBuilder::capsule_y(HALF_HEIGHT, RADIUS).collision_groups(groups());
         Self {
             key: simulation.insert(body, collider),
             start,
@@ -92,39 +88,101 @@ impl Hero {
             return;
         }
         self.walk = approach(self.walk, wish.walk * SPEED, ACCELERATION * step.dt);
-        let ground = self.ground_below(simulation, place);
-        let mut carried = None;
-        if let Some(ground) = ground.filter(|_| self.rise <= 0.0) {
-            let by = carried_by(simulation, ground, place);
-            self.land(Vector::new(by.x, 0.0, by.z) / step.dt);
-            carried = Some(by);
-        }
-        if self.jumps(wish.jumps) {
-            self.rise = JUMP;
-            carried = None;
-        }
-        let wanted = match carried {
-            Some(_) => self.walk * step.dt,
-            None => (self.walk + self.drift + Vector::Y * self.rise) * step.dt,
-        };
-        let movement = self.go(simulation, step, place, wanted, ground);
-        if carried.is_none() {
-            self.fall(simulation, step, wanted, &movement);
-        }
-        let next = place + carried.unwrap_or_default() + movement.translation;
+        self.jump(wish.jumps);
+        let wanted = self.wanted(simulation, step);
+        let gone = place + self.go(simulation, step, place, wanted);
+        let next = self.stand(simulation, step, gone);
         let body = simulation.body_mut(self.key).expect("it stays");
         body.set_next_kinematic_position(Pose::from_parts(next, wish.look.heading()));
     }
 
-    /// What is under the feet, or not far below them, if it moves by no force: the ground or a platform.
-    fn ground_below(&self, simulation: &Simulation, place: Vector) -> Option<Ground> {
-        let physics = simulation.physics();
+    /// Leaves the ground, if that was asked for: a press may come a little early or late.
+    fn jump(&mut self, presses: u32) {
+        if presses > 0 {
+            self.steps_since_press = 0;
+        }
+        if self.steps_since_press <= FORGIVEN && self.steps_off_ground <= FORGIVEN {
+            self.rise = JUMP;
+            // One press is one jump.
+            self.steps_since_press = FORGIVEN;
+            self.steps_off_ground = FORGIVEN + 1;
+        }
+        self.steps_since_press = self.steps_since_press.saturating_add(1);
+    }
+
+    /// How far it would go in this step: on the ground by its own feet alone, in the air with gravity.
+    fn wanted(&mut self, simulation: &Simulation, step: Step) -> Vector {
+        if self.steps_off_ground == 0 {
+            return self.walk * step.dt;
+        }
+        self.rise += simulation.physics().gravity.y * step.dt;
+        (self.walk + self.drift + Vector::Y * self.rise) * step.dt
+    }
+
+    /// As far of that as its capsule can go past walls. What is in the way is pushed.
+    fn go(
+        &mut self,
+        simulation: &mut Simulation,
+        step: Step,
+        place: Vector,
+        wanted: Vector,
+    ) -> Vector {
+        let controller = KinematicCharacterController::default();
+        let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);
+        let pose = Pose::from_translation(place);
+        let filter = self.filter(simulation);
+        let mut hits = Vec::new();
+        let mut queries = simulation.query_pipeline_mut(filter);
+        let movement =
+            controller.move_shape(step.dt, &queries.as_ref(), &capsule, &pose, wanted, |hit| {
+                hits.push(hit)
+            });
+        controller.solve_character_collision_impulses(step.dt, &mut queries, &capsule, MASS, &hits);
+        let gone = movement.translation;
+        if gone.y.abs() < 0.5 * wanted.y.abs() {
+            self.rise = 0.0;
+            if wanted.y < 0.0 {
+                // It hangs by its capsule at an edge, and can jump from there.
+                self.steps_off_ground = 0;
+            }
+        }
+        gone
+    }
+
+    /// Where it is after the step: its feet are on what is under that place, and are moved with it.
+    fn stand(&mut self, simulation: &Simulation, step: Step, place: Vector) -> Vector {
+        let ground = self.ground_below(simulation, place);
+        let Some((body, distance)) = ground.filter(|_| self.rise <= 0.0) else {
+            self.steps_off_ground = self.steps_off_ground.saturating_add(1);
+            return place;
+        };
+        let standing = place + Vector::Y * (STANDING - distance);
+        let next = carried(body, standing);
+        let by = next - standing;
+        self.land(Vector::new(by.x, 0.0, by.z) / step.dt);
+        next
+    }
+
+    /// What is under its feet, and how far below its middle: nothing steeper than 45°.
+    fn ground_below<'a>(
+        &self,
+        simulation: &'a Simulation,
+        place: Vector,
+    ) -> Option<(&'a RigidBody, f32)> {
+        // Legs on the ground reach down a step, in the air they do not.
+        let reach = if self.steps_off_ground == 0 {
+            LEGS
+        } else {
+            0.0
+        };
         let down = Ray::new(place, Vector::NEG_Y);
         let filter = self.filter(simulation);
-        let (collider, distance) = physics.cast_ray(&down, HALF_HEIGHT + REACH, true, filter)?;
+        let physics = simulation.physics();
+        let (collider, hit) =
+            physics.cast_ray_and_get_normal(&down, STANDING + reach, true, filter)?;
         let body = physics.colliders[collider].parent()?;
-        let is_firm = !physics.bodies[body].is_dynamic();
-        is_firm.then_some(Ground { body, distance })
+        let is_flat = hit.normal.y > 0.7;
+        is_flat.then(|| (&physics.bodies[body], hit.time_of_impact))
     }
 
     /// On the ground, which moves at `drift`.
@@ -132,66 +190,6 @@ impl Hero {
         self.drift = drift;
         self.rise = 0.0;
         self.steps_off_ground = 0;
-    }
-
-    /// Whether it jumps in this step: a press may come a little early or late.
-    fn jumps(&mut self, presses: u32) -> bool {
-        if presses > 0 {
-            self.steps_since_press = 0;
-        }
-        let jumps = self.steps_since_press <= FORGIVEN && self.steps_off_ground <= FORGIVEN;
-        if jumps {
-            // One press is one jump.
-            self.steps_since_press = FORGIVEN;
-            self.steps_off_ground = FORGIVEN;
-        }
-        self.steps_since_press = self.steps_since_press.saturating_add(1);
-        self.steps_off_ground = self.steps_off_ground.saturating_add(1);
-        jumps
-    }
-
-    /// As far as it can go on its own feet; what is in the way is pushed. The ground is hidden from the controller, which
-    /// at this speed hops on it by millimetres, and adds the velocity of a platform late, and in some steps only.
-    fn go(
-        &self,
-        simulation: &mut Simulation,
-        step: Step,
-        place: Vector,
-        wanted: Vector,
-        ground: Option<Ground>,
-    ) -> EffectiveCharacterMovement {
-        let controller = KinematicCharacterController::default();
-        let shape = Capsule::new_y(HALF_HEIGHT - RADIUS, RADIUS);
-        let mut filter = self.filter(simulation);
-        filter.exclude_rigid_body = ground.map(|ground| ground.body);
-        let pose = Pose::from_translation(place);
-        let mut hits = Vec::new();
-        let mut queries = simulation.query_pipeline_mut(filter);
-        let movement =
-            controller.move_shape(step.dt, &queries.as_ref(), &shape, &pose, wanted, |hit| {
-                hits.push(hit)
-            });
-        controller.solve_character_collision_impulses(step.dt, &mut queries, &shape, MASS, &hits);
-        movement
-    }
-
-    /// After it went: is it on the ground, in the air, or at a ceiling?
-    fn fall(
-        &mut self,
-        simulation: &Simulation,
-        step: Step,
-        wanted: Vector,
-        movement: &EffectiveCharacterMovement,
-    ) {
-        if movement.grounded && self.rise <= 0.0 {
-            // Pressed down by gravity as well, it would lose the motion of a whole step now and then.
-            self.land(Vector::ZERO);
-            return;
-        }
-        if movement.translation.y < 0.5 * wanted.y {
-            self.rise = self.rise.min(0.0);
-        }
-        self.rise += simulation.physics().gravity.y * step.dt;
     }
 
     /// Into the depth, and back to the start.
@@ -212,12 +210,14 @@ impl Hero {
     }
 }
 
-/// How far a character there is moved in this step, to stay on the same spot of the ground.
-fn carried_by(simulation: &Simulation, ground: Ground, place: Vector) -> Vector {
-    let body = &simulation.physics().bodies[ground.body];
-    let standing = place - Vector::Y * (ground.distance - HALF_HEIGHT - GAP);
-    // The target of a platform is set: its next position is that after this step.
-    body.next_position() * (body.position().inverse() * standing) - place
+/// Where a point is after this step that stays on the same spot of a body. The target of a platform is set: its next
+/// position is that after the step.
+fn carried(ground: &RigidBody, point: Vector) -> Vector {
+    if ground.is_kinematic() {
+        ground.next_position() * (ground.position().inverse() * point)
+    } else {
+        point
+    }
 }
 
 fn groups() -> InteractionGroups {

@@ -76,13 +76,15 @@ impl Level {
         }
     }
 
-    /// Puts the ground into a world.
+    /// Puts the ground into a world: one body, walls and all.
     pub fn build_ground(&self, simulation: &mut Simulation) {
+        let body = RigidBodyBuilder::fixed().user_data(Paint::Ground.into());
+        let ground = simulation.insert_body(body);
         for (middle, half) in &self.ground {
-            let body = RigidBodyBuilder::fixed()
-                .translation(*middle)
-                .user_data(Paint::Ground.into());
-            simulation.insert(body, ColliderBuilder::cuboid(half.x, half.y, half.z));
+            let block = ColliderBuilder::cuboid(half.x, half.y, half.z).translation(*middle);
+            simulation
+                .insert_collider(ground, block)
+                .expect("just inserted");
         }
     }
 }

@@ -6,8 +6,9 @@ use evenstep::rapier3d::math::Vector;
 
 use crate::game::Game;
 
-/// The first line of the table. Times are in seconds of the game, places in metres.
-const HEAD: &str = "frame,time,tick,alpha,hero_x,hero_y,hero_z,camera_x,camera_y,camera_z,platform_x,platform_y,platform_z";
+/// The first line of the table. Times are in seconds, places in metres. `time` is the game's, `real_time` that of the
+/// frames, which goes on in a pause and in a rewind.
+const HEAD: &str = "frame,time,tick,alpha,hero_x,hero_y,hero_z,camera_x,camera_y,camera_z,platform_x,platform_y,platform_z,real_time,score,shots";
 
 /// Writes a table with a line for each frame.
 #[derive(Debug)]
@@ -39,7 +40,10 @@ impl<W: Write> MotionLog<W> {
         for place in [game.hero(), game.view().eye, platform] {
             write!(self.out, ",{:.6},{:.6},{:.6}", place.x, place.y, place.z)?;
         }
-        writeln!(self.out)
+        let real_time = game.real_time().as_secs_f64();
+        let state = game.state();
+        let (score, shots) = (state.pickups.score(), state.shots.count());
+        writeln!(self.out, ",{real_time:.9},{score},{shots}")
     }
 
     /// What it was written to.

@@ -26,7 +26,7 @@ impl Shots {
     /// shown from the muzzle on, as both are interpolated alike.
     pub fn shoot(&mut self, simulation: &mut Simulation, step: Step, hero: Vector, look: Look) {
         let direction = look.direction();
-        let muzzle = hero + Vector::Y * 0.45 + direction * 0.6;
+        let muzzle = hero + Vector::Y * 0.3 + direction * 0.6;
         let body = RigidBodyBuilder::dynamic()
             .translation(muzzle)
             .linvel(direction * SPEED)

@@ -34,6 +34,8 @@ pub struct Settings {
     pub has_overlay: bool,
     /// Whether the panel is there.
     pub has_panel: bool,
+    /// Whether the keys are listed.
+    pub has_keys: bool,
 }
 
 impl Default for Settings {
@@ -49,6 +51,7 @@ impl Default for Settings {
             has_lines: false,
             has_overlay: true,
             has_panel: true,
+            has_keys: false,
         }
     }
 }
@@ -110,6 +113,8 @@ pub enum Command {
     Overlay,
     /// The panel, or no more.
     Panel,
+    /// A list of the keys, or no more.
+    Keys,
     /// Begin to record, or end and replay.
     Record,
     /// Back from the replay.
@@ -143,6 +148,7 @@ impl Command {
             Key::L => Self::Lines,
             Key::I => Self::Overlay,
             Key::M => Self::Panel,
+            Key::K => Self::Keys,
             Key::R => Self::Record,
             Key::V => Self::Live,
             _ => return None,
@@ -165,22 +171,23 @@ fn digit(key: Key) -> Option<usize> {
     digits.iter().position(|digit| *digit == key)
 }
 
-/// What the keys are, for the panel: the key and what it does.
-pub const HELP: [(&str, &str); 16] = [
-    ("1 … 9", "strategy, left"),
-    ("shift 1 … 9", "strategy, right"),
-    ("Space", "pause"),
-    (". ,", "a step on, back"),
-    ("S", "slow motion"),
-    ("[ ]", "steps a second"),
+/// What the keys are, to be read: the key and what it does.
+pub const HELP: [(&str, &str); 17] = [
+    ("1 … 9", "strategy of the left half"),
+    ("shift 1 … 9", "strategy of the right half"),
+    ("[  ]", "fewer, more steps a second"),
     ("F", "frames a second"),
-    ("J H", "jitter, hitch"),
-    ("N B", "crate, bullet"),
-    ("T P", "teleport, portal"),
+    ("J  H", "jitter, a hitch"),
+    ("S", "slow motion"),
+    ("space", "pause, also in a replay"),
+    (".  ,", "a step on, back; in a replay a frame"),
+    ("C  backspace", "next scene, restart"),
+    ("N  B", "a crate, a bullet"),
+    ("T  P", "teleport, portal"),
     ("O", "shift the origin"),
-    ("L I M", "lines, overlay, panel"),
-    ("R V", "record, live"),
-    ("C backspace", "scene, restart"),
+    ("L  I", "debug lines, overlay"),
+    ("M  K", "panel, this list"),
+    ("R  V", "record and replay, back to live"),
     ("arrows", "drive the car"),
-    ("mouse", "drag, turn, zoom"),
+    ("mouse", "drag a body, turn, zoom"),
 ];

@@ -31,7 +31,7 @@ impl Desk {
     }
 
     async fn with_window(app: &mut App, mut window: Window) -> Self {
-        app.set_window(size(&window));
+        fit(app, &window);
         let [left, right] = app.layout().halves;
         let mut stages = [Stage::new(left).await, Stage::new(right).await];
         let textures = [0, 1].map(|side| register(&mut window, &mut stages[side]));
@@ -45,17 +45,18 @@ impl Desk {
     /// Draws everything. Gives whether the window is still open.
     pub async fn draw(&mut self, app: &mut App) -> bool {
         self.fit(app);
-        for (side, stage) in self.stages.iter_mut().enumerate() {
-            stage.draw(app, side).await;
-        }
+        // First, as the scrubber says what the stages show.
         let textures = self.textures;
         self.window
             .draw_ui(|context| ui::draw(context, app, textures));
+        for (side, stage) in self.stages.iter_mut().enumerate() {
+            stage.draw(app, side).await;
+        }
         self.window.render(None, None, None, None, None, None).await
     }
 
     fn fit(&mut self, app: &mut App) {
-        app.set_window(size(&self.window));
+        fit(app, &self.window);
         let areas = app.layout().halves;
         for (side, area) in areas.into_iter().enumerate() {
             if self.stages[side].resize(area) {
@@ -78,7 +79,8 @@ fn setup() -> CanvasSetup {
     }
 }
 
-fn size(window: &Window) -> Vec2 {
+fn fit(app: &mut App, window: &Window) {
     let size = window.size();
-    Vec2::new(size.x as f32, size.y as f32)
+    let size = Vec2::new(size.x as f32, size.y as f32);
+    app.set_window(size, window.scale_factor() as f32);
 }

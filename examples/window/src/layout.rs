@@ -31,24 +31,25 @@ pub struct Layout {
     pub panel: Area,
 }
 
+/// Of a display with a scale of 1, as the next one.
 const PANEL: f32 = 272.0;
 const PLOT: f32 = 150.0;
 /// Between the halves.
 const GAP: f32 = 2.0;
 
 impl Layout {
-    /// For a window of this size.
+    /// For a window of this size, on a display that has letters drawn so many times as large.
     #[must_use]
-    pub fn new(window: Vec2, has_panel: bool) -> Self {
+    pub fn new(window: Vec2, scale: f32, has_panel: bool) -> Self {
         let panel = if has_panel {
-            PANEL.min(window.x / 2.0)
+            (PANEL * scale).min(window.x / 2.0)
         } else {
             0.0
         };
         let width = window.x - panel;
         let half = Vec2::new(
             ((width - GAP) / 2.0).floor(),
-            (window.y - PLOT).max(50.0).floor(),
+            (window.y - PLOT * scale).max(50.0).floor(),
         );
         let area = |x: f32, y: f32, size: Vec2| Area {
             from: Vec2::new(x, y),

@@ -35,17 +35,17 @@ pub async fn run(mut app: App, width: u32, height: u32) {
 
 /// The panel has its own places, and a text field the keys. A press is where the mouse was then: it may have moved on since.
 fn take_events(window: &Window, app: &mut App, mouse: &mut Vec2) {
-    let typing = window.is_egui_capturing_keyboard();
+    let is_typing = window.egui_context().text_edit_focused();
     for event in window.events().iter() {
         if let WindowEvent::CursorPos(x, y, _) = event.value {
             *mouse = Vec2::new(x as f32, y as f32);
         }
-        let is_free = !(typing && event.value.is_keyboard_event());
+        let is_free = !(is_typing && event.value.is_keyboard_event());
         if is_free {
             take(app, event.value, *mouse);
         }
     }
-    app.drive = drive(window);
+    app.drive = if is_typing { [0.0; 2] } else { drive(window) };
 }
 
 fn take(app: &mut App, event: WindowEvent, at: Vec2) {

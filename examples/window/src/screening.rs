@@ -218,6 +218,23 @@ impl Screening {
         (film.differences.iter()).any(|one| one.tick < still.tick && first <= one.last_tick)
     }
 
+    /// Which frame is shown, from 1 on, and the tick that it came to, in words.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let (frame, frames) = (self.frame + 1, self.frames());
+        let still = self.still(0).or_else(|| self.still(1));
+        let tick = still.map_or(0, |(_, still)| still.tick);
+        format!("frame {frame} of {frames}, tick {tick}")
+    }
+
+    /// Stays at the frame that is shown, or goes on: from the first one, after the last.
+    pub fn pause(&mut self) {
+        self.is_playing = !self.is_playing;
+        if self.is_playing && self.frame + 1 >= self.frames() {
+            self.frame = 0;
+        }
+    }
+
     /// Shows a frame, and stays there; the last one for what is beyond it.
     pub fn go_to(&mut self, frame: usize) {
         self.is_playing = false;
@@ -227,7 +244,8 @@ impl Screening {
     /// Goes on by a frame, if it plays.
     pub fn advance(&mut self) {
         if self.is_playing {
-            self.frame = (self.frame + 1).min(self.frames().saturating_sub(1));
+            self.go_to(self.frame + 1);
+            self.is_playing = self.frame + 1 < self.frames();
         }
     }
 }

@@ -88,7 +88,7 @@ fn command(name: &str) -> Option<Command> {
 }
 
 /// The keys that do something, by the names that X gives them.
-const KEYS: [(&str, Key); 30] = [
+const KEYS: [(&str, Key); 31] = [
     ("1", Key::Key1),
     ("2", Key::Key2),
     ("3", Key::Key3),
@@ -117,6 +117,7 @@ const KEYS: [(&str, Key); 30] = [
     ("l", Key::L),
     ("i", Key::I),
     ("m", Key::M),
+    ("k", Key::K),
     ("r", Key::R),
     ("v", Key::V),
 ];

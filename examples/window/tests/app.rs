@@ -22,7 +22,7 @@ fn app(scene: Scene, strategies: [Strategy; 2]) -> App {
         half.strategy = strategy;
     }
     let mut app = App::new(settings);
-    app.set_window(Vec2::new(1280.0, 720.0));
+    app.set_window(Vec2::new(1280.0, 720.0), 1.0);
     app
 }
 

@@ -9,9 +9,6 @@
 
 mod shots;
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use evenstep::rapier3d::math::Vector;
 use evenstep_window::app::App;
 use evenstep_window::controls::Settings;
@@ -19,7 +16,7 @@ use evenstep_window::scenes::Scene;
 use evenstep_window::script::Script;
 use image::{Rgb, RgbImage};
 use kiss3d::glamx::Vec2;
-use shots::{is_grey, is_red, middle_of_red, share};
+use shots::{draw, is_grey, is_red, middle_of_red, share};
 
 /// What the program draws by a script, and the playground that was driven by the same one: so it is known where things
 /// have to be.
@@ -29,29 +26,8 @@ struct Take {
 }
 
 fn take(name: &str, scene: Scene, script: &str, frames: u32) -> Take {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    let file = folder.join("script");
-    std::fs::write(&file, script).expect("it can be written");
-    let status = Command::new(env!("CARGO_BIN_EXE_evenstep-window"))
-        .args(["--scene", scene.name(), "--size", "1280x720"])
-        // Egui takes a frame to know how large a panel is.
-        .args(["--first", &(frames - 2).to_string()])
-        .args(["--offscreen", &frames.to_string(), "--out"])
-        .args([&folder, &PathBuf::from("--script"), &file])
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
-        .status();
-    assert!(status.expect("it can be run").success());
-    let pictures = std::fs::read_dir(&folder).expect("it is there");
-    let pictures = pictures.filter(|file| {
-        file.as_ref()
-            .is_ok_and(|file| file.path().extension().is_some())
-    });
-    assert_eq!(pictures.count(), 2);
-    let last = folder.join(format!("frame-{:04}.png", frames - 1));
-    let last = image::open(last).expect("it is a picture").to_rgb8();
+    let mut pictures = draw(name, scene, "1280x720", script, frames - 2..frames);
+    let last = pictures.pop().expect("there are two");
     assert_eq!(last.dimensions(), (1280, 720));
 
     let script = Script::read(script).expect("it means something");
@@ -59,7 +35,7 @@ fn take(name: &str, scene: Scene, script: &str, frames: u32) -> Take {
         scene,
         ..Settings::default()
     });
-    app.set_window(Vec2::new(1280.0, 720.0));
+    app.set_window(Vec2::new(1280.0, 720.0), 1.0);
     for frame in 0..frames {
         script.play(frame, &mut app);
         app.make_frame();

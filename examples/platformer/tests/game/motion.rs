@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::runs::{PACES, Pace, game, plain, play, walk};
 use evenstep::rapier3d::math::Vector;
 use evenstep_platformer::controls::Way;
-use evenstep_platformer::hero::{GAP, HALF_HEIGHT, SPEED};
+use evenstep_platformer::hero::{SPEED, STANDING};
 use evenstep_platformer::level::Level;
 use evenstep_platformer::motion_log::{MotionLog, unevenness};
 use evenstep_platformer::platforms::{self, Route};
@@ -111,7 +111,7 @@ fn riding_is_even_in_every_direction() {
         let apart = rows
             .iter()
             .map(|row| row.hero.distance(row.platform + spot));
-        let height = platforms::HALF.y + HALF_HEIGHT + GAP;
+        let height = platforms::HALF.y + STANDING;
         assert!((spot.y - height).abs() < LIMIT, "{spot}");
         let worst = [
             off(&rows, |row| row.platform),

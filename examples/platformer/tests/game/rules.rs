@@ -6,6 +6,7 @@ use crate::runs::{PACES, Pace, game, jump, plain, play, run, shoot, walk};
 use evenstep::rapier3d::math::Vector;
 use evenstep_platformer::controls::Way;
 use evenstep_platformer::game::Game;
+use evenstep_platformer::hero::{RADIUS, STANDING};
 use evenstep_platformer::level::{Level, Paint};
 use evenstep_platformer::script::{Act, Script};
 
@@ -55,12 +56,12 @@ fn a_jump_is_as_high_at_every_frame_rate() {
     };
     // Near the top, in the state of the same tick.
     let top = height(PACES[0], 1_200);
-    assert!((top - 0.82 - 2.5).abs() < 0.1, "{top} m");
+    assert!((top - STANDING - 2.5).abs() < 0.1, "{top} m");
     for pace in PACES {
         assert_eq!(height(pace, 1_200), top, "{pace:?}");
     }
     let down = height(PACES[0], 2_500);
-    assert!((down - 0.82).abs() < 0.01, "{down} m");
+    assert!((down - STANDING).abs() < 0.01, "{down} m");
 }
 
 #[test]
@@ -101,6 +102,98 @@ fn a_press_just_before_landing_and_just_after_the_edge_is_good() {
     // The edge is 3 m away: it is there after 0.66 s.
     assert!(end(730) > 1.0, "{} m", end(730));
     assert!(end(900) < 0.8, "{} m", end(900));
+}
+
+/// A plain with one more block: its middle, and the half of its size.
+fn with_block(middle: Vector, half: Vector) -> Level {
+    let mut level = plain();
+    level.ground.push((middle, half));
+    level
+}
+
+#[test]
+fn a_wall_stops_it_though_the_ground_is_the_same_body() {
+    let level = with_block(Vector::new(0.0, 2.0, -5.0), Vector::new(9.0, 2.0, 1.0));
+    for pace in PACES {
+        let script = Script::new([(0, walk(Way::Forward, true))]);
+        let hero = place(&run(&level, script, pace, 2.0), Paint::Hero);
+        let gap = hero.z + 4.0 - RADIUS;
+        assert!((0.0..0.05).contains(&gap), "{gap} m from the wall");
+        assert!((hero.y - STANDING).abs() < 1e-3, "{hero}");
+    }
+}
+
+#[test]
+fn it_steps_onto_what_is_low_and_jumps_onto_what_is_not() {
+    let height = |top: f32, acts: &[(u64, Act)]| {
+        let half = Vector::new(9.0, top / 2.0, 2.0);
+        let level = with_block(Vector::new(0.0, top / 2.0, -4.0), half);
+        let script = Script::new(
+            [(0, walk(Way::Forward, true))]
+                .into_iter()
+                .chain(acts.to_vec()),
+        );
+        let mut game = game(&level);
+        let mut highest = 0.0f32;
+        let frames = Pace::Hz(60).frames(MS(900));
+        play(&mut game, &mut script.clone(), &frames, |game| {
+            highest = highest.max(game.hero().y - STANDING);
+        });
+        (place(&game, Paint::Hero).y - STANDING, highest)
+    };
+    let (end, highest) = height(0.25, &[]);
+    assert!(
+        (end - 0.25).abs() < 1e-3 && highest < 0.26,
+        "{end} m, {highest} m"
+    );
+    let (end, _) = height(1.0, &[]);
+    assert!(end.abs() < 1e-3, "{end} m up a wall");
+    let (end, highest) = height(1.0, &[(100, jump(true))]);
+    assert!(end > 0.99 && highest > 2.0, "{end} m, {highest} m");
+}
+
+#[test]
+fn it_stands_and_jumps_on_a_crate() {
+    let level = Level {
+        start: Vector::Y * 1.0,
+        crates: vec![Vector::new(0.0, 0.5, 0.0)],
+        ..plain()
+    };
+    let game = run(&level, Script::default(), Pace::Hz(60), 2.0);
+    let height = place(&game, Paint::Hero).y - STANDING;
+    assert!((height - 1.0).abs() < 0.01, "{height} m");
+    let script = Script::new([(1_000, jump(true))]);
+    let game = run(&level, script, Pace::Hz(60), 1.7);
+    let height = place(&game, Paint::Hero).y - STANDING;
+    assert!(height > 3.0, "{height} m");
+}
+
+#[test]
+fn it_jumps_from_an_edge_that_only_its_capsule_touches() {
+    // Its middle is 0.1 m beside the block.
+    let level = Level {
+        start: Vector::new(0.0, 2.0, 0.0),
+        ground: vec![(Vector::new(1.1, 0.5, 0.0), Vector::new(1.0, 0.5, 1.0))],
+        ..Level::default()
+    };
+    let script = Script::new([(2_000, jump(true))]);
+    let mut game = game(&level);
+    let mut script = script;
+    play(
+        &mut game,
+        &mut script,
+        &Pace::Hz(60).frames(MS(2_000)),
+        |_| (),
+    );
+    let held = game.hero().y;
+    play(
+        &mut game,
+        &mut script,
+        &Pace::Hz(60).frames(MS(500)),
+        |_| (),
+    );
+    assert!(held > STANDING, "it fell to {held} m");
+    assert!(game.hero().y > held + 1.5, "{held} m, {} m", game.hero().y);
 }
 
 #[test]
@@ -191,5 +284,5 @@ fn who_falls_off_starts_over() {
     );
     assert!(lowest < -11.0, "{lowest} m");
     let end = place(&game, Paint::Hero);
-    assert!(end.distance(Vector::Y * 0.82) < 0.02, "{end}");
+    assert!(end.distance(Vector::Y * STANDING) < 0.02, "{end}");
 }

@@ -15,7 +15,7 @@ impl App {
             Command::Strategy(side, strategy) => settings.halves[side].strategy = strategy,
             Command::NextScene => settings.scene = next(&Scene::ALL, settings.scene),
             Command::Restart => self.restart(),
-            Command::Pause => settings.is_paused = !settings.is_paused,
+            Command::Pause => self.pause(),
             Command::StepOnce => self.step_once(),
             Command::StepBack => self.step_back(),
             Command::Slow => settings.speed = if settings.speed < 1.0 { 1.0 } else { SLOW },
@@ -34,17 +34,29 @@ impl App {
             Command::Portal => self.deeds.push(Deed::Portal(self.followed)),
             Command::ShiftOrigin => self.deeds.push(Deed::ShiftOrigin),
             Command::Lines => settings.has_lines = !settings.has_lines,
+            Command::Keys => settings.has_keys = !settings.has_keys,
             Command::Overlay => settings.has_overlay = !settings.has_overlay,
             Command::Panel => {
                 settings.has_panel = !settings.has_panel;
-                self.set_window(self.window);
+                self.fit_lens();
             }
             Command::Record => self.record(),
             Command::Live => self.screening = None,
         }
     }
 
+    fn pause(&mut self) {
+        match &mut self.screening {
+            Some(screening) => screening.pause(),
+            None => self.settings.is_paused = !self.settings.is_paused,
+        }
+    }
+
     fn step_once(&mut self) {
+        if let Some(screening) = &mut self.screening {
+            screening.go_to(screening.frame + 1);
+            return;
+        }
         self.settings.is_paused = true;
         self.apply();
         for half in &mut self.halves {
@@ -53,6 +65,10 @@ impl App {
     }
 
     fn step_back(&mut self) {
+        if let Some(screening) = &mut self.screening {
+            screening.go_to(screening.frame.saturating_sub(1));
+            return;
+        }
         self.settings.is_paused = true;
         self.apply();
         for half in &mut self.halves {
@@ -65,6 +81,7 @@ impl App {
     /// Begins to record, or ends it and shows what was recorded.
     fn record(&mut self) {
         self.screening = None;
+        self.message = None;
         self.is_recording = !self.is_recording;
         if self.is_recording {
             self.halves.iter_mut().for_each(Half::record);

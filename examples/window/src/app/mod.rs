@@ -49,7 +49,8 @@ pub struct App {
     pub screening: Option<Screening>,
     /// What went wrong last.
     pub message: Option<String>,
-    window: Vec2,
+    /// Its size, and the display's scale.
+    window: (Vec2, f32),
     generation: u64,
 }
 
@@ -73,7 +74,7 @@ impl App {
             is_recording: false,
             screening: None,
             message: None,
-            window: Vec2::new(1280.0, 720.0),
+            window: (Vec2::new(1280.0, 720.0), 1.0),
             generation: 0,
         }
     }
@@ -85,16 +86,23 @@ impl App {
             let name = half.strategy.name();
             format!("{name} at {} Hz", half.rate)
         });
-        let state = match (&self.screening, self.is_recording, self.settings.is_paused) {
-            (Some(_), ..) => " (replay)",
-            (None, true, _) => " (recording)",
-            (None, false, true) => " (paused)",
+        let (scene, state) = (self.settings.scene.name(), self.state());
+        format!("evenstep: {scene}, {left} | {right}{state}")
+    }
+
+    fn state(&self) -> String {
+        if let Some(screening) = &self.screening {
+            return format!(" (replay, {})", screening.place());
+        }
+        let state = match self.settings {
+            _ if self.is_recording => " (recording)",
+            Settings {
+                is_paused: true, ..
+            } => " (paused)",
+            Settings { speed, .. } if speed < 1.0 => " (slow)",
             _ => "",
         };
-        format!(
-            "evenstep: {}, {left} | {right}{state}",
-            self.settings.scene.name()
-        )
+        state.into()
     }
 
     /// A half: 0 is the left one.
@@ -156,9 +164,13 @@ impl App {
         Some(shown.poses.get(&key)?.translation + shown.origin)
     }
 
-    /// Sets the size of the window, in pixels.
-    pub fn set_window(&mut self, size: Vec2) {
-        self.window = size;
+    /// Sets the size of the window, in pixels, and how many times as large the display has letters drawn.
+    pub fn set_window(&mut self, size: Vec2, scale: f32) {
+        self.window = (size, scale);
+        self.fit_lens();
+    }
+
+    fn fit_lens(&mut self) {
         let half = self.layout().halves[0].size;
         self.lens.set_size(half.x, half.y);
     }
@@ -166,7 +178,8 @@ impl App {
     /// Where everything is.
     #[must_use]
     pub fn layout(&self) -> Layout {
-        Layout::new(self.window, self.settings.has_panel)
+        let (size, scale) = self.window;
+        Layout::new(size, scale, self.settings.has_panel)
     }
 
     /// Makes the frames that fit into the real time that has passed.
@@ -187,6 +200,8 @@ impl App {
     fn frame(&mut self, frame_time: Duration) {
         if let Some(screening) = &mut self.screening {
             screening.advance();
+            // What is done is done to what is shown.
+            self.deeds.clear();
             return;
         }
         self.trace.advance(frame_time);
@@ -221,6 +236,10 @@ impl App {
         let (new, old) = (self.settings, self.applied);
         self.applied = new;
         self.pacing.settings = new.pacing;
+        if (new.scene, new.halves) != (old.scene, old.halves) {
+            // A replay is of what was set then.
+            self.screening = None;
+        }
         if new.scene != old.scene {
             self.restart();
             return;
@@ -239,7 +258,7 @@ impl App {
     fn restart(&mut self) {
         let (eye, at) = self.settings.scene.view();
         self.lens = Lens::new(eye, at);
-        self.set_window(self.window);
+        self.fit_lens();
         self.generation += 1;
         self.halves = halves(&self.settings);
         self.followed = self.halves[0].report().game.cast.followed;
@@ -247,6 +266,7 @@ impl App {
         self.deeds.clear();
         self.trace.clear();
         self.is_recording = false;
+        self.screening = None;
         for (side, half) in self.halves.iter_mut().enumerate() {
             half.set_wants_bones(self.settings.has_lines);
             half.set_pace(pace(&self.settings, side));

@@ -122,10 +122,10 @@ impl Scene {
         match self {
             Self::Pile => (Vector::new(6.0, 5.6, 10.5), Vector::new(0.0, 2.5, 0.0)),
             Self::Chain => (Vector::new(8.0, 5.5, 12.0), Vector::new(0.0, 2.6, -0.8)),
-            Self::Spinners => (Vector::new(0.0, 5.0, 12.0), Vector::new(0.0, 2.2, 0.0)),
+            Self::Spinners => (Vector::new(0.0, 5.2, 15.0), Vector::new(0.0, 2.2, 0.0)),
             Self::Platform => (Vector::new(3.0, 5.0, 11.5), Vector::new(0.0, 1.6, 0.0)),
-            Self::Vehicle => (Vector::new(0.0, 8.5, 15.0), Vector::new(0.0, 0.3, 0.5)),
-            Self::Bullets => (Vector::new(-3.0, 4.5, 11.0), Vector::new(0.5, 1.4, 0.0)),
+            Self::Vehicle => (Vector::new(0.0, 9.0, 18.0), Vector::new(0.0, 0.3, 0.5)),
+            Self::Bullets => (Vector::new(-3.6, 5.0, 15.0), Vector::new(-0.7, 1.4, 0.0)),
         }
     }
 }

@@ -8,6 +8,8 @@ mod overlay;
 mod plot;
 // A replay.
 mod scrubber;
+// What can be pressed.
+mod keys;
 
 use kiss3d::egui::{self, Color32, Context, Id, LayerId, Order, Pos2, Rect, TextureId};
 
@@ -46,6 +48,12 @@ pub fn draw(context: &Context, app: &mut App, pictures: [TextureId; 2]) {
         scrubber::draw(context, rect(layout.plot, scale), app);
     } else {
         plot::draw(&front, rect(layout.plot, scale), app);
+    }
+    if app.settings.has_keys {
+        keys::draw(
+            context,
+            rect(layout.halves[0], scale).union(rect(layout.plot, scale)),
+        );
     }
     if app.settings.has_panel {
         panel::draw(context, rect(layout.panel, scale), app);

@@ -13,7 +13,9 @@ const DROPPED: Color32 = Color32::from_rgb(200, 30, 60);
 pub fn draw(painter: &Painter, half: Rect, app: &App, side: usize) {
     let has_more = app.settings.has_overlay && app.screening.is_none();
     let height = if has_more { 104.0 } else { 34.0 };
-    let card = Rect::from_min_size(half.min + vec2(12.0, 12.0), vec2(286.0, height));
+    let width = (half.width() - 24.0).min(286.0);
+    let card = Rect::from_min_size(half.min + vec2(12.0, 12.0), vec2(width, height));
+    let painter = &painter.with_clip_rect(card);
     let radius = CornerRadius::same(8);
     painter.rect_filled(card, radius, GROUND.gamma_multiply(0.90));
     let stripe = Rect::from_min_size(card.min, vec2(5.0, height));
@@ -66,7 +68,7 @@ fn frame_text(app: &App, side: usize) -> String {
 
 /// A bar for each of the last frames, as high as it has steps.
 fn draw_steps(painter: &Painter, area: Rect, app: &App, side: usize) {
-    let width = area.width() / FRAMES as f32;
+    let width = (area.width() / FRAMES as f32).max(2.0);
     let samples = app.trace().of(side).iter().rev().take(FRAMES);
     for (age, sample) in samples.enumerate() {
         let right = area.max.x - age as f32 * width;

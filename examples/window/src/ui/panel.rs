@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use kiss3d::egui::{
-    Area, ComboBox, Context, Frame, Grid, Id, Margin, Rect, RichText, ScrollArea, Slider, Ui,
+    Area, ComboBox, Context, Frame, Id, Margin, Rect, RichText, ScrollArea, Slider, Ui,
 };
 
 use super::{GREY, GROUND, HALVES};
 use crate::app::App;
-use crate::controls::{Choice, Command, FRAME_RATES, HELP, RATES, Settings};
+use crate::controls::{Choice, Command, FRAME_RATES, RATES, Settings};
 use crate::scenes::Scene;
 use crate::strategy::Strategy;
 
@@ -42,8 +42,6 @@ fn draw_all(ui: &mut Ui, app: &mut App) {
     draw_time(ui, app);
     title(ui, "Do");
     draw_deeds(ui, app);
-    title(ui, "Keys");
-    draw_help(ui);
 }
 
 fn title(ui: &mut Ui, text: &str) {
@@ -146,6 +144,7 @@ fn draw_deeds(ui: &mut Ui, app: &mut App) {
     ui.horizontal(|ui| {
         ui.checkbox(&mut app.settings.has_lines, "debug lines");
         ui.checkbox(&mut app.settings.has_overlay, "overlay");
+        ui.checkbox(&mut app.settings.has_keys, "keys");
     });
     if let Some(message) = &app.message {
         ui.label(message);
@@ -160,17 +159,4 @@ fn buttons(ui: &mut Ui, app: &mut App, commands: &[(&str, Command)]) {
             }
         }
     });
-}
-
-fn draw_help(ui: &mut Ui) {
-    Grid::new("keys")
-        .num_columns(2)
-        .spacing([10.0, 1.0])
-        .show(ui, |ui| {
-            for (key, what) in HELP {
-                ui.label(RichText::new(key).small());
-                ui.label(RichText::new(what).small().color(GREY));
-                ui.end_row();
-            }
-        });
 }

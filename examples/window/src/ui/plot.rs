@@ -28,9 +28,16 @@ pub fn draw(painter: &Painter, area: Rect, app: &App) {
 }
 
 fn draw_axes(painter: &Painter, inner: Rect, app: &App) {
-    let axis = ["x", "y", "z"][app.half(0).report().game.cast.axis];
+    let cast = &app.half(0).report().game.cast;
+    let axis = ["x", "y", "z"][cast.axis];
+    let is_red = app.followed() == cast.followed;
+    let which = if is_red {
+        "red body"
+    } else {
+        "body last picked"
+    };
     let title =
-        format!("{axis} of the red body as each frame shows it, in metres: the last {SPAN} s");
+        format!("{axis} of the {which} as each frame shows it, in metres: the last {SPAN} s");
     let text = |at, align, text: String, color| {
         painter.text(at, align, text, FontId::proportional(12.0), color);
     };

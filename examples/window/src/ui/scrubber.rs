@@ -36,16 +36,12 @@ pub fn draw(context: &Context, area: Rect, app: &mut App) {
 }
 
 fn draw_buttons(ui: &mut Ui, screening: &mut Screening) -> Result<(), Box<dyn std::error::Error>> {
-    let last = screening.frames().saturating_sub(1);
     let row = ui.horizontal(|ui| {
         if ui
             .button(if screening.is_playing { "stop" } else { "play" })
             .clicked()
         {
-            screening.is_playing = !screening.is_playing;
-            if screening.frame == last {
-                screening.frame = 0;
-            }
+            screening.pause();
         }
         if ui.button("◀").clicked() {
             screening.go_to(screening.frame.saturating_sub(1));
@@ -58,11 +54,7 @@ fn draw_buttons(ui: &mut Ui, screening: &mut Screening) -> Result<(), Box<dyn st
         } else {
             Ok(())
         };
-        ui.label(format!(
-            "frame {} of {}",
-            screening.frame,
-            screening.frames()
-        ));
+        ui.label(screening.place());
         result
     });
     row.inner
@@ -114,7 +106,7 @@ fn draw_marks(painter: &Painter, bar: Rect, screening: &Screening) {
 fn draw_verdicts(ui: &mut Ui, screening: &Screening) {
     let frames = 0..screening.frames();
     let apart = match frames.clone().find(|frame| screening.is_apart(*frame)) {
-        Some(frame) => format!("the halves have other bits from frame {frame} on"),
+        Some(frame) => format!("the halves have other bits from frame {} on", frame + 1),
         None if (0..2).all(|side| screening.film(side).is_some()) => {
             "both halves have the same bits after each step that both made".into()
         }

@@ -3,14 +3,15 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
 use image::RgbImage;
 use kiss3d::glamx::Vec2;
 
-/// How often something is asked for before it counts as missing: minutes, as a machine may draw a frame in a second.
-const TRIES: u32 = 600;
+/// How often something is asked for before it counts as missing: for ten minutes, as a machine may have much else to do.
+const TRIES: u32 = 3_000;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A virtual display, and the program in it.
@@ -25,26 +26,7 @@ pub struct Desktop {
 impl Desktop {
     /// Starts both, and waits for the window.
     pub fn open(name: &str, arguments: &[&str]) -> Self {
-        let mut server = Command::new("Xvfb")
-            .args([
-                "-displayfd",
-                "1",
-                "-screen",
-                "0",
-                "1280x720x24",
-                "-nolisten",
-                "tcp",
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Xvfb is there: see the README for the packages");
-        let mut number = String::new();
-        let output = server.stdout.take().expect("it is piped");
-        BufReader::new(output)
-            .read_line(&mut number)
-            .expect("it names its display");
-        let display = format!(":{}", number.trim());
+        let (server, display) = open_display();
         let program = Command::new(env!("CARGO_BIN_EXE_evenstep-window"))
             .args(arguments)
             .env("DISPLAY", &display)
@@ -110,6 +92,23 @@ impl Desktop {
         self.xdotool(&["key", key]).expect("a key");
     }
 
+    /// Holds a key down.
+    pub fn key_down(&self, key: &str) {
+        self.xdotool(&["keydown", key]).expect("a key");
+    }
+
+    /// Lets it go.
+    pub fn key_up(&self, key: &str) {
+        self.xdotool(&["keyup", key]).expect("a key");
+    }
+
+    /// Gives the window another size.
+    pub fn resize(&self, size: Vec2) {
+        let [width, height] = [size.x, size.y].map(|part| format!("{part:.0}"));
+        self.xdotool(&["windowsize", &self.window, &width, &height])
+            .expect("a size");
+    }
+
     /// Moves the mouse there.
     pub fn mouse_to(&self, at: Vec2) {
         let [x, y] = [at.x, at.y].map(|part| format!("{part:.0}"));
@@ -126,10 +125,10 @@ impl Desktop {
         self.xdotool(&["mouseup", "1"]).expect("a mouse");
     }
 
-    /// What is on the display.
+    /// What is in the window.
     pub fn picture(&self) -> RgbImage {
         let status = Command::new("import")
-            .args(["-display", &self.display, "-window", "root"])
+            .args(["-display", &self.display, "-window", &self.window])
             .arg(&self.shot)
             .status();
         assert!(status.expect("ImageMagick is there").success());
@@ -137,14 +136,40 @@ impl Desktop {
     }
 
     fn xdotool(&self, arguments: &[&str]) -> Option<String> {
-        let output = Command::new("xdotool")
-            .args(arguments)
-            .env("DISPLAY", &self.display)
-            .output()
-            .expect("xdotool is there: see the README for the packages");
-        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        output.status.success().then_some(text)
+        xdotool(&self.display, arguments)
     }
+}
+
+/// A server that answers, and the name of its display. Two that start at once may take the same number, and one that has
+/// been left by all would start over: so one by one, and without that.
+fn open_display() -> (Child, String) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut server = Command::new("Xvfb")
+        .args(["-displayfd", "1", "-screen", "0", "1920x1080x24"])
+        .args(["-nolisten", "tcp", "-noreset"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("Xvfb is there: see the README for the packages");
+    let output = server.stdout.take().expect("it is piped");
+    let mut number = String::new();
+    BufReader::new(output)
+        .read_line(&mut number)
+        .expect("it names its display");
+    let display = format!(":{}", number.trim());
+    xdotool(&display, &["getdisplaygeometry"]).expect("it answers");
+    (server, display)
+}
+
+fn xdotool(display: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("xdotool")
+        .args(arguments)
+        .env("DISPLAY", display)
+        .output()
+        .expect("xdotool is there: see the README for the packages");
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
 }
 
 impl Drop for Desktop {

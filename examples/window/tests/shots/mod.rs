@@ -1,7 +1,44 @@
-//! Looking at pictures.
+//! Pictures: drawn without a display, and looked at.
 
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::Command;
+
+use evenstep_window::scenes::Scene;
 use image::{Rgb, RgbImage};
 use kiss3d::glamx::Vec2;
+
+/// Has the program draw frames by a script, without a display. Egui takes a frame to know how large a panel is.
+pub fn draw(
+    name: &str,
+    scene: Scene,
+    size: &str,
+    script: &str,
+    frames: Range<u32>,
+) -> Vec<RgbImage> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder for pictures");
+    let file = folder.join("script");
+    std::fs::write(&file, script).expect("it can be written");
+    let status = Command::new(env!("CARGO_BIN_EXE_evenstep-window"))
+        .args(["--scene", scene.name(), "--size", size])
+        .args(["--first", &frames.start.to_string()])
+        .args(["--offscreen", &frames.end.to_string(), "--out"])
+        .args([&folder, &PathBuf::from("--script"), &file])
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .status();
+    assert!(status.expect("it can be run").success());
+    let pictures = std::fs::read_dir(&folder).expect("it is there");
+    // Beside the script.
+    assert_eq!(pictures.count(), frames.len() + 1);
+    let read = |frame| {
+        let picture = image::open(folder.join(format!("frame-{frame:04}.png")));
+        picture.expect("it is a picture").to_rgb8()
+    };
+    frames.map(read).collect()
+}
 
 /// Red like the body that is plotted, in light or shade, and like nothing else in the scenes.
 pub fn is_red(pixel: &Rgb<u8>) -> bool {

@@ -45,18 +45,26 @@ impl Nodes {
 fn add_body(group: &mut SceneNode3d, simulation: &Simulation, key: BodyKey) -> SceneNode3d {
     let mut node = group.add_group();
     let body = simulation.body(key).expect("it moved");
-    let collider = &simulation.physics().colliders[body.colliders()[0]];
-    let half = collider.shape().compute_local_aabb().half_extents();
-    match Paint::of(body) {
-        Some(Paint::Ground) => add_ground(&mut node, half),
-        Some(Paint::Platform) => add_platform(&mut node, half),
-        Some(Paint::Crate) => add_crate(&mut node),
-        Some(Paint::Coin) => add_coin(&mut node, half.x),
-        Some(Paint::Shot) => add_shot(&mut node, half.x),
-        Some(Paint::Hero) => add_hero(&mut node),
-        None => (),
+    for collider in body.colliders() {
+        let collider = &simulation.physics().colliders[*collider];
+        let mut part = node.add_group();
+        add_part(&mut part, Paint::of(body), collider);
+        part.set_pose(collider.position_wrt_parent().copied().unwrap_or_default());
     }
     node
+}
+
+fn add_part(node: &mut SceneNode3d, paint: Option<Paint>, collider: &Collider) {
+    let half = collider.shape().compute_local_aabb().half_extents();
+    match paint {
+        Some(Paint::Ground) => add_ground(node, half),
+        Some(Paint::Platform) => add_platform(node, half),
+        Some(Paint::Crate) => add_crate(node),
+        Some(Paint::Coin) => add_coin(node, half.x),
+        Some(Paint::Shot) => add_shot(node, half.x),
+        Some(Paint::Hero) => add_hero(node),
+        None => (),
+    }
 }
 
 /// A block whose top is in squares of a metre: motion shows against them.
@@ -122,16 +130,26 @@ fn add_shot(node: &mut SceneNode3d, radius: f32) {
     shot.set_emissive(Color::new(1.0, 0.35, 0.1, 1.0));
 }
 
-/// It looks along −z.
+/// A capsule on two legs. It looks along −z.
 fn add_hero(node: &mut SceneNode3d) {
-    let straight = 2.0 * (hero::HALF_HEIGHT - hero::RADIUS);
-    let mut body = node.add_capsule(hero::RADIUS, straight);
+    let mut body = node.add_capsule(hero::RADIUS, 2.0 * hero::HALF_HEIGHT);
     body.set_color(color([0.86, 0.28, 0.24]));
     body.set_roughness(0.5);
+    for side in [-1.0, 1.0] {
+        // Up into the capsule.
+        let leg = Vector::new(0.08, hero::LEGS, 0.09);
+        let at = Vector::new(side * 0.13, leg.y - hero::STANDING, 0.0);
+        add_box(node, at, leg, [0.22, 0.26, 0.36]);
+    }
     let visor = Vector::new(0.2, 0.09, 0.12);
-    add_box(node, Vector::new(0.0, 0.5, -0.2), visor, [0.10, 0.12, 0.16]);
+    add_box(
+        node,
+        Vector::new(0.0, 0.35, -0.2),
+        visor,
+        [0.10, 0.12, 0.16],
+    );
     let pack = Vector::new(0.18, 0.24, 0.1);
-    add_box(node, Vector::new(0.0, 0.12, 0.32), pack, [0.94, 0.90, 0.82]);
+    add_box(node, Vector::new(0.0, 0.0, 0.32), pack, [0.94, 0.90, 0.82]);
 }
 
 fn add_box(node: &mut SceneNode3d, at: Vector, half: Vector, rgb: [f32; 3]) {

@@ -19,10 +19,10 @@ use crate::stage::Stage;
     clippy::disallowed_methods,
     reason = "the loop of a window reads a clock"
 )]
-pub async fn run(mut log: Log) -> Result<(), Box<dyn Error>> {
-    let mut stage = Stage::open(1280, 720).await;
+pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
+    let mut stage = Stage::open(size).await;
     let mut hands = Hands {
-        mouse: Mouse::grab(&stage.window),
+        mouse: Mouse::default(),
         pause: Button::default(),
         slow: Button::default(),
     };
@@ -36,6 +36,8 @@ pub async fn run(mut log: Log) -> Result<(), Box<dyn Error>> {
             }
             hands.take(event.value, &mut game);
         }
+        // In a pause the cursor is the player's.
+        hands.mouse.hold(&stage.window, !game.time.is_paused);
         hands.mouse.recentre(&stage.window);
         let now = Instant::now();
         game.frame(now - last);

@@ -17,7 +17,7 @@ mod offscreen;
 
 use std::error::Error;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::LineWriter;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -27,6 +27,9 @@ use evenstep_platformer::motion_log::MotionLog;
 /// motion, R: back in time.
 #[derive(Parser)]
 struct Options {
+    /// The size of the window or of the pictures
+    #[arg(long, default_value = "1280x720", value_parser = size)]
+    size: (u32, u32),
     /// Writes what is shown in each frame to a table (CSV)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -38,8 +41,17 @@ struct Options {
     out: Option<PathBuf>,
 }
 
-/// What `--log` asks for.
-type Log = Option<MotionLog<BufWriter<File>>>;
+/// What `--log` asks for: it can be read while the game runs.
+type Log = Option<MotionLog<LineWriter<File>>>;
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('x');
+    let size = parts.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let is_sensible =
+        |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
+    size.filter(is_sensible)
+        .ok_or_else(|| "a size is as 1280x720".into())
+}
 
 #[kiss3d::main]
 async fn main() {
@@ -51,9 +63,9 @@ async fn main() {
 
 async fn run(options: Options) -> Result<(), Box<dyn Error>> {
     let file = options.log.map(File::create).transpose()?;
-    let log = file.map(BufWriter::new).map(MotionLog::new).transpose()?;
+    let log = file.map(LineWriter::new).map(MotionLog::new).transpose()?;
     match (options.offscreen, options.out) {
-        (Some(frames), Some(out)) => offscreen::run(log, frames, &out).await,
-        _ => live::run(log).await,
+        (Some(frames), Some(out)) => offscreen::run(log, options.size, frames, &out).await,
+        _ => live::run(log, options.size).await,
     }
 }

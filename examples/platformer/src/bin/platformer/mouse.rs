@@ -3,27 +3,46 @@
 use kiss3d::glamx::Vec2;
 use kiss3d::window::Window;
 
-/// The hidden cursor: pixels.
+/// The cursor: places in pixels.
 #[derive(Default)]
 pub struct Mouse {
+    /// Whether it is hidden and kept. If not, it is the player's.
+    is_held: bool,
     last: Option<Vec2>,
-    /// It was put there, which is no motion of the hand.
+    /// It is about to jump there, which is no motion of the hand.
     put: Option<Vec2>,
 }
 
 impl Mouse {
-    pub fn grab(window: &Window) -> Self {
-        window.set_cursor_grab(true);
-        window.hide_cursor(true);
-        Self::default()
+    /// Takes the cursor, or gives it back.
+    pub fn hold(&mut self, window: &Window, is_held: bool) {
+        if self.is_held != is_held {
+            window.set_cursor_grab(is_held);
+            window.hide_cursor(is_held);
+            let last = window.cursor_pos();
+            *self = Self {
+                is_held,
+                last: last.map(|(x, y)| Vec2::new(x as f32, y as f32)),
+                put: None,
+            };
+        }
     }
 
     /// How far it has moved, to the right and down, when it is now there.
     pub fn moved(&mut self, to: Vec2) -> Vec2 {
-        let was_put = self.put.take_if(|put| put.distance(to) < 2.0).is_some();
-        let by = self.last.map_or(Vec2::ZERO, |last| to - last);
+        if !self.is_held {
+            return Vec2::ZERO;
+        }
+        let mut from = self.last.unwrap_or(to);
+        // Between two events a hand does not come so far.
+        if let Some(put) = self.put
+            && to.distance(put) < to.distance(from)
+        {
+            from = put;
+            self.put = None;
+        }
         self.last = Some(to);
-        if was_put { Vec2::ZERO } else { by }
+        to - from
     }
 
     /// After the events of a frame: back to the middle before it comes to the edge.
@@ -37,5 +56,27 @@ impl Mouse {
             window.set_cursor_position(f64::from(middle.x), f64::from(middle.y));
             self.put = Some(middle);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jump_back_is_no_motion_even_if_the_hand_goes_on() {
+        let mut mouse = Mouse {
+            is_held: true,
+            ..Mouse::default()
+        };
+        let [right, middle] = [Vec2::new(900.0, 360.0), Vec2::new(640.0, 360.0)];
+        assert_eq!(mouse.moved(right), Vec2::ZERO);
+        assert_eq!(mouse.moved(right + Vec2::X * 30.0), Vec2::X * 30.0);
+        mouse.put = Some(middle);
+        // Before the jump, with it, and after it.
+        assert_eq!(mouse.moved(right + Vec2::X * 40.0), Vec2::X * 10.0);
+        assert_eq!(mouse.moved(middle + Vec2::Y * 5.0), Vec2::Y * 5.0);
+        assert_eq!(mouse.moved(middle - Vec2::Y), Vec2::Y * -6.0);
+        assert_eq!(mouse.put, None);
     }
 }

@@ -13,9 +13,14 @@ use crate::Log;
 use crate::stage::Stage;
 
 /// Draws that many frames, and writes each as `frame-0000.png` and so on.
-pub async fn run(mut log: Log, frames: u32, out: &Path) -> Result<(), Box<dyn Error>> {
+pub async fn run(
+    mut log: Log,
+    size: (u32, u32),
+    frames: u32,
+    out: &Path,
+) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(out)?;
-    let mut stage = Stage::open_offscreen(1280, 720).await;
+    let mut stage = Stage::open_offscreen(size).await;
     let mut game = Game::new(&Level::islands(), Delivery::ByTime);
     let mut script = Script::tour_and_back();
     for frame in 0..frames {

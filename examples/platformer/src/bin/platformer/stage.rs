@@ -22,13 +22,13 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub async fn open(width: u32, height: u32) -> Self {
+    pub async fn open((width, height): (u32, u32)) -> Self {
         let window = Window::new_with_setup("evenstep: a platformer", width, height, setup());
         Self::new(window.await)
     }
 
     /// Without a display.
-    pub async fn open_offscreen(width: u32, height: u32) -> Self {
+    pub async fn open_offscreen((width, height): (u32, u32)) -> Self {
         Self::new(Window::new_headless_with_setup(width, height, setup()).await)
     }
 

@@ -1,0 +1,208 @@
+//! The game as a person plays it: in a window on a virtual display, with real keys and a real mouse.
+
+// The display and the devices.
+mod desktop;
+// What is on it.
+mod picture;
+// What the game says of itself.
+mod table;
+
+use std::f32::consts::TAU;
+
+use desktop::Desktop;
+use evenstep_platformer::hero::STANDING;
+use evenstep_platformer::platforms;
+use picture::{is_brown, is_fire, is_gold, is_ink, is_red};
+
+/// Radians for a pixel of the mouse.
+const LOOK: f32 = 0.0025;
+
+/// The shortest way from one angle to the other.
+fn between(one: f32, other: f32) -> f32 {
+    let way = (one - other).rem_euclid(TAU);
+    way.min(TAU - way)
+}
+
+/// Holds a key until the character is far enough.
+fn walk(desktop: &mut Desktop, key: &str, is_there: impl Fn(&table::Row) -> bool) {
+    desktop.key_down(key);
+    desktop.wait_until(key, is_there);
+    desktop.key_up(key);
+}
+
+#[test]
+fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
+    let mut desktop = Desktop::open("look");
+    let start = desktop.frames(2)[1].yaw();
+    assert!(start.abs() < 1e-3, "{start}");
+    let before = desktop.picture();
+    // Further than the window is wide, both ways, and never at its edge.
+    let mut turned = 0;
+    for way in [-1, 1, 1] {
+        for _ in 0..20 {
+            desktop.mouse_by(way * 90, 0);
+            turned += way * 90;
+            desktop.frames(1);
+        }
+        let expected = -LOOK * turned as f32;
+        let yaw = desktop.frames(2)[1].yaw();
+        assert!(
+            between(yaw, expected) < 2e-3,
+            "{yaw} after {turned} pixels, {expected} expected"
+        );
+        let [x, y] = desktop.cursor();
+        assert!((40..600).contains(&x) && (20..340).contains(&y), "{x} {y}");
+    }
+    assert!(desktop.picture() != before, "another view");
+    desktop.mouse_by(0, -200);
+    let low = desktop.frames(3)[2];
+    let behind = low.camera - low.hero;
+    assert!(behind.y < -0.5, "it looks up from {behind}");
+
+    // In a pause the cursor goes where it likes, and the view stays.
+    desktop.key("p");
+    desktop.frames(3);
+    for _ in 0..5 {
+        desktop.mouse_by(150, 60);
+        desktop.frames(1);
+    }
+    let yaw = desktop.frames(2)[1].yaw();
+    assert!(between(yaw, low.yaw()) < 1e-3, "{yaw}");
+    assert!(desktop.cursor()[0] > 600, "{:?}", desktop.cursor());
+    desktop.key("p");
+    desktop.frames(3);
+    desktop.mouse_by(-90, 0);
+    let end = desktop.frames(3)[2].yaw();
+    assert!(between(end, yaw + 90.0 * LOOK) < 2e-3, "{end} after {yaw}");
+    desktop.key("Escape");
+    assert!(desktop.wait_for_end());
+}
+
+#[test]
+fn keys_walk_jump_and_collect_and_time_goes_back() {
+    let mut desktop = Desktop::open("walk");
+    let start = desktop.picture();
+    let red = |picture: &picture::Picture| picture.count(200..320, 125..300, is_red);
+    assert!(red(&start) > 400, "{} of the hero", red(&start));
+    let gold = start.count_all(is_gold);
+    assert!(gold > 50, "{gold} of coins");
+
+    // Two coins are on the way.
+    walk(&mut desktop, "w", |row| row.hero.z < 1.0);
+    let stopped = desktop.frames(8);
+    let end = stopped[7].hero;
+    assert_eq!(stopped[6].hero, end, "it goes on without a key");
+    assert_eq!(stopped[7].score, 2);
+    assert!(end.x.abs() < 1e-3, "{end}");
+    walk(&mut desktop, "Down", |row| row.hero.z > 8.5);
+    let left = desktop.picture().count_all(is_gold);
+    assert!(left < gold * 3 / 4, "{left} of {gold} of coins are left");
+    let end = desktop.frames(4)[3].hero;
+
+    // A key that is held is one jump.
+    desktop.key_down("space");
+    desktop.wait_until("a jump", |row| row.hero.y > STANDING + 1.5);
+    desktop.wait_until("the ground", |row| row.hero.y < STANDING + 1e-3);
+    let heights = desktop.frames(8);
+    assert!(heights.iter().all(|row| row.hero.y < STANDING + 1e-3));
+    desktop.key_up("space");
+    for (key, way) in [("Left", -1.0), ("d", 1.0)] {
+        walk(&mut desktop, key, |row| (row.hero.x - end.x) * way > 1.0);
+    }
+
+    // A pause stands still, and so does its picture but for the word.
+    desktop.key("p");
+    let held = desktop.frames(6);
+    assert_eq!(held[3].time, held[5].time);
+    assert!(held[3].real_time < held[5].real_time);
+    let [one, other] = [desktop.picture(), desktop.picture()];
+    assert!(one == other, "the picture moves");
+    let word = |picture: &picture::Picture| picture.count(28..200, 95..140, is_ink);
+    assert!(word(&one) > 100, "{} of the word", word(&one));
+    assert_eq!(word(&start), 0);
+    desktop.key("p");
+    desktop.wait_until("time", |row| row.time > held[5].time + 0.2);
+
+    // Five seconds back, and no further.
+    let long = desktop.wait_until("six seconds", |row| row.tick > 360);
+    desktop.key_down("r");
+    let back = desktop.wait_until("the past", |row| row.tick < long.tick - 280);
+    let newest = desktop.rows().iter().map(|row| row.tick).max();
+    let last = desktop.frames(8);
+    desktop.key_up("r");
+    assert_eq!(last[7].tick, newest.unwrap() - 300, "after {back:?}");
+    assert_eq!(last[6].tick, last[7].tick);
+    let on = desktop.frames(6);
+    assert!(on[5].tick > last[7].tick, "it goes on");
+}
+
+#[test]
+fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
+    let mut desktop = Desktop::open("push");
+    desktop.key("q");
+    desktop.frames(2);
+    // Towards the crate at (2, -5), from (0, 9).
+    desktop.mouse_by(57, 0);
+    let slow = desktop.frames(8);
+    let time = slow[7].time - slow[0].time;
+    let real = slow[7].real_time - slow[0].real_time;
+    // What is slower than four frames a second is cut short.
+    assert!(time > 0.0 && time < 0.21 * real, "{time} s in {real} s");
+
+    desktop.click();
+    desktop.wait_until("a shot", |row| row.shots == 1);
+    desktop.key("p");
+    desktop.frames(3);
+    let shot = desktop.picture();
+    let fire = shot.count(150..490, 50..310, is_fire);
+    assert!(fire > 3, "{fire} pixels of a shot");
+    desktop.key("p");
+    desktop.key("q");
+    desktop.wait_until("its end", |row| row.shots == 0);
+
+    // Through where the crate was, and not over it.
+    walk(&mut desktop, "Up", |row| row.hero.z < -1.0);
+    desktop.key("q");
+    walk(&mut desktop, "Up", |row| row.hero.z < -5.2);
+    let rows = desktop.rows();
+    let inside: Vec<_> = rows.iter().filter(|row| row.hero.z < -4.6).collect();
+    for row in inside {
+        let hero = row.hero;
+        assert!((hero.x - 2.0).abs() < 0.75, "past it, at {hero}");
+        assert!((hero.y - STANDING).abs() < 0.01, "onto it, at {hero}");
+    }
+    let brown = desktop.picture().count(220..450, 100..280, is_brown);
+    assert!(brown > 800, "{brown} of the crate");
+}
+
+#[test]
+fn it_rides_the_ferry() {
+    let mut desktop = Desktop::open("ferry");
+    walk(&mut desktop, "w", |row| row.hero.z < -6.0);
+    desktop.key("q");
+    walk(&mut desktop, "w", |row| row.hero.z < -11.2);
+    let at_the_pier =
+        |row: &table::Row| row.ferry.z > -13.71 && (7.0..7.3).contains(&(row.time % 8.0));
+    desktop.key("q");
+    desktop.wait_until("its coming", |row| (6.3..6.9).contains(&(row.time % 8.0)));
+    desktop.key("q");
+    desktop.wait_until("the ferry", at_the_pier);
+    walk(&mut desktop, "w", |row| row.hero.z < -13.0);
+    desktop.key("q");
+    desktop.wait_until("its leaving", |row| row.ferry.z < -14.0);
+    let before = desktop.rows().len();
+    desktop.wait_until("its arrival", |row| row.ferry.z < -18.2);
+    let rows = &desktop.rows()[before..];
+    let spot = rows[0].hero - rows[0].ferry;
+    assert!(
+        (spot.y - STANDING - platforms::HALF.y).abs() < 1e-3,
+        "{spot}"
+    );
+    for row in rows {
+        let off = (row.hero - row.ferry - spot).length();
+        assert!(off < 1e-3, "{off} m off at {row:?}");
+    }
+    walk(&mut desktop, "w", |row| row.hero.z < -21.0);
+    let end = desktop.frames(4)[3].hero;
+    assert!((end.y - STANDING).abs() < 1e-3, "{end}");
+}

@@ -1,0 +1,76 @@
+//! Looking at pictures.
+
+use std::ops::Range;
+
+/// A picture: red, green and blue of each pixel, by rows.
+#[derive(PartialEq)]
+pub struct Picture {
+    width: usize,
+    pixels: Vec<[u8; 3]>,
+}
+
+impl Picture {
+    /// From the bytes of a PPM file.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        // P6, width, height, most: and then the pixels.
+        let mut words = bytes.splitn(4, u8::is_ascii_whitespace);
+        let mut word = || words.next();
+        let is_ppm = word()? == b"P6";
+        let width = std::str::from_utf8(word()?).ok()?.parse().ok()?;
+        word()?;
+        let rest = word()?.strip_prefix(b"255\n")?;
+        let (pixels, _) = rest.as_chunks();
+        is_ppm.then(|| Self {
+            width,
+            pixels: pixels.to_vec(),
+        })
+    }
+
+    /// How many pixels of a part of it are so.
+    pub fn count(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        is: impl Fn([u8; 3]) -> bool,
+    ) -> usize {
+        let rows = self
+            .pixels
+            .chunks(self.width)
+            .skip(rows.start)
+            .take(rows.len());
+        let pixels = rows.flat_map(|row| &row[columns.clone()]);
+        pixels.filter(|pixel| is(**pixel)).count()
+    }
+
+    /// The same of all of it.
+    pub fn count_all(&self, is: impl Fn([u8; 3]) -> bool) -> usize {
+        self.pixels.iter().filter(|pixel| is(**pixel)).count()
+    }
+}
+
+/// Yellow as coins are, in light or shade.
+pub fn is_gold([red, green, blue]: [u8; 3]) -> bool {
+    red > 120 && green > red / 2 && blue < green / 2 + 10
+}
+
+/// Red as the character.
+pub fn is_red([red, green, blue]: [u8; 3]) -> bool {
+    let [red, green, blue] = [red, green, blue].map(f32::from);
+    red > 70.0 && green < 0.6 * red && blue < 0.6 * red
+}
+
+/// A shot shines.
+pub fn is_fire([red, green, blue]: [u8; 3]) -> bool {
+    red > 240 && (60..200).contains(&green) && blue < 140
+}
+
+/// Brown as crates are.
+pub fn is_brown([red, green, blue]: [u8; 3]) -> bool {
+    let [red, green, blue] = [red, green, blue].map(f32::from);
+    red > 60.0 && (0.6..0.85).contains(&(green / red)) && blue < 0.65 * green
+}
+
+/// As what is written over the picture.
+pub fn is_ink(pixel: [u8; 3]) -> bool {
+    pixel.iter().all(|part| *part < 70)
+}
