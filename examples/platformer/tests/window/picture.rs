@@ -67,7 +67,8 @@ pub fn is_fire([red, green, blue]: [u8; 3]) -> bool {
 /// Brown as crates are.
 pub fn is_brown([red, green, blue]: [u8; 3]) -> bool {
     let [red, green, blue] = [red, green, blue].map(f32::from);
-    red > 60.0 && (0.6..0.85).contains(&(green / red)) && blue < 0.65 * green
+    let [hue, depth] = [green / red, blue / green];
+    red > 60.0 && (0.7..0.9).contains(&hue) && (0.55..0.8).contains(&depth)
 }
 
 /// As what is written over the picture.
