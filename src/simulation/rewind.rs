@@ -138,7 +138,8 @@ impl Simulation {
     /// back, and scrubbing. The next frame shows it.
     ///
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
-    /// settings and the overstep stay as they are. Pending forces are discarded.
+    /// settings and the overstep stay as they are. Pending forces are discarded. Before a first rewind, to go to the
+    /// present tick does nothing.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -195,9 +196,14 @@ impl Simulation {
         if (self.is_in_frame || self.resimulation.is_some()) && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
-        let kept = self.ring.ticks();
-        let not_kept = || RewindError::NotKept { tick, kept };
-        let saved = self.ring.get(tick).ok_or_else(not_kept)?;
+        let Some(saved) = self.ring.get(tick) else {
+            // There already, as at the beginning of a smooth rewind.
+            if tick == self.tick() && !has_panicked {
+                return Ok(());
+            }
+            let kept = self.ring.ticks();
+            return Err(RewindError::NotKept { tick, kept });
+        };
         let (state, clock) = (saved.state.clone(), saved.clock.clone());
         if has_panicked {
             self.resimulation = None;
