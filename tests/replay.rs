@@ -490,9 +490,12 @@ mod on_threads {
         }
         // What is set in a pause needs no input either.
         overlap.simulation().pause();
-        overlap.frame(MS(7), &mut recorded).unwrap();
+        // Once the step that is under way is over.
+        for _ in 0..30 {
+            overlap.frame(MS(1), &mut recorded).unwrap();
+        }
         overlap.simulation().set_overstep(MS(4));
-        overlap.frame(MS(7), &mut recorded).unwrap();
+        overlap.frame(MS(1), &mut recorded).unwrap();
         overlap.simulation().resume();
         for _ in 0..100 {
             overlap.frame(MS(7), &mut recorded).unwrap();
