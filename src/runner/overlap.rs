@@ -60,7 +60,7 @@ use super::view::View;
 ///
 /// # Limits
 /// Steps are made at a fixed rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
-/// here. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
+/// here, but on how far a [rollback](Simulation::roll_back) may go. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
 /// one thread.
 pub struct Overlap {
     /// `None` while the other thread has it.

@@ -158,7 +158,8 @@ impl Simulation {
     /// ```
     ///
     /// A player who rewinds sees motion that is as smooth backwards as forwards: in a pause, set the
-    /// [overstep](Self::set_overstep) of each frame too.
+    /// [overstep](Self::set_overstep) of each frame too. With [`Stepping::Fixed`](crate::Stepping::Fixed) only, and in
+    /// one thread: in a pause a `Runner` and an `Overlap` show the state itself.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;
