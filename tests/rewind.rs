@@ -275,6 +275,22 @@ fn check_lists(simulation: &Simulation) {
     }
 }
 
+#[test]
+fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed() {
+    let spawn = |tick| (tick, vec![Deed::Spawn(0.0)]);
+    let mut game = Match::new(100);
+    let mut inputs = Inputs::from([spawn(3), spawn(6)]);
+    game.advance(&inputs, MS(101));
+    assert_eq!(game.simulation.tick(), 6);
+    // The body of tick 3 gets the slot of this one, that of tick 6 the key that is free then.
+    inputs.insert(2, vec![Deed::Remove(0)]);
+    game.resimulate(&inputs, 2).unwrap();
+    game.advance(&inputs, MS(17));
+    assert_eq!(game.simulation.bodies().count(), 8);
+    assert_eq!(game.simulation.removed(), [game.balls[0]]);
+    check_lists(&game.simulation);
+}
+
 /// Whoever keeps a map of what is shown, by the lists of each frame, is right after rollbacks too.
 #[test]
 fn a_map_kept_from_the_lists_stays_right() {
