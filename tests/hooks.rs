@@ -216,6 +216,29 @@ fn an_error_before_a_frame_drops_its_steps_and_no_time() {
     assert_eq!(hooks.0, [MS(25), MS(5), MS(0)]);
 }
 
+/// Panics before the first frame.
+struct Panics(bool);
+
+impl Hooks for Panics {
+    type Error = Failure;
+
+    fn before_frame(&mut self, _: &Simulation, _: Duration) -> Result<(), Failure> {
+        assert!(!std::mem::take(&mut self.0), "before the frame");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_before_a_frame_leaves_that_frame_out() {
+    let (mut simulation, _) = flyer_in_space();
+    let mut hooks = Panics(true);
+    let frame = AssertUnwindSafe(|| simulation.advance_with(MS(25), &mut hooks));
+    catch_unwind(frame).unwrap_err();
+    assert_eq!(simulation.clock().real_time(), MS(0));
+    let frame = simulation.advance_with(MS(10), &mut hooks).unwrap();
+    assert_eq!((frame.number, frame.steps), (1, 1));
+}
+
 #[test]
 fn a_panic_in_rapiers_step_is_the_end() {
     let (mut simulation, _) = flyer_in_space();

@@ -683,6 +683,46 @@ fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
     assert!((10..=12).contains(&tick), "{tick}");
 }
 
+/// Fails or panics, in turn, before every third frame.
+#[derive(Default)]
+struct BadFrames(u32);
+
+impl Hooks for BadFrames {
+    type Error = ();
+
+    fn before_frame(&mut self, _: &Simulation, _: Duration) -> Result<(), ()> {
+        self.0 += 1;
+        assert!(!self.0.is_multiple_of(6), "before the frame");
+        if self.0.is_multiple_of(3) {
+            return Err(());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.set_max_frame_time(MS(50));
+    simulation.set_stepping(evenstep::Stepping::Variable);
+    let mut overlap = Overlap::new(simulation);
+    let mut hooks = BadFrames::default();
+    let (mut failed, mut panicked) = (0, 0);
+    for _ in 0..60 {
+        let frame = AssertUnwindSafe(|| overlap.frame(MS(10), &mut hooks).is_err());
+        match catch_unwind(frame) {
+            Ok(is_err) => failed += u64::from(is_err),
+            Err(_) => panicked += 1,
+        }
+        let clock = overlap.simulation().clock();
+        assert_eq!(clock.max_frame_time(), MS(50));
+        assert_eq!(clock.stepping(), evenstep::Stepping::Variable);
+    }
+    // An error drops the step that was due; after a panic, the next frame makes that one too.
+    assert_eq!((failed, panicked), (12, 12));
+    assert_eq!(overlap.stop().tick(), 60 - 12);
+}
+
 #[test]
 fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
     for panicking in ["force", "before", "after"] {

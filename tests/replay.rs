@@ -488,6 +488,18 @@ mod on_threads {
         for _ in 0..800 {
             overlap.frame(MS(7), &mut recorded).unwrap();
         }
+        // What is set in a pause needs no input either.
+        overlap.simulation().pause();
+        // Once the step that is under way is over.
+        for _ in 0..30 {
+            overlap.frame(MS(1), &mut recorded).unwrap();
+        }
+        overlap.simulation().set_overstep(MS(4));
+        overlap.frame(MS(1), &mut recorded).unwrap();
+        overlap.simulation().resume();
+        for _ in 0..100 {
+            overlap.frame(MS(7), &mut recorded).unwrap();
+        }
         // The hook after the last step is not called: it is in the recording by its input alone.
         assert_replays(&overlap.stop(), recorded.recorder);
     }

@@ -5,7 +5,7 @@ mod scenes;
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
     BodyKey, Budget, Correction, Events, Frame, Hooks, Rate, ResimulateError, RewindError,
-    Simulation, Step, Stepping,
+    Simulation, Smoothing, Step, Stepping,
 };
 use proptest::prelude::*;
 use scenes::everything::Everything;
@@ -208,6 +208,63 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// In a pause, a rewind with an overstep shows what a frame so far after that tick would have shown, to the bit,
+    /// whatever was made, spawned, removed or teleported since; and `moved` and `removed` report it.
+    #[test]
+    fn a_smooth_rewind_shows_the_frames_that_could_have_been(
+        inputs in inputs(),
+        frames in prop::collection::vec(0..45u64, 20..60),
+        visits in prop::collection::vec((0.0..1.0f64, 0..16_666_667u64, 0..60u64), 1..30),
+        smoothing in 0..4usize,
+        history in 0..6usize,
+    ) {
+        let inputs = inputs.into_iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
+            all.entry(tick).or_default().push(deed);
+            all
+        });
+        let mut played = Match::new(100);
+        let smoothings = [Smoothing::default(), Smoothing::Extrapolate, Smoothing::Latest, Smoothing::default()];
+        played.simulation.set_smoothing(smoothings[smoothing]);
+        let mut one_by_one = played.clone();
+        played.simulation.set_history(history);
+        played.simulation.set_correction(Some(Correction::default()));
+        for millis in frames {
+            played.advance(&inputs, MS(millis));
+        }
+        let mut at = vec![one_by_one.simulation.clone()];
+        while one_by_one.simulation.tick() < played.simulation.tick() {
+            one_by_one.simulation.set_overstep(Duration::ZERO);
+            one_by_one.advance(&inputs, Duration::from_nanos(16_666_667));
+            at.push(one_by_one.simulation.clone());
+        }
+
+        let simulation = &mut played.simulation;
+        let mut kept: BTreeMap<_, _> = simulation.bodies().map(|(key, _)| (key, simulation.pose(key).unwrap())).collect();
+        simulation.pause();
+        for (tick, nanos, millis) in visits {
+            let tick = (tick * at.len() as f64) as usize;
+            let mut then = at[tick].clone();
+            then.pause();
+            simulation.rewind(tick as u64).unwrap();
+            for simulation in [&mut *simulation, &mut then] {
+                simulation.set_overstep(Duration::from_nanos(nanos));
+                simulation.advance(MS(millis), |_, _| ());
+            }
+            kept.extend(simulation.moved().iter().copied());
+            simulation.removed().iter().for_each(|key| _ = kept.remove(key));
+            let poses = |of: &Simulation| -> BTreeMap<_, _> {
+                of.bodies().map(|(key, _)| (key, of.pose(key).unwrap())).collect()
+            };
+            prop_assert_eq!(poses(simulation), poses(&then));
+            prop_assert_eq!(poses(simulation), kept.clone());
+            check_lists(simulation);
+        }
+    }
+}
+
 /// A map that is kept from [`Simulation::moved`] and [`Simulation::removed`] would be right.
 fn check_lists(simulation: &Simulation) {
     for key in simulation.removed() {
@@ -216,6 +273,22 @@ fn check_lists(simulation: &Simulation) {
     for (key, pose) in simulation.moved() {
         assert!(simulation.pose(*key).is_none_or(|shown| shown == *pose));
     }
+}
+
+#[test]
+fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed() {
+    let spawn = |tick| (tick, vec![Deed::Spawn(0.0)]);
+    let mut game = Match::new(100);
+    let mut inputs = Inputs::from([spawn(3), spawn(6)]);
+    game.advance(&inputs, MS(101));
+    assert_eq!(game.simulation.tick(), 6);
+    // The body of tick 3 gets the slot of this one, that of tick 6 the key that is free then.
+    inputs.insert(2, vec![Deed::Remove(0)]);
+    game.resimulate(&inputs, 2).unwrap();
+    game.advance(&inputs, MS(17));
+    assert_eq!(game.simulation.bodies().count(), 8);
+    assert_eq!(game.simulation.removed(), [game.balls[0]]);
+    check_lists(&game.simulation);
 }
 
 /// Whoever keeps a map of what is shown, by the lists of each frame, is right after rollbacks too.
@@ -552,7 +625,8 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     );
     assert_eq!(
         error.to_string(),
-        "the state of tick 4 is not kept, those of 0..0 are: `set_rewind_limits` says how many"
+        "the state of tick 4 is not kept, those of 0..0 are: \
+         ask for one of these, or raise `set_rewind_limits` before the next run"
     );
     simulation.set_rewind_limits(8, ALL);
     advance(&mut simulation, 50);
@@ -1029,7 +1103,8 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
     assert_eq!((simulation.tick(), simulation.rewindable()), (5, 0..5));
     assert_eq!(
         simulation.rewind(6).unwrap_err().to_string(),
-        "the state of tick 6 is not kept, those of 0..5 are: `set_rewind_limits` says how many"
+        "the state of tick 6 is not kept, those of 0..5 are: \
+         ask for one of these, or raise `set_rewind_limits` before the next run"
     );
     simulation.resume();
     let frame = advance(&mut simulation, 30);

@@ -217,6 +217,7 @@ fn a_question_that_takes_its_time_is_waited_for_when_it_ends() {
 /// What panics, in the step of tick 20.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Panics {
+    Frame,
     Before,
     After,
     Physics,
@@ -228,6 +229,12 @@ struct Panicking(Panics);
 
 impl Hooks for Panicking {
     type Error = &'static str;
+
+    fn before_frame(&mut self, simulation: &Simulation, _: Duration) -> Result<(), Self::Error> {
+        let tick = simulation.tick();
+        assert!(self.0 != Panics::Frame || tick != 20, "it panics");
+        Ok(())
+    }
 
     fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
         assert!(self.0 != Panics::Before || step.tick != 20, "it panics");
@@ -252,8 +259,8 @@ impl Hooks for Panicking {
 
 #[test]
 fn whatever_panics_is_reported_and_ends_nothing_else() {
-    use Panics::{After, Before, Command, Force, Physics};
-    for panics in [Before, After, Physics, Force, Command] {
+    use Panics::{After, Before, Command, Force, Frame, Physics};
+    for panics in [Frame, Before, After, Physics, Force, Command] {
         for ending in ["stop", "drop", "recover"] {
             let mut simulation = space(500);
             simulation.set_rewind_limits(5, usize::MAX);

@@ -381,10 +381,20 @@ fn a_clock_with_impossible_values_is_refused() {
             "\"max_steps_per_frame\":0".to_owned(),
         ),
         ("\"overstep\":0", format!("\"overstep\":{huge}")),
+        // More than a frame can ever leave: another rate would make an overflow of it.
+        (
+            "\"overstep\":0",
+            "\"overstep\":42535295865117307932921825928971026431".to_owned(),
+        ),
         ("\"last\":0", format!("\"last\":{huge}")),
     ] {
         assert!(read(from, &to).is_err(), "{to}");
     }
+    // However long it says that it has run.
+    let mut old = read("\"simulated\":0", &format!("\"simulated\":{}", u128::MAX)).unwrap();
+    old.set_rate(Rate::hz(u32::MAX).unwrap());
+    old.begin_frame(MS(1));
+    assert!(old.next_step().is_some());
     let text = text.replacen("\"steps\":0", "\"steps\":9", 1);
     let text = text.replacen("\"tick\":0", "\"tick\":18446744073709551610", 1);
     assert!(serde_json::from_str::<Clock>(&text).is_err(), "{text}");

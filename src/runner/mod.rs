@@ -131,7 +131,8 @@ impl<T> Answer<T> {
 /// which see every command sent before. In a [pause](Command::Pause) both are done at once.
 ///
 /// Each step is a frame of the simulation. The simulation's [`Stepping`](crate::Stepping) and its limits of frame time,
-/// steps and budget have no effect here: see [`RunnerSettings::max_lag`].
+/// steps and budget have no effect here, but on how far a [rollback](Simulation::roll_back) may go: see
+/// [`RunnerSettings::max_lag`].
 ///
 /// # Recording
 /// A `Recorder` (with the feature `serde`) belongs to the hooks:

@@ -60,7 +60,7 @@ use super::view::View;
 ///
 /// # Limits
 /// Steps are made at a fixed rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
-/// here. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
+/// here, but on how far a [rollback](Simulation::roll_back) may go. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
 /// one thread.
 pub struct Overlap {
     /// `None` while the other thread has it.
@@ -71,7 +71,7 @@ pub struct Overlap {
     from: Receiver<(Simulation, Result<bool, Payload>)>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
-    /// The most time that a frame puts in.
+    /// The most time that a frame puts in: read before it is used.
     longest_frame: Duration,
     /// How long a step may take before frames wait for it: of a step.
     slack: f32,
@@ -146,7 +146,6 @@ impl Overlap {
             stands: false,
             replaced: 0,
         };
-        overlap.mark();
         overlap.publish(now);
         overlap
     }
@@ -172,6 +171,7 @@ impl Overlap {
         self.notice_other();
         self.start();
         self.drop_backlog();
+        self.read_longest_frame();
         self.now += frame_time.min(self.longest_frame);
         let result = self.make_steps(hooks);
         if result.is_err() {
@@ -361,6 +361,7 @@ impl Overlap {
     }
 
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
+        self.read_longest_frame();
         let next = self.until_next_step().unwrap_or_default();
         if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
             let due =
@@ -381,7 +382,9 @@ impl Overlap {
         let now = self.now;
         let simulation = self.here();
         simulation.set_real_time(now);
-        simulation.begin_frame(Duration::ZERO);
+        self.mark();
+        let simulation = self.here();
+        begin_frame(simulation, hooks, Duration::ZERO)?;
         simulation.make_steps(hooks)?;
         self.end_frame(now);
         Ok(())
@@ -394,12 +397,15 @@ impl Overlap {
         self.publish(due);
     }
 
-    /// What is to be known of the simulation while the other thread has it.
+    /// Whatever it was last set to. While the other thread has the simulation it stays.
+    fn read_longest_frame(&mut self) {
+        if let Some(simulation) = &self.simulation {
+            self.longest_frame = simulation.clock().max_frame_time();
+        }
+    }
+
     fn mark(&mut self) {
-        let simulation = self.here();
-        let longest_frame = simulation.clock().max_frame_time();
-        self.at = at(simulation);
-        self.longest_frame = longest_frame;
+        self.at = at(self.here());
     }
 
     /// A simulation that is another one goes on from now.
@@ -594,6 +600,39 @@ mod tests {
             .y;
         assert!((y - 5.0).abs() < 1e-4, "{y}");
         drop(overlap);
+    }
+
+    struct SetsLimit;
+
+    impl Hooks for SetsLimit {
+        type Error = std::convert::Infallible;
+
+        fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Self::Error> {
+            simulation.set_max_frame_time(MS(3));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_limit_of_frame_time_counts_from_the_next_frame_on() {
+        let (simulation, _) = flyer();
+        let mut overlap = Overlap::new(simulation);
+        let mut game = Game::default();
+        // While a step is under way, and while none is.
+        for max in [30, 20] {
+            let now = overlap.now();
+            overlap.simulation().set_max_frame_time(MS(max));
+            overlap.frame(MS(100), &mut game).unwrap();
+            assert_eq!(overlap.now() - now, MS(max));
+            overlap.simulation().pause();
+            overlap.frame(MS(10), &mut game).unwrap();
+        }
+        // In a hook, right before the other thread has the simulation.
+        overlap.simulation().resume();
+        overlap.frame(MS(0), &mut SetsLimit).unwrap();
+        let now = overlap.now();
+        overlap.frame(MS(100), &mut SetsLimit).unwrap();
+        assert_eq!(overlap.now() - now, MS(3));
     }
 
     #[test]

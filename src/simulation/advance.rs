@@ -45,8 +45,8 @@ pub trait Hooks {
 
     /// Called before each frame, with the time that it took: for a `Recorder` (with the feature `serde`).
     ///
-    /// With a `Runner` or an `Overlap` it is called for each step that is due, which is a frame of the simulation there;
-    /// the clock then has the settings of that frame.
+    /// With a `Runner` or an `Overlap` it is called for each step that is due, which is a frame of the simulation there,
+    /// and in a pause before what was done in it is shown; the clock then has the settings of that frame.
     ///
     /// # Errors
     /// An error drops the steps that are due: see [`Simulation::advance_with`].
@@ -193,7 +193,8 @@ impl Simulation {
     /// frame continues as usual.
     ///
     /// # Panics
-    /// As [`advance`](Self::advance).
+    /// As [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame begins: its
+    /// time is not added.
     pub fn advance_with<H: Hooks>(
         &mut self,
         frame_time: Duration,

@@ -215,6 +215,8 @@ impl Simulation {
         self.frame.awake = world.physics.islands.num_active_bodies();
         let shown_for = std::mem::take(&mut self.shown_for);
         self.frame.poses = poses.show(self.frame.alpha, world, self.frame.number, shown_for);
+        // A key that a rollback has freed may have been given out again since.
+        self.dying.retain(|key| world.handle(*key).is_none());
         self.removed.clear();
         self.removed.append(&mut self.dying);
         for key in &self.removed {

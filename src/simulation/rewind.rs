@@ -138,7 +138,8 @@ impl Simulation {
     /// back, and scrubbing. The next frame shows it.
     ///
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
-    /// settings and the overstep stay as they are. Pending forces are discarded.
+    /// settings and the overstep stay as they are. Pending forces are discarded. Before a first rewind, to go to the
+    /// present tick does nothing.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -157,7 +158,8 @@ impl Simulation {
     /// ```
     ///
     /// A player who rewinds sees motion that is as smooth backwards as forwards: in a pause, set the
-    /// [overstep](Self::set_overstep) of each frame too.
+    /// [overstep](Self::set_overstep) of each frame too. With [`Stepping::Fixed`](crate::Stepping::Fixed) only, and in
+    /// one thread: in a pause a `Runner` and an `Overlap` show the state itself.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;
@@ -195,9 +197,14 @@ impl Simulation {
         if (self.is_in_frame || self.resimulation.is_some()) && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
-        let kept = self.ring.ticks();
-        let not_kept = || RewindError::NotKept { tick, kept };
-        let saved = self.ring.get(tick).ok_or_else(not_kept)?;
+        let Some(saved) = self.ring.get(tick) else {
+            // There already, as at the beginning of a smooth rewind.
+            if tick == self.tick() && !has_panicked {
+                return Ok(());
+            }
+            let kept = self.ring.ticks();
+            return Err(RewindError::NotKept { tick, kept });
+        };
         let (state, clock) = (saved.state.clone(), saved.clock.clone());
         if has_panicked {
             self.resimulation = None;

@@ -148,8 +148,7 @@ impl<H: Hooks> Physics<H> {
     fn stand_still(&mut self) {
         if self.broken.is_none() {
             let passed = self.now.saturating_sub(self.simulation.clock().real_time());
-            self.simulation.begin_frame(passed);
-            self.simulation.end_frame();
+            self.make_frame(passed);
         }
         // Only another thread changes anything in a pause.
         let waits = !self.orders.is_empty() || !self.asked.is_empty();
@@ -157,11 +156,9 @@ impl<H: Hooks> Physics<H> {
         self.run_orders();
         if self.broken.is_none() && !is_known {
             self.answer_in_a_pause();
-            if self.until_next_step().is_none() {
-                self.simulation.begin_frame(Duration::ZERO);
-                self.simulation.end_frame();
+            if self.until_next_step().is_some() || self.make_frame(Duration::ZERO) {
+                self.publish();
             }
-            self.publish();
         }
     }
 
@@ -199,26 +196,10 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn make_step(&mut self, until: Duration) {
-        span!(
-            "frame",
-            number = self.simulation.frame().number + 1,
-            frame_time = until.as_secs_f64()
-        );
         let tick = self.simulation.tick();
-        let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
-        let make = || {
-            begin_frame(simulation, hooks, until)?;
-            simulation.make_steps(hooks)
-        };
-        match catch_unwind(AssertUnwindSafe(make)) {
-            Ok(Ok(())) => (),
-            Ok(Err(error)) => self
-                .outgoing
-                .failures
-                .push_back(Failure::Hook { tick, error }),
-            Err(payload) => return self.fail(tick, payload),
+        if !self.make_frame(until) {
+            return;
         }
-        self.simulation.end_frame();
         let events = self.simulation.events();
         if !events.is_empty() {
             self.outgoing.events.push_back((tick, events.clone()));
@@ -227,6 +208,34 @@ impl<H: Hooks> Physics<H> {
         for query in self.asked.drain(..) {
             answer(query, &self.simulation, &mut self.outgoing.failures);
         }
+    }
+
+    /// A frame of the simulation, with the steps that are due. Gives `false` after a panic.
+    fn make_frame(&mut self, frame_time: Duration) -> bool {
+        span!(
+            "frame",
+            number = self.simulation.frame().number + 1,
+            frame_time = frame_time.as_secs_f64()
+        );
+        let tick = self.simulation.tick();
+        let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
+        let make = || {
+            begin_frame(simulation, hooks, frame_time)?;
+            simulation.make_steps(hooks)
+        };
+        match catch_unwind(AssertUnwindSafe(make)) {
+            Ok(Ok(())) => (),
+            Ok(Err(error)) => self
+                .outgoing
+                .failures
+                .push_back(Failure::Hook { tick, error }),
+            Err(payload) => {
+                self.fail(tick, payload);
+                return false;
+            }
+        }
+        self.simulation.end_frame();
+        true
     }
 
     /// In the step of that tick, or in the hook after it.
@@ -294,17 +303,16 @@ pub(super) fn at(simulation: &Simulation) -> (u64, Duration) {
     (simulation.frame().number, simulation.clock().real_time())
 }
 
-/// Begins a frame for the one step that is due after `until`, whatever limits the game has set. They stay set: a saved
-/// state has them.
+/// Begins a frame of that time, whatever limits the game has set. They stay set: a saved state has them.
 pub(super) fn begin_frame<H: Hooks>(
     simulation: &mut Simulation,
     hooks: &mut H,
-    until: Duration,
+    frame_time: Duration,
 ) -> Result<(), H::Error> {
     let settings = simulation.replace_step_settings(StepSettings::UNLIMITED);
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let result = hooks.before_frame(simulation, until);
-        simulation.begin_frame(until);
+        let result = hooks.before_frame(simulation, frame_time);
+        simulation.begin_frame(frame_time);
         result
     }));
     simulation.replace_step_settings(settings);

@@ -440,7 +440,7 @@ mod tests {
                 prop_assert_eq!(due(&mut clock.clone(), earlier), 0);
             }
             // Never none: a new rate may make several of the time that waits.
-            prop_assert!(due(&mut clock, until.max(Duration::from_nanos(1))) > 0);
+            prop_assert!(due(&mut clock, until) > 0);
         }
 
         #[test]
@@ -717,6 +717,15 @@ mod tests {
         assert_eq!(clock.until_next_step(), Some(Duration::ZERO));
         clock.resume();
         assert_eq!(clock.until_next_step(), Some(Duration::from_micros(3_500)));
+    }
+
+    #[test]
+    fn a_step_that_a_faster_rate_makes_due_still_needs_a_frame_of_some_time() {
+        let mut clock = clock(1);
+        clock.begin_frame(MS(200));
+        clock.set_rate(Rate::hz(60).unwrap());
+        let until = clock.until_next_step().unwrap();
+        assert_eq!(due(&mut clock, until), 12);
     }
 
     #[test]

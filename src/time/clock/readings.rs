@@ -75,12 +75,12 @@ impl Clock {
         self.duration(self.overstep)
     }
 
-    /// How long a frame must be for a step to be due, rounded up to a nanosecond; zero if a
-    /// [single step](Self::step_once) is. `None` if time stands still: in a pause, or at speed 0.
+    /// How long a frame must be for a step to be due, rounded up to a nanosecond, which is the least; zero if a
+    /// [single step](Self::step_once) is due. `None` if time stands still: in a pause, or at speed 0.
     ///
     /// For a loop that draws nothing and sleeps until then, such as a server's. With
-    /// [`Stepping::Fixed`](crate::Stepping::Fixed) only: the others depend on how many frames there are. A frame longer than [`max_frame_time`](Self::max_frame_time) counts
-    /// as that.
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed) only: the others depend on how many frames there are. A frame longer
+    /// than [`max_frame_time`](Self::max_frame_time) counts as that.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -104,7 +104,9 @@ impl Clock {
             return None;
         }
         let missing = units_per_step(self.rate).saturating_sub(self.next_overstep());
-        Some(duration_from_nanos(missing.div_ceil(units_per_nano)))
+        // A frame of no time makes no step, also if a faster rate makes one of what waits.
+        let nanos = missing.div_ceil(units_per_nano).max(1);
+        Some(duration_from_nanos(nanos))
     }
 
     /// [`overstep`](Self::overstep) as a fraction of a step, in [0, 1): where between the last two

@@ -12,7 +12,8 @@ pub(super) const SPEED_UNITS: u32 = 1_260_000;
 /// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     let (new, old) = (u128::from(new.steps()), u128::from(old.steps()));
-    (units / old).saturating_mul(new) + units % old * new / old
+    let whole = (units / old).saturating_mul(new);
+    whole.saturating_add(units % old * new / old)
 }
 
 pub(super) fn units_per_step(rate: Rate) -> u128 {

@@ -71,12 +71,13 @@ impl Clock {
     }
 
     fn is_consistent(&self) -> bool {
-        // Far more than any frame leaves, and far less than overflows in the next one.
+        // Far more than any step lasts, and far less than overflows.
         const MOST: u128 = 1 << 126;
         f64::from(self.speed) <= MAX_SPEED * f64::from(SPEED_UNITS)
             && self.stepping.max_frame_time <= LONGEST_FRAME
             && self.stepping.max_steps_per_frame != Some(0)
-            && self.overstep < MOST
+            // As long as the longest step. More would overflow at a faster rate.
+            && self.overstep() <= LONGEST_FRAME
             && self.due.last < MOST
             && self.tick.checked_add(self.due.steps).is_some()
     }

@@ -241,3 +241,56 @@ fn another_simulation_in_its_place_is_shown_as_it_is() {
         assert!((x - age as f32).abs() <= 3.0, "{x} after {age} steps");
     }
 }
+
+#[test]
+fn time_that_stands_still_is_not_dropped() {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.command(Command::SetSpeed(0.0));
+    both.physics(MS(10));
+    both.physics(MS(10_000));
+    let clock = both.physics.simulation.clock();
+    assert_eq!(clock.real_time(), MS(10_000));
+    assert_eq!(clock.dropped(), crate::Dropped::default());
+}
+
+#[test]
+fn a_simulation_with_a_step_due_at_its_new_rate_is_stepped() {
+    let mut simulation = Simulation::new(Rate::hz(1).unwrap());
+    simulation.advance(MS(200), |_, _| ());
+    simulation.set_rate(Rate::hz(100).unwrap());
+    let mut both = Both::new(simulation, Idle);
+    for _ in 0..10 {
+        both.physics.run_until(MS(300));
+    }
+    assert_eq!(both.tick(), 30);
+}
+
+/// Counts the frames that it was told of.
+#[derive(Default)]
+struct Frames(u64);
+
+impl Hooks for Frames {
+    type Error = &'static str;
+
+    fn before_frame(&mut self, simulation: &Simulation, _: Duration) -> Result<(), Self::Error> {
+        assert_eq!(simulation.frame().number, self.0);
+        self.0 += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_recorder_hears_of_all_frames_also_in_a_pause() {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Frames::default());
+    both.physics(MS(20));
+    both.command(Command::Pause);
+    both.physics(MS(30));
+    both.call(|simulation, _| simulation.set_overstep(MS(4)));
+    both.physics(MS(40));
+    both.command(Command::Resume);
+    both.physics(MS(50));
+    let (simulation, hooks) = both.physics.into_parts();
+    assert_eq!(simulation.frame().number, hooks.0);
+}
