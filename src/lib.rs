@@ -80,15 +80,16 @@
 //!
 //! # The book
 //! The guide is in the folder `docs/book` of this package. Every program in it is compiled and run as a test.
-//! - Start: [the problem][problem], [the loop][loop], [choosing a strategy][strategies]
+//! - Basics: [the problem][problem], [the loop][loop], [choosing timestep, smoothing and rate][strategies]
 //! - Motion: [poses, case by case][poses], [the camera and attachments][camera], [moving bodies][moving],
 //!   [showing the present][preview]
 //! - The game: [input][input], [forces][forces], [events][events], [your own ECS][ecs],
 //!   [character controllers][characters], [vehicles][vehicles], [joints][joints], [using Rapier directly][rapier]
-//! - Further: [threads][threads], [servers][servers], [saved states and replays][states], [rollback and netcode][netcode],
-//!   [determinism][determinism], [speed][speed], [other math types][interop], [limits][limits]
-//! - Moving over: [from a loop of your own][from-rapier], [from bevy_rapier][from-bevy-rapier],
-//!   [from Unity or Godot][from-engines]
+//! - Further: [threads][threads], [servers][servers], [saved games, rewind and replays][states],
+//!   [rollback and lockstep netcode][netcode], [determinism][determinism], [performance][speed],
+//!   [other math types][interop], [limits][limits]
+//! - Moving over: [from your own Rapier loop][from-rapier], [from bevy_rapier][from-bevy-rapier],
+//!   [from Unity, Godot or Unreal][from-engines]
 //! - [Answers][answers] to what is asked most often, [a comparison][comparison] with other engines and plugins
 //!
 //! # Versions

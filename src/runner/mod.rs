@@ -130,9 +130,9 @@ impl<T> Answer<T> {
 /// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions,
 /// which see every command sent before. In a [pause](Command::Pause) both are done at once.
 ///
-/// Each step is a frame of the simulation. The simulation's [`Stepping`](crate::Stepping) and its limits of frame time,
-/// steps and budget have no effect here, but on how far a [rollback](Simulation::roll_back) may go: see
-/// [`RunnerSettings::max_lag`].
+/// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) and limit of frame time are set:
+/// [`RunnerSettings::max_lag`] takes their place. The limits of steps and budget only decide how far a
+/// [rollback](Simulation::roll_back) may go.
 ///
 /// # Recording
 /// A `Recorder` (with the feature `serde`) belongs to the hooks:

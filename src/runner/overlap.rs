@@ -59,9 +59,9 @@ use super::view::View;
 /// once, on the game's thread.
 ///
 /// # Limits
-/// Steps are made at a fixed rate: [`Stepping`](crate::Stepping) and the limits of steps and budget have no effect
-/// here, but on how far a [rollback](Simulation::roll_back) may go. A frame longer than [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of
-/// one thread.
+/// Steps are made at a fixed rate, whatever [`Stepping`](crate::Stepping) is set. The limits of steps and budget only
+/// decide how far a [rollback](Simulation::roll_back) may go. A frame longer than
+/// [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of one thread.
 pub struct Overlap {
     /// `None` while the other thread has it.
     simulation: Option<Simulation>,
@@ -397,7 +397,7 @@ impl Overlap {
         self.publish(due);
     }
 
-    /// Whatever it was last set to. While the other thread has the simulation it stays.
+    /// While the other thread has the simulation, what it was before stays.
     fn read_longest_frame(&mut self) {
         if let Some(simulation) = &self.simulation {
             self.longest_frame = simulation.clock().max_frame_time();

@@ -45,8 +45,8 @@ pub trait Hooks {
 
     /// Called before each frame, with the time that it took: for a `Recorder` (with the feature `serde`).
     ///
-    /// With a `Runner` or an `Overlap` it is called for each step that is due, which is a frame of the simulation there,
-    /// and in a pause before what was done in it is shown; the clock then has the settings of that frame.
+    /// With a `Runner` or an `Overlap` each step is a frame of the simulation: it is called before each of them, and in a
+    /// pause before a frame that shows what was changed.
     ///
     /// # Errors
     /// An error drops the steps that are due: see [`Simulation::advance_with`].

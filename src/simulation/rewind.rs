@@ -138,8 +138,8 @@ impl Simulation {
     /// back, and scrubbing. The next frame shows it.
     ///
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
-    /// settings and the overstep stay as they are. Pending forces are discarded. Before a first rewind, to go to the
-    /// present tick does nothing.
+    /// settings and the overstep stay as they are. Pending forces are discarded. Going to the present tick is no error,
+    /// whether its state is kept or not.
     ///
     /// ```
     /// # use evenstep::Simulation;

@@ -96,7 +96,7 @@ impl Hero {
         body.set_next_kinematic_position(Pose::from_parts(next, wish.look.heading()));
     }
 
-    /// Leaves the ground, if that was asked for: a press may come a little early or late.
+    /// Leaves the ground, if that was asked for: a press may come a little early (a jump buffer) or late (coyote time).
     fn jump(&mut self, presses: u32) {
         if presses > 0 {
             self.steps_since_press = 0;

@@ -75,7 +75,7 @@ impl Clock {
         self.duration(self.overstep)
     }
 
-    /// How long a frame must be for a step to be due, rounded up to a nanosecond, which is the least; zero if a
+    /// How long the next frame must be for a step to be due, rounded up to a nanosecond. Never zero, unless a
     /// [single step](Self::step_once) is due. `None` if time stands still: in a pause, or at speed 0.
     ///
     /// For a loop that draws nothing and sleeps until then, such as a server's. With
