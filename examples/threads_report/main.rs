@@ -172,7 +172,13 @@ fn main() {
                 &mut threaded(count, slack, length),
             );
         }
-        print(count, "overlap", &mut overlapped(count, length));
+        for slack in [0.5, 1.0] {
+            print(
+                count,
+                &format!("overlap, {slack}"),
+                &mut overlapped(count, slack, length),
+            );
+        }
         print(count, "no thread", &mut alone(count, length));
     }
 }
@@ -237,12 +243,13 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
     run
 }
 
-fn overlapped(count: usize, length: Duration) -> Run {
+fn overlapped(count: usize, slack: f32, length: Duration) -> Run {
     let mut run = Run::default();
     let (simulation, marker) = scene(count);
     let clock = simulation.clock();
     let ahead = clock.real_time().as_secs_f64() - clock.time().as_secs_f64();
     let mut overlap = Overlap::new(simulation);
+    overlap.set_slack(slack);
     let mut steps = Steps::new(marker);
     let (mut last, mut button) = (Instant::now(), Button::new());
     at_144_hz(length, &mut run, |run, is_measured| {
