@@ -448,20 +448,12 @@ impl Drop for Overlap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BodyKey;
     use crate::rapier::prelude::*;
-    use crate::{BodyKey, Rate};
+    use crate::runner::physics::tests::flyer;
     use std::rc::Rc;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
-
-    /// A metre in each of 100 steps a second.
-    fn flyer() -> (Simulation, BodyKey) {
-        let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-        simulation.physics_mut().gravity = Vector::ZERO;
-        let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
-        let key = simulation.insert(body, ColliderBuilder::ball(0.1));
-        (simulation, key)
-    }
 
     /// Hooks that cannot leave their thread.
     #[derive(Default)]

@@ -245,17 +245,23 @@ fn bar(picture: &RgbImage) -> Option<(f32, f32, f32)> {
     Some((left, right, y as f32 + 2.0))
 }
 
-#[test]
-fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
-    let mut desktop = Desktop::open("scrubber", &["--scene", "platform"]);
+/// A scene that was recorded until the red body had moved so many pixels, and is about to be replayed.
+fn with_recording(name: &str, scene: &str, pixels: f32) -> Desktop {
+    let mut desktop = Desktop::open(name, &["--scene", scene]);
     wait_for_panel(&mut desktop);
     desktop.key("r");
     desktop.wait_for_title("(recording)");
     let start = desktop.wait_for("the red body", |desktop| red(&desktop.picture(), 0));
     desktop.wait_for("its motion", |desktop| {
-        red(&desktop.picture(), 0).filter(|at| (*at - start).length() > 50.0)
+        red(&desktop.picture(), 0).filter(|at| (*at - start).length() > pixels)
     });
     desktop.key("r");
+    desktop
+}
+
+#[test]
+fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
+    let mut desktop = with_recording("scrubber", "platform", 50.0);
     desktop.wait_for_title("(replay");
     let (left, right, y) = desktop.wait_for("the scrubber", |desktop| bar(&desktop.picture()));
 
@@ -322,15 +328,7 @@ fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
 
 #[test]
 fn a_nudge_is_marked_from_where_it_was() {
-    let mut desktop = Desktop::open("nudge", &["--scene", "pile"]);
-    wait_for_panel(&mut desktop);
-    desktop.key("r");
-    desktop.wait_for_title("(recording)");
-    let start = desktop.wait_for("the red body", |desktop| red(&desktop.picture(), 0));
-    desktop.wait_for("its fall", |desktop| {
-        red(&desktop.picture(), 0).filter(|at| (*at - start).length() > 20.0)
-    });
-    desktop.key("r");
+    let mut desktop = with_recording("nudge", "pile", 20.0);
     let (left, right, y) = desktop.wait_for("the scrubber", |desktop| bar(&desktop.picture()));
     let marks = |picture: &RgbImage| {
         let is_mark = |x: &u32| {

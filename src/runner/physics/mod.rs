@@ -3,7 +3,7 @@
 // What it hands over.
 mod handed;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::any::Any;
 use std::collections::VecDeque;

@@ -22,7 +22,7 @@ pub use settings::SpeedError;
 pub use step::{Dropped, Step};
 pub use step_settings::Budget;
 pub(crate) use step_settings::StepSettings;
-use units::{SPEED_UNITS, in_units_of, seconds, units_per_step};
+use units::{SPEED_UNITS, in_units_of, seconds, units_per_nano, units_per_step};
 #[cfg(feature = "serde")]
 pub(crate) use written::Settings;
 
@@ -253,9 +253,9 @@ impl Clock {
     /// What the next frame finds in the accumulator, in the units of that frame.
     fn next_overstep(&self) -> u128 {
         if let Some(overstep) = self.new_overstep {
-            let units_per_nano = u128::from(self.rate.steps()) * u128::from(SPEED_UNITS);
-            let most = units_per_step(self.rate) - 1;
-            overstep.as_nanos().saturating_mul(units_per_nano).min(most)
+            let units =
+                (overstep.as_nanos()).saturating_mul(units_per_nano(self.rate, SPEED_UNITS));
+            units.min(units_per_step(self.rate) - 1)
         } else if self.unit_rate == self.rate {
             self.overstep
         } else {
@@ -276,7 +276,7 @@ impl Clock {
         }
         let taken = elapsed.min(self.stepping.max_frame_time);
         dropped.frame_time = elapsed.saturating_sub(taken);
-        let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
+        let units_per_nano = units_per_nano(self.rate, self.speed);
         (taken.as_nanos() * units_per_nano, units_per_nano)
     }
 
@@ -345,8 +345,7 @@ impl Clock {
 
     /// An amount of simulated time, rounded down to a nanosecond.
     fn duration(&self, units: u128) -> Duration {
-        let units_per_nano = u128::from(self.unit_rate.steps()) * u128::from(SPEED_UNITS);
-        duration_from_nanos(units / units_per_nano)
+        duration_from_nanos(units / units_per_nano(self.unit_rate, SPEED_UNITS))
     }
 }
 

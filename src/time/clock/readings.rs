@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::time::rate::duration_from_nanos;
 
-use super::units::units_per_step;
+use super::units::{units_per_nano, units_per_step};
 use super::{Clock, Dropped};
 
 /// The largest f32 below one: an alpha is never rounded up to a whole step.
@@ -99,7 +99,7 @@ impl Clock {
         if self.is_paused && self.single_steps > 0 {
             return Some(Duration::ZERO);
         }
-        let units_per_nano = u128::from(self.rate.steps()) * u128::from(self.speed);
+        let units_per_nano = units_per_nano(self.rate, self.speed);
         if self.is_stopped() || units_per_nano == 0 {
             return None;
         }

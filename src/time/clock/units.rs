@@ -16,6 +16,11 @@ pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     whole.saturating_add(units % old * new / old)
 }
 
+/// How much a nanosecond is at a speed, which is in [`SPEED_UNITS`].
+pub(super) fn units_per_nano(rate: Rate, speed: u32) -> u128 {
+    u128::from(rate.steps()) * u128::from(speed)
+}
+
 pub(super) fn units_per_step(rate: Rate) -> u128 {
     NANOS_PER_SECOND * u128::from(rate.seconds()) * u128::from(SPEED_UNITS)
 }

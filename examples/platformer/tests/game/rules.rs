@@ -128,7 +128,7 @@ fn it_steps_onto_what_is_low_and_jumps_onto_what_is_not() {
     let height = |top: f32, acts: &[(u64, Act)]| {
         let half = Vector::new(9.0, top / 2.0, 2.0);
         let level = with_block(Vector::new(0.0, top / 2.0, -4.0), half);
-        let script = Script::new(
+        let mut script = Script::new(
             [(0, walk(Way::Forward, true))]
                 .into_iter()
                 .chain(acts.to_vec()),
@@ -136,7 +136,7 @@ fn it_steps_onto_what_is_low_and_jumps_onto_what_is_not() {
         let mut game = game(&level);
         let mut highest = 0.0f32;
         let frames = Pace::Hz(60).frames(MS(900));
-        play(&mut game, &mut script.clone(), &frames, |game| {
+        play(&mut game, &mut script, &frames, |game| {
             highest = highest.max(game.hero().y - STANDING);
         });
         (place(&game, Paint::Hero).y - STANDING, highest)
@@ -176,9 +176,8 @@ fn it_jumps_from_an_edge_that_only_its_capsule_touches() {
         ground: vec![(Vector::new(1.1, 0.5, 0.0), Vector::new(1.0, 0.5, 1.0))],
         ..Level::default()
     };
-    let script = Script::new([(2_000, jump(true))]);
+    let mut script = Script::new([(2_000, jump(true))]);
     let mut game = game(&level);
-    let mut script = script;
     play(
         &mut game,
         &mut script,
@@ -267,13 +266,12 @@ fn who_falls_off_starts_over() {
         ground: vec![(Vector::NEG_Y, Vector::new(3.0, 1.0, 3.0))],
         ..Level::default()
     };
-    let script = Script::new([
+    let mut script = Script::new([
         (0, walk(Way::Forward, true)),
         (1_000, walk(Way::Forward, false)),
     ]);
     let mut lowest = 0.0f32;
     let mut game = game(&level);
-    let mut script = script;
     play(
         &mut game,
         &mut script,

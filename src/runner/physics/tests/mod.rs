@@ -94,7 +94,7 @@ impl Hooks for Idle {
 }
 
 /// A metre in each of 100 steps a second.
-fn flyer() -> (Simulation, BodyKey) {
+pub fn flyer() -> (Simulation, BodyKey) {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.physics_mut().gravity = Vector::ZERO;
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
