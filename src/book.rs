@@ -45,7 +45,6 @@ struct FromRapier;
 #[doc = include_str!("../docs/book/src/answers.md")]
 struct Answers;
 
-#[cfg(feature = "threads")]
 #[doc = include_str!("../docs/book/src/threads.md")]
 struct Threads;
 

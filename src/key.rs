@@ -1,6 +1,6 @@
 //! The two ids that a game holds, and the table from a body's id to Rapier's handle and back.
 
-use crate::rapier::dynamics::RigidBodyHandle;
+use rapier::dynamics::RigidBodyHandle;
 use slotmap::SlotMap;
 
 #[cfg(feature = "serde")]
@@ -126,7 +126,6 @@ impl Keys {
     }
 
     /// Makes a key for a body that is still to come: a dead one, until it gets its handle.
-    #[cfg(feature = "threads")]
     pub fn reserve(&mut self) -> BodyKey {
         self.bodies.insert(Body {
             handle: RigidBodyHandle::invalid(),
@@ -134,21 +133,18 @@ impl Keys {
         })
     }
 
-    #[cfg(feature = "threads")]
     pub fn free_reserved(&mut self) {
         let invalid = RigidBodyHandle::invalid();
         self.bodies.retain(|_, body| body.handle != invalid);
     }
 
     /// Whether the key still waits for its body.
-    #[cfg(feature = "threads")]
     pub fn is_reserved(&self, key: BodyKey) -> bool {
         let body = self.bodies.get(key);
         body.is_some_and(|body| body.handle == RigidBodyHandle::invalid())
     }
 
     /// Gives a reserved key its handle. As [`insert`](Self::insert), it may find another key dead.
-    #[cfg(feature = "threads")]
     pub fn use_reserved(&mut self, key: BodyKey, handle: RigidBodyHandle) -> Option<BodyKey> {
         let is_dead = false;
         self.bodies[key] = Body { handle, is_dead };

@@ -36,7 +36,6 @@ impl KeyLog {
     }
 
     /// Becomes a copy of what another one knows of the frames after this one.
-    #[cfg(feature = "threads")]
     pub fn copy_since(&mut self, other: &Self, frame: u64) {
         self.forgotten = other.forgotten.max(frame);
         let start = other.start_after(self.forgotten);

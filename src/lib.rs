@@ -54,7 +54,7 @@
 //! | saved states, rollback | [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
 //! | replays, crash reports | [`Recorder`], [`FlightRecorder`] |
 //! | threads | [`Runner`], [`Overlap`] |
-//! | where the time goes | [`Frame::counters`], [spans for a profiler][speed] |
+//! | where the time goes | [`Frame::counters`], spans for a profiler |
 //!
 //! # What holds
 //! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits, at 15 as
@@ -62,7 +62,7 @@
 //! - **A frame shows the past.** An interpolated pose is up to one step behind the latest state. It never gets into the
 //!   physics.
 //! - **Bodies at rest cost nothing.** No loop goes over all bodies, except once after [`Simulation::physics_mut`]. This
-//!   requires that a body's [`time_until_sleep`], 2 s by default, is longer than a step.
+//!   requires that a body's [`time_until_sleep`], 0.5 s by default, is longer than a step.
 //!
 //! # Features
 //! None is on by default.
@@ -70,7 +70,6 @@
 //! | feature | adds |
 //! | --- | --- |
 //! | `hecs` | [`entities`]: components for the hecs ECS |
-//! | `threads` | [`Runner`] and [`Overlap`]: the simulation on a thread of its own |
 //! | `serde` | states as bytes, [`Recorder`], serde's traits on plain types; turns `checksum` on |
 //! | `checksum` | [a hash of all bodies](Simulation#checksums) |
 //! | `enhanced-determinism` | Rapier's feature: the same bits on every platform, and after a state was loaded from bytes |
@@ -79,18 +78,9 @@
 //! | `tracing` | spans of frames, steps and their parts |
 //!
 //! # The book
-//! The guide is in the folder `docs/book` of this package. Every program in it is compiled and run as a test.
-//! - Basics: [the problem][problem], [the loop][loop], [choosing timestep, smoothing and rate][strategies]
-//! - Motion: [poses, case by case][poses], [the camera and attachments][camera], [moving bodies][moving],
-//!   [showing the present][preview]
-//! - The game: [input][input], [forces][forces], [events][events], [your own ECS][ecs],
-//!   [character controllers][characters], [vehicles][vehicles], [joints][joints], [using Rapier directly][rapier]
-//! - Further: [threads][threads], [servers][servers], [saved games, rewind and replays][states],
-//!   [rollback and lockstep netcode][netcode], [determinism][determinism], [performance][speed],
-//!   [other math types][interop], [limits][limits]
-//! - Moving over: [from your own Rapier loop][from-rapier], [from bevy_rapier][from-bevy-rapier],
-//!   [from Unity, Godot or Unreal][from-engines]
-//! - [Answers][answers] to what is asked most often, [a comparison][comparison] with other engines and plugins
+//! The guide, in the folder `docs/book` of this package: [contents]. Every program in it is compiled and run as a test.
+//!
+//! [contents]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/SUMMARY.md
 //!
 //! # Versions
 //! Types of Rapier, nalgebra and, with the feature, hecs are part of this API, so their versions are too: a new
@@ -98,43 +88,15 @@
 //! `hecs`: with these a game cannot get two versions of the same type.
 //!
 //! [`time_until_sleep`]: rapier3d::dynamics::RigidBodyActivation::time_until_sleep
-//! [`entities`]: https://docs.rs/evenstep/latest/evenstep/entities/index.html
-//! [`Recorder`]: https://docs.rs/evenstep/latest/evenstep/struct.Recorder.html
-//! [`FlightRecorder`]: https://docs.rs/evenstep/latest/evenstep/struct.FlightRecorder.html
-//! [`Runner`]: https://docs.rs/evenstep/latest/evenstep/struct.Runner.html
-//! [`Overlap`]: https://docs.rs/evenstep/latest/evenstep/struct.Overlap.html
-//! [problem]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/problem.md
-//! [loop]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/loop.md
-//! [strategies]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/strategies.md
-//! [poses]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/poses.md
-//! [camera]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/camera.md
-//! [moving]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/moving.md
-//! [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
-//! [input]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/input.md
-//! [forces]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/forces.md
-//! [events]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/events.md
-//! [ecs]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/ecs.md
-//! [characters]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/characters.md
-//! [vehicles]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/vehicles.md
-//! [joints]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/joints.md
-//! [rapier]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/rapier.md
-//! [threads]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/threads.md
-//! [servers]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/servers.md
-//! [interop]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/interop.md
-//! [states]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/states.md
-//! [netcode]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/netcode.md
-//! [determinism]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/determinism.md
-//! [speed]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/speed.md
-//! [limits]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/limits.md
-//! [from-rapier]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/from-rapier.md
-//! [from-bevy-rapier]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/from-bevy-rapier.md
-//! [from-engines]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/from-engines.md
-//! [answers]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/answers.md
-//! [comparison]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/comparison.md
 
 #![warn(missing_debug_implementations)]
 // On docs.rs each item shows its feature.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// The pages are made with all features; without one, links to what it adds lead nowhere.
+#![cfg_attr(
+    not(all(feature = "hecs", feature = "serde")),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 #![cfg_attr(not(test), warn(clippy::pedantic))]
 
 // The modules in the order that the data takes; each uses only those above it.
@@ -162,7 +124,6 @@ mod simulation;
 // What is done with its state as a value.
 mod state;
 // All of it on a thread of its own.
-#[cfg(feature = "threads")]
 mod runner;
 // For a host with an ECS of its own.
 mod owners;
@@ -176,9 +137,7 @@ pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Owners, Unmatched};
 pub use pose::{Correction, PoseCounts, Smoothing, write_matrices_3x4, write_matrices_4x4};
-pub use rapier3d;
-use rapier3d as rapier;
-#[cfg(feature = "threads")]
+pub use rapier as rapier3d;
 pub use runner::{
     Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, Starved, View,
 };

@@ -3,8 +3,8 @@
 use slotmap::Key;
 
 use crate::key::BodyKey;
-use crate::rapier::math::Pose;
 use crate::simulation::Simulation;
+use rapier::math::Pose;
 
 /// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`].
 ///
@@ -221,8 +221,8 @@ fn index_of(key: BodyKey) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rapier::prelude::*;
     use proptest::prelude::*;
+    use rapier::prelude::*;
     use std::collections::BTreeMap;
     use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Interpolation of poses: pure functions, without storage and without time.
 
-use crate::rapier::glamx::{Quat, Vec3, Vec4};
-use crate::rapier::math::Pose;
+use rapier::glamx::{Quat, Vec3, Vec4};
+use rapier::math::Pose;
 
 /// Angles for which a few terms of the series are enough: the square of the distance between the
 /// quaternions, 2 − 2 cos θ, of 22.5 degrees between them, a turn by 45 degrees, which is the most that Rapier

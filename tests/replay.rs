@@ -380,7 +380,6 @@ fn both_loops_make_the_same_recording_and_play_it() {
 }
 
 /// A game on another thread, recorded there.
-#[cfg(feature = "threads")]
 mod on_threads {
     use super::*;
     use evenstep::{Overlap, Runner, RunnerSettings};

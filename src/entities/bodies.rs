@@ -1,15 +1,13 @@
 //! Where the bodies of entities are.
 
 use crate::key::BodyKey;
-use crate::rapier::math::Pose;
 use crate::simulation::Simulation;
+use rapier::math::Pose;
 
-#[cfg(feature = "threads")]
 use crate::runner::{Command, Runner, SendError};
-#[cfg(feature = "threads")]
 use crate::simulation::Hooks;
 
-/// The owner of the entities' bodies: a [`Simulation`] or, with the feature `threads`, a `Runner`.
+/// The owner of the entities' bodies: a [`Simulation`] or a [`Runner`](crate::Runner).
 ///
 /// It cannot be implemented for other types.
 pub trait Bodies: Source {}
@@ -88,7 +86,6 @@ impl Source for Simulation {
     }
 }
 
-#[cfg(feature = "threads")]
 impl<H> Bodies for Runner<H>
 where
     H: Hooks + Send + 'static,
@@ -96,7 +93,6 @@ where
 {
 }
 
-#[cfg(feature = "threads")]
 impl<H> Source for Runner<H>
 where
     H: Hooks + Send + 'static,

@@ -52,7 +52,7 @@
 //! [`despawn`](Entities::despawn) in the hook of a step.
 //!
 //! # Physics on a thread
-//! With the feature `threads` a `Runner` takes the place of the [`Simulation`]: call `runner.frame()` where
+//! A [`Runner`](crate::Runner) takes the place of the [`Simulation`]: call `runner.frame()` where
 //! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
 //! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
 //! may be full. Entities whose bodies existed before the thread was started are kept: spawn a level of thousands into
@@ -123,14 +123,12 @@ use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
 use crate::owners::Unmatched;
-use crate::rapier::dynamics::RigidBody;
-use crate::rapier::geometry::Collider;
-use crate::rapier::math::Pose;
-#[cfg(feature = "threads")]
 use crate::runner::{Command, Runner, SendError};
-#[cfg(feature = "threads")]
 use crate::simulation::Hooks;
 use crate::simulation::Simulation;
+use rapier::dynamics::RigidBody;
+use rapier::geometry::Collider;
+use rapier::math::Pose;
 
 pub use bodies::Bodies;
 pub use components::{Body, RenderPose};
@@ -204,7 +202,6 @@ impl Entities {
     ///
     /// # Errors
     /// Those of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
-    #[cfg(feature = "threads")]
     pub fn try_spawn<H>(
         &mut self,
         world: &mut World,

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use hecs::{Entity, PreparedQuery, PreparedView, With, Without, World};
 
 use crate::key::BodyKey;
-use crate::rapier::math::Pose;
+use rapier::math::Pose;
 
 use super::Entities;
 use super::bodies::Bodies;

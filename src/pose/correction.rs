@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::rapier::math::Pose;
 use crate::slerp::interpolate;
+use rapier::math::Pose;
 
 /// How the visual error after a rollback decays: for
 /// [`Simulation::set_correction`](crate::Simulation::set_correction).

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::rapier::math::Pose;
+use rapier::math::Pose;
 
 use super::motion::Pair;
 

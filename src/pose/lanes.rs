@@ -5,7 +5,7 @@
 
 use std::ops::{Add, Mul, Sub};
 
-use crate::rapier::glamx::{Mat4, Quat, Vec3, Vec4};
+use rapier::glamx::{Mat4, Quat, Vec3, Vec4};
 
 /// How many bodies.
 pub(super) const LANES: usize = 4;

@@ -1,8 +1,8 @@
 //! Poses as matrices, as renderers take them.
 
 use crate::key::BodyKey;
-use crate::rapier::glamx::Vec4;
-use crate::rapier::math::Pose;
+use rapier::glamx::Vec4;
+use rapier::math::Pose;
 
 use super::lanes::{LANES, Quats, Vectors};
 
@@ -139,8 +139,8 @@ fn axes(poses: [&Pose; LANES]) -> [Vectors; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rapier::glamx::{Mat4, Vec3};
     use nalgebra::Isometry3;
+    use rapier::glamx::{Mat4, Vec3};
 
     fn poses(count: u8) -> Vec<(BodyKey, Pose)> {
         let pose = |i: f32| Pose::new(Vec3::new(i, -2.0, 0.5 * i), Vec3::new(i, 1.0 - i, 0.3));

@@ -18,7 +18,6 @@ mod poses;
 // What a renderer takes.
 mod matrices;
 // What another thread shows of it.
-#[cfg(feature = "threads")]
 mod screen;
 
 pub use correction::Correction;
@@ -26,5 +25,4 @@ pub use matrices::{write_matrices_3x4, write_matrices_4x4};
 pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;
-#[cfg(feature = "threads")]
 pub(crate) use screen::{Moment, Onward, Screen};

@@ -1,8 +1,8 @@
 //! How a body gets from one state to the next: what a frame shows between the two, or beyond.
 
-use crate::rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
-use crate::rapier::glamx::{DQuat, DVec3, Quat, Vec4};
-use crate::rapier::math::{AngVector, Pose, Real, Vector};
+use rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
+use rapier::glamx::{DQuat, DVec3, Quat, Vec4};
+use rapier::math::{AngVector, Pose, Real, Vector};
 
 use crate::slerp::{Blend, four_floats};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
-use crate::rapier::math::{Pose, Rotation};
 use crate::step::World;
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::math::{Pose, Rotation};
 
 use super::correction::{Correction, shown_with};
 use super::lanes::LANES;
@@ -266,7 +266,6 @@ impl Moving {
     }
 
     /// What is shown at `alpha`, of all bodies in the order of the lists.
-    #[cfg(feature = "threads")]
     pub fn poses_at(&self, alpha: f32, poses: &mut Vec<Pose>) {
         poses.resize(self.keys.len(), Pose::IDENTITY);
         let weights = Weights::new(alpha);

@@ -3,8 +3,8 @@
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::{RigidBody, RigidBodyVelocity};
-use crate::rapier::math::{Pose, Real, Vector};
+use rapier::dynamics::{RigidBody, RigidBodyVelocity};
+use rapier::math::{Pose, Real, Vector};
 
 use super::lanes::LANES;
 use super::motion::{all_moved_on, finite_center, finite_velocity, moved_on};

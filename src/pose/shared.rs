@@ -2,7 +2,7 @@
 //!
 //! Each entry is made of nothing but what was there before, so the bits are the same.
 
-use crate::rapier::math::Pose;
+use rapier::math::Pose;
 
 /// How many poses are worth another thread: to read so many costs some 400 µs, to wake a thread up to 100. Of
 /// 10,000 bodies the poses are read faster by one.

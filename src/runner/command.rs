@@ -4,11 +4,11 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::RigidBody;
-use crate::rapier::geometry::Collider;
-use crate::rapier::math::{Pose, Vector};
 use crate::simulation::{Hooks, Simulation};
 use crate::time::Rate;
+use rapier::dynamics::RigidBody;
+use rapier::geometry::Collider;
+use rapier::math::{Pose, Vector};
 
 /// A command to a [`Runner`](super::Runner), run at the start of a step, in the order sent.
 ///

@@ -29,10 +29,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::RigidBody;
-use crate::rapier::geometry::Collider;
 use crate::simulation::{Hooks, Simulation};
 use crate::step::Events;
+use rapier::dynamics::RigidBody;
+use rapier::geometry::Collider;
 
 pub use command::{Call, Command};
 pub use failure::{Failure, SendError};
@@ -65,7 +65,7 @@ impl<T> Answer<T> {
     }
 }
 
-/// A simulation on a thread of its own, which steps it by the wall clock. With the feature `threads`.
+/// A simulation on a thread of its own, which steps it by the wall clock.
 ///
 /// Neither waits for the other: a slow step costs no frame, and a slow frame no step. Frames are shown one step and a
 /// [slack](RunnerSettings::slack) in the past. Use it where a step takes so long that it costs frames; otherwise a

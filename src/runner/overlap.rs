@@ -8,16 +8,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::rapier::pipeline::PhysicsHooks;
 use crate::simulation::{Hooks, Simulation, or_none};
 use crate::time::Step;
+use rapier::pipeline::PhysicsHooks;
 
 use super::RunnerSettings;
 use super::mailbox::{Mail, Pace, State};
 use super::physics::{at, begin_frame};
 use super::view::View;
 
-/// A simulation whose steps are made by another thread while the game draws its frame. With the feature `threads`.
+/// A simulation whose steps are made by another thread while the game draws its frame.
 ///
 /// For games whose [`Hooks`] need what cannot leave their thread, such as an ECS: those before and after a step are
 /// called in [`frame`](Self::frame). A step starts when it is due, as in one thread, and has the whole time until the
@@ -449,8 +449,8 @@ impl Drop for Overlap {
 mod tests {
     use super::*;
     use crate::BodyKey;
-    use crate::rapier::prelude::*;
     use crate::runner::physics::tests::flyer;
+    use rapier::prelude::*;
     use std::rc::Rc;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -8,8 +8,8 @@ use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
 use crate::pose::{Moment, Screen};
-use crate::rapier::math::Pose;
 use crate::step::Events;
+use rapier::math::Pose;
 
 use super::mailbox::{Mail, Mailbox, Pace, State};
 use super::{Failure, RunnerSettings};

@@ -3,9 +3,9 @@
 use super::*;
 use crate::Rate;
 use crate::entities::{Body, Entities, RenderPose};
-use crate::rapier::prelude::*;
 use hecs::{Entity, World};
 use proptest::prelude::*;
+use rapier::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;

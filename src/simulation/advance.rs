@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::rapier::pipeline::PhysicsHooks;
 use crate::time::Step;
+use rapier::pipeline::PhysicsHooks;
 
 use super::{Frame, Simulation};
 

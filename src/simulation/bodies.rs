@@ -1,10 +1,10 @@
 //! Bodies and their keys, and Rapier's world that they are in.
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
-use crate::rapier::geometry::{Collider, ColliderHandle};
-use crate::rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
 use crate::step::BodyError;
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::geometry::{Collider, ColliderHandle};
+use rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
 
 use super::Simulation;
 
@@ -108,19 +108,16 @@ impl Simulation {
     }
 
     /// A key for a body that another thread is about to insert.
-    #[cfg(feature = "threads")]
     pub(crate) fn reserve_key(&mut self) -> BodyKey {
         self.state.world.keys.reserve()
     }
 
     /// No body will come for the keys that are still reserved.
-    #[cfg(feature = "threads")]
     pub(crate) fn free_reserved_keys(&mut self) {
         self.state.world.keys.free_reserved();
     }
 
     /// Inserts a body under a reserved key. Gives whether that key is still there.
-    #[cfg(feature = "threads")]
     pub(crate) fn insert_reserved(&mut self, key: BodyKey, body: RigidBody) -> bool {
         if !self.state.world.keys.is_reserved(key) {
             return false;
@@ -132,7 +129,6 @@ impl Simulation {
     }
 
     /// A copy whose queries know of all that was done since the last step.
-    #[cfg(feature = "threads")]
     pub(crate) fn with_fresh_queries(&self) -> Self {
         let mut copy = self.clone();
         copy.state.world.refresh_queries();

@@ -1,8 +1,8 @@
 //! Forces for a step, and lasting ones.
 
 use crate::key::{BodyKey, ForceGeneratorKey};
-use crate::rapier::math::{AngVector, Vector};
 use crate::step::{BodyError, ForceGenerator, Push};
+use rapier::math::{AngVector, Vector};
 
 use super::Simulation;
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::rapier::pipeline::PhysicsHooks;
 use crate::step::World;
 use crate::time::Step;
+use rapier::pipeline::PhysicsHooks;
 
 use super::state::State;
 use super::{Frame, Phase, Simulation};
@@ -226,7 +226,6 @@ impl Simulation {
     }
 
     /// The last frame goes on, which was ended so that the state could be looked at.
-    #[cfg(feature = "threads")]
     pub(crate) fn resume_frame(&mut self) {
         self.is_in_frame = true;
     }

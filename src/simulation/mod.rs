@@ -35,16 +35,15 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::key_log::KeyLog;
-use crate::rapier::pipeline::PhysicsWorld;
 use crate::step::{EventChanges, Events};
 use crate::time::{Clock, Rate, Step};
+use rapier::pipeline::PhysicsWorld;
 
 use resimulate::Resimulation;
 use ring::Ring;
 use state::State;
 
 pub use advance::Hooks;
-#[cfg(feature = "threads")]
 pub(crate) use advance::or_none;
 pub use frame::Frame;
 pub use placing::OriginError;
@@ -82,11 +81,8 @@ pub use rewind::{ResimulateError, RewindError};
 /// | in a variable beside the game | [`advance`](Self::advance) with a closure that is called before each step |
 /// | the same, with hooks after each step, errors, or Rapier's own hooks | [`advance_with`](Self::advance_with) |
 /// | inside the game's own world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
-/// | on a thread of its own, because a step takes too long for a frame | [`Runner`], with the feature `threads` |
-/// | the same, with hooks that stay on the game's thread | [`Overlap`], with the feature `threads` |
-///
-/// [`Runner`]: https://docs.rs/evenstep/latest/evenstep/struct.Runner.html
-/// [`Overlap`]: https://docs.rs/evenstep/latest/evenstep/struct.Overlap.html
+/// | on a thread of its own, because a step takes too long for a frame | [`Runner`](crate::Runner) |
+/// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::Overlap) |
 ///
 /// # The order of a step
 /// 1. [`next_step`](Self::next_step): kinematic [targets](Self::set_kinematic_target) are applied, so the
@@ -253,7 +249,6 @@ impl Simulation {
     }
 
     /// What frames show, for another thread.
-    #[cfg(feature = "threads")]
     pub(crate) fn poses(&self) -> &crate::pose::Poses {
         &self.present().poses
     }
@@ -280,7 +275,7 @@ impl fmt::Debug for Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rapier::prelude::*;
+    use rapier::prelude::*;
 
     /// A simulation must fit onto a thread of its own.
     const _: fn() = || {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::{RigidBodyHandle, RigidBodyType};
-use crate::rapier::math::{Pose, Vector};
-use crate::rapier::pipeline::PhysicsWorld;
 use crate::slerp::normalized;
 use crate::step::BodyError;
+use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
+use rapier::math::{Pose, Vector};
+use rapier::pipeline::PhysicsWorld;
 
 use super::Simulation;
 

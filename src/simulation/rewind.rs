@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::key::BodyKey;
 use crate::pose::Correction;
-use crate::rapier::math::Pose;
 use crate::step::{BodyError, EventChanges};
 use crate::time::Step;
+use rapier::math::Pose;
 
 use super::advance::{BeforeStep, Hooks};
 use super::{Phase, Simulation};

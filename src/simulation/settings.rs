@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-#[cfg(feature = "threads")]
 use crate::time::StepSettings;
 use crate::time::{Budget, Rate, SpeedError, Stepping};
 
@@ -76,19 +75,16 @@ impl Simulation {
     }
 
     /// Real time passes that is part of no frame.
-    #[cfg(feature = "threads")]
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.clock.skip_real_time(skipped);
     }
 
     /// See [`Clock::replace_step_settings`](crate::Clock).
-    #[cfg(feature = "threads")]
     pub(crate) fn replace_step_settings(&mut self, settings: StepSettings) -> StepSettings {
         self.clock.replace_step_settings(settings)
     }
 
     /// Goes on at another real time: that of the thread that it has come to.
-    #[cfg(feature = "threads")]
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
         self.clock.set_real_time(real_time);
     }

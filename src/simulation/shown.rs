@@ -4,9 +4,9 @@ use nalgebra::Isometry3;
 
 use crate::key::BodyKey;
 use crate::pose::Smoothing;
-use crate::rapier::geometry::ColliderHandle;
-use crate::rapier::math::{Pose, Real};
 use crate::step::BodyError;
+use rapier::geometry::ColliderHandle;
+use rapier::math::{Pose, Real};
 
 use super::Simulation;
 

@@ -2,10 +2,10 @@
 
 use crate::key::BodyKey;
 use crate::pose::{Correction, Poses};
-use crate::rapier::dynamics::{ImpulseJoint, RigidBody};
-use crate::rapier::geometry::{Collider, ContactManifold, ContactPair};
-use crate::rapier::pipeline::PhysicsWorld;
 use crate::step::{EventLog, Forces, Targets, World};
+use rapier::dynamics::{ImpulseJoint, RigidBody};
+use rapier::geometry::{Collider, ContactManifold, ContactPair};
+use rapier::pipeline::PhysicsWorld;
 
 #[derive(Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

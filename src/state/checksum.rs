@@ -5,9 +5,9 @@ use std::hash::Hasher;
 use twox_hash::XxHash3_64;
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
-use crate::rapier::math::Real;
 use crate::simulation::Simulation;
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::math::Real;
 
 /// # Checksums
 ///

@@ -524,8 +524,8 @@ fn set(simulation: &mut Simulation, clock: &Settings, most_steps: u32) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rapier::prelude::*;
     use proptest::prelude::*;
+    use rapier::prelude::*;
     use std::hash::Hasher;
     use twox_hash::XxHash3_64;
 

@@ -5,11 +5,11 @@ use std::hash::Hasher;
 use twox_hash::XxHash3_64;
 
 use crate::key::ForceGeneratorKey;
-use crate::rapier;
-use crate::rapier::dynamics::RigidBodyBuilder;
-use crate::rapier::geometry::ColliderBuilder;
+
 use crate::simulation::Simulation;
 use crate::step::ForceGenerator;
+use rapier::dynamics::RigidBodyBuilder;
+use rapier::geometry::ColliderBuilder;
 
 /// The first bytes of every saved state.
 const MAGIC: [u8; 8] = *b"evenstep";

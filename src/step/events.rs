@@ -3,12 +3,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::key::{BodyKey, Keys};
-use crate::rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
-use crate::rapier::geometry::{
+use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
+use rapier::geometry::{
     ColliderHandle, ColliderSet, CollisionEvent, CollisionEventFlags, ContactForceEvent,
     ContactPair,
 };
-use crate::rapier::pipeline::EventHandler;
+use rapier::pipeline::EventHandler;
 
 /// Two colliders started or stopped touching.
 ///

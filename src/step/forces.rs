@@ -3,12 +3,12 @@
 use slotmap::DenseSlotMap;
 
 use crate::key::{BodyKey, ForceGeneratorKey, Keys};
-use crate::rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
-use crate::rapier::math::{AngVector, Vector};
-use crate::rapier::pipeline::PhysicsWorld;
 #[cfg(feature = "serde")]
 use crate::slots::Slots;
 use crate::time::Step;
+use rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use rapier::math::{AngVector, Vector};
+use rapier::pipeline::PhysicsWorld;
 
 #[cfg(feature = "serde")]
 use super::generators::CustomForce;
@@ -342,8 +342,8 @@ fn user_force(body: &RigidBody) -> Wrench {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rapier::dynamics::RigidBodyBuilder;
     use crate::time::{Clock, Rate};
+    use rapier::dynamics::RigidBodyBuilder;
     use std::time::Duration;
 
     /// A body with user forces of 1 and 2, and the forces of a step.

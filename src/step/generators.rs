@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::rapier::dynamics::RigidBody;
-use crate::rapier::math::{AngVector, Real, Vector};
 use crate::time::Step;
+use rapier::dynamics::RigidBody;
+use rapier::math::{AngVector, Real, Vector};
 
 /// A force at the centre of mass of a body, and a torque, both in world axes: the value of a
 /// [`ForceGenerator`].
@@ -214,8 +214,8 @@ impl ForceGenerator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rapier::dynamics::RigidBodyBuilder;
     use crate::time::{Clock, Rate};
+    use rapier::dynamics::RigidBodyBuilder;
     use std::time::Duration;
 
     fn wrench(generator: &ForceGenerator, body: RigidBodyBuilder) -> Wrench {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::rapier::dynamics::RigidBodyType;
-use crate::rapier::math::{Pose, Rotation};
 use crate::slerp::interpolate;
 use crate::time::Step;
+use rapier::dynamics::RigidBodyType;
+use rapier::math::{Pose, Rotation};
 
 use super::world::World;
 
@@ -219,10 +219,10 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rapier::dynamics::RigidBodyBuilder;
-    use crate::rapier::math::Vector;
-    use crate::rapier::pipeline::PhysicsWorld;
     use crate::time::{Clock, Rate};
+    use rapier::dynamics::RigidBodyBuilder;
+    use rapier::math::Vector;
+    use rapier::pipeline::PhysicsWorld;
     use std::collections::BTreeMap;
 
     fn world(bodies: usize) -> (World, Vec<BodyKey>) {

@@ -1,14 +1,14 @@
 //! Rapier's sets, the keys of the bodies in them, and the only call of Rapier's step.
 
 use crate::key::{BodyKey, Keys};
-use crate::rapier::dynamics::{
+use crate::time::Step;
+use rapier::dynamics::{
     Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle, RigidBodyType,
 };
-use crate::rapier::math::{Pose, Rotation, Vector};
-use crate::rapier::pipeline::{
+use rapier::math::{Pose, Rotation, Vector};
+use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
 };
-use crate::time::Step;
 
 use super::events::EventLog;
 

@@ -15,7 +15,6 @@ mod frame_filter;
 
 #[cfg(feature = "serde")]
 pub(crate) use clock::Settings;
-#[cfg(feature = "threads")]
 pub(crate) use clock::StepSettings;
 pub use clock::{Budget, Clock, Dropped, SpeedError, Step};
 pub use frame_filter::{FilterError, FrameFilter};

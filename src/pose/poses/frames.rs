@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::pose::motion::Pair;
-use crate::rapier::math::Pose;
 use crate::step::World;
+use rapier::math::Pose;
 
 use super::{Place, PoseCounts, Poses};
 

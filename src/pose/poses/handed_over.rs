@@ -4,8 +4,8 @@ use crate::key::BodyKey;
 use crate::pose::motion::Smoothing;
 use crate::pose::moving::Moving;
 use crate::pose::screen::Onward;
-use crate::rapier::dynamics::{RigidBodyHandle, RigidBodySet};
-use crate::rapier::math::Pose;
+use rapier::dynamics::{RigidBodyHandle, RigidBodySet};
+use rapier::math::Pose;
 
 use super::{Place, Poses};
 

@@ -11,7 +11,6 @@ mod counts;
 // Another state in its place.
 mod taken_over;
 // Copies for another thread.
-#[cfg(feature = "threads")]
 mod handed_over;
 
 use slotmap::SecondaryMap;
@@ -20,9 +19,9 @@ use crate::key::BodyKey;
 #[cfg(feature = "serde")]
 use crate::key::Keys;
 use crate::key_log::KeyLog;
-use crate::rapier::dynamics::{RigidBody, RigidBodyHandle};
-use crate::rapier::math::{Pose, Real};
 use crate::step::World;
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::math::{Pose, Real};
 
 use super::correction::Correction;
 use super::history::History;

@@ -1,7 +1,7 @@
 //! The poses before and after a step.
 
-use crate::rapier::math::Real;
 use crate::step::World;
+use rapier::math::Real;
 
 use super::Poses;
 

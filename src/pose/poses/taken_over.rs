@@ -4,8 +4,8 @@ use crate::key::BodyKey;
 use crate::pose::correction::shown_with;
 use crate::pose::motion::Pair;
 use crate::pose::moving::Moving;
-use crate::rapier::math::Pose;
 use crate::step::World;
+use rapier::math::Pose;
 
 use super::{Body, Place, Poses};
 

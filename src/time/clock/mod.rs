@@ -293,7 +293,6 @@ impl Clock {
     }
 
     /// Real time passes that is part of no frame, and counts as dropped.
-    #[cfg(feature = "threads")]
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.real_time = self.real_time.saturating_add(skipped);
         self.dropped += Dropped {
@@ -303,7 +302,6 @@ impl Clock {
     }
 
     /// Goes on at another real time.
-    #[cfg(feature = "threads")]
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
         (self.real_time, self.step_start) = (real_time, real_time);
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::time::rate::Rate;
 use crate::time::stepping::Stepping;
 
-#[cfg(feature = "threads")]
 use super::StepSettings;
 use super::{Budget, Clock, LONGEST_FRAME, SPEED_UNITS};
 
@@ -260,7 +259,6 @@ impl Clock {
     }
 }
 
-#[cfg(feature = "threads")]
 impl Clock {
     /// Sets how a frame's time becomes steps, all of it at once. Gives what it was.
     pub(crate) fn replace_step_settings(&mut self, settings: StepSettings) -> StepSettings {

@@ -37,7 +37,6 @@ impl Budget {
 
 impl StepSettings {
     /// All steps that are due, of one length.
-    #[cfg(feature = "threads")]
     pub const UNLIMITED: Self = Self {
         strategy: Stepping::Fixed,
         max_frame_time: super::LONGEST_FRAME,

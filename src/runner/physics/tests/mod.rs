@@ -11,12 +11,12 @@ mod copies;
 
 use super::*;
 use crate::pose::{Moment, Poses, Screen};
-use crate::rapier::prelude::*;
 use crate::runner::mailbox::SOON;
 use crate::runner::orders::{OrderSender, orders};
 use crate::runner::{Starved, View};
 use crate::{BodyKey, Rate, Smoothing, Step};
 use proptest::prelude::*;
+use rapier::prelude::*;
 use std::collections::BTreeMap;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
