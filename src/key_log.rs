@@ -35,14 +35,6 @@ impl KeyLog {
         self.entries.push_back((frame, key));
     }
 
-    /// Becomes a copy of what another one knows of the frames after this one.
-    pub fn copy_since(&mut self, other: &Self, frame: u64) {
-        self.forgotten = other.forgotten.max(frame);
-        let start = other.start_after(self.forgotten);
-        self.entries.clear();
-        self.entries.extend(other.entries.range(start..));
-    }
-
     fn start_after(&self, frame: u64) -> usize {
         self.entries.partition_point(|(at, _)| *at <= frame)
     }

@@ -139,7 +139,7 @@ pub use owners::{Owners, Unmatched};
 pub use pose::{Correction, PoseCounts, Smoothing, write_matrices_3x4, write_matrices_4x4};
 pub use rapier as rapier3d;
 pub use runner::{
-    Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, Starved, View,
+    Answer, Call, Failure, Overlap, Runner, RunnerSettings, SendError, Spawned, Starved, View,
 };
 pub use simulation::{Frame, Hooks, OriginError, ResimulateError, RewindError, Simulation};
 pub use slerp::{interpolate, interpolate_all};

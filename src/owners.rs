@@ -146,10 +146,10 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// Once a frame: the entities whose body was removed, so that the game can remove their components.
     pub fn removed(&mut self, simulation: &Simulation) -> Vec<E> {
         let mut removed = std::mem::take(&mut self.displaced);
-        if simulation.lists_all_since(self.synced) {
+        if simulation.screen_lists_all_since(self.synced) {
             let keys = simulation.removed().iter();
             removed.extend(keys.filter_map(|key| self.take(*key)));
-        } else if let Some(keys) = simulation.removed_since(self.synced) {
+        } else if let Some((_, keys)) = simulation.changes_since(self.synced) {
             removed.extend(keys.filter_map(|key| self.take(key)));
         } else {
             let is_gone = |key: BodyKey| simulation.handle(key).is_none();
@@ -169,10 +169,11 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// Once a frame, after [`removed`](Self::removed): the entities whose shown pose has changed, with their poses. New
     /// entities are among them.
     pub fn moved(&mut self, simulation: &Simulation) -> impl Iterator<Item = (E, Pose)> {
-        let is_next_frame = simulation.lists_all_since(self.synced);
+        let is_next_frame = simulation.screen_lists_all_since(self.synced);
         let since = std::mem::replace(&mut self.synced, simulation.frame().number);
         let last_frame = is_next_frame.then(|| simulation.moved().iter().copied());
-        let missed = (!is_next_frame).then(|| simulation.moved_since(since));
+        let missed =
+            (!is_next_frame).then(|| simulation.changes_since(since).map(|(moved, _)| moved));
         let is_forgotten = matches!(missed, Some(None));
         let owned = self.by_index.iter().flatten().filter(move |_| is_forgotten);
         let all = owned.filter_map(|(key, _)| Some((*key, simulation.pose(*key)?)));

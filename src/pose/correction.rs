@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::slerp::interpolate;
-use rapier::math::Pose;
+use rapier::math::{Pose, Rotation};
 
 /// How the visual error after a rollback decays: for
 /// [`Simulation::set_correction`](crate::Simulation::set_correction).
@@ -37,12 +37,10 @@ impl Default for Correction {
 const SMALLEST: f32 = 1e-5;
 
 impl Correction {
-    /// The error of a body that is shown at `shown` and is at `pose`; `None` if it is too small or too large.
-    pub(super) fn error(&self, shown: &Pose, pose: &Pose) -> Option<Pose> {
-        let rotation = (shown.rotation * pose.rotation.conjugate()).normalize();
-        let error = Pose::from_parts(shown.translation - pose.translation, rotation);
-        let is_small = distance(&error) <= self.max_distance && angle(&error) <= self.max_angle;
-        (is_small && matters(&error)).then_some(error)
+    /// Whether an error is shown: it is neither too small nor too large.
+    pub(super) fn keeps(&self, error: &Pose) -> bool {
+        let is_small = distance(error) <= self.max_distance && angle(error) <= self.max_angle;
+        is_small && matters(error)
     }
 
     /// What is left of an error after `elapsed`; `None` once it has ended.
@@ -56,10 +54,21 @@ impl Correction {
     }
 }
 
-/// Where a body is shown that is at `pose`.
+/// The error of a body that is shown at `shown` and is at `pose`.
+pub(super) fn difference(shown: &Pose, pose: &Pose) -> Pose {
+    let rotation = (shown.rotation * pose.rotation.conjugate()).normalize();
+    Pose::from_parts(shown.translation - pose.translation, rotation)
+}
+
+/// Where a body is shown that is at `pose`; of two errors the one that both make.
 pub(super) fn shown_with(error: &Pose, pose: &Pose) -> Pose {
     let rotation = (error.rotation * pose.rotation).normalize();
     Pose::from_parts(pose.translation + error.translation, rotation)
+}
+
+/// The error of a body that was turned with it.
+pub(super) fn turned(error: &Pose, by: Rotation) -> Pose {
+    Pose::from_parts(by * error.translation, by * error.rotation * by.conjugate())
 }
 
 fn matters(error: &Pose) -> bool {

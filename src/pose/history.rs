@@ -1,23 +1,30 @@
 //! The motion of each body in the last steps, for a look back at what a frame showed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
+use rapier::math::Pose;
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use rapier::math::Pose;
 
 use super::motion::Pair;
+use super::pairs::Pairs;
 
 /// Pairs by key and tick. A body at rest adds none: it is where its next pair begins.
+///
+/// No part of the state: what a rollback takes back is overwritten by the steps that are made again.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct History {
     /// How many pairs are kept of a body, the last one included.
     len: u64,
     bodies: SecondaryMap<BodyKey, Track>,
-    /// The last step's pairs of bodies that were put elsewhere since.
-    displaced: BTreeMap<BodyKey, Pair>,
+    /// The tick of the newest pairs.
+    newest: u64,
+    /// By what bodies were moved together with their motion, oldest first; all earlier pairs are, when they are read.
+    transforms: VecDeque<Transform>,
+    /// Bodies that were removed, and when. A rollback may bring them back.
+    removed: VecDeque<(u64, BodyKey)>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,8 +36,19 @@ struct Track {
     pairs: VecDeque<(u64, Pair)>,
 }
 
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Transform {
+    /// The how many-th it is: what a state counts.
+    number: u64,
+    tick: u64,
+    /// `None`: all bodies.
+    key: Option<BodyKey>,
+    by: Pose,
+}
+
 impl History {
-    /// Whether more is kept than the last pair, which the store of poses has anyway.
+    /// Whether more is kept than the last pair, which the state has anyway.
     pub fn is_kept(&self) -> bool {
         self.len > 1
     }
@@ -41,21 +59,22 @@ impl History {
     }
 
     /// Steps have other numbers from now on: what was kept by the old ones is forgotten.
-    pub fn forget_ticks(&mut self) {
-        self.len = 0;
-        self.bodies.clear();
+    pub fn renumber(&mut self, pairs: &Pairs, tick: u64) {
+        let states = self.states();
+        *self = Self::default();
+        self.set_states(states, pairs, tick);
     }
 
     /// Keeps so many states from now on; `tick` steps have been made.
-    pub fn set_len(&mut self, states: usize, keys: impl Iterator<Item = BodyKey>, tick: u64) {
+    pub fn set_states(&mut self, states: usize, pairs: &Pairs, tick: u64) {
         // What was let go is not known again.
-        let since = (tick + 1).saturating_sub(self.len);
+        let since = (tick.saturating_add(1)).saturating_sub(self.len);
         self.len = (states as u64).saturating_sub(1);
         if !self.is_kept() {
             self.bodies.clear();
             return;
         }
-        for key in keys {
+        for key in pairs.keys() {
             if !self.bodies.contains_key(key) {
                 self.insert(key, tick);
             }
@@ -64,44 +83,66 @@ impl History {
             track.since = track.since.max(since);
             track.cut(self.len);
         }
-        for (key, pair) in std::mem::take(&mut self.displaced) {
-            self.displace(key, tick, pair);
+        self.keep_displaced(pairs);
+        if pairs.tick() == tick {
+            self.keep(pairs);
         }
     }
 
-    pub fn insert(&mut self, key: BodyKey, tick: u64) {
+    /// A body is first shown when so many steps have been made.
+    pub fn insert(&mut self, key: BodyKey, since: u64) {
         if self.is_kept() {
-            let track = Track {
-                since: tick,
-                pairs: VecDeque::new(),
-            };
-            self.bodies.insert(key, track);
+            let pairs = VecDeque::new();
+            self.bodies.insert(key, Track { since, pairs });
         }
     }
 
-    pub fn remove(&mut self, key: BodyKey) {
-        self.bodies.remove(key);
-        self.displaced.remove(&key);
+    /// The body is removed after `tick` steps.
+    pub fn remove(&mut self, key: BodyKey, tick: u64) {
+        if self.is_kept() {
+            self.removed.push_back((tick, key));
+        }
     }
 
-    /// The body is about to be put elsewhere: `pair` was its motion in the last step, the `tick`-th.
-    pub fn displace(&mut self, key: BodyKey, tick: u64, pair: Pair) {
-        self.push(key, tick, pair);
-        self.displaced.entry(key).or_insert(pair);
+    /// Before a step: where bodies were before they were put elsewhere.
+    pub fn keep_displaced(&mut self, pairs: &Pairs) {
+        for (key, pair) in pairs.displaced() {
+            self.push(key, pairs.tick(), pair);
+        }
     }
 
-    /// Another step has been made.
-    pub fn end_step(&mut self) {
-        self.displaced.clear();
-    }
-
-    /// The motion of a body in the last step, if it was put elsewhere since.
-    pub fn displaced(&self, key: BodyKey) -> Option<Pair> {
-        self.displaced.get(&key).copied()
+    /// After a step.
+    pub fn keep(&mut self, pairs: &Pairs) {
+        if !self.is_kept() {
+            return;
+        }
+        let tick = pairs.tick();
+        if tick < self.newest {
+            // The simulation went back, and these steps are another run's.
+            for track in self.bodies.values_mut() {
+                track.pairs.retain(|(at, _)| *at < tick);
+            }
+        }
+        self.newest = tick;
+        let movers = pairs.movers();
+        for (place, key) in movers.keys().iter().enumerate() {
+            self.push(*key, tick, movers.pair(place));
+        }
+        let len = self.len;
+        let is_old = |at: u64| at.saturating_add(len) <= tick;
+        while let Some((_, key)) = self.removed.front().filter(|(at, _)| is_old(*at)) {
+            if !pairs.contains(*key) {
+                self.bodies.remove(*key);
+            }
+            self.removed.pop_front();
+        }
+        while self.transforms.front().is_some_and(|it| is_old(it.tick)) {
+            self.transforms.pop_front();
+        }
     }
 
     /// The motion of a body in the step that was the `tick`-th.
-    pub fn push(&mut self, key: BodyKey, tick: u64, pair: Pair) {
+    fn push(&mut self, key: BodyKey, tick: u64, pair: Pair) {
         if let Some(track) = self.bodies.get_mut(key)
             && track.pairs.back().is_none_or(|(last, _)| *last < tick)
         {
@@ -110,31 +151,50 @@ impl History {
         }
     }
 
-    pub fn transform(&mut self, key: BodyKey, by: &Pose) {
-        if let Some(track) = self.bodies.get_mut(key) {
-            for (_, pair) in &mut track.pairs {
-                pair.transform(by);
-            }
-        }
-        if let Some(pair) = self.displaced.get_mut(&key) {
-            pair.transform(by);
+    /// The motion of a body, or of all, is moved by an isometry after `tick` steps.
+    pub fn transform(&mut self, pairs: &Pairs, tick: u64, key: Option<BodyKey>, by: Pose) {
+        if self.is_kept() {
+            let number = pairs.transforms();
+            self.transforms.push_back(Transform {
+                number,
+                tick,
+                key,
+                by,
+            });
         }
     }
 
-    /// The motion of a body in an earlier step than the last, which was the `now`-th; `rest` is where it
-    /// is if it never moved since.
-    pub fn at(&self, key: BodyKey, tick: u64, now: u64, rest: Pose) -> Option<Pair> {
+    /// These pairs are of an earlier state: what was moved after that is not moved any more.
+    pub fn go_back(&mut self, pairs: &Pairs) {
+        let number = pairs.transforms();
+        self.transforms.retain(|it| it.number <= number);
+    }
+
+    /// The motion of a body in the step that was the `tick`-th.
+    pub fn at(&self, pairs: &Pairs, key: BodyKey, tick: u64) -> Option<Pair> {
+        let (last, now) = (pairs.of_step(key)?, pairs.tick());
+        if tick == now {
+            return Some(last).filter(Pair::is_finite);
+        }
         let track = self.bodies.get(key)?;
         if tick < track.since || tick > now || tick.saturating_add(self.len) <= now {
             return None;
         }
         let place = track.pairs.partition_point(|(at, _)| *at < tick);
-        Some(match track.pairs.get(place) {
-            Some((at, pair)) if *at == tick => *pair,
-            // At rest until it moved again, or to this day.
-            Some((_, pair)) => Pair::at_rest(pair.previous),
-            None => Pair::at_rest(rest),
-        })
+        // At rest until it moved again, or to this day.
+        let Some((at, pair)) = track.pairs.get(place).filter(|(at, _)| *at <= now) else {
+            return Some(Pair::at_rest(last.previous));
+        };
+        let mut pair = if *at == tick {
+            *pair
+        } else {
+            Pair::at_rest(pair.previous)
+        };
+        let is_of_this = |it: &&Transform| it.tick >= *at && it.key.is_none_or(|of| of == key);
+        for transform in self.transforms.iter().filter(is_of_this) {
+            pair.transform(&transform.by);
+        }
+        Some(pair).filter(Pair::is_finite)
     }
 }
 
@@ -143,23 +203,5 @@ impl Track {
         while self.pairs.len() as u64 > len {
             self.pairs.pop_front();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use slotmap::SlotMap;
-
-    #[test]
-    fn a_body_that_is_removed_leaves_nothing() {
-        let key = SlotMap::<BodyKey, ()>::with_key().insert(());
-        let mut history = History::default();
-        history.set_len(5, std::iter::once(key), 0);
-        history.push(key, 1, Pair::at_rest(Pose::IDENTITY));
-        assert!(history.at(key, 1, 2, Pose::IDENTITY).is_some());
-        history.remove(key);
-        assert_eq!(history.bodies.len(), 0);
-        assert!(history.at(key, 1, 2, Pose::IDENTITY).is_none());
     }
 }

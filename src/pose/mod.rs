@@ -5,24 +5,36 @@
 mod lanes;
 // The trajectory of a body from one state to the next.
 mod motion;
+// The same beyond the last state.
+mod onward;
 // What is shown after a rollback.
 mod correction;
+// Which of these for which body.
+mod smoothing_settings;
 // Work shared by many threads.
 mod shared;
 // The lists of bodies that move.
-mod moving;
+mod movers;
+// What happens to others.
+mod changes;
+mod counts;
+// All bodies by key: a part of the state.
+mod pairs;
 // The motion in earlier steps.
 mod history;
-// All of it by key.
-mod poses;
+// What frames show of these.
+mod screen;
 // What a renderer takes.
 mod matrices;
-// What another thread shows of it.
-mod screen;
 
+pub(crate) use changes::{Changes, ErrorChange};
 pub use correction::Correction;
+pub use counts::PoseCounts;
+pub(crate) use history::History;
 pub use matrices::{write_matrices_3x4, write_matrices_4x4};
 pub use motion::Smoothing;
-pub use poses::PoseCounts;
-pub(crate) use poses::Poses;
-pub(crate) use screen::{Moment, Onward, Screen};
+pub(crate) use movers::Movers;
+pub(crate) use onward::Onward;
+pub(crate) use pairs::Pairs;
+pub(crate) use screen::{Moment, Screen};
+pub(crate) use smoothing_settings::SmoothingSettings;

@@ -140,6 +140,10 @@ impl Pair {
         motions.at(trajectory.smoothing, weights)[0]
     }
 
+    pub fn is_finite(&self) -> bool {
+        self.previous.is_finite() && self.current.is_finite()
+    }
+
     /// Moves both states by the same isometry of the world.
     pub fn transform(&mut self, by: &Pose) {
         self.previous = by * self.previous;

@@ -1,121 +1,213 @@
-//! What is shown of states that come from another thread.
+//! What frames show: the pose of every body as it was last shown, and what changed then.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rapier::math::Pose;
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use rapier::dynamics::{RigidBody, RigidBodyVelocity};
-use rapier::math::{Pose, Real, Vector};
+use crate::key_log::KeyLog;
 
-use super::lanes::LANES;
-use super::motion::{all_moved_on, finite_center, finite_velocity, moved_on};
-use super::poses::Poses;
+use super::changes::{Changes, ErrorChange};
+use super::correction::{Correction, shown_with, turned};
+use super::motion::Weights;
+use super::movers::Movers;
+use super::onward::{Onward, move_on};
 
-/// The pose of every body as it was last shown, and what changed then.
-#[derive(Debug, Default)]
+/// Whoever draws has one: a simulation, or the view of one on another thread.
+///
+/// It takes the movers as they are, whatever state they are of: its own lists are brought into their order.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Screen {
-    shown: SecondaryMap<BodyKey, Pose>,
+    bodies: SecondaryMap<BodyKey, Shown>,
+    /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
+    keys: Vec<BodyKey>,
+    shown: Vec<Pose>,
+    marks: Vec<Marks>,
+    /// That of the movers; `None` if they may be others.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    order: Option<u64>,
+    /// How far off their places bodies are shown, after a rollback.
+    errors: BTreeMap<BodyKey, Pose>,
+    /// What this frame shows otherwise than the frame before, and what was put elsewhere since.
     moved: Vec<(BodyKey, Pose)>,
     removed: Vec<BodyKey>,
-    /// What was shown last, and how often bodies had been removed by then.
-    moment: Option<Moment>,
-    removals: u64,
-    /// Kept for its memory.
-    buffer: Vec<Pose>,
+    /// Bodies whose last change was shown while they were not among the movers, by frame.
+    rested: KeyLog,
+    removals: KeyLog,
+    /// The number of the last frame, and how far between two states it was.
+    number: u64,
+    alpha: f32,
 }
 
-/// What is shown of poses. Two that are equal show the same.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Moment {
-    /// Which simulation's poses they are.
-    pub simulation: u64,
-    /// The number of their frame.
-    pub frame: u64,
-    /// How far between their two states.
-    pub alpha: f32,
-    /// How far beyond: in seconds.
-    pub beyond: f32,
+/// What is shown of a body.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Shown {
+    /// It is at rest there. `moved_at` as in [`Marks`].
+    Resting { pose: Pose, moved_at: u32 },
+    /// The index in the lists.
+    Moving(usize),
 }
 
-/// How a body goes on from its last state.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Onward {
-    velocity: RigidBodyVelocity<Real>,
-    /// Of its mass, in its own frame.
-    center: Vector,
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Marks {
+    /// `shown` is to be reported by the next frame, whatever that shows.
+    is_unreported: bool,
+    /// It is shown off its place.
+    has_error: bool,
+    /// Where in `moved` it is, if it is.
+    moved_at: u32,
 }
 
-impl Onward {
-    pub fn of(body: &RigidBody) -> Self {
+impl Marks {
+    fn reported_at(moved_at: u32) -> Self {
         Self {
-            velocity: finite_velocity(body),
-            center: finite_center(body),
+            is_unreported: false,
+            has_error: false,
+            moved_at,
         }
     }
 }
 
-/// Moves bodies to where they are so many seconds later; who would be nowhere stays.
-fn move_on(poses: &mut [Pose], onward: &[Onward], seconds: f32) {
-    let put = |pose: &mut Pose, beyond: Pose| {
-        if beyond.is_finite() {
-            *pose = beyond;
-        }
-    };
-    let (fours, rest) = poses.as_chunks_mut::<LANES>();
-    let (onward_fours, onward_rest) = onward.as_chunks::<LANES>();
-    for (poses, onward) in fours.iter_mut().zip(onward_fours) {
-        let velocities = onward.each_ref().map(|it| &it.velocity);
-        let centers = onward.each_ref().map(|it| it.center);
-        let beyond = all_moved_on(poses, velocities, centers, [seconds; LANES]);
-        poses
-            .iter_mut()
-            .zip(beyond)
-            .for_each(|(pose, beyond)| put(pose, beyond));
-    }
-    for (pose, onward) in rest.iter_mut().zip(onward_rest) {
-        let beyond = moved_on(pose, &onward.velocity, onward.center, seconds);
-        put(pose, beyond);
-    }
+/// What a frame shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    /// The number of the frame: higher than that of every one before.
+    pub frame: u64,
+    /// How far between the two states.
+    pub alpha: f32,
+    /// How far beyond the second one, in seconds, and how each of the movers goes on there.
+    pub beyond: Option<(f32, &'a [Onward])>,
+    /// Real time since the last frame, in which errors decay.
+    pub elapsed: Duration,
+    pub correction: Option<Correction>,
 }
 
+/// How many bodies are worked on at once: few enough that what is made of them stays in the nearest cache.
+const CHUNK: usize = 64;
+
+/// # Frames
 impl Screen {
-    /// Shows a moment of `poses`. `onward` is of all of them that move, and is asked for beyond the last state only.
-    pub fn show(&mut self, poses: &Poses, onward: &[Onward], moment: Moment) {
+    /// Makes the poses that this frame shows, and the lists of what changed. Gives the number of bodies that are shown
+    /// beyond their last state.
+    pub fn show(&mut self, movers: &Movers, changes: &mut Changes, moment: &Moment) -> usize {
+        self.begin(moment);
+        for change in changes.errors.drain(..) {
+            self.change_error(change, moment.correction);
+        }
+        self.decay(moment.correction, moment.elapsed);
+        self.take(movers, changes);
+        self.align(movers);
+        let weights = Weights::new(moment.alpha);
+        let mut extrapolated = 0;
+        let mut poses = [Pose::IDENTITY; CHUNK];
+        for start in (0..self.keys.len()).step_by(CHUNK) {
+            let poses = &mut poses[..CHUNK.min(self.keys.len() - start)];
+            extrapolated += movers.blend(start, &weights, poses);
+            if let Some((seconds, onward)) = moment.beyond {
+                move_on(poses, &onward[start..], seconds);
+            }
+            self.add_errors(start, poses);
+            self.compare(start, poses);
+        }
+        extrapolated
+    }
+
+    /// A frame that shows what the last one has shown.
+    pub fn show_same(&mut self, frame: u64) {
+        self.number = frame;
         self.moved.clear();
         self.removed.clear();
-        let last = self.moment.replace(moment);
-        if last == Some(moment) {
+    }
+
+    fn begin(&mut self, moment: &Moment) {
+        self.show_same(moment.frame);
+        self.alpha = moment.alpha;
+    }
+
+    /// Takes in what came to rest, and what is gone.
+    fn take(&mut self, movers: &Movers, changes: &mut Changes) {
+        let mut living = SecondaryMap::new();
+        if std::mem::take(&mut changes.is_whole) {
+            self.order = None;
+            let resting = changes.rest.iter().map(|(key, _)| *key);
+            living.extend(
+                movers
+                    .keys()
+                    .iter()
+                    .copied()
+                    .chain(resting)
+                    .map(|key| (key, ())),
+            );
+            let gone = self.bodies.keys().filter(|key| !living.contains_key(*key));
+            changes.removed.extend(gone);
+        }
+        changes.removed.retain(|key| !living.contains_key(*key));
+        for key in changes.removed.drain(..) {
+            self.remove(key);
+        }
+        for (key, pose) in changes.rest.drain(..) {
+            self.rest(key, pose);
+        }
+    }
+
+    /// Brings the lists into the order of the movers.
+    fn align(&mut self, movers: &Movers) {
+        if self.order.replace(movers.order()) == Some(movers.order()) {
             return;
         }
-        let before = last.filter(|last| last.simulation == moment.simulation);
-        let removals = std::mem::replace(&mut self.removals, poses.removals());
-        if before.is_none() || removals != poses.removals() {
-            let gone = self.shown.keys().filter(|key| !poses.contains(*key));
-            self.removed.extend(gone);
-            for key in &self.removed {
-                self.shown.remove(*key);
+        for (place, key) in movers.keys().iter().enumerate() {
+            if self.keys.get(place) != Some(key) {
+                let listed = self.list(*key);
+                self.swap(place, listed);
             }
         }
-        let since = before.map(|before| before.frame);
-        poses.poses_at(moment.alpha, &mut self.buffer);
-        if moment.beyond > 0.0 {
-            move_on(&mut self.buffer, onward, moment.beyond);
-        }
-        for (key, pose) in poses.poses_since(since, &self.buffer) {
-            if self.shown.insert(key, pose) != Some(pose) {
-                self.moved.push((key, pose));
-            }
+        // Of a body that was put elsewhere and is not among these yet.
+        while self.keys.len() > movers.len() {
+            let place = self.keys.len() - 1;
+            self.rest(self.keys[place], self.shown[place]);
         }
     }
 
-    /// The body of this key was to come. If it is not shown now, it never will be, and is gone.
-    pub fn settle(&mut self, key: BodyKey) {
-        if !self.shown.contains_key(key) {
-            self.removed.push(key);
+    /// Shows `poses` of the bodies from `start` on.
+    fn compare(&mut self, start: usize, poses: &[Pose]) {
+        let places = start..start + poses.len();
+        let keys = &self.keys[places.clone()];
+        let marks = &mut self.marks[places.clone()];
+        let shown = &mut self.shown[places];
+        for (((key, marks), shown), pose) in keys.iter().zip(marks).zip(shown).zip(poses) {
+            // In parts: a pose copied whole would go into the list by way of the stack.
+            let pose = Pose::from_parts(pose.translation, pose.rotation);
+            if pose != *shown || marks.is_unreported {
+                *shown = pose;
+                marks.moved_at = index(self.moved.len());
+                marks.is_unreported = false;
+                self.moved.push((*key, pose));
+            }
         }
     }
+}
 
+/// # Bodies
+impl Screen {
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.shown.get(key).copied()
+        Some(match *self.bodies.get(key)? {
+            Shown::Resting { pose, .. } => self.with_error(key, pose),
+            Shown::Moving(place) => self.shown[place],
+        })
+    }
+
+    pub fn alpha(&self) -> f32 {
+        self.alpha
+    }
+
+    /// The number of the last frame.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
@@ -125,4 +217,243 @@ impl Screen {
     pub fn removed(&self) -> &[BodyKey] {
         &self.removed
     }
+
+    /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
+    /// this number: it is the last one, or the one before.
+    pub fn lists_all_since(&self, frame: u64) -> bool {
+        let frames = self.number.checked_sub(frame);
+        frames.is_some_and(|frames| frames <= 1)
+    }
+
+    /// The bodies that may be shown elsewhere than in an earlier frame, and those that were removed since; `None` if
+    /// that is too long ago.
+    pub fn changes_since(
+        &self,
+        frame: u64,
+    ) -> Option<(
+        impl Iterator<Item = (BodyKey, Pose)>,
+        impl Iterator<Item = BodyKey>,
+    )> {
+        let rested = self.rested.since(frame).filter(|_| frame <= self.number)?;
+        let keys = rested.chain(self.keys.iter().copied());
+        let removed = self.removals.since(frame)?;
+        Some((
+            keys.filter_map(|key| Some((key, self.pose(key)?))),
+            // After a rollback some may live again.
+            removed.filter(|key| !self.bodies.contains_key(*key)),
+        ))
+    }
+
+    /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
+    /// hosts that have read that already. A body that was not shown yet is reported by the next one.
+    pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
+        if self.bodies.contains_key(key) {
+            let place = self.list(key);
+            if self.shown[place] != pose {
+                self.shown[place] = pose;
+                self.marks[place].is_unreported = true;
+                self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
+            }
+        }
+    }
+
+    fn remove(&mut self, key: BodyKey) {
+        if let Some(Shown::Moving(place)) = self.bodies.remove(key) {
+            self.unlist(place);
+        }
+        self.errors.remove(&key);
+        self.removed.push(key);
+        self.removals.grow(self.bodies.len() + 1);
+        self.removals.push(self.number, key);
+    }
+
+    /// The body stays where it is.
+    fn rest(&mut self, key: BodyKey, pose: Pose) {
+        let now = self.with_error(key, pose);
+        let before = self.pose(key);
+        let marks = match self.bodies.get(key) {
+            Some(Shown::Moving(place)) => {
+                let marks = self.marks[*place];
+                self.rested.push(self.number, key);
+                self.unlist(*place);
+                marks
+            }
+            Some(Shown::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
+            None => Marks::reported_at(0),
+        };
+        let moved_at = marks.moved_at;
+        self.bodies.insert(key, Shown::Resting { pose, moved_at });
+        self.rested.grow(self.bodies.len());
+        if before != Some(now) || marks.is_unreported {
+            self.report_resting(key, now);
+        }
+    }
+
+    /// Of a body that moves, the lists say it anyway.
+    fn report_resting(&mut self, key: BodyKey, shown: Pose) {
+        if let Some(&Shown::Resting { pose, moved_at }) = self.bodies.get(key) {
+            self.rested.push(self.number, key);
+            let moved_at = self.report(key, shown, moved_at);
+            self.bodies[key] = Shown::Resting { pose, moved_at };
+        }
+    }
+
+    /// Gives where in `moved` it is.
+    fn report(&mut self, key: BodyKey, shown: Pose, moved_at: u32) -> u32 {
+        match self.moved.get_mut(moved_at as usize) {
+            Some(reported) if reported.0 == key => {
+                reported.1 = shown;
+                moved_at
+            }
+            _ => {
+                self.moved.push((key, shown));
+                index(self.moved.len() - 1)
+            }
+        }
+    }
+}
+
+/// # Errors
+impl Screen {
+    pub fn error(&self, key: BodyKey) -> Option<&Pose> {
+        self.errors.get(&key)
+    }
+
+    /// How many bodies are shown off their places.
+    pub fn errors_len(&self) -> usize {
+        self.errors.len()
+    }
+
+    pub fn change_error(&mut self, change: ErrorChange, correction: Option<Correction>) {
+        match change {
+            ErrorChange::Add(key, by) => {
+                let error = self.error(key).map_or(by, |error| shown_with(error, &by));
+                self.set_error(key, correction.filter(|it| it.keeps(&error)).map(|_| error));
+            }
+            ErrorChange::Turn(key, by) => {
+                let turned = self.error(key).map(|error| turned(error, by));
+                self.set_error(key, turned);
+            }
+            ErrorChange::Clear(key) => self.set_error(key, None),
+            ErrorChange::ClearAll => {
+                while let Some((key, _)) = self.errors.first_key_value() {
+                    self.set_error(*key, None);
+                }
+            }
+        }
+    }
+
+    fn set_error(&mut self, key: BodyKey, error: Option<Pose>) {
+        if let Some(Shown::Moving(place)) = self.bodies.get(key) {
+            self.marks[*place].has_error = error.is_some();
+        }
+        match error {
+            Some(error) => self.errors.insert(key, error),
+            None => self.errors.remove(&key),
+        };
+    }
+
+    fn with_error(&self, key: BodyKey, pose: Pose) -> Pose {
+        self.error(key)
+            .map_or(pose, |error| shown_with(error, &pose))
+    }
+
+    fn add_errors(&self, start: usize, poses: &mut [Pose]) {
+        if self.errors.is_empty() {
+            return;
+        }
+        for (place, pose) in (start..).zip(poses) {
+            if self.marks[place].has_error {
+                *pose = self.with_error(self.keys[place], *pose);
+            }
+        }
+    }
+
+    fn decay(&mut self, correction: Option<Correction>, elapsed: Duration) {
+        let mut next = self.errors.keys().next().copied();
+        while let Some(key) = next {
+            let before = self.pose(key);
+            let left = correction.and_then(|it| it.decayed(&self.errors[&key], elapsed));
+            self.set_error(key, left);
+            let after = self.pose(key);
+            if let Some(shown) = after.filter(|_| after != before) {
+                self.report_resting(key, shown);
+            }
+            let later = (std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded);
+            next = self.errors.range(later).next().map(|(key, _)| *key);
+        }
+    }
+}
+
+/// # Places in the lists
+impl Screen {
+    /// Puts a body onto the list of those that move, if it is not there.
+    fn list(&mut self, key: BodyKey) -> usize {
+        let (shown, moved_at) = match self.bodies.get(key) {
+            Some(Shown::Moving(place)) => return *place,
+            Some(Shown::Resting { pose, moved_at }) => {
+                (Some(self.with_error(key, *pose)), *moved_at)
+            }
+            None => (None, 0),
+        };
+        let place = self.keys.len();
+        self.keys.push(key);
+        self.shown.push(shown.unwrap_or_default());
+        self.marks.push(Marks {
+            is_unreported: shown.is_none(),
+            has_error: self.errors.contains_key(&key),
+            ..Marks::reported_at(moved_at)
+        });
+        self.bodies.insert(key, Shown::Moving(place));
+        self.rested.grow(self.bodies.len());
+        place
+    }
+
+    fn unlist(&mut self, place: usize) {
+        self.keys.swap_remove(place);
+        self.shown.swap_remove(place);
+        self.marks.swap_remove(place);
+        self.repair(place);
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        if one != other {
+            self.keys.swap(one, other);
+            self.shown.swap(one, other);
+            self.marks.swap(one, other);
+            self.repair(one);
+            self.repair(other);
+        }
+    }
+
+    /// Another body has come to `place`: writes that to its key.
+    fn repair(&mut self, place: usize) {
+        if let Some(key) = self.keys.get(place) {
+            self.bodies[*key] = Shown::Moving(place);
+        }
+    }
+
+    /// Whether the lists are those of the bodies, with finite poses.
+    #[cfg(feature = "serde")]
+    pub fn is_consistent(&self) -> bool {
+        let len = self.keys.len();
+        let is_listed = |(place, key): (usize, &BodyKey)| matches!(self.bodies.get(*key), Some(Shown::Moving(at)) if *at == place);
+        let resting = self.bodies.values().filter_map(|shown| match shown {
+            Shown::Resting { pose, .. } => Some(pose),
+            Shown::Moving(_) => None,
+        });
+        (self.shown.len(), self.marks.len()) == (len, len)
+            && self.keys.iter().enumerate().all(is_listed)
+            && self.bodies.len() - resting.clone().count() == len
+            && resting
+                .chain(&self.shown)
+                .chain(self.errors.values())
+                .all(Pose::is_finite)
+    }
+}
+
+/// Keys are 32 bits wide, so there are never more bodies than that.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+fn index(len: usize) -> u32 {
+    len as u32
 }

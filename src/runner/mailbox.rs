@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::key::BodyKey;
-use crate::pose::{Onward, Poses};
-use crate::simulation::Frame;
+use crate::pose::{Changes, Correction, Movers, Onward};
 use crate::step::Events;
 
 use super::sync::{Mutex, TryLockError};
@@ -18,21 +16,30 @@ pub(super) const SOON: Duration = Duration::from_micros(100);
 /// The most failures that wait to be taken. A hook that fails in every step has said why by then.
 const MOST_FAILURES: usize = 1_000;
 
-/// What a step has led to.
+/// What is shown of a state.
 #[derive(Debug, Default)]
-pub(super) struct State {
-    pub poses: Poses,
-    /// How the bodies that move go on from it; empty if nobody asks.
+pub(super) struct Snapshot {
+    /// Which simulation's it is.
+    pub run: u64,
+    /// The number of steps made.
+    pub tick: u64,
+    pub movers: Movers,
+    /// How these go on from it; empty if nobody asks.
     pub onward: Vec<Onward>,
-    pub frame: Frame,
-    /// Counts up when the game puts another simulation in place of the one there was: its frames are numbered anew.
-    pub replaced: u64,
-    /// Simulated time at its end.
+    pub correction: Option<Correction>,
+    /// Simulated time at the end of its last step.
     pub time: Duration,
-    /// The length of a step, in seconds.
+    /// The length of that step, in seconds.
     pub dt: f64,
-    /// How many bodies of [`Mail::spawned`] had come by then.
-    pub spawned: u64,
+    /// Whether it is of a pause.
+    pub is_stopped: bool,
+}
+
+/// A state on its way, with what happened since the one before.
+#[derive(Debug)]
+pub(super) struct Handed {
+    pub snapshot: Arc<Snapshot>,
+    pub changes: Changes,
 }
 
 /// Which simulated time it is at a moment of real time, and how fast that goes on.
@@ -46,8 +53,8 @@ pub(super) struct Pace {
 
 #[derive(Debug)]
 pub(super) struct Mail<E> {
-    /// The last few, oldest first. Of those between, what they did to the poses is in the later ones.
-    pub states: VecDeque<Arc<State>>,
+    /// The last few, oldest first. What happened before one that is dropped is handed over with the next one.
+    pub states: VecDeque<Handed>,
     pub pace: Pace,
     /// Of each step that had any, oldest first.
     pub events: VecDeque<(u64, Events)>,
@@ -56,14 +63,8 @@ pub(super) struct Mail<E> {
     pub failures: VecDeque<Failure<E>>,
     /// How many of the oldest were dropped, as nobody took them.
     pub lost_failures: u64,
-    /// Keys for bodies that are still to come.
-    pub keys: Vec<BodyKey>,
-    /// Those whose bodies have come, in that order, or never will.
-    pub spawned: VecDeque<BodyKey>,
     /// Real time that was dropped.
     pub dropped: Duration,
-    /// Commands that came too late for their key: see [`Runner::spawn`](super::Runner::spawn).
-    pub lost_spawns: u64,
 }
 
 impl<E> Default for Mail<E> {
@@ -75,10 +76,7 @@ impl<E> Default for Mail<E> {
             lost_events: 0,
             failures: VecDeque::new(),
             lost_failures: 0,
-            keys: Vec::new(),
-            spawned: VecDeque::new(),
             dropped: Duration::ZERO,
-            lost_spawns: 0,
         }
     }
 }
@@ -87,19 +85,11 @@ impl<E> Mail<E> {
     /// Adds what has come later. As many states are kept as the settings say, and the events of as many steps.
     pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         for state in later.states.drain(..) {
-            let is_other = |last: &Arc<State>| last.replaced != state.replaced;
-            if self.states.back().is_some_and(is_other) {
-                self.states.clear();
-            }
-            // What was done in a pause, or the simulation went back.
-            let is_before = |last: &Arc<State>| last.frame.tick < state.frame.tick;
-            while self.states.back().is_some_and(|last| !is_before(last)) {
-                self.states.pop_back();
-            }
-            self.states.push_back(state);
+            self.add(state);
         }
-        let old = self.states.len().saturating_sub(settings.states());
-        self.states.drain(..old);
+        while self.states.len() > settings.states() {
+            self.drop_oldest();
+        }
         self.events.append(&mut later.events);
         let old = self.events.len().saturating_sub(settings.events);
         self.lost_events += std::mem::take(&mut later.lost_events);
@@ -113,10 +103,36 @@ impl<E> Mail<E> {
         let old = self.failures.len().saturating_sub(MOST_FAILURES);
         self.failures.drain(..old);
         self.lost_failures += std::mem::take(&mut later.lost_failures) + old as u64;
-        self.keys.append(&mut later.keys);
-        self.spawned.append(&mut later.spawned);
         self.dropped += std::mem::take(&mut later.dropped);
-        self.lost_spawns += std::mem::take(&mut later.lost_spawns);
+    }
+
+    /// Adds a state, in place of those that it comes instead of.
+    pub fn add(&mut self, mut state: Handed) {
+        let mut changes = Changes::default();
+        let (run, tick) = (state.snapshot.run, state.snapshot.tick);
+        let is_before = |last: &Snapshot| last.run == run && last.tick < tick;
+        // What was done in a pause, another simulation, or one that went back.
+        while let Some(last) = self.states.pop_back() {
+            if is_before(&last.snapshot) {
+                self.states.push_back(last);
+                break;
+            }
+            let later = std::mem::replace(&mut changes, last.changes);
+            changes.append(later);
+        }
+        changes.append(state.changes);
+        state.changes = changes;
+        self.states.push_back(state);
+    }
+
+    /// Drops the oldest state.
+    fn drop_oldest(&mut self) {
+        if let Some(oldest) = self.states.pop_front()
+            && let Some(next) = self.states.front_mut()
+        {
+            let later = std::mem::replace(&mut next.changes, oldest.changes);
+            next.changes.append(later);
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 // What can be set.
 mod settings;
-// What is asked of it.
-mod command;
+// Bodies that are sent to it.
+mod spawned;
 // What comes from it.
 mod mailbox;
 // The same for hooks that stay on the game's thread.
@@ -28,20 +28,24 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "hecs")]
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
 use crate::step::Events;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
-pub use command::{Call, Command};
 pub use failure::{Failure, SendError};
 use mailbox::Mailbox;
 use orders::{OrderSender, orders};
 pub use overlap::Overlap;
 use physics::{Order, Physics};
 pub use settings::{RunnerSettings, Starved};
+pub use spawned::Spawned;
 pub use view::View;
+
+/// A function for [`Runner::call`].
+pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
 
 /// A question to the physics, which gets the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
@@ -160,8 +164,9 @@ where
 impl<H: Hooks> fmt::Debug for Order<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Command(command) => command.fmt(f),
+            Self::Call(_) => f.write_str("Call"),
             Self::Query(_) => f.write_str("Query"),
+            Self::RemoveAll(keys) => f.debug_tuple("RemoveAll").field(keys).finish(),
             Self::Recover => f.write_str("Recover"),
         }
     }
@@ -212,15 +217,11 @@ where
 
     /// Both sides.
     fn without_thread(
-        simulation: Simulation,
+        mut simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
     ) -> (Self, Physics<H>) {
-        let mut view = View::new(settings, simulation.frame().number);
-        for (key, _) in simulation.bodies() {
-            let pose = simulation.pose(key).expect("it is there");
-            view.expect(key, pose);
-        }
+        let view = View::new(settings, simulation.take_screen());
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(simulation.clock().real_time());
         let (sender, orders) = orders(settings.commands);
@@ -254,70 +255,55 @@ where
         self.clock.now()
     }
 
-    /// Sends a command, to be run at the start of the next step.
+    /// Sends a function, to be called before the next step with the simulation and the hooks: forces, teleports, a pause,
+    /// another speed. Functions are called in the order sent.
+    ///
+    /// It is called between two steps as soon as the thread is free, so that a speed or a pause holds from then on.
     ///
     /// # Errors
-    /// [`SendError`], with the command.
-    pub fn send(&self, command: Command<H>) -> Result<(), SendError<Command<H>>> {
-        self.order(Order::Command(command)).map_err(|error| {
+    /// [`SendError`], with the function.
+    pub fn call(
+        &self,
+        call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static,
+    ) -> Result<(), SendError<Call<H>>> {
+        self.order(Order::Call(Box::new(call))).map_err(|error| {
             error.map(|order| match order {
-                Order::Command(command) => command,
+                Order::Call(call) => call,
                 _ => unreachable!("it is the order that was given"),
             })
         })
     }
 
-    /// Sends a function, to be called at the start of the next step with the simulation and the hooks: for everything that
-    /// has no [`Command`].
+    /// Inserts a body with its colliders before the next step. For thousands at once see [Levels](Self#levels).
     ///
     /// # Errors
-    /// [`SendError`], with the function in its command.
-    pub fn call(
-        &self,
-        call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static,
-    ) -> Result<(), SendError<Command<H>>> {
-        self.send(Command::Call(Box::new(call)))
-    }
-
-    /// Inserts a body with its colliders in the next step. Its key can be used in commands at once.
-    ///
-    /// If the simulation is replaced or rewound before that step, the key is lost and the body is not inserted,
-    /// which is [counted](Self::lost_spawns).
-    ///
-    /// # Errors
-    /// [`SendError`], with the command, which has no key then: to try again, spawn its body again. For thousands
-    /// at once see [Levels](Self#levels).
+    /// [`SendError`], with the function that inserts it.
     pub fn spawn<C: Into<Collider>>(
-        &mut self,
+        &self,
         body: impl Into<RigidBody>,
         colliders: impl IntoIterator<Item = C>,
-    ) -> Result<BodyKey, SendError<Command<H>>> {
-        let body = Box::new(body.into());
-        let pose = *body.position();
-        let mut command = Command::Spawn {
-            key: BodyKey::default(),
-            body,
-            colliders: colliders.into_iter().map(Into::into).collect(),
-        };
-        let Some(reserved) = self.view.take_key(&self.mailbox) else {
-            return Err(SendError::Full(command));
-        };
-        if let Command::Spawn { key, .. } = &mut command {
-            *key = reserved;
-        }
-        match self.send(command) {
-            Ok(()) => {
-                self.view.expect(reserved, pose);
-                Ok(reserved)
+    ) -> Result<Spawned, SendError<Call<H>>> {
+        let body = body.into();
+        let colliders: Vec<Collider> = colliders.into_iter().map(Into::into).collect();
+        let spawned = Spawned::default();
+        let sent = spawned.clone();
+        self.call(move |simulation, _| {
+            let key = simulation.insert_body(body);
+            for collider in colliders {
+                let _ = simulation.insert_collider(key, collider);
             }
-            Err(mut error) => {
-                self.view.give_key_back(reserved);
-                let (SendError::Full(command) | SendError::Ended(command)) = &mut error;
-                if let Command::Spawn { key, .. } = command {
-                    *key = BodyKey::default();
-                }
-                Err(error)
-            }
+            sent.set(key);
+        })?;
+        Ok(spawned)
+    }
+
+    /// Removes bodies before the next step. Gives back those of which the queue is full.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn remove_all(&self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
+        match self.order(Order::RemoveAll(keys)) {
+            Err(SendError::Full(Order::RemoveAll(keys))) => keys,
+            // Of one whose thread has ended nothing is left to remove.
+            _ => Vec::new(),
         }
     }
 
@@ -422,12 +408,6 @@ where
         self.view.lost_failures()
     }
 
-    /// How many bodies were not inserted because their key was lost: see [`spawn`](Self::spawn).
-    #[must_use]
-    pub fn lost_spawns(&self) -> u64 {
-        self.view.lost_spawns()
-    }
-
     /// How much real time was dropped because physics was too far behind.
     #[must_use]
     pub fn dropped(&self) -> Duration {
@@ -449,7 +429,10 @@ where
         self.orders = None;
         let thread = self.thread.take().expect("only this takes it");
         match thread.join() {
-            Ok(ended) => ended,
+            Ok((mut simulation, hooks)) => {
+                simulation.put_screen(self.view.take_screen());
+                (simulation, hooks)
+            }
             Err(payload) => std::panic::resume_unwind(payload),
         }
     }

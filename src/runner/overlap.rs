@@ -1,6 +1,7 @@
 //! A step beside the frame that is drawn, with the hooks on the game's thread.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -12,10 +13,9 @@ use crate::simulation::{Hooks, Simulation, or_none};
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
-use super::RunnerSettings;
-use super::mailbox::{Mail, Pace, State};
-use super::physics::{at, begin_frame};
+use super::mailbox::{Handed, Pace, Snapshot};
 use super::view::View;
+use super::{RunnerSettings, Starved};
 
 /// A simulation whose steps are made by another thread while the game draws its frame.
 ///
@@ -55,13 +55,12 @@ use super::view::View;
 ///
 /// # What runs where
 /// [Rapier's own hooks](Hooks::physics_hooks) and [custom forces](crate::ForceGenerator::custom) are called within
-/// the step, on the other thread. Steps that are made again after a [rollback](Simulation::roll_back) are made at
-/// once, on the game's thread.
+/// the step, on the other thread. Steps that are made again after a [rollback](Simulation::roll_back), and all but the
+/// last of several steps that are due, are waited for.
 ///
-/// # Limits
-/// Steps are made at a fixed rate, whatever [`Stepping`](crate::Stepping) is set. The limits of steps and budget only
-/// decide how far a [rollback](Simulation::roll_back) may go. A frame longer than
-/// [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of one thread.
+/// # Frames
+/// The frames of the simulation are those of the game, with its settings and limits: the same steps are made, with the same
+/// bits, as in one thread. While a step is under way, frames wait for it; what they make due is made after it.
 pub struct Overlap {
     /// `None` while the other thread has it.
     simulation: Option<Simulation>,
@@ -71,24 +70,26 @@ pub struct Overlap {
     from: Receiver<(Simulation, Result<bool, Payload>)>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
-    /// The most time that a frame puts in: read before it is used.
-    longest_frame: Duration,
     /// How long a step may take before frames wait for it: of a step.
     slack: f32,
-    now: Duration,
-    /// Whether the simulation's clock is still to be set going.
-    stands: bool,
-    /// The number of the simulation's last frame, and its real time.
-    at: (u64, Duration),
-    /// How often another simulation was put in place of the one there was.
-    replaced: u64,
+    /// The times of frames that the simulation has not seen yet.
+    waiting: VecDeque<Duration>,
+    /// Its real time, and the most time that a frame puts in, when it was here last.
+    real_time: Duration,
+    longest_frame: Duration,
+    /// Whether time stood still in the last frame that it has seen.
+    is_stopped: bool,
+    /// Which simulation it is.
+    run: u64,
+    /// The version of what is shown of it.
+    published: Option<u64>,
 }
 
 /// A step that is being made, or is made and not shown yet.
 #[derive(Debug)]
 struct UnderWay {
     step: Step,
-    /// When frames are to show it.
+    /// When frames are to show it, in real time as frames put it in.
     due: Duration,
 }
 
@@ -101,7 +102,7 @@ impl fmt::Debug for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Overlap")
             .field("under_way", &self.under_way)
-            .field("now", &self.now)
+            .field("now", &self.now())
             .finish_non_exhaustive()
     }
 }
@@ -112,7 +113,7 @@ impl Overlap {
     /// # Panics
     /// If the system cannot start a thread.
     #[must_use]
-    pub fn new(simulation: Simulation) -> Self {
+    pub fn new(mut simulation: Simulation) -> Self {
         let (to, jobs) = channel::<Job>();
         let (done, from) = channel();
         let thread = Builder::new().name("physics".into()).spawn(move || {
@@ -124,76 +125,60 @@ impl Overlap {
                 }
             }
         });
-        let clock = simulation.clock();
-        // The first step is begun as time begins, and is of the time before.
-        let now = clock.real_time() + clock.until_next_step().unwrap_or_default();
         let settings = RunnerSettings {
-            slack: 0.0,
+            slack: 1.0,
             ..RunnerSettings::default()
         };
-        let view = View::new(settings, simulation.frame().number);
         let mut overlap = Self {
-            at: at(&simulation),
+            view: View::new(settings, simulation.take_screen()),
+            run: simulation.id(),
+            published: None,
+            is_stopped: simulation.clock().stands_still(),
+            real_time: simulation.clock().real_time(),
+            longest_frame: Duration::ZERO,
             simulation: Some(simulation),
             under_way: None,
             to: Some(to),
             from,
             thread: Some(thread.expect("the system starts a thread for the physics")),
-            view,
-            longest_frame: Duration::ZERO,
             slack: 1.0,
-            now,
-            stands: false,
-            replaced: 0,
+            waiting: VecDeque::new(),
         };
-        overlap.publish(now);
+        overlap.publish();
         overlap
     }
 
     /// Call once a frame with the time that it took: starts the steps that can start, and returns what to show.
     ///
     /// # Errors
-    /// The first error of a hook. It ends the frame: a step that was made stays made; the step before which it failed is
-    /// dropped, and of those still due all but one, counted in [`Dropped::frame_time`](crate::Dropped::frame_time).
-    /// The next frame continues. [`view`](Self::view) has what to show.
+    /// What a hook returned, as from [`advance_with`](Simulation::advance_with); the rest of the frame's steps is dropped.
     ///
     /// # Panics
-    /// If Rapier, one of its hooks or a custom force panicked in a step: once, with its payload. After Rapier did,
-    /// every frame panics as [`Simulation::begin_frame`] does, until the simulation is
-    /// [rewound](Simulation::rewind) or replaced.
-    ///
-    /// A panic in a hook unwinds through this call; the next frame continues.
+    /// If the hooks, Rapier or a custom force panic.
     pub fn frame<H: Hooks>(
         &mut self,
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
-        self.notice_other();
-        self.start();
-        self.drop_backlog();
-        self.read_longest_frame();
-        self.now += frame_time.min(self.longest_frame);
-        let result = self.make_steps(hooks);
+        self.waiting.push_back(frame_time);
+        let result = self.go_on(hooks);
         if result.is_err() {
-            self.notice_other();
-            self.end_frame(self.now);
+            self.end_frame();
         }
-        self.view.show(self.now);
+        let now = self.shown_time();
+        self.view.show(now);
         result.map(|()| &self.view)
     }
 
     /// Sets how much time a step has before a frame waits for it, from 0 to 1, in steps: 1 by default. From the next step
-    /// on. NaN counts as 1.
-    ///
-    /// As much is added to the latency of one thread. With 1, no frame waits for a step that takes less than its
-    /// own length. Set it to a little more than the longest step takes: 0.5 for steps of up to 8 ms at 60 Hz. With 0 each
-    /// step is waited for at once, as in one thread.
+    /// on what it does is shown so much later than in one thread.
     pub fn set_slack(&mut self, slack: f32) {
         self.slack = if slack.is_nan() {
             1.0
         } else {
             slack.clamp(0.0, 1.0)
         };
+        self.view.set_slack(self.slack);
     }
 
     /// What the last [`frame`](Self::frame) has shown.
@@ -206,7 +191,18 @@ impl Overlap {
     /// [`InputQueue`](crate::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
-        self.now
+        self.waiting
+            .iter()
+            .fold(self.real_time, |sum, time| sum.saturating_add(*time))
+    }
+
+    /// [`now`](Self::now), of frames that count as long as a frame may.
+    fn shown_time(&self) -> Duration {
+        let times = self
+            .waiting
+            .iter()
+            .map(|time| *time.min(&self.longest_frame));
+        times.fold(self.real_time, Duration::saturating_add)
     }
 
     /// The simulation between two frames, to be saved, edited or replaced. Waits until the
@@ -217,80 +213,96 @@ impl Overlap {
     /// As [`frame`](Self::frame), once.
     pub fn simulation(&mut self) -> &mut Simulation {
         self.join();
-        self.notice_other();
+        let simulation = self.here();
         // So that it can be saved.
-        self.here().end_frame();
-        self.mark();
-        self.here()
+        simulation.end_frame_unshown();
+        simulation
     }
 
     /// Ends the other thread, and returns the simulation after the current step. The hook after
     /// that is not called.
     ///
     /// # Panics
-    /// As [`frame`](Self::frame), once.
+    /// If the step that is under way panicked.
     #[must_use]
     pub fn stop(mut self) -> Simulation {
         self.join();
         let mut simulation = self.simulation.take().expect("it was joined");
-        simulation.end_frame();
+        simulation.end_frame_unshown();
+        simulation.put_screen(self.view.take_screen());
         simulation
     }
 
-    /// Of the steps that were due before this frame, as an earlier one has ended with an error or a panic, one is
-    /// made.
-    fn drop_backlog(&mut self) {
-        if self.under_way.is_none()
-            && !self.stands
-            && let Some(until) = self.until_next_step()
-        {
-            let latest = self.now.saturating_sub(until);
-            let simulation = self.here();
-            let behind = latest.saturating_sub(simulation.clock().real_time());
-            simulation.skip_real_time(behind);
-            self.mark();
+    /// Makes what the frames so far have made due, but for the step that has time yet.
+    fn go_on<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        self.notice_other();
+        if let Some(simulation) = &self.simulation {
+            simulation.check_world();
         }
-    }
-
-    fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        while self.is_due() {
-            self.finish_step(hooks)?;
-            if !self.begin_step(hooks)? {
-                break;
+        loop {
+            if let Some(under_way) = &self.under_way {
+                if under_way.due > self.shown_time() {
+                    return Ok(());
+                }
+                self.finish_step(hooks)?;
+            } else if self.here().is_in_frame() {
+                self.begin_step(hooks)?;
+            } else if let Some(frame_time) = self.waiting.pop_front() {
+                self.begin_frame(frame_time, hooks)?;
+            } else {
+                return Ok(());
             }
         }
-        self.stand_still(hooks)
     }
 
-    /// Lets time go on. The step that is begun now is of the time before, and what is shown goes on at once.
-    fn start(&mut self) {
-        if self.stands
-            && let Some(until) = self.until_next_step()
-        {
-            self.stands = false;
-            let before = self.now.saturating_sub(until);
-            self.here().set_real_time(before);
-            self.mark();
-            self.publish(self.now);
-        }
+    fn begin_frame<H: Hooks>(
+        &mut self,
+        frame_time: Duration,
+        hooks: &mut H,
+    ) -> Result<(), H::Error> {
+        let simulation = self.here();
+        let is_stopped = simulation.clock().stands_still();
+        let result = hooks.before_frame(simulation, frame_time);
+        simulation.begin_frame(frame_time);
+        self.is_stopped = is_stopped;
+        self.read_clock();
+        result
     }
 
-    /// Whether the time of the next step is over.
-    fn is_due(&self) -> bool {
-        let next = match (&self.under_way, &self.simulation) {
-            (Some(under_way), _) => Some(under_way.due),
-            (None, Some(simulation)) => {
-                let until = self.until_next_step();
-                until.map(|until| simulation.clock().real_time() + until)
+    /// Lets the other thread make the next step of the frame that is open; if none is due, ends the frame.
+    fn begin_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        let simulation = self.here();
+        while let Some(step) = simulation.next_step() {
+            if step.is_resimulated {
+                simulation.make_one(hooks, step)?;
+                continue;
             }
-            (None, None) => None,
-        };
-        next.is_some_and(|next| next <= self.now)
+            hooks.before_step(simulation, step)?;
+            // Not if the hook has rolled back or replaced the simulation.
+            if simulation.current_step() == Some(step) {
+                self.send(step, hooks.physics_hooks());
+                return Ok(());
+            }
+        }
+        self.notice_other();
+        self.end_frame();
+        Ok(())
     }
 
-    /// `None` in a pause, and while the other thread has the simulation.
-    fn until_next_step(&self) -> Option<Duration> {
-        self.simulation.as_ref()?.clock().until_next_step()
+    fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
+        let slack = self.slack;
+        let clock = self.here().clock();
+        let end = step.end_time + clock.rate().period().mul_f32(slack);
+        let wait = end.saturating_sub(clock.time()).as_secs_f64() / clock.speed();
+        // Of a single step in a pause there is no time to wait for.
+        let wait = if clock.is_paused() { 0.0 } else { wait };
+        let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
+        let due = self.real_time.saturating_add(wait);
+        if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
+            self.under_way = Some(UnderWay { step, due });
+            // It waits for just this.
+            let _ = to.send((simulation, hooks));
+        }
     }
 
     fn join(&mut self) {
@@ -312,7 +324,7 @@ impl Overlap {
     /// The step that was under way is over: the game reacts to it, and frames show it.
     fn finish_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.join();
-        let Some(UnderWay { step, due }) = self.under_way.take() else {
+        let Some(UnderWay { step, .. }) = self.under_way.take() else {
             return Ok(());
         };
         let simulation = self.here();
@@ -325,111 +337,53 @@ impl Overlap {
         // Not if it was unmade.
         if simulation.tick() == step.tick + 1 {
             hooks.after_step(simulation, step)?;
-            // Those of a rollback, or of more than one that was asked for in a pause.
-            simulation.make_steps(hooks)?;
         }
         self.notice_other();
-        self.end_frame(due);
-        self.start();
         Ok(())
     }
 
-    /// Lets the other thread make the next step, if it is due. Gives `false` if there was none.
-    fn begin_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<bool, H::Error> {
-        let Some(until) = self.until_next_step().filter(|_| self.is_due()) else {
-            return Ok(false);
-        };
-        let result = begin_frame(self.here(), hooks, until);
-        self.mark();
-        result?;
-        let simulation = self.here();
-        while let Some(step) = simulation.next_step() {
-            if step.is_resimulated {
-                simulation.make_one(hooks, step)?;
-                continue;
-            }
-            hooks.before_step(simulation, step)?;
-            // Not if the hook has rolled back or replaced the simulation.
-            if simulation.current_step() == Some(step) {
-                self.send(step, hooks.physics_hooks());
-                return Ok(true);
-            }
-        }
-        self.notice_other();
-        self.end_frame(self.now);
-        Ok(false)
-    }
-
-    fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
-        self.read_longest_frame();
-        let next = self.until_next_step().unwrap_or_default();
-        if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
-            let due =
-                step.real_end + next.saturating_sub(next.mul_f64(f64::from(1.0 - self.slack)));
-            self.under_way = Some(UnderWay { step, due });
-            // It waits for just this.
-            let _ = to.send((simulation, hooks));
+    /// Frames show from now on what there is now.
+    fn end_frame(&mut self) {
+        if let Some(simulation) = &mut self.simulation {
+            simulation.end_frame_unshown();
+            self.publish();
         }
     }
 
-    /// In a pause real time goes on, and what the game does is shown.
-    fn stand_still<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        if self.simulation.is_none() || self.under_way.is_some() || self.until_next_step().is_some()
-        {
-            return Ok(());
-        }
-        self.stands = true;
-        let now = self.now;
-        let simulation = self.here();
-        simulation.set_real_time(now);
-        self.mark();
-        let simulation = self.here();
-        begin_frame(simulation, hooks, Duration::ZERO)?;
-        simulation.make_steps(hooks)?;
-        self.end_frame(now);
-        Ok(())
-    }
-
-    /// Frames show from `due` on what there is now.
-    fn end_frame(&mut self, due: Duration) {
-        self.here().end_frame();
-        self.mark();
-        self.publish(due);
-    }
-
-    /// While the other thread has the simulation, what it was before stays.
-    fn read_longest_frame(&mut self) {
+    fn read_clock(&mut self) {
         if let Some(simulation) = &self.simulation {
+            self.real_time = simulation.clock().real_time();
             self.longest_frame = simulation.clock().max_frame_time();
+            self.view.receive(None, Pace::of(simulation));
         }
-    }
-
-    fn mark(&mut self) {
-        self.at = at(self.here());
     }
 
     /// A simulation that is another one goes on from now.
     fn notice_other(&mut self) {
-        if let Some(simulation) = &self.simulation
-            && at(simulation) != self.at
+        if let Some(simulation) = &mut self.simulation
+            && simulation.id() != self.run
         {
-            self.replaced += 1;
+            simulation.take_screen();
+            (self.run, self.published) = (simulation.id(), None);
             self.under_way = None;
-            self.stands = true;
-            self.mark();
+            self.publish();
         }
     }
 
-    fn publish(&mut self, real: Duration) {
-        if let Some(simulation) = &self.simulation {
-            let mut state = State::of(simulation);
-            state.replaced = self.replaced;
-            let pace = Pace::of(simulation);
-            self.view.show_only(&mut Mail {
-                states: [Arc::new(state)].into(),
-                pace: Pace { real, ..pace },
-                ..Mail::default()
-            });
+    fn publish(&mut self) {
+        self.read_clock();
+        if let Some(simulation) = &mut self.simulation {
+            let changes = simulation.take_changes();
+            let version = Some(simulation.movers().version());
+            if changes.is_empty() && self.published == version {
+                return;
+            }
+            self.published = version;
+            let mut snapshot = Snapshot::default();
+            snapshot.fill(simulation, Starved::Hold, self.is_stopped);
+            let snapshot = Arc::new(snapshot);
+            self.view
+                .receive(Some(Handed { snapshot, changes }), Pace::of(simulation));
         }
     }
 }

@@ -4,22 +4,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use slotmap::SecondaryMap;
-
 use crate::key::BodyKey;
-use crate::pose::{Moment, Screen};
+use crate::pose::{Changes, Moment, Screen};
 use crate::step::Events;
 use rapier::math::Pose;
 
-use super::mailbox::{Mail, Mailbox, Pace, State};
+use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
 use super::{Failure, RunnerSettings};
 
 /// What a body shown by [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) has in front of a state is its way
 /// beyond the one before: it ends at the very state, and would jump back for a frame at it.
 const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
-
-/// Frames here are not to be mistaken for those of a simulation, which are counted from 0.
-const FIRST: u64 = 1 << 63;
 
 /// What a frame shows of a simulation on another thread: from [`Runner::frame`](super::Runner::frame).
 #[derive(Debug)]
@@ -27,12 +22,6 @@ pub struct View<E> {
     settings: RunnerSettings,
     mail: Mail<E>,
     screen: Screen,
-    /// Where bodies are put that have not been shown yet.
-    coming: SecondaryMap<BodyKey, Pose>,
-    /// How many bodies have come.
-    spawned: u64,
-    /// Counts the frames, from [`FIRST`] on.
-    number: u64,
     /// That of the last frame.
     now: Duration,
     /// Simulated time that is shown, in seconds; it never goes back but with the simulation, and to the newest state in a
@@ -40,28 +29,37 @@ pub struct View<E> {
     time: f64,
     /// Which simulation's the newest state is, and its tick.
     newest: (u64, u64),
+    /// What was shown last: of which state, how far between its poses, and how far beyond.
+    moment: Option<(Arc<Snapshot>, f32, f32)>,
     tick: u64,
     alpha: f32,
     is_starved: bool,
 }
 
 impl<E> View<E> {
-    /// Of a simulation whose last frame had this number.
-    pub(super) fn new(settings: RunnerSettings, frame: u64) -> Self {
+    pub(super) fn new(settings: RunnerSettings, screen: Screen) -> Self {
         Self {
             settings,
             mail: Mail::default(),
-            screen: Screen::default(),
-            coming: SecondaryMap::new(),
-            spawned: 0,
-            number: FIRST | frame << 32,
+            screen,
             now: Duration::ZERO,
             time: 0.0,
             newest: (0, 0),
+            moment: None,
             tick: 0,
             alpha: 0.0,
             is_starved: false,
         }
+    }
+
+    /// What it has shown, for the simulation to go on with.
+    pub(super) fn take_screen(&mut self) -> Screen {
+        std::mem::take(&mut self.screen)
+    }
+
+    /// How much later than needed frames are shown, in steps.
+    pub(super) fn set_slack(&mut self, slack: f32) {
+        self.settings.slack = slack;
     }
 
     /// Shows what is to be seen at `now`, of what has come by then.
@@ -70,93 +68,89 @@ impl<E> View<E> {
         self.show(now);
     }
 
-    /// Adds what has come by another way. Of states nothing but that is shown from now on.
-    pub(super) fn show_only(&mut self, mail: &mut Mail<E>) {
-        self.mail.states.clear();
-        self.mail.append(mail, &self.settings);
+    /// Adds what has come by another way.
+    pub(super) fn receive(&mut self, state: Option<Handed>, pace: Pace) {
+        let states = state.into_iter().collect();
+        let mut mail = Mail {
+            states,
+            pace,
+            ..Mail::default()
+        };
+        self.mail.append(&mut mail, &self.settings);
     }
 
     /// Shows what is to be seen at `now`.
     pub(super) fn show(&mut self, now: Duration) {
-        let Some(newest) = self.mail.states.back() else {
+        let Some(Handed { snapshot, .. }) = self.mail.states.back() else {
             return;
         };
-        let newest_is = (newest.replaced, newest.frame.tick);
-        let last = std::mem::replace(&mut self.newest, newest_is);
-        if last.0 != newest_is.0 || last.1 > newest_is.1 {
+        let newest = (snapshot.run, snapshot.tick);
+        let last = std::mem::replace(&mut self.newest, newest);
+        if last.0 != newest.0 || last.1 > newest.1 {
             // Another simulation, or one that went back in time: what was shown is not its time.
             self.time = 0.0;
         }
-        let end = newest.time.as_secs_f64();
-        let dt = newest.dt;
+        let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
         let Pace { real, time, speed } = self.mail.pace;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = time.as_secs_f64() + now.saturating_sub(real).as_secs_f64() * speed;
         let mut due = (present - self.settings.delay() * dt).max(self.time);
         let mut most = end;
+        let mut decayed = elapsed;
         if speed > 0.0 {
             most += self.settings.most_beyond() * dt;
             self.is_starved = due > end;
         } else {
-            // No state is on its way: the frames go on to the newest one, which shows what is done in the pause.
-            due += elapsed.as_secs_f64();
+            // What is done in a pause is shown: the frames go on to it.
+            if snapshot.is_stopped {
+                due += elapsed.as_secs_f64();
+            }
             self.is_starved = false;
+            decayed = Duration::ZERO;
         }
         self.time = due.min(most);
-        self.show_time(self.time - end);
+        self.show_time(self.time - end, decayed);
     }
 
     /// Shows the time that is to be shown, which is so much beyond the newest state.
-    fn show_time(&mut self, beyond: f64) {
+    fn show_time(&mut self, beyond: f64, elapsed: Duration) {
         // The first state that is not before it; the oldest if all are after it.
-        let states = &self.mail.states;
-        let place = states.partition_point(|state| state.time.as_secs_f64() < self.time);
-        let state = Arc::clone(&states[place.min(states.len() - 1)]);
-        self.alpha = alpha(&state, self.time);
-        self.tick = state.frame.tick;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
-        let moment = Moment {
-            simulation: state.replaced,
-            frame: state.frame.number,
-            alpha: self.alpha.min(LARGEST_ALPHA),
-            beyond: beyond.max(0.0) as f32,
-        };
-        self.screen.show(&state.poses, &state.onward, moment);
-        self.number += 1;
-        self.settle(state.spawned);
-    }
-
-    /// So many bodies have come by now, and are shown or gone.
-    fn settle(&mut self, spawned: u64) {
-        while self.spawned < spawned
-            && let Some(key) = self.mail.spawned.pop_front()
-        {
-            self.spawned += 1;
-            self.coming.remove(key);
-            self.screen.settle(key);
+        let states = &mut self.mail.states;
+        let place = states.partition_point(|state| state.snapshot.time.as_secs_f64() < self.time);
+        let place = place.min(states.len() - 1);
+        let mut changes = Changes::default();
+        for state in states.range_mut(..=place) {
+            changes.append(std::mem::take(&mut state.changes));
         }
+        let snapshot = Arc::clone(&states[place].snapshot);
+        self.alpha = alpha(&snapshot, self.time);
+        self.tick = snapshot.tick;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
+        let beyond = beyond.max(0.0) as f32;
+        let frame = self.screen.number() + 1;
+        let is_same = |(last, alpha, last_beyond): &(Arc<Snapshot>, f32, f32)| {
+            Arc::ptr_eq(last, &snapshot) && (*alpha, *last_beyond) == (self.alpha, beyond)
+        };
+        if changes.is_empty()
+            && (self.screen.errors_len() == 0 || elapsed.is_zero())
+            && self.moment.as_ref().is_some_and(is_same)
+        {
+            return self.screen.show_same(frame);
+        }
+        let moment = Moment {
+            frame,
+            alpha: self.alpha.min(LARGEST_ALPHA),
+            beyond: (beyond > 0.0 && !snapshot.onward.is_empty())
+                .then_some((beyond, &snapshot.onward)),
+            elapsed,
+            correction: snapshot.correction,
+        };
+        self.screen.show(&snapshot.movers, &mut changes, &moment);
+        self.moment = Some((snapshot, self.alpha, beyond));
     }
 
     fn fetch(&mut self, mailbox: &Mailbox<E>) {
         mailbox.take(&mut self.mail, &self.settings);
-    }
-
-    /// A body is on its way, and will be put there.
-    pub(super) fn expect(&mut self, key: BodyKey, pose: Pose) {
-        self.coming.insert(key, pose);
-    }
-
-    /// Where a body is shown or, before that, put.
-    #[cfg(feature = "hecs")]
-    pub(crate) fn pose_or_start(&self, key: BodyKey) -> Option<Pose> {
-        self.pose(key).or_else(|| self.coming.get(key).copied())
-    }
-
-    /// The number of the frame, counted separately from the simulation's own frames, and from those of a runner
-    /// that had the simulation before.
-    #[cfg(feature = "hecs")]
-    pub(crate) fn number(&self) -> u64 {
-        self.number
     }
 
     /// The pose at which to draw a body in this frame, in world space; `None` if there is no such body, or if it was not
@@ -177,6 +171,11 @@ impl<E> View<E> {
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
+    }
+
+    /// What has changed since an earlier frame, like [`Simulation::changes_since`](crate::Simulation::changes_since).
+    pub(crate) fn screen(&self) -> &Screen {
+        &self.screen
     }
 
     /// The number of steps made at the end of the step that is shown.
@@ -202,17 +201,6 @@ impl<E> View<E> {
     #[must_use]
     pub fn is_starved(&self) -> bool {
         self.is_starved
-    }
-
-    pub(super) fn take_key(&mut self, mailbox: &Mailbox<E>) -> Option<BodyKey> {
-        if self.mail.keys.is_empty() {
-            self.fetch(mailbox);
-        }
-        self.mail.keys.pop()
-    }
-
-    pub(super) fn give_key_back(&mut self, key: BodyKey) {
-        self.mail.keys.push(key);
     }
 
     pub(super) fn take_events(
@@ -243,10 +231,6 @@ impl<E> View<E> {
         self.mail.lost_failures
     }
 
-    pub(super) fn lost_spawns(&self) -> u64 {
-        self.mail.lost_spawns
-    }
-
     pub(super) fn dropped(&self) -> Duration {
         self.mail.dropped
     }
@@ -257,7 +241,7 @@ impl<E> View<E> {
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is the point"
 )]
-fn alpha(state: &State, time: f64) -> f32 {
+fn alpha(state: &Snapshot, time: f64) -> f32 {
     let left = (state.time.as_secs_f64() - time) / state.dt;
     (1.0 - left).clamp(0.0, 1.0) as f32
 }

@@ -142,8 +142,8 @@ impl Simulation {
         }
         let position = *self.state.world.physics.bodies[handle].position();
         let since = self.tick() + u64::from(self.peek().is_some());
-        self.state.poses.insert(key, handle, position, since);
-        self.removals.grow(self.state.world.physics.bodies.len());
+        self.state.pairs.insert(key, handle, position);
+        self.history.insert(key, since);
     }
 
     /// Removes a body with its colliders, joints and generators, and returns it; `None` if it
@@ -274,30 +274,5 @@ impl Simulation {
         } = &mut self.state.world.physics;
         let dispatcher = narrow_phase.query_dispatcher();
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
-    }
-
-    /// The keys of the bodies that were removed between the last frame and the one before it, in whatever way: for a
-    /// host that keeps a table by key.
-    ///
-    /// A slotmap's `SecondaryMap` silently drops the entry of a dead key when a later key takes its slot. If an entry
-    /// needs cleaning up, use a `BTreeMap`.
-    ///
-    /// A body that was removed through Rapier's own API is listed in the frame after
-    /// [`physics_mut`](Self::physics_mut) was used for it.
-    #[must_use]
-    pub fn removed(&self) -> &[BodyKey] {
-        &self.removed
-    }
-
-    /// The keys of the bodies that were removed after the frame of this [`number`](crate::Frame::number), for a host that
-    /// missed the frames since: see [`moved_since`](Self::moved_since).
-    #[must_use]
-    pub fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
-        if frame > self.frame.number {
-            return None;
-        }
-        let removed = self.removals.since(frame)?;
-        // After a rollback some may live again.
-        Some(removed.filter(|key| self.handle(*key).is_none()))
     }
 }

@@ -57,7 +57,7 @@ impl Simulation {
     /// only be dropped, or [rewound](Self::rewind).
     pub fn begin_frame(&mut self, frame_time: Duration) {
         self.check_world();
-        if self.is_in_frame {
+        if self.is_in_frame() {
             self.abort_steps();
         } else {
             self.catch_up();
@@ -66,9 +66,15 @@ impl Simulation {
                 dt: self.frame.dt,
                 ..Frame::default()
             };
-            self.present_mut().log.events.clear();
+            match &mut self.resimulation {
+                Some(again) => again.present.log.events.clear(),
+                None => self.state.log.events.clear(),
+            }
         }
-        self.is_in_frame = true;
+        match &mut self.resimulation {
+            Some(again) => again.left = Phase::Between,
+            None => self.phase = Phase::Between,
+        }
         let tick = self.clock.tick();
         self.frame.resimulated += std::mem::take(&mut self.made_again);
         let again = self.frame.resimulated + self.steps_to_resimulate();
@@ -87,7 +93,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn check_world(&self) {
+    pub(crate) fn check_world(&self) {
         assert!(
             self.phase != Phase::Stepping,
             "Rapier panicked in the step of tick {}: drop this simulation, or rewind it",
@@ -104,26 +110,33 @@ impl Simulation {
             return None;
         }
         self.catch_up();
-        let step = self.peek()?;
-        if self.phase == Phase::Between {
-            if self.ring.is_on() {
-                span!("keep_state");
-                let state = self.state.without_events();
-                self.ring.push(self.clock().clone(), state);
-            }
-            self.state.targets.apply(&mut self.state.world, step);
-            self.state.forces.begin_step();
-            self.phase = Phase::Taken;
+        if self.current_step().is_some() {
+            return self.current_step();
         }
+        let step = self.peek()?;
+        if self.ring.is_on() {
+            span!("keep_state");
+            let state = self.state.without_events();
+            self.ring.push(self.clock().clone(), state);
+        }
+        self.state.targets.apply(&mut self.state.world, step);
+        self.state.forces.begin_step();
+        self.phase = Phase::Taken(step);
         Some(step)
+    }
+
+    /// Whether a frame is open.
+    pub(crate) fn is_in_frame(&self) -> bool {
+        let again = self.resimulation.as_ref();
+        again.map_or(self.phase, |again| again.left) != Phase::Outside
     }
 
     /// The next step: one that is to be made again, or one that is due in this frame.
     pub(super) fn peek(&self) -> Option<Step> {
         match &self.resimulation {
             Some(again) => again.step(),
-            None if self.is_in_frame => self.clock.peek(),
-            None => None,
+            None if self.phase == Phase::Outside => None,
+            None => self.clock.peek(),
         }
     }
 
@@ -135,17 +148,14 @@ impl Simulation {
     /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: to filter contacts,
     /// and to modify them (one-way platforms, conveyor belts).
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        if self.phase != Phase::Taken {
-            return false;
-        }
-        let Some(step) = self.peek() else {
+        let Phase::Taken(step) = self.phase else {
             return false;
         };
         let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
             left => left == 1,
         };
-        let is_captured = is_last || self.ring.is_on() || self.state.poses.keeps_history();
+        let is_captured = is_last || self.ring.is_on() || self.history.is_kept();
         let World { physics, keys, .. } = &mut self.state.world;
         let rejected = self.state.forces.apply(&mut physics.bodies, keys, step);
         if !step.is_resimulated {
@@ -154,7 +164,8 @@ impl Simulation {
         if is_captured {
             span!("take_poses");
             self.notice_edits();
-            (self.state.poses).begin_step(&self.state.world, step.tick, step.dt);
+            self.history.keep_displaced(&self.state.pairs);
+            (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
         self.phase = Phase::Stepping;
         (self.state.world).step(step, hooks, &mut self.state.log);
@@ -171,11 +182,12 @@ impl Simulation {
     /// After the step.
     fn take_poses(&mut self, step: Step, is_captured: bool) {
         span!("take_poses");
-        let State { poses, world, .. } = &mut self.state;
+        let State { pairs, world, .. } = &mut self.state;
         if is_captured {
-            poses.end_step(world, step.tick + 1, step.dt);
+            pairs.end_step(world, step.tick + 1, step.dt, &self.smoothing);
+            self.history.keep(pairs);
         } else {
-            poses.skip_step(world);
+            pairs.skip_step(world);
         }
     }
 
@@ -184,7 +196,7 @@ impl Simulation {
             if let Some(changes) = again.end_step(&self.state.log.events) {
                 self.event_changes = changes;
             }
-            let made = if self.is_in_frame {
+            let made = if again.left != Phase::Outside {
                 &mut self.frame.resimulated
             } else {
                 &mut self.made_again
@@ -200,40 +212,41 @@ impl Simulation {
 
     /// Ends the frame: computes the poses that it shows. Returns what it did and dropped.
     pub fn end_frame(&mut self) -> Frame {
-        if !self.is_in_frame || self.phase == Phase::Stepping {
-            return self.frame;
+        if self.end_frame_unshown() {
+            span!("show_poses");
+            self.show();
         }
-        span!("show_poses");
+        self.frame
+    }
+
+    /// [`end_frame`](Self::end_frame) of a simulation that a view shows. Gives whether a frame was open.
+    pub(crate) fn end_frame_unshown(&mut self) -> bool {
+        if !self.is_in_frame() || self.phase == Phase::Stepping {
+            return false;
+        }
         self.abort_steps();
-        self.is_in_frame = false;
+        self.phase = Phase::Outside;
         self.notice_edits();
         if self.frame.steps == 0 && self.clock.is_stopped() {
             self.frame.forgotten_forces = self.state.forces.forget();
         }
         self.frame.number += 1;
-        let State { world, poses, .. } = &mut self.state;
+        let State { world, pairs, .. } = &mut self.state;
         self.frame.awake = world.physics.islands.num_active_bodies();
-        let shown_for = std::mem::take(&mut self.shown_for);
-        self.frame.poses = poses.show(self.frame.alpha, world, self.frame.number, shown_for);
-        // A key that a rollback has freed may have been given out again since.
-        self.dying.retain(|key| world.handle(*key).is_none());
-        self.removed.clear();
-        self.removed.append(&mut self.dying);
-        for key in &self.removed {
-            self.removals.push(self.frame.number, *key);
-        }
-        self.frame
+        pairs.settle(world, &mut self.changes);
+        self.frame.poses = std::mem::take(&mut self.changes.counts);
+        true
     }
 
     /// The last frame goes on, which was ended so that the state could be looked at.
     pub(crate) fn resume_frame(&mut self) {
-        self.is_in_frame = true;
+        self.phase = Phase::Between;
     }
 
     fn abort_steps(&mut self) {
         self.catch_up();
         self.give_up_again();
-        if std::mem::take(&mut self.phase) == Phase::Taken {
+        if let Phase::Taken(_) = std::mem::replace(&mut self.phase, Phase::Between) {
             (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
         }
         let dropped = self.clock.abort_frame();
@@ -241,7 +254,7 @@ impl Simulation {
             self.frame.dropped += dropped;
             self.frame.alpha = 1.0;
             self.notice_edits();
-            (self.state.poses).resync(&self.state.world, self.clock.tick());
+            (self.state.pairs).resync(&self.state.world, self.clock.tick());
         }
     }
 
@@ -259,14 +272,14 @@ impl Simulation {
             let mut dead = Vec::new();
             for (key, handle) in self.state.world.keys.iter() {
                 match self.state.world.position(handle) {
-                    Some(position) if self.state.poses.notice(key, handle, position, tick) => {
-                        put.push(handle);
+                    Some(position) if self.state.pairs.notice(key, handle, position, tick) => {
+                        put.push((key, handle));
                     }
                     Some(_) => (),
                     None => dead.push(key),
                 }
             }
-            self.state.poses.doubt_all();
+            self.state.pairs.doubt_all();
             for key in dead {
                 self.state.world.keys.found_dead(key);
                 self.died(key);
@@ -275,22 +288,26 @@ impl Simulation {
         for key in self.state.edits.bodies.drain(..) {
             if let Some(handle) = self.state.world.handle(key)
                 && let Some(position) = self.state.world.position(handle)
-                && self.state.poses.look_at(key, handle, position, tick)
             {
-                put.push(handle);
+                self.state.pairs.doubt(key, handle);
+                if self.state.pairs.notice(key, handle, position, tick) {
+                    put.push((key, handle));
+                }
             }
         }
-        for handle in put {
+        for (key, handle) in put {
+            self.put(key);
             self.place_links(handle);
         }
     }
 
     pub(super) fn died(&mut self, key: BodyKey) {
-        self.state.poses.remove(key);
+        self.state.pairs.remove(key);
         self.state.targets.remove(key);
+        self.history.remove(key, self.tick());
         // While steps are made again, who died is known once the present is reached.
         if self.resimulation.is_none() {
-            self.dying.push(key);
+            self.changes.removed.push(key);
         }
     }
 }

@@ -16,6 +16,8 @@ mod placing;
 mod forces;
 // What a renderer asks.
 mod shown;
+// How that is smoothed.
+mod smoothing;
 // Rate, speed, pause: the clock's settings.
 mod settings;
 // The loop, driven by the game.
@@ -31,10 +33,10 @@ mod metrics;
 mod saving;
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::key::BodyKey;
-use crate::key_log::KeyLog;
+use crate::pose::{Changes, History, Movers, Onward, Screen, SmoothingSettings};
 use crate::step::{EventChanges, Events};
 use crate::time::{Clock, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
@@ -138,10 +140,10 @@ pub use rewind::{ResimulateError, RewindError};
 /// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
 #[derive(Clone)]
 pub struct Simulation {
+    id: Id,
     clock: Clock,
     state: State,
     frame: Frame,
-    is_in_frame: bool,
     phase: Phase,
     ring: Ring,
     /// After a rollback, until the present is reached.
@@ -152,23 +154,43 @@ pub struct Simulation {
     made_again: u64,
     /// Real time since the last frame was shown, but for pauses.
     shown_for: Duration,
-    /// Keys that died since the last frame, and those that had died by then.
-    dying: Vec<BodyKey>,
-    removed: Vec<BodyKey>,
-    /// The latter of earlier frames too.
-    removals: KeyLog,
+    smoothing: SmoothingSettings,
+    history: History,
+    /// For the screen.
+    changes: Changes,
+    /// `None` on a thread, where a view shows it.
+    screen: Option<Screen>,
 }
 
-/// Where in a step the simulation is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Where in the loop a simulation is. While steps are made again, where in these.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Phase {
-    /// Between two steps.
+    /// Between two frames.
     #[default]
+    Outside,
+    /// In a frame, between two steps.
     Between,
-    /// The game is at work on a step that was taken and is not made yet.
-    Taken,
+    /// The game is at work on this step, which was taken and is not made yet.
+    Taken(Step),
     /// Inside Rapier's step; afterwards, if that panicked.
     Stepping,
+}
+
+/// Which simulation it is. A copy is another one.
+#[derive(Debug, PartialEq, Eq)]
+struct Id(u64);
+
+impl Default for Id {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Clone for Id {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// # Construction
@@ -195,19 +217,20 @@ impl Simulation {
     #[must_use]
     pub fn with_physics(rate: Rate, physics: PhysicsWorld) -> Self {
         Self {
+            id: Id::default(),
             clock: Clock::new(rate),
             state: State::new(physics),
             frame: Frame::default(),
-            is_in_frame: false,
-            phase: Phase::Between,
+            phase: Phase::default(),
             ring: Ring::default(),
             resimulation: None,
             event_changes: EventChanges::default(),
             made_again: 0,
             shown_for: Duration::ZERO,
-            dying: Vec::new(),
-            removed: Vec::new(),
-            removals: KeyLog::default(),
+            smoothing: SmoothingSettings::default(),
+            history: History::default(),
+            changes: Changes::default(),
+            screen: Some(Screen::default()),
         }
     }
 }
@@ -237,7 +260,10 @@ impl Simulation {
     /// that cannot get it as an argument.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
-        self.peek().filter(|_| self.phase == Phase::Taken)
+        match self.phase {
+            Phase::Taken(step) => Some(step),
+            _ => None,
+        }
     }
 
     /// The clock: its time, its settings, and what was dropped so far. While steps are made again, it is as it was
@@ -248,15 +274,48 @@ impl Simulation {
         again.unwrap_or(&self.clock)
     }
 
-    /// What frames show, for another thread.
-    pub(crate) fn poses(&self) -> &crate::pose::Poses {
-        &self.present().poses
-    }
-
     /// The events of all steps of the last frame; within a frame, of those made so far in this one.
     #[must_use]
     pub fn events(&self) -> &Events {
         &self.state.log.events
+    }
+}
+
+/// # For a view on another thread
+impl Simulation {
+    /// Which simulation it is: a copy is another one.
+    pub(crate) fn id(&self) -> u64 {
+        self.id.0
+    }
+
+    pub(crate) fn movers(&self) -> &Movers {
+        self.state.pairs.movers()
+    }
+
+    /// How all movers go on from the last state.
+    pub(crate) fn onward(&self) -> Vec<Onward> {
+        let bodies = &self.state.world.physics.bodies;
+        self.state.pairs.onward(bodies, &self.smoothing)
+    }
+
+    /// What happened since the last call.
+    pub(crate) fn take_changes(&mut self) -> Changes {
+        self.complete_changes();
+        std::mem::take(&mut self.changes)
+    }
+
+    /// The screen, for a view: frames of the simulation itself show nothing from now on.
+    pub(crate) fn take_screen(&mut self) -> Screen {
+        self.screen.take().unwrap_or_else(|| {
+            self.changes.is_whole = true;
+            Screen::default()
+        })
+    }
+
+    /// Frames show what happens from now on, where the view has shown it until now.
+    pub(crate) fn put_screen(&mut self, screen: Screen) {
+        self.changes.is_whole = true;
+        self.screen = Some(screen);
     }
 }
 
@@ -275,6 +334,7 @@ impl fmt::Debug for Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::BodyKey;
     use rapier::prelude::*;
 
     /// A simulation must fit onto a thread of its own.
@@ -294,13 +354,13 @@ mod tests {
             })
             .collect();
         simulation.set_max_frame_time(Duration::MAX);
-        assert_eq!(simulation.state.poses.moving_len(), 100);
+        assert_eq!(simulation.state.pairs.movers().len(), 100);
         assert_eq!(
             simulation.advance(Duration::from_secs(5), |_, _| ()).awake,
             0
         );
         simulation.advance(Duration::from_secs(1), |_, _| ());
-        assert_eq!(simulation.state.poses.moving_len(), 0);
+        assert_eq!(simulation.state.pairs.movers().len(), 0);
         for key in &keys[10..13] {
             simulation.apply_impulse(*key, Vector::Y).unwrap();
         }
@@ -310,7 +370,7 @@ mod tests {
             .set_linvel(Vector::ZERO, false);
         for _ in 0..2 {
             simulation.advance(Duration::from_millis(40), |_, _| ());
-            assert_eq!(simulation.state.poses.moving_len(), 3);
+            assert_eq!(simulation.state.pairs.movers().len(), 3);
         }
     }
 }

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use crate::key::BodyKey;
+use crate::pose::ErrorChange;
 use crate::slerp::normalized;
 use crate::step::BodyError;
 use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-use super::Simulation;
+use super::state::State;
+use super::{Phase, Simulation};
 
 /// An origin that is not finite: [`Simulation::shift_origin`] has moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -55,8 +57,7 @@ impl Simulation {
         let pose = self.placeable(key, handle, pose)?;
         self.state.world.physics.bodies[handle].set_position(pose, true);
         self.state.targets.remove(key);
-        let tick = self.tick();
-        self.state.poses.teleport(key, handle, pose, tick);
+        self.shown_put(key, handle, pose);
         self.place_links(handle);
         Ok(())
     }
@@ -80,8 +81,26 @@ impl Simulation {
             if let Some(key) = self.state.world.keys.key(link)
                 && let Some(position) = self.state.world.position(link)
             {
-                let tick = self.tick();
-                self.state.poses.teleport(key, link, position, tick);
+                self.shown_put(key, link, position);
+            }
+        }
+    }
+
+    /// The body was put there, and is shown there.
+    fn shown_put(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
+        let tick = self.tick();
+        self.state.pairs.teleport(key, handle, position, tick);
+        self.put(key);
+        self.show_at(key, |_| position);
+    }
+
+    /// The body and its motion were moved, and are shown there.
+    fn shown_moved(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
+        if let Some(current) = self.state.pairs.transform(key, handle, by) {
+            let or_current = |pose: Pose| if pose.is_finite() { pose } else { current };
+            self.show_at(key, |shown| or_current(by * shown));
+            if self.resimulation.is_none() {
+                self.change_error(ErrorChange::Turn(key, by.rotation));
             }
         }
     }
@@ -119,10 +138,17 @@ impl Simulation {
             .transform(handle, &by)
             .ok_or(BodyError::NotFinite(key))?;
         self.state.targets.transform(key, &by);
-        self.state.poses.teleport_by(key, handle, &by);
-        for link in moved {
-            if let Some(key) = self.state.world.keys.key(link) {
-                self.state.poses.teleport_by(key, link, &by);
+        let links = moved.into_iter();
+        let links = links.filter_map(|link| Some((self.state.world.keys.key(link)?, link)));
+        let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
+        let tick = self.tick();
+        for (key, handle) in all {
+            self.state.pairs.begin_transform();
+            self.history
+                .transform(&self.state.pairs, tick, Some(key), by);
+            self.shown_moved(key, handle, &by);
+            if self.resimulation.is_none() {
+                self.changes.counts.teleported += 1;
             }
         }
         Ok(())
@@ -166,7 +192,7 @@ impl Simulation {
             return Err(OriginError(origin));
         }
         self.notice_edits();
-        if !self.is_in_frame && self.resimulation.is_none() {
+        if self.phase == Phase::Outside && self.resimulation.is_none() {
             // No step that is made again would do it again.
             self.ring.clear();
         }
@@ -174,7 +200,13 @@ impl Simulation {
         self.state.world.translate(by.translation);
         self.state.targets.transform_all(&by);
         self.state.forces.translate(by.translation);
-        self.state.poses.transform_all(&self.state.world, &by);
+        let tick = self.tick();
+        self.state.pairs.begin_transform();
+        self.history.transform(&self.state.pairs, tick, None, by);
+        let all: Vec<_> = self.state.world.keys.iter().collect();
+        for (key, handle) in all {
+            self.shown_moved(key, handle, &by);
+        }
         Ok(())
     }
 
@@ -274,21 +306,17 @@ impl Simulation {
         self.notice_edits();
         let dt = self.clock().rate().dt();
         let PhysicsWorld {
-            bodies,
-            colliders,
-            integration_parameters,
-            ..
+            bodies, colliders, ..
         } = &mut self.state.world.physics;
-        let body = &mut bodies[handle];
         // Rapier would do so in the next step only.
-        body.recompute_mass_properties_from_colliders(colliders);
-        self.state.poses.set_previous_from_velocity(
-            key,
-            handle,
-            body,
-            integration_parameters.max_linear_velocity(),
-            dt,
-        );
+        bodies[handle].recompute_mass_properties_from_colliders(colliders);
+        let State { pairs, world, .. } = &mut self.state;
+        let smoothing = self.smoothing.of(key);
+        if pairs.set_previous_from_velocity(key, handle, world, smoothing, dt)
+            && self.resimulation.is_none()
+        {
+            self.changes.counts.set_from_velocity += 1;
+        }
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::pose::{ErrorChange, History, Screen};
 use crate::step::{EventChanges, Events};
 use crate::time::{Clock, Step};
 
@@ -11,9 +12,11 @@ use super::{Phase, Simulation};
 #[derive(Clone)]
 pub(super) struct Resimulation {
     /// The state that was left, which frames show until it is caught up with.
-    present: State,
-    /// Whether the step after the present one was taken.
-    was_taken: bool,
+    pub present: State,
+    /// Where in the loop that was.
+    pub left: Phase,
+    /// What was kept of the motion until then.
+    history: History,
     steps: VecDeque<Made>,
     /// How many of them have been made again.
     done: usize,
@@ -108,18 +111,20 @@ impl Simulation {
         let Some(state) = state else {
             return;
         };
-        let mut present = std::mem::replace(&mut self.state, state);
+        let history = self.history.clone();
+        let mut present = self.swap_state(state);
         if self.resimulation.is_some() {
             // Some were made again already, and stay so.
             let mut events = std::mem::take(&mut present.log.events);
             events.replace_from(tick, Events::default());
             self.state.log.events = events;
         }
-        let was_taken = std::mem::take(&mut self.phase) == Phase::Taken;
+        let left = std::mem::replace(&mut self.phase, Phase::Between);
         let again = self.resimulation.get_or_insert_with(|| {
             Box::new(Resimulation {
                 present,
-                was_taken,
+                left,
+                history,
                 steps: VecDeque::new(),
                 done: 0,
             })
@@ -132,7 +137,12 @@ impl Simulation {
         if let Some(again) = self.resimulation.take_if(|again| again.left() == 0) {
             let of_frame = again.first().max(self.frame.ticks().start);
             let events = std::mem::take(&mut self.state.log.events);
-            self.take_over(again.present, true);
+            self.phase = match again.left {
+                // It is taken anew.
+                Phase::Taken(_) => Phase::Between,
+                left => left,
+            };
+            self.show_other(again.present, true);
             self.state.log.events.replace_from(of_frame, events);
         }
     }
@@ -140,42 +150,39 @@ impl Simulation {
     /// If steps are still to be made again: goes on in the present as it was.
     pub(super) fn give_up_again(&mut self) {
         if let Some(again) = self.resimulation.take() {
-            self.state = again.present;
-            self.phase = if again.was_taken {
-                Phase::Taken
-            } else {
-                Phase::Between
-            };
+            self.swap_state(again.present);
+            self.phase = again.left;
+            self.history = again.history;
             self.ring.clear();
         }
     }
 
-    /// The state that frames show: while steps are made again, the one that was left.
-    pub(super) fn present(&self) -> &State {
-        let again = self.resimulation.as_ref();
-        again.map_or(&self.state, |again| &again.present)
+    /// Puts another state in the place of the one there is, which it gives.
+    pub(super) fn swap_state(&mut self, state: State) -> State {
+        let left = std::mem::replace(&mut self.state, state);
+        self.history.go_back(&self.state.pairs);
+        if !self.smoothing.is_plain() {
+            self.state.pairs.doubt_all();
+        }
+        left
     }
 
-    pub(super) fn present_mut(&mut self) -> &mut State {
-        let again = self.resimulation.as_mut();
-        again.map_or(&mut self.state, |again| &mut again.present)
-    }
-
-    /// This state takes the place of `left`: what is shown goes on from there.
-    pub(super) fn take_over(&mut self, left: State, is_smooth: bool) {
+    /// Frames show this state from now on, where they have shown that of `left`.
+    pub(super) fn show_other(&mut self, left: State, is_smooth: bool) {
         self.notice_edits();
-        let world = &self.state.world;
-        for (key, handle) in left.world.keys.iter() {
-            let lived = left.world.physics.bodies.contains(handle);
-            if lived && world.handle(key).is_none() {
-                self.dying.push(key);
+        let tick = self.clock.tick();
+        self.state.log.events = left.log.events;
+        self.state.pairs.resync_if_outdated(&self.state.world, tick);
+        self.changes.is_whole = true;
+        if !is_smooth || self.smoothing.correction.is_none() {
+            return self.change_error(ErrorChange::ClearAll);
+        }
+        let alpha = self.screen.as_ref().map_or(0.0, Screen::alpha);
+        let differences: Vec<_> = self.state.pairs.differences(&left.pairs, alpha).collect();
+        for (key, difference) in differences {
+            if !self.smoothing.body(key).jumps {
+                self.change_error(ErrorChange::Add(key, difference));
             }
         }
-        self.dying.retain(|key| world.handle(*key).is_none());
-        self.state.log.events = left.log.events;
-        let tick = self.clock.tick();
-        self.state
-            .poses
-            .take_over(left.poses, world, tick, is_smooth);
     }
 }

@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use crate::key::BodyKey;
-use crate::pose::Correction;
-use crate::step::{BodyError, EventChanges};
+use crate::step::EventChanges;
 use crate::time::Step;
-use rapier::math::Pose;
 
 use super::advance::{BeforeStep, Hooks};
 use super::{Phase, Simulation};
@@ -194,7 +191,7 @@ impl Simulation {
     /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         let has_panicked = self.phase == Phase::Stepping;
-        if (self.is_in_frame || self.resimulation.is_some()) && !has_panicked {
+        if (self.is_in_frame() || self.resimulation.is_some()) && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
         let Some(saved) = self.ring.get(tick) else {
@@ -208,16 +205,15 @@ impl Simulation {
         let (state, clock) = (saved.state.clone(), saved.clock.clone());
         if has_panicked {
             self.resimulation = None;
-            self.phase = Phase::Between;
+            self.phase = Phase::Outside;
             self.frame.dropped += self.clock.abort_frame();
-            self.is_in_frame = false;
         } else if self.ring.ticks().end <= self.tick() + 1 {
             let present = self.state.without_events();
             self.ring.push_present(self.clock.clone(), present);
         }
         self.clock.go_to(&clock);
-        let left = std::mem::replace(&mut self.state, state);
-        self.take_over(left, false);
+        let left = self.swap_state(state);
+        self.show_other(left, false);
         self.state.log.events.clear();
         Ok(())
     }
@@ -258,7 +254,7 @@ impl Simulation {
         self.catch_up();
         let present = self.clock.tick();
         // There already: at the present, or where an earlier call has led.
-        if tick == self.tick() && (self.resimulation.is_none() || self.phase == Phase::Between) {
+        if tick == self.tick() && (self.resimulation.is_none() || self.current_step().is_none()) {
             return Ok(());
         }
         let kept = self.ring.ticks();
@@ -266,7 +262,7 @@ impl Simulation {
         if !kept.contains(&tick) {
             return Err(RewindError::NotKept { tick, kept });
         }
-        let made = if self.is_in_frame {
+        let made = if self.is_in_frame() {
             self.frame.resimulated + self.frame.steps
         } else {
             self.made_again
@@ -278,27 +274,6 @@ impl Simulation {
         }
         self.notice_edits();
         self.leave_present(tick);
-        Ok(())
-    }
-
-    /// [`roll_back`](Self::roll_back) to a state of another machine, instead of the one that is kept for
-    /// its tick: a server's, for a client that is ahead of it.
-    ///
-    /// # Errors
-    /// As [`roll_back`](Self::roll_back); the tick is that of `state`.
-    ///
-    /// # Panics
-    /// As [`begin_frame`](Self::begin_frame).
-    pub fn roll_back_to(&mut self, state: Self) -> Result<(), RewindError> {
-        self.roll_back(state.tick())?;
-        let left = std::mem::replace(&mut self.state, state.state);
-        if self.resimulation.is_some() {
-            self.state.log.events = left.log.events;
-        } else {
-            // No step is to be made again: it takes the place of the present, whose step at hand is taken anew.
-            self.phase = Phase::Between;
-            self.take_over(left, true);
-        }
         Ok(())
     }
 
@@ -389,77 +364,34 @@ impl Simulation {
     /// # Errors
     /// [`RewindError::WithinFrame`]; nothing is changed.
     pub fn replace_state(&mut self, state: Self) -> Result<(), RewindError> {
-        if self.is_in_frame || self.resimulation.is_some() {
+        self.check_world();
+        let is_here = state.tick() == self.tick();
+        let is_outside = self.resimulation.is_none() && self.phase == Phase::Outside;
+        if !is_here && !is_outside {
             return Err(RewindError::WithinFrame);
         }
-        self.clock.go_to(&state.clock);
-        let left = std::mem::replace(&mut self.state, state.state);
-        self.take_over(left, true);
-        self.ring.clear();
+        if !is_here {
+            self.ring.clear();
+        }
+        if is_outside {
+            self.clock.go_to(state.clock());
+        } else {
+            // The step at hand is taken anew.
+            self.phase = Phase::Between;
+        }
+        let left = self.swap_state(state.state);
+        if self.resimulation.is_some() {
+            self.state.log.events = left.log.events;
+        } else {
+            self.show_other(left, true);
+        }
         Ok(())
     }
 
     /// Steps have other numbers from now on.
     pub(super) fn renumber(&mut self, tick: u64) {
-        self.state.poses.set_tick(tick);
+        self.state.pairs.set_tick(tick);
+        self.history.renumber(&self.state.pairs, tick);
         self.ring.clear();
-    }
-}
-
-/// # Smooth correction
-///
-/// After a [rollback](Self::roll_back) or a [replaced state](Self::replace_state), a body may differ from where it was
-/// shown. This visual error decays over the next frames, without affecting the physics.
-impl Simulation {
-    /// How the visual error decays; `None` if it is not smoothed.
-    #[must_use]
-    pub fn correction(&self) -> Option<Correction> {
-        self.present().poses.correction()
-    }
-
-    /// Sets how the visual error decays; with `None` all bodies are shown at their corrected poses at once.
-    ///
-    /// ```
-    /// # use evenstep::rapier3d::prelude::*;
-    /// # use evenstep::{Correction, Simulation};
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # simulation.set_rewind_limits(60, usize::MAX);
-    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// simulation.set_correction(Some(Correction::default()));
-    /// simulation.advance(Duration::from_millis(100), |_, _| ());
-    /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
-    /// assert_eq!(x(&simulation), 0.0);
-    ///
-    /// simulation.resimulate(0, |simulation, step| {
-    ///     if step.tick == 0 {
-    ///         simulation.teleport(ball, Pose::translation(1.0, 0.0, 0.0)).unwrap();
-    ///     }
-    /// })?;
-    /// simulation.advance(Duration::ZERO, |_, _| ());
-    /// assert!(x(&simulation).abs() < 1e-3); // shown where it was
-    /// simulation.advance(Duration::from_millis(200), |_, _| ()); // the half-life
-    /// assert!((x(&simulation) - 0.5).abs() < 1e-3);
-    /// # Ok::<(), evenstep::RewindError>(())
-    /// ```
-    pub fn set_correction(&mut self, correction: Option<Correction>) {
-        self.present_mut().poses.set_correction(correction);
-    }
-
-    /// Sets whether the visual error of this body is smoothed: on by default.
-    ///
-    /// # Errors
-    /// [`BodyError::Gone`] if there is no such body.
-    pub fn set_body_correction(&mut self, key: BodyKey, is_on: bool) -> Result<(), BodyError> {
-        self.living(key, true)?;
-        self.state.poses.set_body_correction(key, is_on);
-        Ok(())
-    }
-
-    /// The visual error of a body: how far off its corrected pose it is shown, in metres and in world axes. `None` if
-    /// there is no error. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
-    #[must_use]
-    pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
-        self.present().poses.error(key)
     }
 }

@@ -6,8 +6,7 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::key::BodyKey;
-use crate::key_log::KeyLog;
+use crate::pose::{Changes, History, Screen, SmoothingSettings};
 use crate::state::SaveError;
 use crate::step::ForceGenerator;
 use crate::time::Clock;
@@ -21,9 +20,10 @@ struct Written<'a> {
     clock: Cow<'a, Clock>,
     state: Cow<'a, State>,
     frame: Frame,
-    dying: Cow<'a, [BodyKey]>,
-    removed: Cow<'a, [BodyKey]>,
-    removals: Cow<'a, KeyLog>,
+    smoothing: Cow<'a, SmoothingSettings>,
+    history: Cow<'a, History>,
+    changes: Cow<'a, Changes>,
+    screen: Cow<'a, Option<Screen>>,
 }
 
 /// With the feature `serde`. Fails where [`Simulation::save`] fails, with the text of its [`SaveError`].
@@ -34,9 +34,10 @@ impl Serialize for Simulation {
             clock: Cow::Borrowed(&self.clock),
             state: Cow::Borrowed(&self.state),
             frame: self.frame,
-            dying: Cow::Borrowed(&self.dying),
-            removed: Cow::Borrowed(&self.removed),
-            removals: Cow::Borrowed(&self.removals),
+            smoothing: Cow::Borrowed(&self.smoothing),
+            history: Cow::Borrowed(&self.history),
+            changes: Cow::Borrowed(&self.changes),
+            screen: Cow::Borrowed(&self.screen),
         };
         written.serialize(serializer)
     }
@@ -50,9 +51,10 @@ impl<'de> Deserialize<'de> for Simulation {
             clock: written.clock.into_owned(),
             state: written.state.into_owned(),
             frame: written.frame,
-            dying: written.dying.into_owned(),
-            removed: written.removed.into_owned(),
-            removals: written.removals.into_owned(),
+            smoothing: written.smoothing.into_owned(),
+            history: written.history.into_owned(),
+            changes: written.changes.into_owned(),
+            screen: written.screen.into_owned(),
             ..Self::default()
         };
         if !simulation.is_consistent() {
@@ -66,7 +68,7 @@ impl<'de> Deserialize<'de> for Simulation {
 
 impl Simulation {
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.is_in_frame || self.resimulation.is_some() {
+        if self.is_in_frame() || self.resimulation.is_some() {
             return Err(SaveError::WithinFrame);
         }
         if self.state.world.has_unwritten_changes {
@@ -81,9 +83,9 @@ impl Simulation {
 
     /// Whether nothing here panics for what was read. Rapier's own sets are Rapier's to check.
     fn is_consistent(&self) -> bool {
-        let keys = &self.state.world.keys;
-        let has_pose = |(key, handle)| self.state.poses.has(key, handle);
-        keys.iter().all(has_pose) && self.state.poses.is_consistent(keys)
+        let pairs = &self.state.pairs;
+        pairs.is_consistent(&self.state.world.keys)
+            && self.screen.as_ref().is_none_or(Screen::is_consistent)
     }
 
     pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {

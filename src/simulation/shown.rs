@@ -3,8 +3,7 @@
 use nalgebra::Isometry3;
 
 use crate::key::BodyKey;
-use crate::pose::Smoothing;
-use crate::step::BodyError;
+use crate::pose::{ErrorChange, Moment, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::{Pose, Real};
 
@@ -41,7 +40,9 @@ impl Simulation {
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.state.world.handle(key)?;
-        self.present().poses.shown(key)
+        let shown = self.screen.as_ref().and_then(|screen| screen.pose(key));
+        // Of a body that no frame has shown yet, what the next one will show.
+        shown.or_else(|| Some(self.state.pairs.get(key)?.at(self.frame.alpha)))
     }
 
     /// [`pose`](Self::pose) as nalgebra's type, to the bit.
@@ -64,20 +65,6 @@ impl Simulation {
         };
         let pose = self.pose(self.key(parent)?)?;
         Some(pose * collider.position_wrt_parent()?)
-    }
-
-    /// The pose of a body right before the last step of the last frame that had one.
-    #[must_use]
-    pub fn previous_pose(&self, key: BodyKey) -> Option<Pose> {
-        self.state.world.handle(key)?;
-        Some(self.state.poses.pair(key)?.previous)
-    }
-
-    /// The pose of a body right after the last step of the last frame that had one.
-    #[must_use]
-    pub fn current_pose(&self, key: BodyKey) -> Option<Pose> {
-        self.state.world.handle(key)?;
-        Some(self.state.poses.pair(key)?.current)
     }
 
     /// The pose of a body at an earlier time: what a frame with this [`tick`](crate::Frame::tick) and
@@ -108,7 +95,7 @@ impl Simulation {
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.state.world.handle(key)?;
         let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
-        Some(self.state.poses.pair_at(key, tick)?.at(alpha))
+        Some(self.history.at(&self.state.pairs, key, tick)?.at(alpha))
     }
 
     /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two by default, and at
@@ -117,51 +104,14 @@ impl Simulation {
     /// More than two cost 180 bytes for each state of a body that moves, and reading each such body in every step,
     /// not just in the last one of a frame.
     pub fn set_history(&mut self, states: usize) {
-        self.state.poses.set_history(states, self.tick());
+        let tick = self.tick();
+        self.history.set_states(states, &self.state.pairs, tick);
     }
 
     /// How many states are kept of each body.
     #[must_use]
     pub fn history(&self) -> usize {
-        self.state.poses.history_len()
-    }
-
-    /// How a frame between two steps is shown: [`Smoothing::Interpolate`] by default.
-    #[must_use]
-    pub fn smoothing(&self) -> Smoothing {
-        self.present().poses.smoothing()
-    }
-
-    /// The smoothing that was set for this body; `None` if none was, or if the body was removed.
-    #[must_use]
-    pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
-        self.state.world.handle(key)?;
-        self.state.poses.body_smoothing(key)
-    }
-
-    /// Sets how a frame between two steps is shown, for all bodies without a
-    /// [smoothing of their own](Self::set_body_smoothing).
-    ///
-    /// It takes effect with the next step; until then bodies are shown as before. If the new smoothing
-    /// has the same latency, nothing jumps. To and from [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which
-    /// show another time, a body skips or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but
-    /// `Fixed` the last state is shown, whatever the smoothing.
-    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
-        self.state.poses.set_smoothing(smoothing);
-    }
-
-    /// [`set_smoothing`](Self::set_smoothing) for one body; `None` to follow the general setting again.
-    ///
-    /// # Errors
-    /// [`BodyError::Gone`] if there is no such body.
-    pub fn set_body_smoothing(
-        &mut self,
-        key: BodyKey,
-        smoothing: Option<Smoothing>,
-    ) -> Result<(), BodyError> {
-        self.living(key, true)?;
-        self.state.poses.set_body_smoothing(key, smoothing);
-        Ok(())
+        self.history.states()
     }
 
     /// The bodies whose pose in this frame differs from that in the frame before, with their poses, in no particular
@@ -183,18 +133,26 @@ impl Simulation {
     /// ```
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
-        self.present().poses.moved()
+        self.screen.as_ref().map_or(&[], Screen::moved)
     }
 
     /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
     /// this number: it is the last one, or the one before.
-    pub(crate) fn lists_all_since(&self, frame: u64) -> bool {
+    pub(crate) fn screen_lists_all_since(&self, frame: u64) -> bool {
         let frames = self.frame.number.checked_sub(frame);
         frames.is_some_and(|frames| frames <= 1)
     }
 
-    /// The bodies whose pose may differ from that in the frame of this [`number`](crate::Frame::number), with their
-    /// poses now: for a host that missed the frames since. All that moved are listed, and some that did not.
+    /// The keys of the bodies that were removed between the last frame and the one before it, in whatever way: for a
+    /// host to remove its entities.
+    #[must_use]
+    pub fn removed(&self) -> &[BodyKey] {
+        self.screen.as_ref().map_or(&[], Screen::removed)
+    }
+
+    /// What has changed since the frame of this [`number`](crate::Frame::number), for a host that missed the frames
+    /// since: the bodies whose pose may differ, with their poses now, and the keys of the bodies that were removed. All
+    /// that moved are listed, and some that did not.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;
@@ -206,17 +164,73 @@ impl Simulation {
     /// simulation.advance(Duration::from_millis(20), |_, _| ()); // the host did not read this frame
     /// simulation.advance(Duration::ZERO, |_, _| ());
     /// assert!(simulation.moved().is_empty()); // in the last frame
-    /// let since = simulation.moved_since(seen.number).unwrap();
-    /// assert!(since.map(|(key, _)| key).eq([ball]));
+    /// let (moved, removed) = simulation.changes_since(seen.number).unwrap();
+    /// assert!(moved.map(|(key, _)| key).eq([ball]));
+    /// assert_eq!(removed.count(), 0);
     /// ```
     ///
     /// `None` if that frame is too long ago, or not one of this simulation: then read the
     /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.
     #[must_use]
-    pub fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
-        if frame > self.frame.number {
-            return None;
+    pub fn changes_since(
+        &self,
+        frame: u64,
+    ) -> Option<(
+        impl Iterator<Item = (BodyKey, Pose)>,
+        impl Iterator<Item = BodyKey>,
+    )> {
+        self.screen.as_ref()?.changes_since(frame)
+    }
+}
+
+/// # What a screen shows
+impl Simulation {
+    pub(super) fn show(&mut self) {
+        let mut screen = self.take_screen();
+        self.complete_changes();
+        self.frame.number = self.frame.number.max(screen.number() + 1);
+        let moment = Moment {
+            frame: self.frame.number,
+            alpha: self.frame.alpha,
+            beyond: None,
+            elapsed: std::mem::take(&mut self.shown_for),
+            correction: self.smoothing.correction,
+        };
+        let movers = self.state.pairs.movers();
+        self.frame.poses.extrapolated = screen.show(movers, &mut self.changes, &moment);
+        self.frame.poses.corrected = screen.errors_len();
+        self.screen = Some(screen);
+    }
+
+    /// Of another state than the one before all is a change.
+    pub(super) fn complete_changes(&mut self) {
+        if self.changes.is_whole {
+            self.changes.rest = self.state.pairs.resting().collect();
         }
-        self.present().poses.moved_since(frame)
+    }
+
+    /// The body was put elsewhere: it is shown there, and not off its place.
+    pub(super) fn put(&mut self, key: BodyKey) {
+        if self.resimulation.is_none() {
+            self.changes.counts.teleported += 1;
+            self.change_error(ErrorChange::Clear(key));
+        }
+    }
+
+    /// What is shown changes at once, but not while steps are made again: then once the present is reached.
+    pub(super) fn show_at(&mut self, key: BodyKey, pose: impl FnOnce(Pose) -> Pose) {
+        if self.resimulation.is_none()
+            && let Some(screen) = &mut self.screen
+            && let Some(shown) = screen.pose(key)
+        {
+            screen.show_at(key, pose(shown));
+        }
+    }
+
+    pub(super) fn change_error(&mut self, change: ErrorChange) {
+        match &mut self.screen {
+            Some(screen) => screen.change_error(change, self.smoothing.correction),
+            None => self.changes.errors.push(change),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! All that a step depends on, but for the time: what is saved, and what a rollback puts back.
 
 use crate::key::BodyKey;
-use crate::pose::{Correction, Poses};
+use crate::pose::Pairs;
 use crate::step::{EventLog, Forces, Targets, World};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
 use rapier::geometry::{Collider, ContactManifold, ContactPair};
@@ -14,7 +14,7 @@ pub(super) struct State {
     pub targets: Targets,
     pub forces: Forces,
     pub log: EventLog,
-    pub poses: Poses,
+    pub pairs: Pairs,
     pub edits: Edits,
 }
 
@@ -29,14 +29,12 @@ pub(super) struct Edits {
 
 impl State {
     pub fn new(physics: PhysicsWorld) -> Self {
-        let mut poses = Poses::default();
-        poses.set_correction(Some(Correction::default()));
         Self {
             world: World::new(physics),
             targets: Targets::default(),
             forces: Forces::default(),
             log: EventLog::default(),
-            poses,
+            pairs: Pairs::default(),
             edits: Edits::default(),
         }
     }

@@ -1,23 +1,17 @@
 //! What is handed over of a simulation.
 
 use crate::runner::Starved;
-use crate::runner::mailbox::{Pace, State};
+use crate::runner::mailbox::{Pace, Snapshot};
 use crate::simulation::Simulation;
 
-impl State {
-    /// Of a simulation's last frame.
-    pub fn of(simulation: &Simulation) -> Self {
-        let mut state = Self::default();
-        state.fill(simulation, Starved::Hold);
-        state
-    }
-
-    /// That of a simulation's last frame in place of an earlier one.
-    pub(super) fn fill(&mut self, simulation: &Simulation, starved: Starved) {
+impl Snapshot {
+    /// Of a simulation's last frame, in place of an earlier one. `is_stopped`: in which time stood still.
+    pub fn fill(&mut self, simulation: &Simulation, starved: Starved, is_stopped: bool) {
         let clock = simulation.clock();
-        self.frame = simulation.frame();
+        self.run = simulation.id();
+        self.tick = simulation.tick();
         self.time = clock.time().saturating_sub(clock.overstep());
-        let (frame_dt, rate) = (self.frame.dt, clock.rate());
+        let (frame_dt, rate) = (simulation.frame().dt, clock.rate());
         // Of the step that has led to it: the rate may have been changed since.
         let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();
         self.dt = if is_other_rate {
@@ -25,23 +19,28 @@ impl State {
         } else {
             rate.dt_f64()
         };
-        self.poses.copy_shown(simulation.poses(), self.frame.number);
+        self.is_stopped = is_stopped;
+        self.movers.copy_shown(simulation.movers());
+        self.correction = simulation.correction();
         if matches!(starved, Starved::Extrapolate { .. }) {
-            let bodies = &simulation.physics().bodies;
-            simulation.poses().onward(bodies, &mut self.onward);
+            self.onward = simulation.onward();
         }
     }
 }
 
 impl Pace {
-    /// After a frame.
+    /// From a simulation's last frame on.
     pub fn of(simulation: &Simulation) -> Self {
         let clock = simulation.clock();
-        let stands = clock.until_next_step().is_none() || clock.is_paused();
+        let speed = if clock.stands_still() {
+            0.0
+        } else {
+            clock.speed()
+        };
         Self {
             real: clock.real_time(),
             time: clock.time(),
-            speed: if stands { 0.0 } else { clock.speed() },
+            speed,
         }
     }
 }

@@ -11,19 +11,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
 use crate::time::StepSettings;
 
-use super::command::Command;
-use super::mailbox::{Mail, Mailbox, Pace, State};
+use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
 use super::orders::Orders;
-use super::{Failure, Query, RunnerSettings};
+use super::{Call, Failure, Query, RunnerSettings};
 
 /// The most steps that are made one after the other before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
-
-/// The most keys that are reserved for bodies that are still to come.
-const MOST_KEYS: usize = 1_024;
 
 pub(super) struct Physics<H: Hooks> {
     simulation: Simulation,
@@ -33,23 +30,27 @@ pub(super) struct Physics<H: Hooks> {
     /// Queries whose commands are part of the step at hand.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
-    /// How many bodies there were at first and have been spawned since.
-    spawned: u64,
     outgoing: Mail<H::Error>,
     /// When it was called last.
     now: Duration,
-    /// How often another simulation was put in place of the one there was.
-    replaced: u64,
+    /// Which simulation it is.
+    run: u64,
+    /// The version of what was handed over last.
+    published: Option<u64>,
+    /// Whether time stood still in the last frame.
+    is_stopped: bool,
     /// What was handed over, to be filled again once nobody else has it.
-    sent: Vec<Arc<State>>,
+    sent: Vec<Arc<Snapshot>>,
     /// The step that has panicked.
     broken: Option<u64>,
 }
 
 /// What comes from the other thread.
 pub(super) enum Order<H: Hooks> {
-    Command(Command<H>),
+    Call(Call<H>),
     Query(Query),
+    /// [`Simulation::remove`] of each.
+    RemoveAll(Vec<BodyKey>),
     /// After a panic: go on from the state before.
     Recover,
 }
@@ -62,27 +63,19 @@ impl<H: Hooks> Physics<H> {
         mailbox: Arc<Mailbox<H::Error>>,
         orders: Orders<Order<H>>,
     ) -> Self {
-        let spawned: VecDeque<_> = simulation.bodies().map(|(key, _)| key).collect();
-        let count = spawned.len() as u64;
-        let outgoing = Mail {
-            spawned,
-            // One for each that can wait, so that there is always one to give out.
-            keys: (0..settings.commands.min(MOST_KEYS))
-                .map(|_| simulation.reserve_key())
-                .collect(),
-            ..Mail::default()
-        };
+        simulation.take_screen();
         let mut physics = Self {
+            run: simulation.id(),
+            published: None,
+            is_stopped: simulation.clock().stands_still(),
             simulation,
             hooks,
             settings,
             orders,
             asked: Vec::new(),
             mailbox,
-            spawned: count,
-            outgoing,
+            outgoing: Mail::default(),
             now: Duration::ZERO,
-            replaced: 0,
             sent: Vec::new(),
             broken: None,
         };
@@ -93,8 +86,7 @@ impl<H: Hooks> Physics<H> {
     }
 
     /// What is left of it at the end.
-    pub fn into_parts(mut self) -> (Simulation, H) {
-        self.simulation.free_reserved_keys();
+    pub fn into_parts(self) -> (Simulation, H) {
         (self.simulation, self.hooks)
     }
 
@@ -103,9 +95,7 @@ impl<H: Hooks> Physics<H> {
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.now = now;
         for _ in 0..MOST_STEPS_AT_ONCE {
-            if self.until_next_step().is_none() {
-                self.stand_still();
-            }
+            self.carry_out_orders();
             if self.deadline().is_none_or(|next| next > now) {
                 break;
             }
@@ -123,7 +113,8 @@ impl<H: Hooks> Physics<H> {
     }
 
     fn deadline(&self) -> Option<Duration> {
-        Some(self.simulation.clock().real_time() + self.until_next_step()?)
+        let real_time = self.simulation.clock().real_time();
+        Some(real_time.saturating_add(self.until_next_step()?))
     }
 
     fn make_due_step(&mut self) {
@@ -136,61 +127,76 @@ impl<H: Hooks> Physics<H> {
             self.simulation.skip_real_time(lag);
             self.outgoing.dropped += lag;
         }
-        let due = self.deadline();
-        self.run_orders();
-        // Not if there was a pause among them, another speed, or another simulation.
-        if let Some(until) = self.until_next_step().filter(|_| self.deadline() == due) {
+        if let Some(until) = self.until_next_step() {
             self.make_step(until);
         }
     }
 
-    /// In a pause what waits is done at once, and shown.
-    fn stand_still(&mut self) {
-        if self.broken.is_none() {
-            let passed = self.now.saturating_sub(self.simulation.clock().real_time());
-            self.make_frame(passed);
+    /// What waits is done at once, between two steps: at the settings of the clock until now time has passed, at those
+    /// that are set goes on.
+    fn carry_out_orders(&mut self) {
+        if self.orders.is_empty() {
+            return;
         }
-        // Only another thread changes anything in a pause.
-        let waits = !self.orders.is_empty() || !self.asked.is_empty();
-        let is_known = self.outgoing.pace.speed == 0.0 && !waits;
+        self.pass_time();
         self.run_orders();
-        if self.broken.is_none() && !is_known {
-            self.answer_in_a_pause();
-            if self.until_next_step().is_some() || self.make_frame(Duration::ZERO) {
+        if self.broken.is_none() && !self.is_step_near() {
+            // What was done is to be seen, and no step will show it.
+            if self.make_frame(Duration::ZERO) {
                 self.publish();
+                self.answer_between_steps();
             }
         }
+        self.outgoing.pace = self.pace();
+    }
+
+    /// Lets the time pass until now, or until right before the next step.
+    fn pass_time(&mut self) {
+        let passed = (self.now).saturating_sub(self.simulation.clock().real_time());
+        let passed = match self.until_next_step() {
+            Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
+            None => passed,
+        };
+        if !passed.is_zero() && self.broken.is_none() {
+            self.make_frame(passed);
+        }
+    }
+
+    /// Whether the next step comes as soon as at speed 1, or sooner.
+    fn is_step_near(&self) -> bool {
+        let period = self.simulation.clock().rate().period();
+        let until = self.until_next_step();
+        until.is_some_and(|until| until <= period)
     }
 
     fn run_orders(&mut self) {
         while let Some(order) = self.orders.pop() {
             match order {
-                Order::Command(command) => self.run(command),
+                Order::Call(call) => self.run(call),
                 Order::Query(query) => self.asked.push(query),
+                Order::RemoveAll(keys) => {
+                    for key in keys {
+                        self.simulation.remove(key);
+                    }
+                }
                 Order::Recover => self.recover(),
             }
         }
     }
 
-    fn run(&mut self, command: Command<H>) {
-        if let Command::Spawn { key, .. } = command {
-            self.outgoing.spawned.push_back(key);
-            self.spawned += 1;
-            let key = self.simulation.reserve_key();
-            self.outgoing.keys.push(key);
-        }
+    fn run(&mut self, call: Call<H>) {
         if self.broken.is_some() {
             return;
         }
-        let before = at(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
-        match catch_unwind(AssertUnwindSafe(|| command.run(simulation, hooks))) {
-            Ok(is_done) => self.outgoing.lost_spawns += u64::from(!is_done),
-            Err(payload) => self.fail(self.simulation.tick(), payload),
+        let result = catch_unwind(AssertUnwindSafe(|| call(simulation, hooks)));
+        if let Err(payload) = result {
+            self.fail(self.simulation.tick(), payload);
         }
-        if at(&self.simulation) != before {
-            self.replaced += 1;
-            self.sent.clear();
+        if self.simulation.id() != self.run {
+            // Another one, which goes on from now.
+            (self.run, self.published) = (self.simulation.id(), None);
+            self.simulation.take_screen();
             self.simulation.set_real_time(self.now);
         }
     }
@@ -218,6 +224,7 @@ impl<H: Hooks> Physics<H> {
             frame_time = frame_time.as_secs_f64()
         );
         let tick = self.simulation.tick();
+        self.is_stopped = self.simulation.clock().stands_still();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
             begin_frame(simulation, hooks, frame_time)?;
@@ -234,15 +241,14 @@ impl<H: Hooks> Physics<H> {
                 return false;
             }
         }
-        self.simulation.end_frame();
+        self.simulation.end_frame_unshown();
         true
     }
 
     /// In the step of that tick, or in the hook after it.
     fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
-        // It is a pause: no state is on its way.
-        self.outgoing.pace.speed = 0.0;
+        self.outgoing.pace = self.pace();
         self.outgoing
             .failures
             .push_back(Failure::Panic { tick, payload });
@@ -253,7 +259,7 @@ impl<H: Hooks> Physics<H> {
     fn recover(&mut self) {
         if let Some(tick) = self.broken {
             // A hook's panic leaves the frame open, Rapier's the world broken.
-            self.simulation.end_frame();
+            self.simulation.end_frame_unshown();
             // Of a step that a command has panicked before, there is only the state of the one before that.
             let newest = self.simulation.rewindable().rfind(|kept| *kept <= tick);
             if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
@@ -262,8 +268,8 @@ impl<H: Hooks> Physics<H> {
         }
     }
 
-    /// Queries see what was done in the pause: on a copy, as the world itself learns of it in the next step.
-    fn answer_in_a_pause(&mut self) {
+    /// Queries see what was done since the last step: on a copy, as the world itself learns of it in the next one.
+    fn answer_between_steps(&mut self) {
         if !self.asked.is_empty() {
             let copy = self.simulation.with_fresh_queries();
             for query in self.asked.drain(..) {
@@ -272,22 +278,37 @@ impl<H: Hooks> Physics<H> {
         }
     }
 
+    /// Hands the state over, if it is not the one that was.
     fn publish(&mut self) {
-        self.outgoing.pace = Pace::of(&self.simulation);
-        let mut state = self.free_state();
-        let filled = Arc::get_mut(&mut state).expect("nobody else has it");
-        filled.fill(&self.simulation, self.settings.starved);
-        (filled.replaced, filled.spawned) = (self.replaced, self.spawned);
-        self.sent.push(Arc::clone(&state));
-        self.outgoing.states.push_back(state);
+        self.outgoing.pace = self.pace();
+        let changes = self.simulation.take_changes();
+        let version = Some(self.simulation.movers().version());
+        if changes.is_empty() && self.published == version {
+            return;
+        }
+        self.published = version;
+        let mut snapshot = self.free_snapshot();
+        let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
+        filled.fill(&self.simulation, self.settings.starved, self.is_stopped);
+        self.sent.push(Arc::clone(&snapshot));
+        self.outgoing.states.push_back(Handed { snapshot, changes });
+    }
+
+    fn pace(&self) -> Pace {
+        let mut pace = Pace::of(&self.simulation);
+        if self.broken.is_some() {
+            // It is a pause: no state is on its way.
+            pace.speed = 0.0;
+        }
+        pace
     }
 
     /// One that nobody has: there are never many more than wait and are shown.
-    fn free_state(&mut self) -> Arc<State> {
+    fn free_snapshot(&mut self) -> Arc<Snapshot> {
         let free = self
             .sent
             .iter_mut()
-            .position(|state| Arc::get_mut(state).is_some());
+            .position(|snapshot| Arc::get_mut(snapshot).is_some());
         free.map_or_else(Arc::default, |free| self.sent.swap_remove(free))
     }
 
@@ -297,14 +318,8 @@ impl<H: Hooks> Physics<H> {
     }
 }
 
-/// The number of a simulation's last frame, and its real time. Only its runner makes frames: what is at another one is
-/// another simulation.
-pub(super) fn at(simulation: &Simulation) -> (u64, Duration) {
-    (simulation.frame().number, simulation.clock().real_time())
-}
-
 /// Begins a frame of that time, whatever limits the game has set. They stay set: a saved state has them.
-pub(super) fn begin_frame<H: Hooks>(
+fn begin_frame<H: Hooks>(
     simulation: &mut Simulation,
     hooks: &mut H,
     frame_time: Duration,

@@ -112,9 +112,14 @@ impl Clock {
         self.is_paused
     }
 
+    /// Whether no time passes: in a pause, and at speed 0.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.is_paused || self.speed == 0
+    }
+
     /// Whether the next frame makes no step, however long it is.
     pub(crate) fn is_stopped(&self) -> bool {
-        (self.is_paused || self.speed == 0) && self.single_steps == 0
+        self.stands_still() && self.single_steps == 0
     }
 
     /// While paused, requests one step in the next frame, however long that is; several calls add up. Has no effect

@@ -1,0 +1,360 @@
+//! The bodies that move, or may have moved: their last two states, and what is between them.
+
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::math::{Pose, Rotation};
+
+use crate::key::BodyKey;
+use crate::step::World;
+
+use super::lanes::LANES;
+use super::motion::{Motions, Pair, Smoothing, Trajectory, Weights};
+use super::shared;
+
+/// Lists with one entry a body, all in the same order.
+///
+/// First those that were awake after the last step, in the order in which Rapier lists them: to go
+/// through both at once takes no look-up.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Movers {
+    handles: Vec<RigidBodyHandle>,
+    keys: Vec<BodyKey>,
+    previous: Vec<Pose>,
+    current: Vec<Pose>,
+    /// Whether it takes more than the two poses to say what is shown between; or it may: what Rapier makes of a
+    /// body's mass, and whether that is about its origin, is only known after the next step.
+    are_special: Vec<bool>,
+    /// Used where `are_special` says so.
+    trajectories: Vec<Trajectory>,
+    /// How many were awake.
+    awake: usize,
+    /// Counts up whenever bodies come, go or change places.
+    order: u64,
+    /// Counts up whenever anything changes.
+    version: u64,
+}
+
+impl Movers {
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub fn keys(&self) -> &[BodyKey] {
+        &self.keys
+    }
+
+    pub fn handle(&self, place: usize) -> Option<RigidBodyHandle> {
+        self.handles.get(place).copied()
+    }
+
+    pub fn current(&self, place: usize) -> Pose {
+        self.current[place]
+    }
+
+    /// Two readings that are equal, without a change of the state between: all bodies have stayed in their places.
+    pub fn order(&self) -> u64 {
+        self.order
+    }
+
+    /// Two readings that are equal, of the same state: nothing has changed between.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn reorder(&mut self) {
+        self.order += 1;
+        self.version += 1;
+    }
+
+    pub fn awake(&self) -> usize {
+        self.awake
+    }
+
+    pub fn set_awake(&mut self, awake: usize) {
+        self.awake = awake;
+    }
+
+    pub fn pair(&self, place: usize) -> Pair {
+        Pair {
+            previous: self.previous[place],
+            current: self.current[place],
+            trajectory: self.are_special[place].then(|| self.trajectories[place]),
+        }
+    }
+
+    /// Appends a body that has been at `pose`, and gives its place.
+    pub fn push(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) -> usize {
+        self.reorder();
+        self.handles.push(handle);
+        self.keys.push(key);
+        self.previous.push(pose);
+        self.current.push(pose);
+        self.are_special.push(true);
+        self.trajectories.push(Trajectory::default());
+        self.keys.len() - 1
+    }
+
+    pub fn swap(&mut self, one: usize, other: usize) {
+        self.reorder();
+        self.handles.swap(one, other);
+        self.keys.swap(one, other);
+        self.previous.swap(one, other);
+        self.current.swap(one, other);
+        self.are_special.swap(one, other);
+        self.trajectories.swap(one, other);
+    }
+
+    pub fn swap_remove(&mut self, place: usize) {
+        self.reorder();
+        self.handles.swap_remove(place);
+        self.keys.swap_remove(place);
+        self.previous.swap_remove(place);
+        self.current.swap_remove(place);
+        self.are_special.swap_remove(place);
+        self.trajectories.swap_remove(place);
+    }
+
+    /// Becomes a copy of what a screen shows of another one's bodies.
+    pub fn copy_shown(&mut self, of: &Self) {
+        self.order = of.order;
+        self.keys.clone_from(&of.keys);
+        self.previous.clone_from(&of.previous);
+        self.current.clone_from(&of.current);
+        self.are_special.clone_from(&of.are_special);
+        // They are read of bodies that are special, by fours.
+        if of.are_special.contains(&true) {
+            self.trajectories.clone_from(&of.trajectories);
+        }
+    }
+}
+
+/// # Steps
+impl Movers {
+    /// Right before a step: the state that was current is the previous one. `known` of the bodies, from the
+    /// first on, are known to be where the last step left them. `tick` steps have been made.
+    pub fn begin_step(&mut self, world: &World, known: usize, dt: f32, tick: u64) {
+        self.version += 1;
+        std::mem::swap(&mut self.previous, &mut self.current);
+        for place in known..self.keys.len() {
+            let position = self.position(place, world, self.previous[place]);
+            self.previous[place] = position;
+            self.current[place] = position;
+        }
+        for (place, is_special) in self.are_special.iter().enumerate() {
+            if *is_special && let Some(body) = world.physics.bodies.get(self.handles[place]) {
+                let parameters = &world.physics.integration_parameters;
+                let max_linear_velocity = parameters.max_linear_velocity();
+                self.trajectories[place].begin(body, max_linear_velocity, dt, tick);
+            }
+        }
+    }
+
+    /// Right after a step, with the awake bodies in front: where has it led?
+    pub fn end_step(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, dt: f32) {
+        let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
+        shared::for_each(current, |start, current| {
+            for (handle, current) in handles[start..].iter().zip(current) {
+                // Rapier has just seen to it that this is finite.
+                *current = *world.physics.bodies[*handle].position();
+            }
+        });
+        // Also those that fell asleep in this very step, which may still have moved them.
+        for place in self.awake..self.keys.len() {
+            self.current[place] = self.position(place, world, self.previous[place]);
+        }
+        for place in 0..self.keys.len() {
+            if self.are_special[place]
+                && let Some(body) = world.physics.bodies.get(self.handles[place])
+            {
+                let trajectory = &mut self.trajectories[place];
+                trajectory.end(body, smoothing(self.keys[place]), dt);
+                self.are_special[place] = !trajectory.is_plain();
+            }
+        }
+    }
+
+    /// Where Rapier has the body, if that is finite; `last` if not.
+    fn position(&self, place: usize, world: &World, last: Pose) -> Pose {
+        let position = world.position(self.handles[place]);
+        position.filter(Pose::is_finite).unwrap_or(last)
+    }
+
+    /// Whether nothing changes of a body that is not awake, until it is seen awake or put elsewhere.
+    pub fn is_settled(&self, place: usize, world: &World) -> bool {
+        self.previous[place] == self.current[place]
+            && !(world.physics.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
+    }
+
+    /// Steps have another number from now on.
+    pub fn set_tick(&mut self, old: u64, new: u64) {
+        for trajectory in &mut self.trajectories {
+            trajectory.set_tick(old, new);
+        }
+    }
+}
+
+/// # Placing
+impl Movers {
+    /// The two poses may not say what is shown between them from the next step on.
+    pub fn doubt(&mut self, place: usize) {
+        self.are_special[place] = true;
+    }
+
+    /// [`doubt`](Self::doubt) of all.
+    pub fn doubt_all(&mut self) {
+        self.are_special.fill(true);
+    }
+
+    /// The body has been put to `position` after `tick` steps: what changed is not blended with where it was.
+    pub fn put(&mut self, place: usize, position: Pose, tick: u64) {
+        self.version += 1;
+        let (previous, current) = (&mut self.previous[place], &mut self.current[place]);
+        let trajectory = &mut self.trajectories[place];
+        trajectory.put(tick);
+        if position.rotation != current.rotation {
+            previous.rotation = position.rotation;
+            trajectory.stop_turning();
+        }
+        if position.translation != current.translation {
+            // The centre of mass stands, and the body goes on turning about it.
+            let center = trajectory.center();
+            let swing = position.rotation * center - previous.rotation * center;
+            previous.translation = position.translation + swing;
+            trajectory.stop_moving();
+        }
+        *current = position;
+    }
+
+    /// [`put`](Self::put), the whole pose.
+    pub fn teleport(&mut self, place: usize, position: Pose, tick: u64) {
+        self.set(place, position, position);
+        self.stop(place);
+        self.trajectories[place].put(tick);
+    }
+
+    /// Sets both poses.
+    pub fn set(&mut self, place: usize, previous: Pose, current: Pose) {
+        self.version += 1;
+        self.previous[place] = previous;
+        self.current[place] = current;
+    }
+
+    pub fn turn(&mut self, place: usize, by: Rotation) {
+        self.trajectories[place].turn(by);
+    }
+
+    pub fn stop(&mut self, place: usize) {
+        self.trajectories[place].stop_moving();
+        self.trajectories[place].stop_turning();
+    }
+
+    pub fn stop_all(&mut self) {
+        for place in 0..self.keys.len() {
+            self.stop(place);
+        }
+    }
+
+    /// The trajectory of a body that has not moved in a step as its velocity has it, as if it had.
+    pub fn set_trajectory(
+        &mut self,
+        place: usize,
+        body: &RigidBody,
+        max_linear_velocity: f32,
+        smoothing: Smoothing,
+        dt: f32,
+        tick: u64,
+    ) {
+        let trajectory = &mut self.trajectories[place];
+        trajectory.begin(body, max_linear_velocity, dt, tick);
+        trajectory.end(body, smoothing, dt);
+    }
+}
+
+/// # What is shown
+impl Movers {
+    /// What is shown of the bodies from `start` on. Gives how many of them are shown beyond their last state.
+    pub(super) fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
+        let places = start..start + poses.len();
+        let (previous, current) = (
+            &self.previous[places.clone()],
+            &self.current[places.clone()],
+        );
+        weights.blend.all(previous, current, poses);
+        // Asked once for all of them, as it is nearly always of none.
+        if self.are_special[places]
+            .iter()
+            .fold(false, |any, is| any | is)
+        {
+            return self.blend_special(start, weights, poses);
+        }
+        0
+    }
+
+    /// [`blend`](Self::blend), of what the two poses alone do not say.
+    #[inline(never)]
+    fn blend_special(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
+        let (fours, rest) = poses.as_chunks_mut::<LANES>();
+        let rest_start = start + fours.len() * LANES;
+        for (n, four) in fours.iter_mut().enumerate() {
+            self.blend_four(start + n * LANES, weights, four);
+        }
+        for (place, pose) in (rest_start..).zip(rest) {
+            *pose = self.pair(place).weighted(weights);
+        }
+        let goes_beyond = |place: &usize| {
+            self.are_special[*place] && self.trajectories[*place].goes_beyond(weights.alpha)
+        };
+        (start..start + poses.len()).filter(goes_beyond).count()
+    }
+
+    /// Of the four bodies from `start` on, with all smoothings that are among them.
+    fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
+        let are_special: &[bool; LANES] = four(&self.are_special, start);
+        let trajectories = four(&self.trajectories, start);
+        for smoothing in Smoothing::ALL {
+            let has_it = std::array::from_fn::<_, LANES, _>(|i| {
+                are_special[i] && trajectories[i].smoothing() == smoothing
+            });
+            if has_it == [false; LANES] {
+                continue;
+            }
+            let motions = Motions {
+                trajectories,
+                previous: four(&self.previous, start),
+                current: four(&self.current, start),
+                plain: poses,
+            };
+            let shown = motions.at(smoothing, weights);
+            for i in (0..LANES).filter(|i| has_it[*i]) {
+                poses[i] = shown[i];
+            }
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Movers {
+    /// Whether the lists are as long as each other, with finite poses.
+    pub fn is_consistent(&self) -> bool {
+        let len = self.keys.len();
+        let poses = [&self.previous, &self.current];
+        poses.iter().all(|list| list.len() == len)
+            && poses.into_iter().flatten().all(Pose::is_finite)
+            && self.handles.len() == len
+            && self.are_special.len() == len
+            && self.trajectories.len() == len
+            && self.awake <= len
+    }
+}
+
+fn four<T>(list: &[T], start: usize) -> &[T; LANES] {
+    list[start..].first_chunk().expect("four of the list")
+}
+
+/// Whether Rapier will have the body among those that are awake after the next step, or may put it elsewhere
+/// in that step all the same: it does so with one that was disabled for its position, once it is given a finite
+/// next one.
+fn is_about_to_move(body: &RigidBody) -> bool {
+    let is_awake = !body.is_fixed() && body.is_enabled() && !body.is_sleeping();
+    is_awake || body.position() != body.next_position()
+}

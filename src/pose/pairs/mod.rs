@@ -1,0 +1,212 @@
+//! The last two states of every body, by key.
+
+// Before and after a step.
+mod steps;
+// Bodies that are put elsewhere.
+mod placing;
+
+use std::collections::BTreeMap;
+
+use rapier::dynamics::{RigidBodyHandle, RigidBodySet};
+use rapier::math::Pose;
+use slotmap::SecondaryMap;
+
+use crate::key::BodyKey;
+#[cfg(feature = "serde")]
+use crate::key::Keys;
+
+use super::correction::difference;
+use super::motion::{Pair, Smoothing};
+use super::movers::Movers;
+use super::onward::Onward;
+use super::smoothing_settings::SmoothingSettings;
+
+/// Pairs of poses by key: a part of the state.
+///
+/// Bodies are of two kinds. Those at rest cost nothing: one pose each, touched by nothing. Those
+/// that move, or may have moved, are listed with the pair that a frame interpolates. A body comes
+/// onto the list when it is inserted, when it is seen awake, and when the game may have changed it;
+/// it leaves it at the end of a frame in which it is no longer awake and has not moved.
+///
+/// ```text
+///   insert ───────> Moving { previous, current } ──settled──> Resting(pose)
+///                           ^                                      │
+///                           └─────────── wake, edit ───────────────┘
+/// ```
+///
+/// A position that is not finite is never taken over: the last finite one stays.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Pairs {
+    places: SecondaryMap<BodyKey, Place>,
+    movers: Movers,
+    /// The last step's pairs of bodies that were put elsewhere since.
+    displaced: BTreeMap<BodyKey, Pair>,
+    /// The number of steps made when the pairs were taken: they are the states before and after the last of these.
+    tick: u64,
+    /// How often bodies and their motion were moved by an isometry: see [`History`](super::History).
+    transforms: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Place {
+    Resting(Pose),
+    /// The index in the lists of [`Movers`].
+    Moving(usize),
+}
+
+/// # Bodies
+impl Pairs {
+    pub fn insert(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) {
+        let place = self.movers.push(key, handle, pose);
+        self.places.insert(key, Place::Moving(place));
+    }
+
+    pub fn remove(&mut self, key: BodyKey) {
+        self.displaced.remove(&key);
+        if let Some(Place::Moving(place)) = self.places.remove(key) {
+            self.unlist(place);
+        }
+    }
+
+    /// The last two states.
+    pub fn get(&self, key: BodyKey) -> Option<Pair> {
+        Some(match *self.places.get(key)? {
+            Place::Resting(pose) => Pair::at_rest(pose),
+            Place::Moving(place) => self.movers.pair(place),
+        })
+    }
+
+    /// The states before and after the last step: also of a body that was put elsewhere since.
+    pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
+        self.displaced.get(&key).copied().or_else(|| self.get(key))
+    }
+
+    pub fn movers(&self) -> &Movers {
+        &self.movers
+    }
+
+    /// The bodies that were put elsewhere since the last step.
+    pub fn displaced(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        self.displaced.iter().map(|(key, pair)| (*key, *pair))
+    }
+
+    /// The number of steps made when the pairs were taken.
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    pub fn transforms(&self) -> u64 {
+        self.transforms
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = BodyKey> {
+        self.places.keys()
+    }
+
+    pub fn contains(&self, key: BodyKey) -> bool {
+        self.places.contains_key(key)
+    }
+
+    /// All bodies that are at rest, and where.
+    pub fn resting(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
+        self.places.iter().filter_map(|(key, place)| match *place {
+            Place::Resting(pose) => Some((key, pose)),
+            Place::Moving(_) => None,
+        })
+    }
+
+    /// How all movers go on from the last state, in their order.
+    pub fn onward(&self, bodies: &RigidBodySet, settings: &SmoothingSettings) -> Vec<Onward> {
+        let goes_on = |(place, key): (usize, &BodyKey)| {
+            let is_latest = settings.of(*key) == Smoothing::Latest;
+            let handle = self.movers.handle(place).filter(|_| !is_latest)?;
+            bodies.get(handle).map(Onward::of)
+        };
+        let movers = self.movers.keys().iter().enumerate();
+        movers
+            .map(|mover| goes_on(mover).unwrap_or_default())
+            .collect()
+    }
+
+    /// The bodies that are elsewhere in another state of the same step, as a frame at `alpha` shows it, and by how much.
+    pub fn differences(&self, before: &Self, alpha: f32) -> impl Iterator<Item = (BodyKey, Pose)> {
+        self.places.iter().filter_map(move |(key, place)| {
+            let was = before.places.get(key)?;
+            if let (Place::Resting(pose), Place::Resting(was)) = (place, was)
+                && pose == was
+            {
+                return None;
+            }
+            let (was, is) = (before.get(key)?.at(alpha), self.get(key)?.at(alpha));
+            (was != is).then(|| (key, difference(&was, &is)))
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Pairs {
+    /// Whether all of it is of bodies with these keys.
+    pub fn is_consistent(&self, keys: &Keys) -> bool {
+        let is_placed = |(key, handle)| match self.places.get(key) {
+            Some(Place::Resting(pose)) => pose.is_finite(),
+            Some(Place::Moving(place)) => {
+                self.movers.keys().get(*place) == Some(&key)
+                    && self.movers.handle(*place) == Some(handle)
+            }
+            None => false,
+        };
+        let is_moving = |place: &&Place| matches!(place, Place::Moving(_));
+        keys.iter().all(is_placed)
+            && self.places.len() == keys.iter().count()
+            && self.places.values().filter(is_moving).count() == self.movers.len()
+            && self.movers.is_consistent()
+    }
+}
+
+/// # Places in the lists
+impl Pairs {
+    /// Puts a body onto the list of those that move, if it is not there.
+    fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+        let place = &mut self.places[key];
+        match *place {
+            Place::Moving(place) => place,
+            Place::Resting(pose) => {
+                let listed = self.movers.push(key, handle, pose);
+                *place = Place::Moving(listed);
+                listed
+            }
+        }
+    }
+
+    /// Takes a body off the list. Of the others, at most two change their places.
+    fn unlist(&mut self, mut place: usize) {
+        if place < self.movers.awake() {
+            let last_awake = self.movers.awake() - 1;
+            self.movers.set_awake(last_awake);
+            self.movers.swap(place, last_awake);
+            self.repair(place);
+            place = last_awake;
+        }
+        self.movers.swap_remove(place);
+        self.repair(place);
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        if one != other {
+            self.movers.swap(one, other);
+            self.repair(one);
+            self.repair(other);
+        }
+    }
+
+    /// Another body has come to `place`: writes that to its key, unless that is gone.
+    fn repair(&mut self, place: usize) {
+        if let Some(key) = self.movers.keys().get(place)
+            && let Some(body) = self.places.get_mut(*key)
+        {
+            *body = Place::Moving(place);
+        }
+    }
+}

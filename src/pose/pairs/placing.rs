@@ -1,0 +1,112 @@
+//! Bodies that are put elsewhere, not by a step.
+
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+use rapier::math::{Pose, Real};
+
+use crate::key::BodyKey;
+use crate::step::World;
+
+use super::super::motion::{Smoothing, finite_velocity, moved_on};
+use super::{Pairs, Place};
+
+impl Pairs {
+    /// The game may have changed this body: the two poses may not say what is shown between them.
+    pub fn doubt(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+        let place = self.list(key, handle);
+        self.movers.doubt(place);
+    }
+
+    /// Any body may have another centre of mass from the next step on, or another smoothing.
+    pub fn doubt_all(&mut self) {
+        self.movers.doubt_all();
+    }
+
+    /// If the body is elsewhere than where the last step left it, shows it there at once, not blended with where
+    /// it was. `tick` steps have been made. Gives whether it is.
+    ///
+    /// Where the last step left one that moves is not known if the pairs are older than that: all of them are
+    /// read before the next captured step.
+    pub fn notice(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        position: Pose,
+        tick: u64,
+    ) -> bool {
+        let last = match self.places[key] {
+            Place::Moving(_) if self.is_outdated(tick) => return false,
+            Place::Moving(place) => self.movers.current(place),
+            Place::Resting(pose) => pose,
+        };
+        let is_elsewhere = position.is_finite() && position != last;
+        if is_elsewhere {
+            let place = self.displace(key, handle);
+            self.movers.put(place, position, tick);
+        }
+        is_elsewhere
+    }
+
+    /// Lists a body that is about to be put elsewhere.
+    fn displace(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+        let place = self.list(key, handle);
+        let pair = self.movers.pair(place);
+        self.displaced.entry(key).or_insert(pair);
+        place
+    }
+
+    /// The body has been put to `position` after `tick` steps, to be shown there at once.
+    pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
+        let place = self.displace(key, handle);
+        self.movers.teleport(place, position, tick);
+    }
+
+    /// Bodies and their motion are moved by an isometry of the world.
+    pub fn begin_transform(&mut self) {
+        self.transforms += 1;
+    }
+
+    /// The body and its motion have been moved by an isometry of the world. Gives where it is now; `None` if that is
+    /// nowhere.
+    pub fn transform(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) -> Option<Pose> {
+        let place = self.list(key, handle);
+        let pair = self.movers.pair(place);
+        let current = by * pair.current;
+        if !current.is_finite() {
+            return None;
+        }
+        // Beyond all numbers there is nothing to come from.
+        let previous = Some(by * pair.previous).filter(Pose::is_finite);
+        self.movers.set(place, previous.unwrap_or(current), current);
+        self.movers.turn(place, by.rotation);
+        if let Some(pair) = self.displaced.get_mut(&key) {
+            pair.transform(by);
+        }
+        Some(current)
+    }
+
+    /// Sets the previous pose to the one that the body would have had a step before, by its velocity. Gives whether
+    /// that is a pose.
+    pub fn set_previous_from_velocity(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        world: &World,
+        smoothing: Smoothing,
+        dt: Real,
+    ) -> bool {
+        let place = self.list(key, handle);
+        self.movers.doubt(place);
+        let body: &RigidBody = &world.physics.bodies[handle];
+        let center = body.mass_properties().local_mprops.local_com;
+        let (position, velocity) = (body.position(), finite_velocity(body));
+        let previous = moved_on(position, &velocity, center, -dt);
+        let is_pose = position.is_finite() && previous.is_finite();
+        if is_pose {
+            self.movers.set(place, previous, *position);
+            let max_linear_velocity = world.physics.integration_parameters.max_linear_velocity();
+            self.movers
+                .set_trajectory(place, body, max_linear_velocity, smoothing, dt, self.tick);
+        }
+        is_pose
+    }
+}

@@ -1,0 +1,98 @@
+//! The poses before and after a step.
+
+use rapier::math::Real;
+
+use crate::step::World;
+
+use super::super::changes::Changes;
+use super::super::smoothing_settings::SmoothingSettings;
+use super::{Pairs, Place};
+
+impl Pairs {
+    pub(super) fn is_outdated(&self, tick: u64) -> bool {
+        self.tick != tick
+    }
+
+    /// Right before a step that is captured, when `tick` have been made: where is every body that is about to
+    /// move?
+    ///
+    /// If no step was made since the last capture, all that were awake after it are where it left them, but
+    /// for those that were [noticed](Self::notice) elsewhere.
+    pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real) {
+        let mut known = self.movers.awake();
+        if self.is_outdated(tick) {
+            self.align_awake(world);
+            known = 0;
+        }
+        self.movers.begin_step(world, known, dt, tick);
+    }
+
+    /// Right after a step that is captured, by which `tick` have been made: where has it led?
+    pub fn end_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
+        self.align_awake(world);
+        self.movers.end_step(world, |key| settings.of(key), dt);
+        self.tick = tick;
+        self.displaced.clear();
+    }
+
+    /// After a step that is not captured: a body that wakes and falls asleep again before the next
+    /// one is not missed.
+    pub fn skip_step(&mut self, world: &World) {
+        self.align_awake(world);
+    }
+
+    /// Brings all awake bodies to the front of the lists, in Rapier's order.
+    fn align_awake(&mut self, world: &World) {
+        let mut place = 0;
+        for handle in world.physics.islands.active_bodies() {
+            if self.movers.handle(place) != Some(handle) {
+                // Out of line, just woken, or without a key.
+                let Some(key) = world.keys.key(handle) else {
+                    continue;
+                };
+                let listed = self.list(key, handle);
+                self.swap(place, listed);
+            }
+            place += 1;
+        }
+        self.movers.set_awake(place);
+    }
+
+    /// [`resync`](Self::resync), unless these are the pairs of the last step.
+    pub fn resync_if_outdated(&mut self, world: &World, tick: u64) {
+        if self.is_outdated(tick) {
+            self.resync(world, tick);
+        }
+    }
+
+    /// Takes the latest positions and forgets those before: for a frame that was ended before its last
+    /// step. `tick` steps have been made.
+    pub fn resync(&mut self, world: &World, tick: u64) {
+        self.align_awake(world);
+        self.movers.begin_step(world, 0, 0.0, tick);
+        self.tick = tick;
+        self.displaced.clear();
+        self.movers.stop_all();
+    }
+
+    /// Lets the bodies rest that are no longer awake and have not moved.
+    pub fn settle(&mut self, world: &World, changes: &mut Changes) {
+        changes.counts.movers = self.movers.len();
+        // From the last to the first, so that the body swapped into the gap is never one of them.
+        for place in (self.movers.awake()..self.movers.len()).rev() {
+            if self.movers.is_settled(place, world) {
+                let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
+                self.places[key] = Place::Resting(pose);
+                changes.rest.push((key, pose));
+                changes.counts.settled += 1;
+                self.unlist(place);
+            }
+        }
+    }
+
+    /// Steps have another number from now on.
+    pub fn set_tick(&mut self, tick: u64) {
+        self.movers.set_tick(self.tick, tick);
+        self.tick = tick;
+    }
+}

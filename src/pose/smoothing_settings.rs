@@ -1,0 +1,62 @@
+//! How bodies are shown: all, and each.
+
+use slotmap::SecondaryMap;
+
+use crate::key::BodyKey;
+
+use super::correction::Correction;
+use super::motion::Smoothing;
+
+/// Settings of what is shown. They are no part of the state: a rollback does not change them.
+///
+/// What was set for a body stays after its removal, as a rollback may bring it back.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct SmoothingSettings {
+    pub smoothing: Smoothing,
+    pub correction: Option<Correction>,
+    bodies: SecondaryMap<BodyKey, BodySettings>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct BodySettings {
+    /// `None`: that of all.
+    pub smoothing: Option<Smoothing>,
+    /// Whether it jumps to where a rollback has it.
+    pub jumps: bool,
+}
+
+impl Default for SmoothingSettings {
+    fn default() -> Self {
+        Self {
+            smoothing: Smoothing::default(),
+            correction: Some(Correction::default()),
+            bodies: SecondaryMap::new(),
+        }
+    }
+}
+
+impl SmoothingSettings {
+    pub fn body(&self, key: BodyKey) -> BodySettings {
+        self.bodies.get(key).copied().unwrap_or_default()
+    }
+
+    /// Sets those of one body.
+    pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySettings {
+        if !self.bodies.contains_key(key) {
+            self.bodies.insert(key, BodySettings::default());
+        }
+        &mut self.bodies[key]
+    }
+
+    /// The smoothing of a body, its own or that of all.
+    pub fn of(&self, key: BodyKey) -> Smoothing {
+        self.body(key).smoothing.unwrap_or(self.smoothing)
+    }
+
+    /// Whether some body is shown by more than its two poses.
+    pub fn is_plain(&self) -> bool {
+        self.smoothing == Smoothing::Interpolate && self.bodies.is_empty()
+    }
+}
