@@ -83,8 +83,8 @@ impl Match {
             .map(|(key, _)| {
                 (
                     key,
-                    simulation.previous_pose(key),
-                    simulation.current_pose(key),
+                    previous_pose(&simulation, key),
+                    current_pose(&simulation, key),
                 )
             })
             .collect();
@@ -566,7 +566,7 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
     assert_eq!(made, [6, 7, 3, 4, 4, 5, 6, 7, 8, 9]);
     assert_eq!(simulation.next_step(), None);
     assert_eq!((simulation.tick(), simulation.rewindable()), (10, 0..10));
-    assert_near(simulation.current_pose(key).unwrap().translation.x, 10.0);
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 10.0);
 }
 
 #[test]
@@ -747,7 +747,7 @@ fn steps_made_again_count_against_the_limits_of_a_frame() {
         (3, 1, 9)
     );
     assert_near(
-        simulation.current_pose(key).unwrap().translation.x,
+        current_pose(&simulation, key).unwrap().translation.x,
         frame.tick as f32,
     );
 }
@@ -841,7 +841,7 @@ fn the_physics_knows_nothing_of_the_error() {
         advance(&mut hard, 7);
         assert_eq!(hash(smooth.physics()), hash(hard.physics()));
         assert_eq!(hard.pose(key), Some(true_pose(&hard, key)));
-        let states = [&smooth, &hard].map(|it| (it.previous_pose(key), it.current_pose(key)));
+        let states = [&smooth, &hard].map(|it| (previous_pose(it, key), current_pose(it, key)));
         assert_eq!(states[0], states[1]);
     }
 }
@@ -973,7 +973,7 @@ fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
     advance(&mut simulation, 100);
     assert_eq!(simulation.frame().poses.movers, 0);
     let frame = simulation.frame().number - 3;
-    assert_eq!(simulation.moved_since(frame).unwrap().count(), 1);
+    assert_eq!(simulation.changes_since(frame).unwrap().0.count(), 1);
 }
 
 #[test]
@@ -1012,7 +1012,7 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_at_once() {
     assert_eq!(simulation.removed(), []);
     assert_eq!(simulation.visual_error(first), None);
     assert_near(shown_x(&simulation, first), 5.4);
-    assert_eq!(simulation.removed_since(1).unwrap().count(), 0, "both live");
+    assert_eq!(simulation.changes_since(1).unwrap().1.count(), 0, "both live");
 }
 
 #[test]
@@ -1145,7 +1145,7 @@ fn a_rewind_saves_a_simulation_in_which_rapier_has_panicked() {
     simulation.rewind(4).unwrap();
     let frame = advance(&mut simulation, 20);
     assert_eq!((frame.steps, frame.tick), (2, 6));
-    assert_near(simulation.current_pose(key).unwrap().translation.x, 6.0);
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 6.0);
 }
 
 #[test]
@@ -1159,17 +1159,18 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
     advance(&mut client, 105);
     let shown = client.pose(key).unwrap();
     // Of an earlier tick: the steps since are made again from it.
-    client.roll_back_to(server.clone()).unwrap();
+    client.roll_back(server.tick()).unwrap();
+    client.replace_state(server.clone()).unwrap();
     assert_eq!(client.steps_to_resimulate(), 4);
     let frame = advance(&mut client, 0);
     assert_eq!((frame.resimulated, frame.tick), (4, 10));
     assert_same(client.pose(key).unwrap(), shown);
-    assert_near(client.current_pose(key).unwrap().translation.y, 0.3);
+    assert_near(current_pose(&client, key).unwrap().translation.y, 0.3);
     advance(&mut server, 40);
     assert_eq!(hash(client.physics()), hash(server.physics()));
     // Of a tick that is not kept: it is taken over as it is.
     advance(&mut server, 1_000);
-    let error = client.roll_back_to(server.clone()).unwrap_err();
+    let error = client.roll_back(server.tick()).unwrap_err();
     assert_eq!(
         error,
         RewindError::NotKept {
@@ -1248,11 +1249,21 @@ fn a_state_of_the_present_tick_takes_its_place_smoothly() {
     advance(&mut server, 104);
     advance(&mut client, 104);
     let shown = client.pose(key).unwrap();
-    client.roll_back_to(server.clone()).unwrap();
+    client.replace_state(server.clone()).unwrap();
     assert_eq!(client.steps_to_resimulate(), 0);
     advance(&mut client, 0);
     assert_same(client.pose(key).unwrap(), shown);
     assert_near(client.visual_error(key).unwrap().translation.y, -0.3);
     assert!(moved_keys(&client).contains(&guest));
     assert_eq!(hash(client.physics()), hash(server.physics()));
+}
+
+/// The pose right after the last step.
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    Some(*simulation.body(key)?.position())
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    simulation.pose_at(key, simulation.tick(), 0.0)
 }

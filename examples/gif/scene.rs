@@ -158,8 +158,8 @@ fn stairs() -> Simulation {
 /// The game's part in a step.
 fn come_and_go(simulation: &mut Simulation, step: Step, bodies: &mut Vec<Body>) {
     bodies.retain(|body| {
-        let pose = simulation.current_pose(body.key);
-        let stays = pose.is_some_and(|pose| pose.translation.y > BOTTOM);
+        let there = simulation.body(body.key);
+        let stays = there.is_some_and(|body| body.translation().y > BOTTOM);
         if !stays {
             simulation.remove(body.key);
         }

@@ -356,13 +356,19 @@ impl Simulation {
         &self.event_changes
     }
 
-    /// Takes over a full state of another machine, with its tick: where [`roll_back`](Self::roll_back)
-    /// cannot go. What frames show moves to it [smoothly](Self::set_correction).
+    /// Takes over a full state of another machine: a server's, for a client that was wrong. What frames show moves to it
+    /// [smoothly](Self::set_correction). Real time, settings and the overstep stay as they are.
     ///
-    /// Real time, settings and the overstep stay as they are. The kept states are discarded.
+    /// A state of an earlier tick is best taken over after a [`roll_back`](Self::roll_back) to that tick: the steps
+    /// since then are made again from it. A state of any other tick than the present one discards the kept states, and
+    /// the simulation goes on at its tick.
     ///
     /// # Errors
-    /// [`RewindError::WithinFrame`]; nothing is changed.
+    /// [`RewindError::WithinFrame`] for a state of another tick while a frame is open or steps are to be made again;
+    /// nothing is changed.
+    ///
+    /// # Panics
+    /// As [`begin_frame`](Self::begin_frame).
     pub fn replace_state(&mut self, state: Self) -> Result<(), RewindError> {
         self.check_world();
         let is_here = state.tick() == self.tick();

@@ -577,7 +577,7 @@ impl Model {
         let body = self.bodies.get_mut(&key).unwrap();
         let center = rapiers.mass_properties().local_mprops.local_com;
         let expected = one_step_back(&position, after, center, dt);
-        let previous = simulation.previous_pose(key).unwrap();
+        let previous = previous_pose(&simulation, key).unwrap();
         let scale = 1.0 + position.translation.length() + dt * after.linear.length();
         assert!(
             are_near(&previous, &expected, scale),
@@ -598,4 +598,9 @@ impl Model {
         };
         self.forget_current(key, simulation.tick());
     }
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    simulation.pose_at(key, simulation.tick(), 0.0)
 }

@@ -155,7 +155,7 @@ impl Game {
     }
 
     fn teleport(&mut self, simulation: &mut Simulation, key: BodyKey) {
-        let Some(mut pose) = simulation.current_pose(key) else {
+        let Some(mut pose) = simulation.body(key).map(|body| *body.position()) else {
             return;
         };
         let place = pose.translation + self.origin();
