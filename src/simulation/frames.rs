@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::step::World;
+use crate::step::{Events, World};
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
@@ -161,9 +161,9 @@ impl Simulation {
         self.phase = Phase::Between;
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
-        self.report_quarantine(step.tick);
         self.take_poses(step, is_captured);
-        self.ring.end_step(step.tick, &self.state.log.events);
+        self.ring
+            .end_step(step.tick, Events(&self.state.log.events));
         self.count(step);
         true
     }
@@ -243,12 +243,6 @@ impl Simulation {
             self.notice_edits();
             (self.state.poses).resync(&self.state.world, self.clock.tick());
         }
-    }
-
-    fn report_quarantine(&mut self, tick: u64) {
-        let bodies = self.state.world.physics.quarantine().bodies().iter();
-        let keys = bodies.filter_map(|handle| self.state.world.keys.key(*handle));
-        self.state.log.events.quarantine(tick, keys);
     }
 
     /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::key_log::KeyLog;
-use crate::step::{EventChanges, Events};
+use crate::step::{ChangedEvents, Events};
 use crate::time::{Clock, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
 
@@ -147,7 +147,7 @@ pub struct Simulation {
     /// After a rollback, until the present is reached.
     resimulation: Option<Box<Resimulation>>,
     /// What the last run of steps made again did to the events.
-    event_changes: EventChanges,
+    event_changes: ChangedEvents,
     /// Steps that were made again since the last frame was begun.
     made_again: u64,
     /// Real time since the last frame was shown, but for pauses.
@@ -202,7 +202,7 @@ impl Simulation {
             phase: Phase::Between,
             ring: Ring::default(),
             resimulation: None,
-            event_changes: EventChanges::default(),
+            event_changes: ChangedEvents::default(),
             made_again: 0,
             shown_for: Duration::ZERO,
             dying: Vec::new(),
@@ -255,8 +255,8 @@ impl Simulation {
 
     /// The events of all steps of the last frame; within a frame, of those made so far in this one.
     #[must_use]
-    pub fn events(&self) -> &Events {
-        &self.state.log.events
+    pub fn events(&self) -> Events<'_> {
+        Events(&self.state.log.events)
     }
 }
 

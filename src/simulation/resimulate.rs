@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::step::{EventChanges, Events};
+use crate::step::{ChangedEvents, Event, EventChanges};
 use crate::time::{Clock, Step};
 
 use super::state::State;
@@ -24,7 +24,7 @@ pub(super) struct Resimulation {
 struct Made {
     /// With the step as its next one.
     clock: Clock,
-    events: Events,
+    events: Vec<Event>,
 }
 
 impl Resimulation {
@@ -47,16 +47,16 @@ impl Resimulation {
 
     /// Another one is made, by which `events` have happened. After the last one, gives what became of those
     /// that were.
-    pub fn end_step(&mut self, events: &Events) -> Option<EventChanges> {
+    pub fn end_step(&mut self, events: &[Event]) -> Option<ChangedEvents> {
         self.done += 1;
         if self.left() > 0 {
             return None;
         }
-        let mut then = Events::default();
-        for made in &self.steps {
-            then.append(made.events.clone());
-        }
-        Some(EventChanges::between(&then, events))
+        let then = self
+            .steps
+            .iter()
+            .flat_map(|made| made.events.iter().cloned());
+        Some(EventChanges::between(then.collect(), events))
     }
 
     fn first(&self) -> u64 {
@@ -111,9 +111,8 @@ impl Simulation {
         let mut present = std::mem::replace(&mut self.state, state);
         if self.resimulation.is_some() {
             // Some were made again already, and stay so.
-            let mut events = std::mem::take(&mut present.log.events);
-            events.replace_from(tick, Events::default());
-            self.state.log.events = events;
+            self.state.log.events = std::mem::take(&mut present.log.events);
+            self.state.log.replace(tick..u64::MAX, Vec::new());
         }
         let was_taken = std::mem::take(&mut self.phase) == Phase::Taken;
         let again = self.resimulation.get_or_insert_with(|| {
@@ -130,10 +129,10 @@ impl Simulation {
     /// Once all steps are made again: goes on in the present, as they have changed it.
     pub(super) fn catch_up(&mut self) {
         if let Some(again) = self.resimulation.take_if(|again| again.left() == 0) {
-            let of_frame = again.first().max(self.frame.ticks().start);
+            let of_frame = again.first().max(self.frame.ticks().start)..self.clock.tick();
             let events = std::mem::take(&mut self.state.log.events);
             self.take_over(again.present, true);
-            self.state.log.events.replace_from(of_frame, events);
+            self.state.log.replace(of_frame, events);
         }
     }
 

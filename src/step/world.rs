@@ -59,7 +59,9 @@ impl World {
             self.physics.step_with_events(hooks, &events);
         }
         drop(events);
-        log.end_step();
+        let quarantined = self.physics.quarantine().bodies().iter();
+        let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
+        log.end_step(step.tick, keys);
     }
 
     /// The handle of a body that lives.
