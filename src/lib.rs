@@ -149,7 +149,7 @@ pub use state::{
     RecordingEnd, Replay, ReplayError, SaveError,
 };
 pub use step::{
-    BodyError, Button, Collision, ContactForce, CustomForce, Delivery, EventChanges, Events,
+    BodyError, Button, Collision, ContactForce, CustomForce, Delivery, Event, EventChanges, Events,
     ForceGenerator, InputCounts, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts,
     TickError, TickQueue, Wrench,
 };

@@ -45,7 +45,7 @@ fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
     for (key, pose) in simulation.moved() {
         assert_eq!(simulation.pose(*key), Some(*pose));
     }
-    simulation.events().collisions().len()
+    simulation.events().collisions().count()
 }
 
 #[test]

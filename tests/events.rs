@@ -3,15 +3,21 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Collision, Hooks, Rate, Simulation, Step};
+use evenstep::{BodyKey, Collision, Events, Hooks, Rate, Simulation, Step};
 use scenes::MS;
 use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 fn noisy_ball() -> ColliderBuilder {
     ColliderBuilder::ball(0.5)
         .restitution(0.9)
         .active_events(ActiveEvents::COLLISION_EVENTS | ActiveEvents::CONTACT_FORCE_EVENTS)
+}
+
+/// Those of the last frame.
+fn collisions(simulation: &Simulation) -> Vec<Collision> {
+    simulation.events().collisions().copied().collect()
 }
 
 /// Balls that bounce on a floor, and that are removed and spawned by tick.
@@ -48,9 +54,9 @@ impl Hooks for Churn {
     }
 
     fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.seen
-            .extend(simulation.events().collisions_in(step.tick));
-        self.forces += simulation.events().contact_forces_in(step.tick).len();
+        let events = simulation.events().in_tick(step.tick);
+        self.seen.extend(events.collisions());
+        self.forces += events.contact_forces().count();
         Ok(())
     }
 }
@@ -70,7 +76,7 @@ impl Bouncing {
         scenes::until_tick(300, || {
             let Ok(_) = self.simulation.advance_with(frame, &mut self.game);
             collisions.extend(self.simulation.events().collisions());
-            forces += self.simulation.events().contact_forces().len();
+            forces += self.simulation.events().contact_forces().count();
             self.simulation.tick()
         });
         (collisions, forces, self.game)
@@ -125,7 +131,7 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
         };
         let old = insert(&mut simulation, 0.0);
         simulation.advance(MS(10), |_, _| ());
-        assert_eq!(simulation.events().collisions().len(), 1);
+        assert_eq!(simulation.events().collisions().count(), 1);
         let collider = simulation.body(old).unwrap().colliders()[0];
         if through_rapier {
             let handle = simulation.handle(old).unwrap();
@@ -138,7 +144,7 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
         let new_collider = simulation.body(new).unwrap().colliders()[0];
         assert_eq!(slot(new_collider), slot(collider), "the same slot");
         simulation.advance(MS(10), |_, _| ());
-        let [stopped, started] = simulation.events().collisions() else {
+        let [stopped, started] = collisions(&simulation)[..] else {
             panic!("one stops and one starts")
         };
         assert!(!stopped.started && stopped.removed && stopped.tick == 1);
@@ -163,7 +169,7 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
         .0;
     simulation.set_max_frame_time(Duration::MAX);
     simulation.advance(MS(2_000), |_, _| ());
-    let collisions = simulation.events().collisions();
+    let collisions = collisions(&simulation);
     assert_eq!(collisions.len(), 2);
     assert!(
         collisions
@@ -179,11 +185,8 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
         .teleport(key, Pose::translation(0.0, 0.0, 0.0))
         .unwrap();
     simulation.advance(MS(10), |_, _| ());
-    assert!(
-        simulation.events().collisions()[0]
-            .bodies
-            .contains(&Some(key))
-    );
+    let first = simulation.events().collisions().next().unwrap();
+    assert!(first.bodies.contains(&Some(key)));
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
     simulation.advance(MS(2_000), |_, _| ());
     simulation.advance(MS(50), |_, _| ());
     let forces = simulation.events().contact_forces();
-    let ticks: Vec<u64> = forces.iter().map(|force| force.tick).collect();
+    let ticks: Vec<u64> = forces.clone().map(|force| force.tick).collect();
     assert_eq!(ticks, [200, 201, 202, 203, 204]);
     for force in forces {
         assert!(force.bodies.contains(&Some(heavy)));
@@ -215,10 +218,9 @@ fn a_frame_without_a_step_has_no_events() {
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
     simulation.insert(body, noisy_ball());
     simulation.advance(MS(10), |_, _| ());
-    assert_eq!(simulation.events().collisions().len(), 1);
+    assert_eq!(simulation.events().collisions().count(), 1);
     simulation.advance(MS(5), |_, _| ());
-    assert!(simulation.events().collisions().is_empty());
-    assert!(simulation.events().contact_forces().is_empty());
+    assert!(simulation.events().is_empty());
 }
 
 #[test]
@@ -237,14 +239,14 @@ fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
             let (handle, collider) = simulation.physics_mut().insert(body, noisy_ball());
             if began_here {
                 simulation.advance(MS(10), |_, _| ());
-                assert_eq!(simulation.events().collisions().len(), 1);
+                assert_eq!(simulation.events().collisions().count(), 1);
             } else {
                 simulation.physics_mut().step();
             }
             let key = simulation.track(handle).unwrap();
             remove(&mut simulation, key, handle, collider);
             simulation.advance(MS(10), |_, _| ());
-            let [stopped] = simulation.events().collisions() else {
+            let [stopped] = collisions(&simulation)[..] else {
                 panic!("one stops")
             };
             assert!(stopped.removed && stopped.bodies.contains(&Some(key)));
@@ -266,7 +268,7 @@ fn a_body_tracked_in_a_slot_used_again_takes_no_event_of_the_one_before() {
     assert_eq!(slot(again), slot(collider));
     let new = simulation.track(handle).unwrap();
     simulation.advance(MS(10), |_, _| ());
-    let [stopped, started] = simulation.events().collisions() else {
+    let [stopped, started] = collisions(&simulation)[..] else {
         panic!("one stops and one starts")
     };
     assert!(!stopped.started && stopped.bodies.contains(&Some(old)));
@@ -306,8 +308,8 @@ fn a_look_through_body_mut_changes_no_order_of_events() {
                     }
                 }
             });
-            collisions.extend_from_slice(simulation.events().collisions());
-            let of_frame = simulation.events().contact_forces().iter();
+            collisions.extend(simulation.events().collisions());
+            let of_frame = simulation.events().contact_forces();
             forces.extend(of_frame.map(|event| {
                 let force = event.force;
                 let pair = pair([force.collider1, force.collider2]);
@@ -351,7 +353,7 @@ fn a_sensor_that_is_crossed_within_a_step_starts_before_it_stops() {
         simulation.insert(bullet, ColliderBuilder::ball(0.1));
     }
     simulation.advance(MS(10), |_, _| ());
-    let collisions = simulation.events().collisions();
+    let collisions = collisions(&simulation);
     assert_eq!(collisions.len(), 60);
     for crossing in collisions.chunks(2) {
         assert_eq!(pair(crossing[0].colliders), pair(crossing[1].colliders));
@@ -376,7 +378,56 @@ fn quarantined_bodies_are_in_the_order_of_their_keys() {
         body.set_linvel(Vector::NAN, true);
     }
     simulation.advance(MS(10), |_, _| ());
-    let quarantined = simulation.events().quarantined().iter();
+    let quarantined = simulation.events().quarantined();
     let bodies: Vec<BodyKey> = quarantined.map(|event| event.body).collect();
     assert_eq!(bodies, [0, 2, 3, 5, 7].map(|i| keys[i]));
+}
+
+/// A ball that begins to touch the floor in the next step.
+fn insert_one(simulation: &mut Simulation, number: usize) -> BodyKey {
+    let at = Vector::new(number as f32 * 1.5, 0.49, 0.0);
+    let ball = ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS);
+    simulation.insert(RigidBodyBuilder::dynamic().translation(at), ball)
+}
+
+/// With its tick, the ball of each collision: the floor's key is lower.
+fn balls(events: Events<'_>) -> Vec<(u64, BodyKey)> {
+    let ball = |event: &Collision| event.bodies.into_iter().flatten().max().unwrap();
+    let balls = events.collisions().map(|event| (event.tick, ball(event)));
+    balls.collect()
+}
+
+#[test]
+fn events_of_a_tick_are_its_own_also_if_ticks_are_renumbered_within_a_frame() {
+    // To before the steps that were made in it, to one of them, and to after them.
+    for (first, kept) in [(0, 3..6), (4, 3..4), (40, 3..6)] {
+        let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
+        simulation.advance(MS(30), |_, _| ());
+        let mut expected = Vec::new();
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            simulation.advance(MS(100), |simulation, step| {
+                assert!(step.tick < 6, "a bug of the game");
+                expected.push((step.tick, insert_one(simulation, expected.len())));
+            });
+        }));
+        assert!(caught.is_err());
+        expected.retain(|(tick, _)| kept.contains(tick));
+        simulation.set_tick(first);
+        simulation.begin_frame(MS(30));
+        while let Some(step) = simulation.next_step() {
+            let ball = insert_one(&mut simulation, 10 + expected.len());
+            expected.push((step.tick, ball));
+            simulation.make_step();
+            let of_step = simulation.events().in_tick(step.tick);
+            assert_eq!(balls(of_step), [(step.tick, ball)], "from {first}");
+        }
+        simulation.end_frame();
+        expected.sort_unstable();
+        assert_eq!(balls(simulation.events()), expected, "from {first}");
+        for (tick, ball) in expected {
+            let of_step = simulation.events().in_tick(tick);
+            assert_eq!(balls(of_step), [(tick, ball)], "from {first}");
+        }
+        assert!(simulation.events().in_tick(u64::MAX).is_empty());
+    }
 }

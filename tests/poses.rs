@@ -429,7 +429,8 @@ fn a_quarantined_body_is_reported_with_its_tick() {
                 .set_linvel(Vector::NAN, true);
         }
     });
-    let [quarantined] = simulation.events().quarantined() else {
+    let quarantined: Vec<_> = simulation.events().quarantined().collect();
+    let [quarantined] = quarantined[..] else {
         panic!("one body, once");
     };
     assert_eq!((quarantined.tick, quarantined.body), (2, key));

@@ -4,8 +4,8 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Command, Failure, ForceGenerator, Hooks, Rate, Runner, RunnerSettings, SendError,
-    Simulation, Step, Wrench,
+    BodyKey, Command, Event, Failure, ForceGenerator, Hooks, Rate, Runner, RunnerSettings,
+    SendError, Simulation, Step, Wrench,
 };
 use scenes::{hash, space, with_floor};
 use std::sync::Arc;
@@ -449,7 +449,7 @@ fn events_come_once_each_and_with_their_picture() {
         events.extend(come);
         events.len() == 2
     });
-    let ticks: Vec<u64> = events.iter().map(|(tick, _)| *tick).collect();
+    let ticks: Vec<u64> = events.iter().map(Event::tick).collect();
     assert_eq!(ticks, [6, 8]);
     until(&made, 20);
     assert!(runner.events().is_empty());

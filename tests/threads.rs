@@ -152,11 +152,13 @@ impl Hooks for Game {
         let particles = (physics.soft_bodies.iter())
             .flat_map(|(_, body)| body.particle_positions().collect::<Vec<_>>());
         // Not the keys: a runner has kept some for bodies that are still to come.
-        let events = simulation.events();
-        let collisions = events.collisions_in(step.tick).iter();
-        let collisions = collisions.map(|event| (event.colliders, event.started));
-        let forces = events.contact_forces_in(step.tick).iter();
-        let forces = forces.map(|event| event.force.total_force_magnitude);
+        let events = simulation.events().in_tick(step.tick);
+        let collisions = events
+            .collisions()
+            .map(|event| (event.colliders, event.started));
+        let forces = events
+            .contact_forces()
+            .map(|event| event.force.total_force_magnitude);
         let events = format!(
             "{:?} {:?}",
             collisions.collect::<Vec<_>>(),

@@ -167,11 +167,8 @@ impl Hooks for Game {
     }
 
     fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        let collisions = simulation.events().collisions_in(step.tick);
-        self.collisions += collisions
-            .iter()
-            .filter(|collision| collision.started)
-            .count();
+        let collisions = simulation.events().in_tick(step.tick).collisions();
+        self.collisions += collisions.filter(|collision| collision.started).count();
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pose::{Changes, Correction, Movers, Onward};
-use crate::step::Events;
+use crate::step::Event;
 
 use super::sync::{Mutex, TryLockError};
 use super::{Failure, RunnerSettings};
@@ -57,7 +57,7 @@ pub(super) struct Mail<E> {
     pub states: VecDeque<Handed>,
     pub pace: Pace,
     /// Of each step that had any, oldest first.
-    pub events: VecDeque<(u64, Events)>,
+    pub events: VecDeque<(u64, Vec<Event>)>,
     /// How many events of the oldest steps were dropped, as nobody took them.
     pub lost_events: u64,
     pub failures: VecDeque<Failure<E>>,

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "hecs")]
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
-use crate::step::Events;
+use crate::step::Event;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
@@ -384,14 +384,14 @@ where
         }
     }
 
-    /// The events of all steps since the last call, each once, with the tick of its step.
-    pub fn events(&mut self) -> Vec<(u64, Events)> {
+    /// The events of all steps since the last call, each once.
+    pub fn events(&mut self) -> Vec<Event> {
         self.view.take_events(&self.mailbox, None)
     }
 
     /// The [`events`](Self::events) of the steps that the last frame has reached: so a sound is heard with its
     /// picture, not up to two steps before. (Rapier finds the collisions of a step at its beginning.)
-    pub fn shown_events(&mut self) -> Vec<(u64, Events)> {
+    pub fn shown_events(&mut self) -> Vec<Event> {
         let shown = self.view.tick();
         self.view.take_events(&self.mailbox, Some(shown))
     }

@@ -1,12 +1,11 @@
 //! What the game's thread shows: the states that have come, interpolated somewhat in the past.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::pose::{Changes, Moment, Screen};
-use crate::step::Events;
+use crate::step::Event;
 use rapier::math::Pose;
 
 use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
@@ -203,19 +202,17 @@ impl<E> View<E> {
         self.is_starved
     }
 
-    pub(super) fn take_events(
-        &mut self,
-        mailbox: &Mailbox<E>,
-        shown: Option<u64>,
-    ) -> Vec<(u64, Events)> {
-        let Some(shown) = shown else {
+    pub(super) fn take_events(&mut self, mailbox: &Mailbox<E>, shown: Option<u64>) -> Vec<Event> {
+        let come = if let Some(shown) = shown {
+            // After a rewind ticks come again: what was before it was shown, too.
+            let last = (self.mail.events.iter()).rposition(|(tick, _)| *tick < shown);
+            last.map_or(0, |last| last + 1)
+        } else {
             self.fetch(mailbox);
-            return self.mail.events.drain(..).collect();
+            self.mail.events.len()
         };
-        let events: &mut VecDeque<(u64, Events)> = &mut self.mail.events;
-        // After a rewind ticks come again: what was before it was shown, too.
-        let last = events.iter().rposition(|(tick, _)| *tick < shown);
-        events.drain(..last.map_or(0, |last| last + 1)).collect()
+        let steps = self.mail.events.drain(..come);
+        steps.flat_map(|(_, events)| events).collect()
     }
 
     pub(super) fn take_failures(&mut self, mailbox: &Mailbox<E>) -> Vec<Failure<E>> {
@@ -249,18 +246,21 @@ fn alpha(state: &Snapshot, time: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::step::Quarantined;
 
     #[test]
     fn events_of_before_a_rewind_hold_no_later_ones_back() {
         let mailbox = Mailbox::<()>::default();
         let ticks = [50, 51, 52, 53, 3, 4, 5];
         mailbox.try_with(|mail| {
-            mail.events = ticks.map(|tick| (tick, Events::default())).into();
+            let body = BodyKey::default();
+            let event = |tick| Event::Quarantined(Quarantined { tick, body });
+            mail.events = ticks.map(|tick| (tick, vec![event(tick)])).into();
         });
         let mut view = View::new(RunnerSettings::default(), 0);
         view.fetch(&mailbox);
         let come = view.take_events(&mailbox, Some(5));
-        assert!(come.iter().map(|(tick, _)| tick).eq(&ticks[..6]));
+        assert!(come.iter().map(Event::tick).eq(ticks[..6].iter().copied()));
         assert!(view.take_events(&mailbox, Some(5)).is_empty());
         assert_eq!(view.take_events(&mailbox, Some(6)).len(), 1);
     }

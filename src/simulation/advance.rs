@@ -31,7 +31,7 @@ use super::{Frame, Simulation};
 ///
 ///     fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
 ///         assert_eq!(simulation.tick(), step.tick + 1); // it counts as made
-///         self.hits += simulation.events().collisions_in(step.tick).len();
+///         self.hits += simulation.events().in_tick(step.tick).collisions().count();
 ///         Ok(())
 ///     }
 /// }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::step::World;
+use crate::step::{Events, World};
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
@@ -67,8 +67,8 @@ impl Simulation {
                 ..Frame::default()
             };
             match &mut self.resimulation {
-                Some(again) => again.present.log.events.clear(),
-                None => self.state.log.events.clear(),
+                Some(again) => again.events.clear(),
+                None => self.events.clear(),
             }
         }
         match &mut self.resimulation {
@@ -116,8 +116,7 @@ impl Simulation {
         let step = self.peek()?;
         if self.ring.is_on() {
             span!("keep_state");
-            let state = self.state.without_events();
-            self.ring.push(self.clock().clone(), state);
+            self.ring.push(self.clock().clone(), self.state.clone());
         }
         self.state.targets.apply(&mut self.state.world, step);
         self.state.forces.begin_step();
@@ -168,13 +167,13 @@ impl Simulation {
             (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
         self.phase = Phase::Stepping;
-        (self.state.world).step(step, hooks, &mut self.state.log);
+        let State { world, log, .. } = &mut self.state;
+        world.step(step, hooks, log, &mut self.events);
         self.phase = Phase::Between;
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
-        self.report_quarantine(step.tick);
         self.take_poses(step, is_captured);
-        self.ring.end_step(step.tick, &self.state.log.events);
+        self.ring.end_step(step.tick, self.events());
         self.count(step);
         true
     }
@@ -193,7 +192,7 @@ impl Simulation {
 
     fn count(&mut self, step: Step) {
         if let Some(again) = &mut self.resimulation {
-            if let Some(changes) = again.end_step(&self.state.log.events) {
+            if let Some(changes) = again.end_step(&self.events) {
                 self.event_changes = changes;
             }
             let made = if again.left != Phase::Outside {
@@ -256,12 +255,6 @@ impl Simulation {
             self.notice_edits();
             (self.state.pairs).resync(&self.state.world, self.clock.tick());
         }
-    }
-
-    fn report_quarantine(&mut self, tick: u64) {
-        let bodies = self.state.world.physics.quarantine().bodies().iter();
-        let keys = bodies.filter_map(|handle| self.state.world.keys.key(*handle));
-        self.state.log.events.quarantine(tick, keys);
     }
 
     /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?

@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::pose::{Changes, History, Movers, Onward, Screen, SmoothingSettings};
-use crate::step::{EventChanges, Events};
+use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
 
@@ -144,12 +144,14 @@ pub struct Simulation {
     clock: Clock,
     state: State,
     frame: Frame,
+    /// Those of the frame, sorted by tick, also if ticks were renumbered within it.
+    events: Vec<Event>,
     phase: Phase,
     ring: Ring,
     /// After a rollback, until the present is reached.
     resimulation: Option<Box<Resimulation>>,
     /// What the last run of steps made again did to the events.
-    event_changes: EventChanges,
+    event_changes: ChangedEvents,
     /// Steps that were made again since the last frame was begun.
     made_again: u64,
     /// Real time since the last frame was shown, but for pauses.
@@ -221,10 +223,11 @@ impl Simulation {
             clock: Clock::new(rate),
             state: State::new(physics),
             frame: Frame::default(),
+            events: Vec::new(),
             phase: Phase::default(),
             ring: Ring::default(),
             resimulation: None,
-            event_changes: EventChanges::default(),
+            event_changes: ChangedEvents::default(),
             made_again: 0,
             shown_for: Duration::ZERO,
             smoothing: SmoothingSettings::default(),
@@ -276,8 +279,8 @@ impl Simulation {
 
     /// The events of all steps of the last frame; within a frame, of those made so far in this one.
     #[must_use]
-    pub fn events(&self) -> &Events {
-        &self.state.log.events
+    pub fn events(&self) -> Events<'_> {
+        Events(&self.events)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::pose::{ErrorChange, History, Screen};
-use crate::step::{EventChanges, Events};
+use crate::pose::{ErrorChange, History, Pairs, Screen};
+use crate::step::{ChangedEvents, Event, EventChanges, replace_events};
 use crate::time::{Clock, Step};
 
 use super::state::State;
@@ -12,9 +12,11 @@ use super::{Phase, Simulation};
 #[derive(Clone)]
 pub(super) struct Resimulation {
     /// The state that was left, which frames show until it is caught up with.
-    pub present: State,
+    present: State,
     /// Where in the loop that was.
     pub left: Phase,
+    /// Those of the frame until then.
+    pub events: Vec<Event>,
     /// What was kept of the motion until then.
     history: History,
     steps: VecDeque<Made>,
@@ -27,7 +29,7 @@ pub(super) struct Resimulation {
 struct Made {
     /// With the step as its next one.
     clock: Clock,
-    events: Events,
+    events: Vec<Event>,
 }
 
 impl Resimulation {
@@ -50,16 +52,16 @@ impl Resimulation {
 
     /// Another one is made, by which `events` have happened. After the last one, gives what became of those
     /// that were.
-    pub fn end_step(&mut self, events: &Events) -> Option<EventChanges> {
+    pub fn end_step(&mut self, events: &[Event]) -> Option<ChangedEvents> {
         self.done += 1;
         if self.left() > 0 {
             return None;
         }
-        let mut then = Events::default();
-        for made in &self.steps {
-            then.append(made.events.clone());
-        }
-        Some(EventChanges::between(&then, events))
+        let then = self
+            .steps
+            .iter()
+            .flat_map(|made| made.events.iter().cloned());
+        Some(EventChanges::between(then.collect(), events))
     }
 
     fn first(&self) -> u64 {
@@ -112,12 +114,10 @@ impl Simulation {
             return;
         };
         let history = self.history.clone();
-        let mut present = self.swap_state(state);
+        let present = self.swap_state(state);
         if self.resimulation.is_some() {
             // Some were made again already, and stay so.
-            let mut events = std::mem::take(&mut present.log.events);
-            events.replace_from(tick, Events::default());
-            self.state.log.events = events;
+            replace_events(&mut self.events, tick..u64::MAX, Vec::new());
         }
         let left = std::mem::replace(&mut self.phase, Phase::Between);
         let again = self.resimulation.get_or_insert_with(|| {
@@ -125,6 +125,7 @@ impl Simulation {
                 present,
                 left,
                 history,
+                events: std::mem::take(&mut self.events),
                 steps: VecDeque::new(),
                 done: 0,
             })
@@ -135,15 +136,15 @@ impl Simulation {
     /// Once all steps are made again: goes on in the present, as they have changed it.
     pub(super) fn catch_up(&mut self) {
         if let Some(again) = self.resimulation.take_if(|again| again.left() == 0) {
-            let of_frame = again.first().max(self.frame.ticks().start);
-            let events = std::mem::take(&mut self.state.log.events);
+            let of_frame = again.first().max(self.frame.ticks().start)..self.clock.tick();
+            let events = std::mem::replace(&mut self.events, again.events);
             self.phase = match again.left {
                 // It is taken anew.
                 Phase::Taken(_) => Phase::Between,
                 left => left,
             };
-            self.show_other(again.present, true);
-            self.state.log.events.replace_from(of_frame, events);
+            self.show_other(&again.present.pairs, true);
+            replace_events(&mut self.events, of_frame, events);
         }
     }
 
@@ -152,6 +153,7 @@ impl Simulation {
         if let Some(again) = self.resimulation.take() {
             self.swap_state(again.present);
             self.phase = again.left;
+            self.events = again.events;
             self.history = again.history;
             self.ring.clear();
         }
@@ -168,17 +170,16 @@ impl Simulation {
     }
 
     /// Frames show this state from now on, where they have shown that of `left`.
-    pub(super) fn show_other(&mut self, left: State, is_smooth: bool) {
+    pub(super) fn show_other(&mut self, left: &Pairs, is_smooth: bool) {
         self.notice_edits();
         let tick = self.clock.tick();
-        self.state.log.events = left.log.events;
         self.state.pairs.resync_if_outdated(&self.state.world, tick);
         self.changes.is_whole = true;
         if !is_smooth || self.smoothing.correction.is_none() {
             return self.change_error(ErrorChange::ClearAll);
         }
         let alpha = self.screen.as_ref().map_or(0.0, Screen::alpha);
-        let differences: Vec<_> = self.state.pairs.differences(&left.pairs, alpha).collect();
+        let differences: Vec<_> = self.state.pairs.differences(left, alpha).collect();
         for (key, difference) in differences {
             if !self.smoothing.body(key).jumps {
                 self.change_error(ErrorChange::Add(key, difference));

@@ -208,13 +208,12 @@ impl Simulation {
             self.phase = Phase::Outside;
             self.frame.dropped += self.clock.abort_frame();
         } else if self.ring.ticks().end <= self.tick() + 1 {
-            let present = self.state.without_events();
-            self.ring.push_present(self.clock.clone(), present);
+            self.ring.push_present(self.clock.clone(), self.state.clone());
         }
         self.clock.go_to(&clock);
         let left = self.swap_state(state);
-        self.show_other(left, false);
-        self.state.log.events.clear();
+        self.show_other(&left.pairs, false);
+        self.events.clear();
         Ok(())
     }
 
@@ -338,7 +337,7 @@ impl Simulation {
     /// #     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
     /// # );
     /// simulation.advance(Duration::from_millis(40), |_, _| ());
-    /// assert_eq!(simulation.events().collisions().len(), 1); // a sound is played
+    /// assert_eq!(simulation.events().len(), 1); // a sound is played
     ///
     /// // Late input: the ball was elsewhere by then.
     /// simulation.resimulate(0, |simulation, step| {
@@ -347,13 +346,13 @@ impl Simulation {
     ///     }
     /// })?;
     /// let changes = simulation.event_changes();
-    /// assert_eq!(changes.retracted.collisions().len(), 1); // stop the sound
+    /// assert_eq!(changes.retracted.collisions().count(), 1); // stop the sound
     /// assert!(changes.new.is_empty() && changes.confirmed.is_empty());
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
     #[must_use]
-    pub fn event_changes(&self) -> &EventChanges {
-        &self.event_changes
+    pub fn event_changes(&self) -> EventChanges<'_> {
+        EventChanges::of(&self.event_changes)
     }
 
     /// Takes over a full state of another machine: a server's, for a client that was wrong. What frames show moves to it
@@ -386,10 +385,8 @@ impl Simulation {
             self.phase = Phase::Between;
         }
         let left = self.swap_state(state.state);
-        if self.resimulation.is_some() {
-            self.state.log.events = left.log.events;
-        } else {
-            self.show_other(left, true);
+        if self.resimulation.is_none() {
+            self.show_other(&left.pairs, true);
         }
         Ok(())
     }

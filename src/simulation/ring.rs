@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::step::Events;
+use crate::step::{Event, Events};
 use crate::time::Clock;
 
 use super::state::State;
@@ -23,7 +23,7 @@ pub(super) struct Saved {
     pub clock: Clock,
     pub state: State,
     /// Those of that step, once it is made.
-    pub events: Events,
+    pub events: Vec<Event>,
     bytes: usize,
 }
 
@@ -92,16 +92,16 @@ impl Ring {
         self.saved.push_back(Saved {
             clock,
             state,
-            events: Events::default(),
+            events: Vec::new(),
             bytes,
         });
     }
 
     /// The events of the step after the newest state.
-    pub fn end_step(&mut self, tick: u64, events: &Events) {
+    pub fn end_step(&mut self, tick: u64, events: Events<'_>) {
         let newest = self.saved.back_mut();
         if let Some(saved) = newest.filter(|saved| saved.clock.tick() == tick) {
-            saved.events = events.of(tick);
+            saved.events = events.in_tick(tick).0.to_vec();
         }
     }
 

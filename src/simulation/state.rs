@@ -39,14 +39,6 @@ impl State {
         }
     }
 
-    /// A copy without the events of the frame, which are no part of what a step depends on.
-    pub fn without_events(&mut self) -> Self {
-        let events = std::mem::take(&mut self.log.events);
-        let state = self.clone();
-        self.log.events = events;
-        state
-    }
-
     /// About how many bytes of memory it takes, by the sizes of Rapier's sets.
     pub fn bytes(&self) -> usize {
         let PhysicsWorld {

@@ -1,5 +1,7 @@
 //! What became of events when their steps were made again.
 
+use std::collections::VecDeque;
+
 use super::events::{Event, Events};
 
 /// How the events changed when steps were made again: from
@@ -8,66 +10,40 @@ use super::events::{Event, Events};
 /// An event is the same in both runs if it has the same tick, kind and pair. One that comes a tick later counts as one
 /// retracted and one new. Start the effects of new events, stop those of retracted ones, and leave
 /// those of confirmed ones alone: then each effect plays once, and none of an event that never happened.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct EventChanges {
+pub struct EventChanges<'a> {
     /// Events of the second run only.
-    pub new: Events,
-    /// Events of both runs. A contact force is that of the second run.
-    pub confirmed: Events,
+    pub new: Events<'a>,
+    /// Events of both runs, as they were in the second one.
+    pub confirmed: Events<'a>,
     /// Events of the first run only: they never happened.
-    pub retracted: Events,
+    pub retracted: Events<'a>,
 }
 
-impl EventChanges {
-    pub(crate) fn between(then: &Events, now: &Events) -> Self {
-        let mut changes = Self::default();
-        changes.compare(
-            then,
-            now,
-            |events| &events.collisions,
-            |events| &mut events.collisions,
-        );
-        changes.compare(
-            then,
-            now,
-            |events| &events.contact_forces,
-            |events| &mut events.contact_forces,
-        );
-        changes.compare(
-            then,
-            now,
-            |events| &events.soft_body_tears,
-            |events| &mut events.soft_body_tears,
-        );
-        changes.compare(
-            then,
-            now,
-            |events| &events.quarantined,
-            |events| &mut events.quarantined,
-        );
-        changes
+/// New, confirmed and retracted events.
+pub(crate) type ChangedEvents = [Vec<Event>; 3];
+
+impl<'a> EventChanges<'a> {
+    pub(crate) fn of(changed: &'a ChangedEvents) -> Self {
+        let [new, confirmed, retracted] = changed.each_ref().map(|events| Events(events));
+        Self {
+            new,
+            confirmed,
+            retracted,
+        }
     }
 
-    fn compare<T: Event>(
-        &mut self,
-        then: &Events,
-        now: &Events,
-        list: impl Fn(&Events) -> &Vec<T>,
-        list_mut: impl Fn(&mut Events) -> &mut Vec<T>,
-    ) {
-        let mut old = list(then).clone();
-        for event in list(now) {
-            let place = old.iter().position(|other| other.is_same(event));
-            let change = match place {
-                Some(place) => {
-                    old.remove(place);
-                    &mut self.confirmed
-                }
-                None => &mut self.new,
+    pub(crate) fn between(mut then: VecDeque<Event>, now: &[Event]) -> ChangedEvents {
+        let (mut new, mut confirmed) = (Vec::new(), Vec::new());
+        for event in now {
+            let same = then.iter().position(|other| other.is_same(event));
+            let list = match same.and_then(|place| then.remove(place)) {
+                Some(_) => &mut confirmed,
+                None => &mut new,
             };
-            list_mut(change).push(event.clone());
+            list.push(event.clone());
         }
-        *list_mut(&mut self.retracted) = old;
+        [new, confirmed, then.into()]
     }
 }

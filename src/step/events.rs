@@ -1,12 +1,12 @@
-//! Collision and contact-force events of every step of a frame, each with its tick.
+//! What happened in the steps of a frame: collisions, contact forces, tears and quarantined bodies.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::key::{BodyKey, Keys};
 use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
 use rapier::geometry::{
-    ColliderHandle, ColliderSet, CollisionEvent, CollisionEventFlags, ContactForceEvent,
-    ContactPair,
+    ColliderHandle, ColliderSet, CollisionEvent, ContactForceEvent, ContactPair,
 };
 use rapier::pipeline::EventHandler;
 
@@ -59,7 +59,7 @@ pub struct SoftBodyTear {
     /// The step in which it happened.
     pub tick: u64,
     /// Rapier's own event.
-    pub event: SoftBodyTearEvent,
+    pub event: Box<SoftBodyTearEvent>,
 }
 
 /// Rapier disabled a body because its state became NaN or infinite.
@@ -75,7 +75,66 @@ pub struct Quarantined {
     pub body: BodyKey,
 }
 
-/// The events of all steps of a frame: from [`Simulation::events`](crate::Simulation::events).
+/// What happened in a step.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// Two colliders started or stopped touching.
+    Collision(Collision),
+    /// A contact force exceeded its threshold.
+    ContactForce(ContactForce),
+    /// A soft body tore.
+    SoftBodyTear(SoftBodyTear),
+    /// Rapier disabled a body because its state became NaN or infinite.
+    Quarantined(Quarantined),
+}
+
+/// The order of events within a step, which is not the one in which Rapier finds them: that of its lists of changed
+/// bodies, which a game changes by a mere look at a body.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Collision([(u32, u32); 2]),
+    ContactForce([(u32, u32); 2]),
+    SoftBodyTear((u32, u32)),
+    Quarantined(BodyKey),
+}
+
+impl Event {
+    /// The step in which it happened.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        match self {
+            Self::Collision(event) => event.tick,
+            Self::ContactForce(event) => event.tick,
+            Self::SoftBodyTear(event) => event.tick,
+            Self::Quarantined(event) => event.tick,
+        }
+    }
+
+    fn place(&self) -> Place {
+        let pair = |colliders: [ColliderHandle; 2]| {
+            let mut pair = colliders.map(ColliderHandle::into_raw_parts);
+            pair.sort_unstable();
+            pair
+        };
+        match self {
+            Self::Collision(event) => Place::Collision(pair(event.colliders)),
+            Self::ContactForce(ContactForce { force, .. }) => {
+                Place::ContactForce(pair([force.collider1, force.collider2]))
+            }
+            Self::SoftBodyTear(tear) => Place::SoftBodyTear(tear.event.soft_body.into_raw_parts()),
+            Self::Quarantined(event) => Place::Quarantined(event.body),
+        }
+    }
+
+    /// Whether it is the same in another run of the same step.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let started = |event: &Self| matches!(event, Self::Collision(it) if it.started);
+        (self.tick(), self.place(), started(self)) == (other.tick(), other.place(), started(other))
+    }
+}
+
+/// The events of a frame, from [`Simulation::events`](crate::Simulation::events), or some of them: a view, as a slice is.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -89,231 +148,111 @@ pub struct Quarantined {
 ///     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
 /// );
 /// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
-/// let started = simulation.events().collisions()[0];
+/// assert_eq!((frame.steps, simulation.events().len()), (2, 1));
 /// // In the first of the frame's two steps.
-/// assert_eq!((frame.steps, started.tick, started.started), (2, 0, true));
+/// for collision in simulation.events().in_tick(0).collisions() {
+///     assert!(collision.started && collision.bodies.contains(&Some(ball)));
+/// }
 ///
 /// // A removed body stops touching in the next step, by its dead key.
 /// simulation.remove(ball);
 /// simulation.advance(Duration::from_millis(20), |_, _| ());
-/// let stopped = simulation.events().collisions()[0];
+/// let stopped = simulation.events().collisions().next().unwrap();
 /// assert!(stopped.removed && stopped.bodies.contains(&Some(ball)));
 /// ```
 ///
 /// # Order
-/// Each list is in the order of the steps. Within a step, collisions and contact forces are in the order of
+/// Events are in the order of their ticks. Within a step, collisions come first, then contact forces, tears, and
+/// quarantined bodies. Collisions and contact forces are in the order of
 /// their pairs of colliders: by the lower handle of the two, then by the higher one, each by its index, then by
 /// its generation. Events of one pair are in the order in which they happened: a sensor that is crossed
-/// within a step starts before it stops. Quarantined bodies are in the order of their keys, tears in Rapier's.
+/// within a step starts before it stops. Tears are in the order of their soft bodies, quarantined bodies in that of
+/// their keys.
 /// So the order is the same in every run of the same steps, on any number of threads, and does not depend on which
 /// bodies the game accessed through [`body_mut`](crate::Simulation::body_mut).
-#[derive(Clone, Debug, Default)]
-pub struct Events {
-    pub(super) collisions: Vec<Collision>,
-    pub(super) contact_forces: Vec<ContactForce>,
-    pub(super) soft_body_tears: Vec<SoftBodyTear>,
-    pub(super) quarantined: Vec<Quarantined>,
-}
+#[derive(Clone, Copy, Debug)]
+pub struct Events<'a>(pub(crate) &'a [Event]);
 
-impl Events {
-    /// Collisions that started and stopped.
-    #[must_use]
-    pub fn collisions(&self) -> &[Collision] {
-        &self.collisions
+impl<'a> Events<'a> {
+    /// All of them, of all kinds.
+    pub fn iter(self) -> std::slice::Iter<'a, Event> {
+        self.0.iter()
     }
 
-    /// The collisions of one step: for the hook after it. Empty if the step is not one of the frame.
+    /// Those of one step: for the hook after it. Empty if the step is not one of the frame.
     #[must_use]
-    pub fn collisions_in(&self, tick: u64) -> &[Collision] {
-        of_tick(&self.collisions, tick)
+    pub fn in_tick(self, tick: u64) -> Self {
+        Self(&self.0[range_of(self.0, tick..tick.saturating_add(1))])
+    }
+
+    /// Collisions that started and stopped.
+    pub fn collisions(self) -> impl Iterator<Item = &'a Collision> + Clone {
+        self.iter().filter_map(|event| match event {
+            Event::Collision(event) => Some(event),
+            _ => None,
+        })
     }
 
     /// Contact forces that exceeded their threshold.
-    #[must_use]
-    pub fn contact_forces(&self) -> &[ContactForce] {
-        &self.contact_forces
-    }
-
-    /// The contact forces of one step: for the hook after it. Empty if the step is not one of the frame.
-    #[must_use]
-    pub fn contact_forces_in(&self, tick: u64) -> &[ContactForce] {
-        of_tick(&self.contact_forces, tick)
+    pub fn contact_forces(self) -> impl Iterator<Item = &'a ContactForce> + Clone {
+        self.iter().filter_map(|event| match event {
+            Event::ContactForce(event) => Some(event),
+            _ => None,
+        })
     }
 
     /// Tears of soft bodies.
-    #[must_use]
-    pub fn soft_body_tears(&self) -> &[SoftBodyTear] {
-        &self.soft_body_tears
+    pub fn soft_body_tears(self) -> impl Iterator<Item = &'a SoftBodyTear> + Clone {
+        self.iter().filter_map(|event| match event {
+            Event::SoftBodyTear(event) => Some(event),
+            _ => None,
+        })
     }
 
     /// Bodies that Rapier disabled because their state became NaN or infinite.
-    #[must_use]
-    pub fn quarantined(&self) -> &[Quarantined] {
-        &self.quarantined
+    pub fn quarantined(self) -> impl Iterator<Item = &'a Quarantined> + Clone {
+        self.iter().filter_map(|event| match event {
+            Event::Quarantined(event) => Some(event),
+            _ => None,
+        })
     }
 
     /// The number of events of all kinds.
     #[must_use]
-    pub fn len(&self) -> usize {
-        let pairs = self.collisions.len() + self.contact_forces.len();
-        pairs + self.soft_body_tears.len() + self.quarantined.len()
+    pub fn len(self) -> usize {
+        self.0.len()
     }
 
     /// Whether there are none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    pub(crate) fn quarantine(&mut self, tick: u64, bodies: impl Iterator<Item = BodyKey>) {
-        let start = self.quarantined.len();
-        let of_step = bodies.map(|body| Quarantined { tick, body });
-        self.quarantined.extend(of_step);
-        // Rapier finds them in the order of its lists of changed and of awake bodies.
-        self.quarantined[start..].sort_unstable_by_key(|event| event.body);
-    }
-
-    /// Those of one step.
-    pub(crate) fn of(&self, tick: u64) -> Self {
-        Self {
-            collisions: of_tick(&self.collisions, tick).to_vec(),
-            contact_forces: of_tick(&self.contact_forces, tick).to_vec(),
-            soft_body_tears: of_tick(&self.soft_body_tears, tick).to_vec(),
-            quarantined: of_tick(&self.quarantined, tick).to_vec(),
-        }
-    }
-
-    /// Adds those of later steps.
-    pub(crate) fn append(&mut self, mut later: Self) {
-        self.collisions.append(&mut later.collisions);
-        self.contact_forces.append(&mut later.contact_forces);
-        self.soft_body_tears.append(&mut later.soft_body_tears);
-        self.quarantined.append(&mut later.quarantined);
-    }
-
-    /// From `tick` on, those of `other` are in the place of these.
-    pub(crate) fn replace_from(&mut self, tick: u64, mut other: Self) {
-        fn replace<T: Event>(events: &mut Vec<T>, tick: u64, other: &mut Vec<T>) {
-            events.truncate(before(events, tick));
-            events.extend(other.drain(before(other, tick)..));
-        }
-        replace(&mut self.collisions, tick, &mut other.collisions);
-        replace(&mut self.contact_forces, tick, &mut other.contact_forces);
-        replace(&mut self.soft_body_tears, tick, &mut other.soft_body_tears);
-        replace(&mut self.quarantined, tick, &mut other.quarantined);
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.collisions.clear();
-        self.contact_forces.clear();
-        self.soft_body_tears.clear();
-        self.quarantined.clear();
+    pub fn is_empty(self) -> bool {
+        self.0.is_empty()
     }
 }
 
-/// The part of a list, sorted by tick, that has this tick.
-pub(super) fn of_tick<T: Event>(events: &[T], tick: u64) -> &[T] {
-    &events[before(events, tick)..before(events, tick.saturating_add(1))]
+/// Of `others`, those of these ticks take the place of what `events` have of them.
+pub(crate) fn replace_events(events: &mut Vec<Event>, ticks: Range<u64>, mut others: Vec<Event>) {
+    let range = range_of(events, ticks.clone());
+    let of_ticks = range_of(&others, ticks);
+    events.splice(range, others.drain(of_ticks));
 }
 
-/// How many events of a list, sorted by tick, are before this tick.
-fn before<T: Event>(events: &[T], tick: u64) -> usize {
-    events.partition_point(|event| event.tick() < tick)
-}
-
-/// What all kinds of events have.
-pub(super) trait Event: Clone {
-    fn tick(&self) -> u64;
-
-    /// Whether it is the same in another run of the same step.
-    fn is_same(&self, other: &Self) -> bool;
-}
-
-impl Event for Collision {
-    fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        self == other
-    }
-}
-
-impl Event for ContactForce {
-    fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        let colliders = |of: &Self| [of.force.collider1, of.force.collider2];
-        (self.tick, colliders(self)) == (other.tick, colliders(other))
-    }
-}
-
-impl Event for SoftBodyTear {
-    fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        (self.tick, self.event.soft_body) == (other.tick, other.event.soft_body)
-    }
-}
-
-impl Event for Quarantined {
-    fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        self == other
-    }
+/// Where the events of these ticks are, or belong, among those sorted by tick.
+fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
+    let before = |tick| events.partition_point(|event| event.tick() < tick);
+    before(ticks.start)..before(ticks.end.max(ticks.start))
 }
 
 /// The events of the frame, and what it takes to name the bodies in them.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
-    /// Not written: Rapier's own events cannot be.
+    /// What was found in the step at hand, each with the number of what was found before.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub events: Events,
-    #[cfg_attr(feature = "serde", serde(skip))]
-    collisions: Found<Collision>,
-    #[cfg_attr(feature = "serde", serde(skip))]
-    contact_forces: Found<ContactForce>,
+    found: Vec<(usize, Event)>,
     /// By collider index: whose collider it was when it last began to touch something, or when its body
     /// got a key after that. The last event of a removed collider comes when Rapier can no longer tell.
     owners: Vec<Option<(ColliderHandle, Option<BodyKey>)>>,
-}
-
-/// What was found in the step at hand.
-///
-/// Rapier finds events in the order of its lists of changed bodies, which a game changes by a mere look at a
-/// body.
-#[derive(Clone, Debug)]
-struct Found<T>(Vec<(Place, T)>);
-
-/// A pair of colliders, the lower handle first, and the number of what was found before in the step.
-type Place = ([(u32, u32); 2], usize);
-
-impl<T> Default for Found<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T> Found<T> {
-    fn push(&mut self, colliders: [ColliderHandle; 2], event: T) {
-        let mut pair = colliders.map(ColliderHandle::into_raw_parts);
-        pair.sort_unstable();
-        self.0.push(((pair, self.0.len()), event));
-    }
-
-    /// Adds all of it to `events` in the order of the pairs, what is of one pair as it happened.
-    fn move_to(&mut self, events: &mut Vec<T>) {
-        self.0.sort_unstable_by_key(|(place, _)| *place);
-        events.extend(self.0.drain(..).map(|(_, event)| event));
-    }
 }
 
 impl EventLog {
@@ -326,10 +265,25 @@ impl EventLog {
         }
     }
 
-    /// After the step: adds what was found in it to the events of the frame.
-    pub fn end_step(&mut self) {
-        self.collisions.move_to(&mut self.events.collisions);
-        self.contact_forces.move_to(&mut self.events.contact_forces);
+    /// After the step: adds what was found in it to `events`, which are sorted by tick, in the place of what an earlier
+    /// step had under the same number.
+    pub fn end_step(
+        &mut self,
+        events: &mut Vec<Event>,
+        tick: u64,
+        quarantined: impl Iterator<Item = BodyKey>,
+    ) {
+        for body in quarantined {
+            self.push(Event::Quarantined(Quarantined { tick, body }));
+        }
+        (self.found).sort_unstable_by_key(|(number, event)| (event.place(), *number));
+        let range = range_of(events, tick..tick + 1);
+        let found = self.found.drain(..).map(|(_, event)| event);
+        events.splice(range, found);
+    }
+
+    fn push(&mut self, event: Event) {
+        self.found.push((self.found.len(), event));
     }
 
     /// The body of a collider has got its key, which may be after the collider began to touch something.
@@ -341,11 +295,13 @@ impl EventLog {
         }
     }
 
-    fn owner(&self, handle: ColliderHandle) -> Option<BodyKey> {
-        match self.owners.get(index_of(handle)) {
-            Some(&Some((collider, owner))) if collider == handle => owner,
-            _ => None,
+    /// Whose collider it is, or was before it was removed.
+    fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
+        if let Some(collider) = colliders.get(of) {
+            return keys.key(collider.parent()?);
         }
+        let (collider, owner) = (*self.owners.get(index_of(of))?)?;
+        owner.filter(|_| collider == of)
     }
 
     fn remember(&mut self, handle: ColliderHandle, owner: Option<BodyKey>) {
@@ -368,18 +324,6 @@ impl Handler<'_> {
     fn record(&self, record: impl FnOnce(&mut EventLog)) {
         record(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner));
     }
-
-    fn body(
-        &self,
-        log: &EventLog,
-        colliders: &ColliderSet,
-        handle: ColliderHandle,
-    ) -> Option<BodyKey> {
-        match colliders.get(handle) {
-            Some(collider) => self.keys.key(collider.parent()?),
-            None => log.owner(handle),
-        }
-    }
 }
 
 fn index_of(handle: ColliderHandle) -> usize {
@@ -394,24 +338,21 @@ impl EventHandler for Handler<'_> {
         event: CollisionEvent,
         _: Option<&ContactPair>,
     ) {
-        let (CollisionEvent::Started(first, second, flags)
-        | CollisionEvent::Stopped(first, second, flags)) = event;
+        let pair = [event.collider1(), event.collider2()];
         self.record(|log| {
-            let pair = [first, second];
-            let bodies = pair.map(|handle| self.body(log, colliders, handle));
+            let bodies = pair.map(|handle| log.owner(self.keys, colliders, handle));
             if event.started() {
-                log.remember(first, bodies[0]);
-                log.remember(second, bodies[1]);
+                log.remember(pair[0], bodies[0]);
+                log.remember(pair[1], bodies[1]);
             }
-            let collision = Collision {
+            log.push(Event::Collision(Collision {
                 tick: self.tick,
                 started: event.started(),
                 bodies,
                 colliders: pair,
-                sensor: flags.contains(CollisionEventFlags::SENSOR),
-                removed: flags.contains(CollisionEventFlags::REMOVED),
-            };
-            log.collisions.push(pair, collision);
+                sensor: event.sensor(),
+                removed: event.removed(),
+            }));
         });
     }
 
@@ -425,21 +366,16 @@ impl EventHandler for Handler<'_> {
     ) {
         self.record(|log| {
             let handles = [pair.collider1, pair.collider2];
-            let force = ContactForce {
+            log.push(Event::ContactForce(ContactForce {
                 tick: self.tick,
-                bodies: handles.map(|handle| self.body(log, colliders, handle)),
+                bodies: handles.map(|handle| log.owner(self.keys, colliders, handle)),
                 force: ContactForceEvent::from_contact_pair(dt, pair, total_force_magnitude),
-            };
-            log.contact_forces.push(handles, force);
+            }));
         });
     }
 
     fn handle_soft_body_tear_event(&self, _: &SoftBodySet, event: &SoftBodyTearEvent) {
-        let (tick, event) = (self.tick, event.clone());
-        self.record(|log| {
-            log.events
-                .soft_body_tears
-                .push(SoftBodyTear { tick, event });
-        });
+        let (tick, event) = (self.tick, Box::new(event.clone()));
+        self.record(|log| log.push(Event::SoftBodyTear(SoftBodyTear { tick, event })));
     }
 }

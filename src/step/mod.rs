@@ -16,9 +16,10 @@ mod event_changes;
 mod events;
 
 pub use button::Button;
+pub(crate) use event_changes::ChangedEvents;
 pub use event_changes::EventChanges;
-pub(crate) use events::EventLog;
-pub use events::{Collision, ContactForce, Events, Quarantined, SoftBodyTear};
+pub(crate) use events::{EventLog, replace_events};
+pub use events::{Collision, ContactForce, Event, Events, Quarantined, SoftBodyTear};
 pub use forces::BodyError;
 pub(crate) use forces::{Forces, Push};
 pub use generators::{CustomForce, ForceGenerator, Wrench};

@@ -48,7 +48,13 @@ impl World {
     }
 
     /// Makes one step, and logs its events.
-    pub fn step(&mut self, step: Step, hooks: &dyn PhysicsHooks, log: &mut EventLog) {
+    pub fn step(
+        &mut self,
+        step: Step,
+        hooks: &dyn PhysicsHooks,
+        log: &mut EventLog,
+        events: &mut Vec<Event>,
+    ) {
         span!("rapier", tick = step.tick);
         self.physics.integration_parameters.dt = step.dt;
         self.has_unwritten_changes = false;
@@ -59,7 +65,9 @@ impl World {
             self.physics.step_with_events(hooks, &events);
         }
         drop(events);
-        log.end_step();
+        let quarantined = self.physics.quarantine().bodies().iter();
+        let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
+        log.end_step(events, step.tick, keys);
     }
 
     /// The handle of a body that lives.

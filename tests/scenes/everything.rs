@@ -159,8 +159,8 @@ impl Everything {
     pub fn seen(&self) -> Seen {
         let simulation = &self.simulation;
         let events = simulation.events();
-        let mut tears_and_quarantined = events.quarantined().len();
-        tears_and_quarantined += events.soft_body_tears().len();
+        let mut tears_and_quarantined = events.quarantined().count();
+        tears_and_quarantined += events.soft_body_tears().count();
         Seen {
             hash: hash(simulation.physics()),
             particles: (simulation.physics().soft_bodies())
@@ -169,8 +169,9 @@ impl Everything {
             frame: simulation.frame(),
             moved: simulation.moved().to_vec(),
             removed: simulation.removed().to_vec(),
-            collisions: events.collisions().to_vec(),
-            forces: (events.contact_forces().iter())
+            collisions: events.collisions().copied().collect(),
+            forces: events
+                .contact_forces()
                 .map(|force| (force.tick, force.bodies, force.force.total_force_magnitude))
                 .collect(),
             tears_and_quarantined,
@@ -226,7 +227,7 @@ impl Hooks for Script {
     }
 
     fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.collisions += simulation.events().collisions_in(step.tick).len();
+        self.collisions += simulation.events().in_tick(step.tick).collisions().count();
         Ok(())
     }
 }

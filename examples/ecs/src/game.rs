@@ -288,8 +288,8 @@ pub fn dead<E>(balls: impl Iterator<Item = (BodyKey, (E, u64))>, step: Step) -> 
 pub fn touched(simulation: &Simulation, player: BodyKey, step: Step) -> Vec<BodyKey> {
     let touched = simulation
         .events()
-        .collisions_in(step.tick)
-        .iter()
+        .in_tick(step.tick)
+        .collisions()
         .filter(|collision| collision.started && collision.sensor)
         .filter_map(|collision| match collision.bodies {
             [Some(sensor), Some(other)] | [Some(other), Some(sensor)] if other == player => {

@@ -130,7 +130,7 @@ impl Rules for Arena {
     }
 
     fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
-        let hits = simulation.events().collisions_in(step.tick).iter();
+        let hits = simulation.events().in_tick(step.tick).collisions();
         for bodies in hits.filter(|hit| hit.started).map(|hit| hit.bodies) {
             for (player, score) in self.players.iter().zip(&mut self.scores) {
                 *score += u32::from(bodies.contains(&Some(*player)));

@@ -177,9 +177,9 @@ impl<G: Rules> Player<G> {
     fn note_changes(&mut self) {
         if std::mem::take(&mut self.went_back) {
             let changes = self.simulation.event_changes();
-            let changes = [&changes.new, &changes.confirmed, &changes.retracted];
+            let changes = [changes.new, changes.confirmed, changes.retracted];
             for (count, events) in self.counts.events.iter_mut().zip(changes) {
-                *count += events.collisions().len();
+                *count += events.collisions().count();
             }
         }
     }

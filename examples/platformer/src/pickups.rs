@@ -40,7 +40,7 @@ impl Pickups {
 
     /// In the hook after each step, by its events: each coin counts once, as it is gone then.
     pub fn collect(&mut self, simulation: &mut Simulation, step: Step, hero: BodyKey) {
-        let collisions = simulation.events().collisions_in(step.tick).iter();
+        let collisions = simulation.events().in_tick(step.tick).collisions();
         let touched: Vec<BodyKey> = collisions
             .filter(|collision| collision.started && collision.bodies.contains(&Some(hero)))
             .flat_map(|collision| collision.bodies.into_iter().flatten())

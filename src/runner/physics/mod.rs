@@ -208,7 +208,7 @@ impl<H: Hooks> Physics<H> {
         }
         let events = self.simulation.events();
         if !events.is_empty() {
-            self.outgoing.events.push_back((tick, events.clone()));
+            self.outgoing.events.push_back((tick, events.0.to_vec()));
         }
         self.publish();
         for query in self.asked.drain(..) {

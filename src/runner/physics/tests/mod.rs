@@ -14,7 +14,7 @@ use crate::pose::{Moment, Poses, Screen};
 use crate::runner::mailbox::SOON;
 use crate::runner::orders::{OrderSender, orders};
 use crate::runner::{Starved, View};
-use crate::{BodyKey, Rate, Smoothing, Step};
+use crate::{BodyKey, Event, Rate, Smoothing, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::mailbox::{Mail, Mailbox, State};
 use crate::orders::{OrderSender, Orders, orders};
 use crate::sync::thread;
-use stubs::{Events, Frame, Poses, RunnerSettings, SendError};
+use stubs::{Event, Frame, Poses, RunnerSettings, SendError};
 
 /// A defect that is put in, to show that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         spawned: 0,
     }));
     mail.pace.time = Duration::from_secs(tick);
-    mail.events.push_back((tick, Events(2)));
+    mail.events.push_back((tick, vec![Event, Event]));
     mail.keys.push(tick);
     mail.dropped += Duration::from_secs(1);
 }

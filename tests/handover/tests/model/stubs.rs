@@ -13,15 +13,8 @@ pub struct Frame {
     pub tick: u64,
 }
 
-/// So many.
 #[derive(Debug)]
-pub struct Events(pub usize);
-
-impl Events {
-    pub fn len(&self) -> usize {
-        self.0
-    }
-}
+pub struct Event;
 
 #[derive(Debug)]
 pub struct Failure<E>(pub E);
