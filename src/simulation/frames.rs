@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::step::{Events, World};
+use crate::step::World;
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 

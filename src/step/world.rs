@@ -10,7 +10,7 @@ use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
 };
 
-use super::events::EventLog;
+use super::events::{Event, EventLog};
 
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct World {
@@ -58,13 +58,13 @@ impl World {
         span!("rapier", tick = step.tick);
         self.physics.integration_parameters.dt = step.dt;
         self.has_unwritten_changes = false;
-        let events = log.handler(step.tick, &self.keys);
+        let handler = log.handler(step.tick, &self.keys);
         if std::mem::take(&mut self.is_translated) {
-            step_translated(&mut self.physics, hooks, &events);
+            step_translated(&mut self.physics, hooks, &handler);
         } else {
-            self.physics.step_with_events(hooks, &events);
+            self.physics.step_with_events(hooks, &handler);
         }
-        drop(events);
+        drop(handler);
         let quarantined = self.physics.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
         log.end_step(events, step.tick, keys);
