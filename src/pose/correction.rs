@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::slerp::interpolate;
+use crate::dim::{angle, interpolate};
 use rapier::math::Pose;
 
 /// How the visual error after a rollback decays: for
@@ -39,9 +39,10 @@ const SMALLEST: f32 = 1e-5;
 impl Correction {
     /// The error of a body that is shown at `shown` and is at `pose`; `None` if it is too small or too large.
     pub(super) fn error(&self, shown: &Pose, pose: &Pose) -> Option<Pose> {
-        let rotation = (shown.rotation * pose.rotation.conjugate()).normalize();
+        let rotation = (shown.rotation * pose.rotation.inverse()).normalize();
         let error = Pose::from_parts(shown.translation - pose.translation, rotation);
-        let is_small = distance(&error) <= self.max_distance && angle(&error) <= self.max_angle;
+        let is_small =
+            distance(&error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
         (is_small && matters(&error)).then_some(error)
     }
 
@@ -63,14 +64,9 @@ pub(super) fn shown_with(error: &Pose, pose: &Pose) -> Pose {
 }
 
 fn matters(error: &Pose) -> bool {
-    distance(error) >= SMALLEST || angle(error) >= SMALLEST
+    distance(error) >= SMALLEST || angle(error.rotation) >= SMALLEST
 }
 
 fn distance(error: &Pose) -> f32 {
     error.translation.length()
-}
-
-/// By the sine of its half, which small angles need.
-fn angle(error: &Pose) -> f32 {
-    2.0 * error.rotation.xyz().length().min(1.0).asin()
 }

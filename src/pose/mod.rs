@@ -1,8 +1,8 @@
 //! What a frame shows: the last two states of every body that moves, and what is between them. It does not
 //! step, and does not know why a pose changed.
 
-// Arithmetic on four bodies at once.
-mod lanes;
+// The paths of four bodies between two states, and beyond.
+mod paths;
 // The trajectory of a body from one state to the next.
 mod motion;
 // What is shown after a rollback.
@@ -15,13 +15,10 @@ mod moving;
 mod history;
 // All of it by key.
 mod poses;
-// What a renderer takes.
-mod matrices;
 // What another thread shows of it.
 mod screen;
 
 pub use correction::Correction;
-pub use matrices::{write_matrices_3x4, write_matrices_4x4};
 pub use motion::Smoothing;
 pub use poses::PoseCounts;
 pub(crate) use poses::Poses;

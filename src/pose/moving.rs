@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use slotmap::SecondaryMap;
 
+use crate::dim::LANES;
 use crate::key::BodyKey;
 use crate::step::World;
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Rotation};
 
 use super::correction::{Correction, shown_with};
-use super::lanes::LANES;
-use super::motion::{Motions, Pair, Smoothing, Trajectory, Weights};
+use super::motion::{Motions, Pair, Smoothing, Trajectory};
+use super::paths::Weights;
 use super::shared;
 
 /// Lists with one entry a body, all in the same order.
@@ -221,7 +222,7 @@ impl Moving {
         self.trajectories[place].turn(by);
         if let Some(error) = self.error(place) {
             let turned =
-                Pose::from_parts(by * error.translation, by * error.rotation * by.conjugate());
+                Pose::from_parts(by * error.translation, by * error.rotation * by.inverse());
             self.set_error(place, Some(turned));
         }
     }

@@ -2,12 +2,13 @@
 
 use slotmap::SecondaryMap;
 
+use crate::dim::LANES;
 use crate::key::BodyKey;
 use rapier::dynamics::{RigidBody, RigidBodyVelocity};
 use rapier::math::{Pose, Real, Vector};
 
-use super::lanes::LANES;
-use super::motion::{all_moved_on, finite_center, finite_velocity, moved_on};
+use super::motion::{finite_center, finite_velocity};
+use super::paths::{all_moved_on, moved_on};
 use super::poses::Poses;
 
 /// The pose of every body as it was last shown, and what changed then.

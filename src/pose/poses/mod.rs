@@ -25,8 +25,9 @@ use rapier::math::{Pose, Real};
 
 use super::correction::Correction;
 use super::history::History;
-use super::motion::{Pair, Smoothing, finite_velocity, moved_on};
+use super::motion::{Pair, Smoothing, finite_velocity};
 use super::moving::Moving;
+use super::paths::moved_on;
 
 pub use counts::PoseCounts;
 

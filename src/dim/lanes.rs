@@ -5,63 +5,85 @@
 
 use std::ops::{Add, Mul, Sub};
 
-use rapier::glamx::{Mat4, Quat, Vec3, Vec4};
+use rapier::glamx::{Mat4, Vec4};
+use rapier::math::{Pose, Rotation, Vector};
+
+use super::slerp::four_floats;
 
 /// How many bodies.
-pub(super) const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
+
+/// A number for each.
+pub(crate) type Floats = Vec4;
 
 #[derive(Clone, Copy)]
-pub(super) struct Vectors {
-    pub x: Vec4,
-    pub y: Vec4,
-    pub z: Vec4,
+pub(crate) struct Vectors {
+    pub(super) x: Floats,
+    pub(super) y: Floats,
+    pub(super) z: Floats,
 }
 
+/// How far they turn, or how fast: about an axis, by its length.
+pub(crate) type Spins = Vectors;
+
 #[derive(Clone, Copy)]
-pub(super) struct Quats {
-    pub vector: Vectors,
-    pub w: Vec4,
+pub(crate) struct Rotations {
+    pub(super) vector: Vectors,
+    pub(super) w: Floats,
+}
+
+/// The bodies whose bit is set.
+pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |i| bits >> i & 1 == 1)
+}
+
+/// From four floats for each body to the first of all, the second of all, and so on; and back.
+#[inline]
+pub(super) fn transposed([x, y, z, w]: [Vec4; LANES]) -> [Vec4; LANES] {
+    let columns = Mat4::from_cols(x, y, z, w).transpose();
+    [
+        columns.x_axis,
+        columns.y_axis,
+        columns.z_axis,
+        columns.w_axis,
+    ]
 }
 
 impl Vectors {
     #[inline]
-    pub fn new(vectors: [Vec3; LANES]) -> Self {
-        Self::transposed(vectors.map(|vector| vector.extend(0.0))).vector
-    }
-
-    /// From four floats each, of which the last says nothing.
-    #[inline]
-    pub fn of_four_floats(vectors: [Vec4; LANES]) -> Self {
-        Self::transposed(vectors).vector
+    pub fn new(vectors: [Vector; LANES]) -> Self {
+        Self::of_four_floats(vectors.map(|vector| vector.extend(0.0)))
     }
 
     #[inline]
-    fn transposed(rows: [Vec4; LANES]) -> Quats {
-        let [x, y, z, w] = rows;
-        let columns = Mat4::from_cols(x, y, z, w).transpose();
-        Quats {
-            vector: Self {
-                x: columns.x_axis,
-                y: columns.y_axis,
-                z: columns.z_axis,
-            },
-            w: columns.w_axis,
-        }
+    pub fn translations(poses: &[Pose; LANES]) -> Self {
+        Self::of_four_floats(poses.each_ref().map(four_floats))
+    }
+
+    /// The last of which says nothing.
+    #[inline]
+    fn of_four_floats(rows: [Vec4; LANES]) -> Self {
+        let [x, y, z, _] = transposed(rows);
+        Self { x, y, z }
     }
 
     #[inline]
-    pub fn to_array(self) -> [Vec3; LANES] {
-        let w = Vec4::ZERO;
-        Quats { vector: self, w }.rows().map(Vec4::truncate)
+    pub fn to_array(self) -> [Vector; LANES] {
+        transposed([self.x, self.y, self.z, Vec4::ZERO]).map(Vec4::truncate)
     }
 
     #[inline]
-    pub fn dot(self, other: Self) -> Vec4 {
+    pub fn length_squared(self) -> Floats {
+        self.dot(self)
+    }
+
+    #[inline]
+    fn dot(self, other: Self) -> Floats {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
     #[inline]
-    pub fn cross(self, other: Self) -> Self {
+    fn cross(self, other: Self) -> Self {
         Self {
             x: self.y * other.z - self.z * other.y,
             y: self.z * other.x - self.x * other.z,
@@ -96,11 +118,14 @@ impl Sub for Vectors {
     }
 }
 
-impl Mul<Vec4> for Vectors {
+impl<Factor: Copy> Mul<Factor> for Vectors
+where
+    Floats: Mul<Factor, Output = Floats>,
+{
     type Output = Self;
 
     #[inline]
-    fn mul(self, by: Vec4) -> Self {
+    fn mul(self, by: Factor) -> Self {
         Self {
             x: self.x * by,
             y: self.y * by,
@@ -109,36 +134,22 @@ impl Mul<Vec4> for Vectors {
     }
 }
 
-impl Mul<f32> for Vectors {
-    type Output = Self;
-
+impl Rotations {
     #[inline]
-    fn mul(self, by: f32) -> Self {
-        self * Vec4::splat(by)
-    }
-}
-
-impl Quats {
-    #[inline]
-    pub fn new(quats: [Quat; LANES]) -> Self {
-        Vectors::transposed(quats.map(Vec4::from))
+    pub fn new(rotations: [Rotation; LANES]) -> Self {
+        let [x, y, z, w] = transposed(rotations.map(Vec4::from));
+        let vector = Vectors { x, y, z };
+        Self { vector, w }
     }
 
-    /// Four floats for each.
     #[inline]
-    pub fn rows(self) -> [Vec4; LANES] {
+    pub fn to_array(self) -> [Rotation; LANES] {
         let Vectors { x, y, z } = self.vector;
-        let rows = Mat4::from_cols(x, y, z, self.w).transpose();
-        [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis]
+        transposed([x, y, z, self.w]).map(Rotation::from_vec4)
     }
 
     #[inline]
-    pub fn to_array(self) -> [Quat; LANES] {
-        self.rows().map(Quat::from_vec4)
-    }
-
-    #[inline]
-    pub fn conjugate(self) -> Self {
+    pub fn inverse(self) -> Self {
         Self {
             vector: self.vector * -1.0,
             w: self.w,
@@ -148,7 +159,7 @@ impl Quats {
     /// To unit length, of which it is but for rounding: a step of Newton's is all that takes.
     #[inline]
     pub fn renormalized(self) -> Self {
-        let length_squared = self.vector.dot(self.vector) + self.w * self.w;
+        let length_squared = self.vector.length_squared() + self.w * self.w;
         let by = Vec4::splat(1.5) - length_squared * 0.5;
         Self {
             vector: self.vector * by,
@@ -163,7 +174,7 @@ impl Quats {
     }
 }
 
-impl Mul for Quats {
+impl Mul for Rotations {
     type Output = Self;
 
     #[inline]
