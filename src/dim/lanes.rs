@@ -17,11 +17,7 @@ pub(crate) const LANES: usize = 4;
 pub(crate) type Floats = Vec4;
 
 #[derive(Clone, Copy)]
-pub(crate) struct Vectors {
-    pub(super) x: Floats,
-    pub(super) y: Floats,
-    pub(super) z: Floats,
-}
+pub(crate) struct Vectors(pub(super) [Floats; 3]);
 
 /// How far they turn, or how fast: about an axis, by its length.
 pub(crate) type Spins = Vectors;
@@ -40,13 +36,8 @@ pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
 /// From four floats for each body to the first of all, the second of all, and so on; and back.
 #[inline]
 pub(super) fn transposed([x, y, z, w]: [Vec4; LANES]) -> [Vec4; LANES] {
-    let columns = Mat4::from_cols(x, y, z, w).transpose();
-    [
-        columns.x_axis,
-        columns.y_axis,
-        columns.z_axis,
-        columns.w_axis,
-    ]
+    let rows = Mat4::from_cols(x, y, z, w).transpose();
+    [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis]
 }
 
 impl Vectors {
@@ -64,12 +55,13 @@ impl Vectors {
     #[inline]
     fn of_four_floats(rows: [Vec4; LANES]) -> Self {
         let [x, y, z, _] = transposed(rows);
-        Self { x, y, z }
+        Self([x, y, z])
     }
 
     #[inline]
     pub fn to_array(self) -> [Vector; LANES] {
-        transposed([self.x, self.y, self.z, Vec4::ZERO]).map(Vec4::truncate)
+        let Self([x, y, z]) = self;
+        transposed([x, y, z, Vec4::ZERO]).map(Vec4::truncate)
     }
 
     #[inline]
@@ -78,17 +70,14 @@ impl Vectors {
     }
 
     #[inline]
-    fn dot(self, other: Self) -> Floats {
-        self.x * other.x + self.y * other.y + self.z * other.z
+    fn dot(self, Self([x, y, z]): Self) -> Floats {
+        self.0[0] * x + self.0[1] * y + self.0[2] * z
     }
 
     #[inline]
-    fn cross(self, other: Self) -> Self {
-        Self {
-            x: self.y * other.z - self.z * other.y,
-            y: self.z * other.x - self.x * other.z,
-            z: self.x * other.y - self.y * other.x,
-        }
+    fn cross(self, Self([bx, by, bz]): Self) -> Self {
+        let Self([x, y, z]) = self;
+        Self([y * bz - z * by, z * bx - x * bz, x * by - y * bx])
     }
 }
 
@@ -96,12 +85,8 @@ impl Add for Vectors {
     type Output = Self;
 
     #[inline]
-    fn add(self, other: Self) -> Self {
-        Self {
-            x: self.x + other.x,
-            y: self.y + other.y,
-            z: self.z + other.z,
-        }
+    fn add(self, Self([x, y, z]): Self) -> Self {
+        Self([self.0[0] + x, self.0[1] + y, self.0[2] + z])
     }
 }
 
@@ -109,12 +94,8 @@ impl Sub for Vectors {
     type Output = Self;
 
     #[inline]
-    fn sub(self, other: Self) -> Self {
-        Self {
-            x: self.x - other.x,
-            y: self.y - other.y,
-            z: self.z - other.z,
-        }
+    fn sub(self, Self([x, y, z]): Self) -> Self {
+        Self([self.0[0] - x, self.0[1] - y, self.0[2] - z])
     }
 }
 
@@ -126,11 +107,7 @@ where
 
     #[inline]
     fn mul(self, by: Factor) -> Self {
-        Self {
-            x: self.x * by,
-            y: self.y * by,
-            z: self.z * by,
-        }
+        Self(self.0.map(|component| component * by))
     }
 }
 
@@ -138,22 +115,20 @@ impl Rotations {
     #[inline]
     pub fn new(rotations: [Rotation; LANES]) -> Self {
         let [x, y, z, w] = transposed(rotations.map(Vec4::from));
-        let vector = Vectors { x, y, z };
+        let vector = Vectors([x, y, z]);
         Self { vector, w }
     }
 
     #[inline]
     pub fn to_array(self) -> [Rotation; LANES] {
-        let Vectors { x, y, z } = self.vector;
+        let Vectors([x, y, z]) = self.vector;
         transposed([x, y, z, self.w]).map(Rotation::from_vec4)
     }
 
     #[inline]
     pub fn inverse(self) -> Self {
-        Self {
-            vector: self.vector * -1.0,
-            w: self.w,
-        }
+        let vector = self.vector * -1.0;
+        Self { vector, w: self.w }
     }
 
     /// To unit length, of which it is but for rounding: a step of Newton's is all that takes.

@@ -31,10 +31,10 @@ use super::lanes::{LANES, Rotations, Vectors, transposed};
 pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]]) {
     write(poses, out, |poses, out| {
         let [x, y, z] = axes(poses);
-        let translations = Vectors::new(poses.map(|pose| pose.translation));
-        put(out, 0, [x.x, y.x, z.x, translations.x]);
-        put(out, 1, [x.y, y.y, z.y, translations.y]);
-        put(out, 2, [x.z, y.z, z.z, translations.z]);
+        let Vectors(at) = Vectors::new(poses.map(|pose| pose.translation));
+        for i in 0..3 {
+            put(out, i, [x[i], y[i], z[i], at[i]]);
+        }
     });
 }
 
@@ -61,8 +61,8 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 /// If the slices differ in length.
 pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]]) {
     write(poses, out, |poses, out| {
-        for (i, axis) in axes(poses).into_iter().enumerate() {
-            put(out, i, [axis.x, axis.y, axis.z, Vec4::ZERO]);
+        for (i, [x, y, z]) in axes(poses).into_iter().enumerate() {
+            put(out, i, [x, y, z, Vec4::ZERO]);
         }
         for (out, pose) in out.iter_mut().zip(poses) {
             out[3] = pose.translation.extend(1.0).to_array();
@@ -105,32 +105,20 @@ fn put<const LINES: usize>(
     }
 }
 
-/// Where the axes of four bodies point.
+/// Where the axes of four bodies point: the components of each.
 #[inline]
-fn axes(poses: [&Pose; LANES]) -> [Vectors; 3] {
+fn axes(poses: [&Pose; LANES]) -> [[Vec4; 3]; 3] {
     let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
-    let Vectors { x, y, z } = vector;
+    let Vectors([x, y, z]) = vector;
     let [x2, y2, z2] = [x + x, y + y, z + z];
     let (xx, yy, zz) = (x * x2, y * y2, z * z2);
     let (xy, xz, yz) = (x * y2, x * z2, y * z2);
     let (wx, wy, wz) = (w * x2, w * y2, w * z2);
     let one = Vec4::ONE;
     [
-        Vectors {
-            x: one - (yy + zz),
-            y: xy + wz,
-            z: xz - wy,
-        },
-        Vectors {
-            x: xy - wz,
-            y: one - (xx + zz),
-            z: yz + wx,
-        },
-        Vectors {
-            x: xz + wy,
-            y: yz - wx,
-            z: one - (xx + yy),
-        },
+        [one - (yy + zz), xy + wz, xz - wy],
+        [xy - wz, one - (xx + zz), yz + wx],
+        [xz + wy, yz - wx, one - (xx + yy)],
     ]
 }
 

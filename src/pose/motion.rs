@@ -191,18 +191,13 @@ impl Trajectory {
 
     /// The body's place was set: it goes on from there in the next step only.
     pub fn stop_moving(&mut self) {
-        self.after.linvel = Vector::ZERO;
-        if let Some(before) = &mut self.before {
-            before.linvel = Vector::ZERO;
-        }
+        self.velocities().for_each(|it| it.linvel = Vector::ZERO);
     }
 
     /// The body's rotation was set: it goes on from there in the next step only.
     pub fn stop_turning(&mut self) {
-        self.after.angvel = AngVector::default();
-        if let Some(before) = &mut self.before {
-            before.angvel = AngVector::default();
-        }
+        self.velocities()
+            .for_each(|it| it.angvel = AngVector::default());
     }
 
     /// So many steps have another number from now on.
@@ -223,9 +218,11 @@ impl Trajectory {
 
     /// The body has been turned.
     pub fn turn(&mut self, by: Rotation) {
-        for velocity in self.before.iter_mut().chain([&mut self.after]) {
-            *velocity = velocity.transformed(&by);
-        }
+        self.velocities().for_each(|it| *it = it.transformed(&by));
+    }
+
+    fn velocities(&mut self) -> impl Iterator<Item = &mut RigidBodyVelocity<Real>> {
+        self.before.iter_mut().chain([&mut self.after])
     }
 
     pub fn smoothing(&self) -> Smoothing {
@@ -271,22 +268,14 @@ impl Motions<'_> {
 /// A body's velocity; zero for one that is disabled or asleep, whatever Rapier keeps for it, and for one
 /// that Rapier is about to disable because it is not finite.
 pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
-    let velocity = *body.vels();
-    if is_in_motion(body) && velocity.is_finite() {
-        velocity
-    } else {
-        RigidBodyVelocity::default()
-    }
+    let velocity = Some(*body.vels()).filter(|it| is_in_motion(body) && it.is_finite());
+    velocity.unwrap_or_default()
 }
 
 /// A body's centre of mass in its own frame; the origin if it is not finite.
 pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     let center = body.mass_properties().local_mprops.local_com;
-    if center.is_finite() {
-        center
-    } else {
-        Vector::ZERO
-    }
+    Some(center).filter(|it| it.is_finite()).unwrap_or_default()
 }
 
 fn is_in_motion(body: &RigidBody) -> bool {

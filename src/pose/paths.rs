@@ -102,10 +102,9 @@ fn hermite_rotation(
 ) -> Rotations {
     let missing = turns(w * -0.5) * end * start.inverse() * turns(v * -0.5);
     let missing = missing.renormalized().to_array().map(Pose::from_rotation);
-    let mut part = [Pose::IDENTITY; LANES];
-    weights
-        .eased
-        .block(&[Pose::IDENTITY; LANES], &missing, &mut part);
+    let nothing = [Pose::IDENTITY; LANES];
+    let mut part = nothing;
+    weights.eased.block(&nothing, &missing, &mut part);
     let part = rotations(&part);
     let t = weights.alpha;
     let (of_v, of_w) = (t - 0.5 * t * t, 0.5 * t * t);

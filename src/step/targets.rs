@@ -195,8 +195,7 @@ impl Target {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let gone = time.saturating_sub(start.time).as_secs_f64();
         let fraction = gone / whole;
-        let (from, to) = (start.pose.translation, self.pose.translation);
-        let translation = lerp_in_f64(from, to, fraction);
+        let translation = lerp_in_f64(start.pose.translation, self.pose.translation, fraction);
         Pose::from_parts(translation, self.rotation_at(fraction, start))
     }
 
