@@ -101,6 +101,8 @@
 
 // The modules in the order that the data takes; each uses only those above it.
 
+// All that differs in two dimensions and three.
+mod dim;
 // Where the time goes, for all of them.
 #[macro_use]
 mod span;
@@ -111,8 +113,6 @@ mod key;
 mod slots;
 // What happened to them, by frame.
 mod key_log;
-// Interpolation of two poses: pure functions.
-mod slerp;
 // Frame times in, steps due out.
 mod time;
 // What goes into a step, what is stepped, what comes out.
@@ -131,18 +131,18 @@ mod owners;
 #[cfg(feature = "hecs")]
 pub mod entities;
 
+pub use dim::{interpolate, interpolate_all, write_matrices_3x4, write_matrices_4x4};
 #[cfg(feature = "hecs")]
 pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Owners, Unmatched};
-pub use pose::{Correction, PoseCounts, Smoothing, write_matrices_3x4, write_matrices_4x4};
+pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier as rapier3d;
 pub use runner::{
     Answer, Call, Failure, Overlap, Runner, RunnerSettings, SendError, Spawned, Starved, View,
 };
 pub use simulation::{Frame, Hooks, OriginError, ResimulateError, RewindError, Simulation};
-pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]
 pub use state::{
     Divergence, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings, Recording,

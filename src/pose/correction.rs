@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::slerp::interpolate;
+use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
 /// How the visual error after a rollback decays: for
@@ -39,7 +39,7 @@ const SMALLEST: f32 = 1e-5;
 impl Correction {
     /// Whether an error is shown: it is neither too small nor too large.
     pub(super) fn keeps(&self, error: &Pose) -> bool {
-        let is_small = distance(error) <= self.max_distance && angle(error) <= self.max_angle;
+        let is_small = distance(error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
         is_small && matters(error)
     }
 
@@ -56,7 +56,7 @@ impl Correction {
 
 /// The error of a body that is shown at `shown` and is at `pose`.
 pub(super) fn difference(shown: &Pose, pose: &Pose) -> Pose {
-    let rotation = (shown.rotation * pose.rotation.conjugate()).normalize();
+    let rotation = (shown.rotation * pose.rotation.inverse()).normalize();
     Pose::from_parts(shown.translation - pose.translation, rotation)
 }
 
@@ -68,18 +68,13 @@ pub(super) fn shown_with(error: &Pose, pose: &Pose) -> Pose {
 
 /// The error of a body that was turned with it.
 pub(super) fn turned(error: &Pose, by: Rotation) -> Pose {
-    Pose::from_parts(by * error.translation, by * error.rotation * by.conjugate())
+    Pose::from_parts(by * error.translation, by * error.rotation * by.inverse())
 }
 
 fn matters(error: &Pose) -> bool {
-    distance(error) >= SMALLEST || angle(error) >= SMALLEST
+    distance(error) >= SMALLEST || angle(error.rotation) >= SMALLEST
 }
 
 fn distance(error: &Pose) -> f32 {
     error.translation.length()
-}
-
-/// By the sine of its half, which small angles need.
-fn angle(error: &Pose) -> f32 {
-    2.0 * error.rotation.xyz().length().min(1.0).asin()
 }

@@ -1,8 +1,8 @@
 //! What a frame shows: the last two states of every body that moves, and what is between them. It does not
 //! step, and does not know why a pose changed.
 
-// Arithmetic on four bodies at once.
-mod lanes;
+// The paths of four bodies between two states, and beyond.
+mod paths;
 // The trajectory of a body from one state to the next.
 mod motion;
 // The same beyond the last state.
@@ -24,14 +24,11 @@ mod pairs;
 mod history;
 // What frames show of these.
 mod screen;
-// What a renderer takes.
-mod matrices;
 
 pub(crate) use changes::{Changes, ErrorChange};
 pub use correction::Correction;
 pub use counts::PoseCounts;
 pub(crate) use history::History;
-pub use matrices::{write_matrices_3x4, write_matrices_4x4};
 pub use motion::Smoothing;
 pub(crate) use movers::Movers;
 pub(crate) use onward::Onward;

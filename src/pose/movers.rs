@@ -3,11 +3,12 @@
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Rotation};
 
+use crate::dim::LANES;
 use crate::key::BodyKey;
 use crate::step::World;
 
-use super::lanes::LANES;
-use super::motion::{Motions, Pair, Smoothing, Trajectory, Weights};
+use super::motion::{Motions, Pair, Smoothing, Trajectory};
+use super::paths::Weights;
 use super::shared;
 
 /// Lists with one entry a body, all in the same order.

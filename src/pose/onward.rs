@@ -3,8 +3,10 @@
 use rapier::dynamics::{RigidBody, RigidBodyVelocity};
 use rapier::math::{Pose, Real, Vector};
 
-use super::lanes::LANES;
-use super::motion::{all_moved_on, finite_center, finite_velocity, moved_on};
+use crate::dim::LANES;
+
+use super::motion::{finite_center, finite_velocity};
+use super::paths::{all_moved_on, moved_on};
 
 /// How a body goes on from its last state.
 #[derive(Clone, Copy, Debug, Default)]

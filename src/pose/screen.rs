@@ -11,7 +11,7 @@ use crate::key_log::KeyLog;
 
 use super::changes::{Changes, ErrorChange};
 use super::correction::{Correction, shown_with, turned};
-use super::motion::Weights;
+use super::paths::Weights;
 use super::movers::Movers;
 use super::onward::{Onward, move_on};
 

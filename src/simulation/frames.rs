@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::step::World;
+use crate::step::{Events, World};
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
@@ -173,7 +173,7 @@ impl Simulation {
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
         self.take_poses(step, is_captured);
-        self.ring.end_step(step.tick, self.events());
+        self.ring.end_step(step.tick, Events(&self.events));
         self.count(step);
         true
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::dim::normalized;
 use crate::key::BodyKey;
 use crate::pose::ErrorChange;
-use crate::slerp::normalized;
 use crate::step::BodyError;
 use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};

@@ -1,11 +1,10 @@
 //! What a frame shows, and what earlier ones did.
 
-use nalgebra::Isometry3;
-
+use crate::dim::Isometry;
 use crate::key::BodyKey;
 use crate::pose::{ErrorChange, Moment, Screen};
 use rapier::geometry::ColliderHandle;
-use rapier::math::{Pose, Real};
+use rapier::math::Pose;
 
 use super::Simulation;
 
@@ -49,8 +48,8 @@ impl Simulation {
     ///
     /// Everywhere else `Pose::from(isometry)` and `Isometry3::from(pose)` convert.
     #[must_use]
-    pub fn isometry(&self, key: BodyKey) -> Option<Isometry3<Real>> {
-        self.pose(key).map(Isometry3::from)
+    pub fn isometry(&self, key: BodyKey) -> Option<Isometry> {
+        self.pose(key).map(Isometry::from)
     }
 
     /// The pose at which to draw a collider in this frame: the pose of its body, times its place on the body. For a

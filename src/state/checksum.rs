@@ -4,6 +4,7 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash3_64;
 
+use crate::dim::{rotation_to_array, spin_to_array};
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
@@ -69,13 +70,13 @@ fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody
     bytes.push([kind, body.is_enabled().into(), body.is_sleeping().into()]);
     for pose in [body.position(), body.next_position()] {
         bytes.push_reals(pose.translation.to_array());
-        bytes.push_reals(pose.rotation.to_array());
+        bytes.push_reals(rotation_to_array(pose.rotation));
     }
     for vector in [body.linvel(), body.user_force()] {
         bytes.push_reals(vector.to_array());
     }
-    for vector in [body.angvel(), body.user_torque()] {
-        bytes.push_reals(vector.to_array());
+    for spin in [body.angvel(), body.user_torque()] {
+        bytes.push_reals(spin_to_array(spin));
     }
     // How long it has been slow: when it will fall asleep.
     bytes.push_reals([body.activation().time_since_can_sleep]);

@@ -66,9 +66,8 @@ pub(crate) enum Push {
 impl Push {
     pub fn is_finite(&self) -> bool {
         match self {
-            Self::Force(v) | Self::Torque(v) | Self::Impulse(v) | Self::TorqueImpulse(v) => {
-                v.is_finite()
-            }
+            Self::Force(v) | Self::Impulse(v) => v.is_finite(),
+            Self::Torque(v) | Self::TorqueImpulse(v) => AngVector::is_finite(*v),
             Self::ForceAtPoint { force: v, point } | Self::ImpulseAtPoint { impulse: v, point } => {
                 v.is_finite() && point.is_finite()
             }

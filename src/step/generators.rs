@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::time::Step;
 use rapier::dynamics::RigidBody;
 use rapier::math::{AngVector, Real, Vector};
+use rapier::utils::CrossProduct;
 
 /// A force at the centre of mass of a body, and a torque, both in world axes: the value of a
 /// [`ForceGenerator`].
@@ -28,7 +29,7 @@ impl Wrench {
     pub fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
         Self {
             force,
-            torque: (point - body.center_of_mass()).cross(force),
+            torque: (point - body.center_of_mass()).gcross(force),
         }
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use slotmap::SecondaryMap;
 
+use crate::dim::{interpolate, lerp_in_f64};
 use crate::key::BodyKey;
-use crate::slerp::interpolate;
 use crate::time::Step;
 use rapier::dynamics::RigidBodyType;
 use rapier::math::{Pose, Rotation};
@@ -195,9 +195,7 @@ impl Target {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let gone = time.saturating_sub(start.time).as_secs_f64();
         let fraction = gone / whole;
-        // In f64 as it is added to a position, which may have few digits left for it.
-        let (from, to) = (start.pose.translation, self.pose.translation);
-        let translation = from.as_dvec3().lerp(to.as_dvec3(), fraction).as_vec3();
+        let translation = lerp_in_f64(start.pose.translation, self.pose.translation, fraction);
         Pose::from_parts(translation, self.rotation_at(fraction, start))
     }
 

@@ -4,11 +4,13 @@ use crate::key::{BodyKey, Keys};
 use crate::time::Step;
 use rapier::dynamics::{
     Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle, RigidBodyType,
+    RigidBodyVelocity,
 };
-use rapier::math::{Pose, Rotation, Vector};
+use rapier::math::{Pose, Rotation, SPATIAL_DIM, Vector};
 use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
 };
+use rapier::utils::SimdLength;
 
 use super::events::{Event, EventLog};
 
@@ -162,11 +164,10 @@ impl World {
             let next = by * body.next_position();
             body.set_position(by * body.position(), true);
             body.set_next_kinematic_position(next);
-            body.set_linvel(by.rotation * body.linvel(), true);
-            body.set_angvel(by.rotation * body.angvel(), true);
+            body.set_vels(body.vels().transformed(&by.rotation), true);
         }
         if let Some(multibody) = multibody.filter(|_| bodies[handle].is_dynamic()) {
-            turn_root(multibody, by.rotation);
+            turn_root(multibody, &by.rotation);
         }
         Some(links)
     }
@@ -275,14 +276,11 @@ fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&m
 
 /// A free root's velocity is the first of the multibody's own coordinates, in world axes; those of the
 /// joints do not depend on where the root is.
-fn turn_root(multibody: &mut Multibody, by: Rotation) {
+fn turn_root(multibody: &mut Multibody, by: &Rotation) {
     let mut coordinates = multibody.generalized_velocity_mut();
-    for i in [0, 3] {
-        let turned = by * Vector::new(coordinates[i], coordinates[i + 1], coordinates[i + 2]);
-        for (j, coordinate) in turned.to_array().into_iter().enumerate() {
-            coordinates[i + j] = coordinate;
-        }
-    }
+    let root = &mut coordinates.as_mut_slice()[..SPATIAL_DIM];
+    let turned = RigidBodyVelocity::from_slice(root).transformed(by);
+    root.copy_from_slice(turned.as_slice());
 }
 
 /// The first step after everything has been translated.
@@ -315,5 +313,5 @@ fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &
 fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
     let activation = body.activation();
     body.linvel().length() < activation.normalized_linear_threshold * length_unit
-        && body.angvel().length() < activation.angular_threshold
+        && body.angvel().simd_length() < activation.angular_threshold
 }

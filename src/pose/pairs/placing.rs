@@ -6,7 +6,8 @@ use rapier::math::{Pose, Real};
 use crate::key::BodyKey;
 use crate::step::World;
 
-use super::super::motion::{Smoothing, finite_velocity, moved_on};
+use super::super::motion::{Smoothing, finite_velocity};
+use super::super::paths::moved_on;
 use super::{Pairs, Place};
 
 impl Pairs {

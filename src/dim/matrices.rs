@@ -1,17 +1,16 @@
 //! Poses as matrices, as renderers take them.
 
-use crate::key::BodyKey;
 use rapier::glamx::Vec4;
 use rapier::math::Pose;
 
-use super::lanes::{LANES, Quats, Vectors};
+use super::lanes::{LANES, Rotations, Vectors, transposed};
 
 /// Writes poses as matrices of three rows by four columns, row after row: of `poses[i]` to `out[i]`.
 ///
 /// For instance buffers: three attributes of four floats each, 48 bytes. A row holds the coefficients of x, y
 /// and z and then the translation, so a point p is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2, (p, 1)))
-/// in world space. `poses` is [`Simulation::moved`](crate::Simulation::moved), or that of a view; the matrices are in its
-/// order. The array has no gaps: bytemuck's `cast_slice` makes bytes of it.
+/// in world space. `poses` is [`Simulation::moved`](crate::Simulation::moved), or that of a view, or a list of the game's
+/// own; the matrices are in its order. The array has no gaps: bytemuck's `cast_slice` makes bytes of it.
 ///
 /// Takes about as long as the poses took to interpolate: `cargo bench --bench frame -- matrices`.
 ///
@@ -29,13 +28,13 @@ use super::lanes::{LANES, Quats, Vectors};
 ///
 /// # Panics
 /// If the slices differ in length.
-pub fn write_matrices_3x4(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) {
+pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]]) {
     write(poses, out, |poses, out| {
         let [x, y, z] = axes(poses);
-        let translations = Vectors::new(poses.map(|pose| pose.translation));
-        put(out, 0, [x.x, y.x, z.x, translations.x]);
-        put(out, 1, [x.y, y.y, z.y, translations.y]);
-        put(out, 2, [x.z, y.z, z.z, translations.z]);
+        let Vectors(at) = Vectors::new(poses.map(|pose| pose.translation));
+        for i in 0..3 {
+            put(out, i, [x[i], y[i], z[i], at[i]]);
+        }
     });
 }
 
@@ -60,10 +59,10 @@ pub fn write_matrices_3x4(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 3]]) 
 ///
 /// # Panics
 /// If the slices differ in length.
-pub fn write_matrices_4x4(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 4]]) {
+pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]]) {
     write(poses, out, |poses, out| {
-        for (i, axis) in axes(poses).into_iter().enumerate() {
-            put(out, i, [axis.x, axis.y, axis.z, Vec4::ZERO]);
+        for (i, [x, y, z]) in axes(poses).into_iter().enumerate() {
+            put(out, i, [x, y, z, Vec4::ZERO]);
         }
         for (out, pose) in out.iter_mut().zip(poses) {
             out[3] = pose.translation.extend(1.0).to_array();
@@ -72,8 +71,8 @@ pub fn write_matrices_4x4(poses: &[(BodyKey, Pose)], out: &mut [[[f32; 4]; 4]]) 
 }
 
 /// `four` writes the matrices of four poses.
-fn write<Matrix: Copy>(
-    poses: &[(BodyKey, Pose)],
+fn write<Key, Matrix: Copy>(
+    poses: &[(Key, Pose)],
     out: &mut [Matrix],
     four: impl Fn([&Pose; LANES], &mut [Matrix; LANES]),
 ) {
@@ -99,40 +98,27 @@ fn write<Matrix: Copy>(
 fn put<const LINES: usize>(
     out: &mut [[[f32; 4]; LINES]; LANES],
     line: usize,
-    [x, y, z, w]: [Vec4; 4],
+    components: [Vec4; 4],
 ) {
-    let vector = Vectors { x, y, z };
-    for (out, components) in out.iter_mut().zip(Quats { vector, w }.rows()) {
+    for (out, components) in out.iter_mut().zip(transposed(components)) {
         out[line] = components.to_array();
     }
 }
 
-/// Where the axes of four bodies point.
+/// Where the axes of four bodies point: the components of each.
 #[inline]
-fn axes(poses: [&Pose; LANES]) -> [Vectors; 3] {
-    let Quats { vector, w } = Quats::new(poses.map(|pose| pose.rotation));
-    let Vectors { x, y, z } = vector;
+fn axes(poses: [&Pose; LANES]) -> [[Vec4; 3]; 3] {
+    let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
+    let Vectors([x, y, z]) = vector;
     let [x2, y2, z2] = [x + x, y + y, z + z];
     let (xx, yy, zz) = (x * x2, y * y2, z * z2);
     let (xy, xz, yz) = (x * y2, x * z2, y * z2);
     let (wx, wy, wz) = (w * x2, w * y2, w * z2);
     let one = Vec4::ONE;
     [
-        Vectors {
-            x: one - (yy + zz),
-            y: xy + wz,
-            z: xz - wy,
-        },
-        Vectors {
-            x: xy - wz,
-            y: one - (xx + zz),
-            z: yz + wx,
-        },
-        Vectors {
-            x: xz + wy,
-            y: yz - wx,
-            z: one - (xx + yy),
-        },
+        [one - (yy + zz), xy + wz, xz - wy],
+        [xy - wz, one - (xx + zz), yz + wx],
+        [xz + wy, yz - wx, one - (xx + yy)],
     ]
 }
 
@@ -142,10 +128,9 @@ mod tests {
     use nalgebra::Isometry3;
     use rapier::glamx::{Mat4, Vec3};
 
-    fn poses(count: u8) -> Vec<(BodyKey, Pose)> {
+    fn poses(count: u8) -> Vec<(u8, Pose)> {
         let pose = |i: f32| Pose::new(Vec3::new(i, -2.0, 0.5 * i), Vec3::new(i, 1.0 - i, 0.3));
-        let keys = std::iter::repeat_with(BodyKey::default);
-        keys.zip((0..count).map(|i| pose(f32::from(i)))).collect()
+        (0..count).map(|i| (i, pose(f32::from(i)))).collect()
     }
 
     #[test]

@@ -53,23 +53,6 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     Blend::new(alpha).one(previous, current)
 }
 
-/// A pose whose rotation has unit length; `None` if it has none, or is not finite.
-///
-/// A rotation that is of unit length but for rounding is left as it is, to the bit.
-pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
-    // In f64, where the square of no f32 overflows.
-    let rotation = pose.rotation.as_dquat();
-    let length_squared = rotation.length_squared();
-    if !pose.is_finite() || length_squared == 0.0 {
-        return None;
-    }
-    if (length_squared - 1.0).abs() < 1e-5 {
-        return Some(pose);
-    }
-    let rotation = rotation / length_squared.sqrt();
-    Some(Pose::from_parts(pose.translation, rotation.as_quat()))
-}
-
 /// How many poses are worked on at once: enough that the loops over their weights, which the compiler
 /// makes vectors of, pay; few enough to stay in the nearest cache. 16 is as good with vectors of four
 /// floats, and slower by a fifth with those of eight.
@@ -339,23 +322,6 @@ mod tests {
         assert_eq!(slerped(a, -b, 0.25), slerped(a, b, 0.25));
         let expected = rotation([0.0, 0.0, 1.0], 0.25).into_inner();
         assert!(difference(to_f64(slerped(a, b, 0.25)), expected) < 3e-7);
-    }
-
-    #[test]
-    fn only_a_rotation_off_unit_length_is_changed() {
-        let unit = Quat::from_rotation_y(1.0);
-        assert_eq!(
-            normalized(Pose::from_rotation(unit)),
-            Some(Pose::from_rotation(unit))
-        );
-        for scale in [1e-30, 0.5, 1.001, 1e30] {
-            let pose = normalized(Pose::from_rotation(unit * scale)).unwrap();
-            assert!(pose.rotation.abs_diff_eq(unit, 1e-6), "{scale}");
-            assert!((pose.rotation.length() - 1.0).abs() < 1e-6, "{scale}");
-        }
-        for bad in [Quat::from_array([0.0; 4]), Quat::from_array([f32::NAN; 4])] {
-            assert_eq!(normalized(Pose::from_rotation(bad)), None);
-        }
     }
 
     #[test]

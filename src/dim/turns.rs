@@ -1,0 +1,91 @@
+//! Rotations about axes by angles, by their power series.
+
+use rapier::glamx::{DQuat, DVec3, Vec4};
+use rapier::math::{AngVector, Rotation};
+
+use super::lanes::{Rotations, Spins, chosen};
+
+/// The square of half an angle up to which a few terms of the series are enough: of a turn by 45 degrees, the
+/// most that Rapier lets a body turn in a step.
+const NEAR_TURN: f32 = 0.155;
+
+/// The rotations about axes by angles, given as their products: radians, of any size.
+///
+/// By the power series of sine and cosine, of which the first term left out is below 2e-8.
+pub(crate) fn turns(by: Spins) -> Rotations {
+    let squared = by.length_squared() * 0.25;
+    let series = |terms: [f32; 4]| {
+        let [a, b, c, d] = terms.map(Vec4::splat);
+        a + squared * (b + squared * (c + squared * d))
+    };
+    let half_sinc = series([1.0 / 2.0, -1.0 / 12.0, 1.0 / 240.0, -1.0 / 10_080.0]);
+    let turns = Rotations {
+        vector: by * half_sinc,
+        w: series([1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0]),
+    };
+    match squared.cmpgt(Vec4::splat(NEAR_TURN)).bitmask() {
+        0 => turns,
+        wide => wide_turns(by, turns, wide),
+    }
+}
+
+#[cold]
+fn wide_turns(by: Spins, turns: Rotations, wide: u32) -> Rotations {
+    let (by, mut turns) = (by.to_array(), turns.to_array());
+    for i in chosen(wide) {
+        turns[i] = wide_turn(by[i]);
+    }
+    Rotations::new(turns)
+}
+
+/// In f64, where the series need no tricks to end with all bits of an f32.
+fn wide_turn(by: AngVector) -> Rotation {
+    use std::f64::consts::{PI, TAU};
+    let by = by.as_dvec3();
+    let angle = by.length();
+    // The remainder is exact.
+    let half = 0.5 * angle % TAU;
+    let (sin, cos) = sin_cos(if half > PI { half - TAU } else { half });
+    let DVec3 { x, y, z } = by * (sin / angle);
+    DQuat::from_xyzw(x, y, z, cos).as_quat()
+}
+
+/// By their power series, for an angle in [−π, π]: to 1e-9.
+fn sin_cos(angle: f64) -> (f64, f64) {
+    let squared = angle * angle;
+    let (mut sin, mut cos) = (1.0, 1.0);
+    for n in (1..=12).rev().map(|n| f64::from(2 * n)) {
+        cos = 1.0 - squared * (1.0 / ((n - 1.0) * n)) * cos;
+        sin = 1.0 - squared * (1.0 / (n * (n + 1.0))) * sin;
+    }
+    (angle * sin, cos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lanes::LANES;
+    use super::*;
+    use nalgebra::{UnitQuaternion, Vector3};
+
+    fn turn_by(by: AngVector) -> Rotation {
+        turns(Spins::new([by; LANES])).to_array()[0]
+    }
+
+    #[test]
+    fn turns_of_all_sizes_are_exact() {
+        for i in 0..4_000u16 {
+            let angle = 0.01 * f32::from(i);
+            let by = AngVector::new(0.6, 0.0, -0.8) * angle;
+            let exact = UnitQuaternion::new(Vector3::new(by.x, by.y, by.z).cast::<f64>());
+            let [x, y, z, w] = turn_by(by).to_array().map(f64::from);
+            for (ours, theirs) in [(x, exact.i), (y, exact.j), (z, exact.k), (w, exact.w)] {
+                assert!(
+                    (ours - theirs).abs() < 1e-7,
+                    "{ours}, not {theirs}, at {angle}"
+                );
+            }
+        }
+        assert!(turn_by(AngVector::Y * 1e30).is_normalized());
+        assert_eq!(turn_by(AngVector::ZERO), Rotation::IDENTITY);
+    }
+}

@@ -1,0 +1,183 @@
+//! The paths of four bodies, from one state to the next or beyond it: their centres of mass go along them, and they
+//! turn about these.
+
+use rapier::dynamics::RigidBodyVelocity;
+use rapier::math::{Pose, Real, Vector};
+
+use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns};
+
+/// Where between two states a frame is, and the weights of the two, which are the same for all bodies.
+pub(super) struct Weights {
+    pub alpha: f32,
+    pub blend: Blend,
+    /// At [`ease`] of it.
+    eased: Blend,
+}
+
+impl Weights {
+    pub fn new(alpha: f32) -> Self {
+        Self {
+            alpha,
+            blend: Blend::new(alpha),
+            eased: Blend::new(ease(alpha)),
+        }
+    }
+}
+
+/// How far bodies go and turn in so many seconds.
+struct Way {
+    moved: Vectors,
+    turned: Spins,
+}
+
+impl Way {
+    fn new(velocities: [&RigidBodyVelocity<Real>; LANES], seconds: [f32; LANES]) -> Self {
+        let seconds = Floats::from_array(seconds);
+        Self {
+            moved: Vectors::new(velocities.map(|it| it.linvel)) * seconds,
+            turned: Spins::new(velocities.map(|it| it.angvel)) * seconds,
+        }
+    }
+
+    /// Zero for a body that stays as it is.
+    fn length_squared(&self) -> Floats {
+        self.moved.length_squared() + self.turned.length_squared()
+    }
+}
+
+/// `plain`, which is interpolated about the bodies' origins, corrected by how far `centers` are off their straight
+/// lines in it.
+pub(super) fn about_centers(
+    plain: &[Pose; LANES],
+    ends: [&[Pose; LANES]; 2],
+    centers: [Vector; LANES],
+    alpha: f32,
+) -> [Pose; LANES] {
+    let center = Vectors::new(centers);
+    let [start, end, plain_center] =
+        [ends[0], ends[1], plain].map(|poses| rotations(poses).rotate(center));
+    let off = (start + (end - start) * alpha - plain_center).to_array();
+    std::array::from_fn(|i| Pose::from_parts(plain[i].translation + off[i], plain[i].rotation))
+}
+
+/// Along curves that have the `velocities` of both ends, which are `dt` seconds apart.
+pub(super) fn hermite(
+    ends: [&[Pose; LANES]; 2],
+    velocities: [[&RigidBodyVelocity<Real>; LANES]; 2],
+    centers: [Vector; LANES],
+    dt: [f32; LANES],
+    weights: &Weights,
+) -> [Pose; LANES] {
+    let [previous, current] = ends;
+    if weights.alpha <= 0.0 {
+        return *previous;
+    }
+    let [before, after] = velocities.map(|velocities| Way::new(velocities, dt));
+    let turned = ends.map(rotations);
+    let rotation = hermite_rotation(turned, [before.turned, after.turned], weights);
+    let center = Vectors::new(centers);
+    let start = Vectors::translations(previous) + turned[0].rotate(center);
+    let end = Vectors::translations(current) + turned[1].rotate(center);
+    let (t, left) = (weights.alpha, 1.0 - weights.alpha);
+    let (v, w) = (before.moved, after.moved);
+    let center_at = start + (end - start) * ease(t) + v * (t * left * left) - w * (t * t * left);
+    let mut poses = to_poses(center_at - rotation.rotate(center), rotation);
+
+    // A body at rest is shown where it is, to the bit.
+    for i in zeros(before.length_squared() + after.length_squared()) {
+        if previous[i] == current[i] {
+            poses[i] = previous[i];
+        }
+    }
+    poses
+}
+
+/// Turned by the velocity before, which fades out, and the velocity after, which fades in. The
+/// rest, what is then still missing, goes between the two, so that it is without speed at
+/// both ends. It is small, also where the turn itself is large, so it has a shorter arc.
+fn hermite_rotation(
+    [start, end]: [Rotations; 2],
+    [v, w]: [Spins; 2],
+    weights: &Weights,
+) -> Rotations {
+    let missing = turns(w * -0.5) * end * start.inverse() * turns(v * -0.5);
+    let missing = missing.renormalized().to_array().map(Pose::from_rotation);
+    let nothing = [Pose::IDENTITY; LANES];
+    let mut part = nothing;
+    weights.eased.block(&nothing, &missing, &mut part);
+    let part = rotations(&part);
+    let t = weights.alpha;
+    let (of_v, of_w) = (t - 0.5 * t * t, 0.5 * t * t);
+    (turns(w * of_w) * part * turns(v * of_v) * start).renormalized()
+}
+
+/// Where bodies that nothing touches are after so many seconds, or were before: `centers` are those of their
+/// mass, in their own frames.
+pub(crate) fn all_moved_on(
+    poses: &[Pose; LANES],
+    velocities: [&RigidBodyVelocity<Real>; LANES],
+    centers: [Vector; LANES],
+    seconds: [f32; LANES],
+) -> [Pose; LANES] {
+    let way = Way::new(velocities, seconds);
+    let (center, before) = (Vectors::new(centers), rotations(poses));
+    let rotation = (turns(way.turned) * before).renormalized();
+    let swing = before.rotate(center) - rotation.rotate(center);
+    let translation = Vectors::translations(poses) + (way.moved + swing);
+    let mut moved = to_poses(translation, rotation);
+    for i in zeros(way.length_squared()) {
+        moved[i] = poses[i];
+    }
+    moved
+}
+
+/// The same of one body.
+pub(crate) fn moved_on(
+    pose: &Pose,
+    velocity: &RigidBodyVelocity<Real>,
+    center: Vector,
+    seconds: f32,
+) -> Pose {
+    let (poses, velocities) = ([*pose; LANES], [velocity; LANES]);
+    all_moved_on(&poses, velocities, [center; LANES], [seconds; LANES])[0]
+}
+
+fn rotations(poses: &[Pose; LANES]) -> Rotations {
+    Rotations::new(poses.each_ref().map(|pose| pose.rotation))
+}
+
+fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
+    let (translations, rotations) = (translations.to_array(), rotations.to_array());
+    std::array::from_fn(|i| Pose::from_parts(translations[i], rotations[i]))
+}
+
+/// The bodies whose number is zero.
+fn zeros(numbers: Floats) -> impl Iterator<Item = usize> {
+    chosen(numbers.cmpeq(Floats::ZERO).bitmask())
+}
+
+/// From 0 to 1, without speed at both ends.
+fn ease(t: f32) -> f32 {
+    t * t * (3.0 - 2.0 * t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_on_and_back_again_is_where_it_was() {
+        let pose = Pose::new(Vector::new(1.0, 2.0, 3.0), Vector::new(0.3, -1.0, 0.5));
+        let velocity =
+            RigidBodyVelocity::new(Vector::new(3.0, 0.0, -2.0), Vector::new(5.0, 4.0, 0.0));
+        let center = Vector::new(0.2, 0.0, -0.4);
+        let there = moved_on(&pose, &velocity, center, 0.25);
+        let moved = there * center - pose * center;
+        assert!((moved - velocity.linvel * 0.25).length() < 1e-6);
+        let back = moved_on(&there, &velocity, center, -0.25);
+        assert!((back.translation - pose.translation).length() < 1e-6);
+        assert!((back.rotation - pose.rotation).length() < 1e-6);
+        let at_rest = RigidBodyVelocity::default();
+        assert_eq!(moved_on(&pose, &at_rest, center, 0.25), pose);
+    }
+}
