@@ -104,11 +104,11 @@
 // Where the time goes, for all of them.
 #[macro_use]
 mod span;
-// Ids.
-mod key;
-// The tables behind them as plain data.
+// A table by key as plain data.
 #[cfg(feature = "serde")]
 mod slots;
+// Ids.
+mod key;
 // What happened to them, by frame.
 mod key_log;
 // Interpolation of two poses: pure functions.
@@ -135,18 +135,20 @@ pub mod entities;
 pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
-pub use owners::{Owners, Unmatched};
+pub use owners::{Bodies, Owners, Unmatched};
 pub use pose::{Correction, PoseCounts, Smoothing, write_matrices_3x4, write_matrices_4x4};
 pub use rapier as rapier3d;
 pub use runner::{
     Answer, Call, Command, Failure, Overlap, Runner, RunnerSettings, SendError, Starved, View,
 };
+#[cfg(feature = "serde")]
+pub use simulation::SaveError;
 pub use simulation::{Frame, Hooks, OriginError, ResimulateError, RewindError, Simulation};
 pub use slerp::{interpolate, interpolate_all};
 #[cfg(feature = "serde")]
 pub use state::{
     Divergence, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings, Recording,
-    RecordingEnd, Replay, ReplayError, SaveError,
+    RecordingEnd, Replay, ReplayError,
 };
 pub use step::{
     BodyError, Button, Collision, ContactForce, CustomForce, Delivery, EventChanges, Events,

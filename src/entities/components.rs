@@ -45,8 +45,8 @@ impl Body {
     }
 
     /// Releases the body: dropping the component no longer removes it.
-    pub(super) fn release(&mut self) -> BodyKey {
-        self.0.release()
+    pub(super) fn release(&mut self) {
+        self.0.release();
     }
 }
 
@@ -88,31 +88,30 @@ impl Drop for Noted {
 #[derive(Clone)]
 pub(super) struct Link {
     pub key: BodyKey,
-    owner: Weak<Owner>,
+    /// `None` once it was released.
+    owner: Option<Weak<Owner>>,
 }
 
 impl Link {
     pub fn new(key: BodyKey, owner: &Arc<Owner>) -> Self {
         Self {
             key,
-            owner: Arc::downgrade(owner),
+            owner: Some(Arc::downgrade(owner)),
         }
     }
 
     pub fn is_of(&self, owner: &Arc<Owner>) -> bool {
-        std::ptr::eq(self.owner.as_ptr(), Arc::as_ptr(owner))
+        let own = self.owner.as_ref();
+        own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)))
     }
 
     /// A drop is not reported from now on.
-    pub fn release(&mut self) -> BodyKey {
-        std::mem::take(&mut self.key)
+    pub fn release(&mut self) {
+        self.owner = None;
     }
 
     fn report(&self, list: fn(&mut Dropped) -> &mut Vec<BodyKey>) {
-        // A null key is one that was released.
-        if self.key != BodyKey::default()
-            && let Some(owner) = self.owner.upgrade()
-        {
+        if let Some(owner) = self.owner.as_ref().and_then(Weak::upgrade) {
             list(&mut owner.dropped()).push(self.key);
         }
     }
@@ -134,12 +133,13 @@ impl Owner {
     pub fn take_dropped(&self) -> Dropped {
         let mut dropped = std::mem::take(&mut *self.dropped());
         dropped.bodies.sort_unstable();
+        dropped.noted.sort_unstable();
         dropped
     }
 
-    /// As if the component of this body had just been dropped.
-    pub fn drop_body(&self, key: BodyKey) {
-        self.dropped().bodies.push(key);
+    /// Takes back what was reported of bodies for which that holds.
+    pub fn forget_dropped(&self, mut holds: impl FnMut(BodyKey) -> bool) {
+        self.dropped().bodies.retain(|key| !holds(*key));
     }
 
     /// Lists of keys are whole whatever panicked beside them.

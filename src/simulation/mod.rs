@@ -48,6 +48,8 @@ pub(crate) use advance::or_none;
 pub use frame::Frame;
 pub use placing::OriginError;
 pub use rewind::{ResimulateError, RewindError};
+#[cfg(feature = "serde")]
+pub use saving::SaveError;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///

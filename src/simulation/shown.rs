@@ -186,13 +186,6 @@ impl Simulation {
         self.present().poses.moved()
     }
 
-    /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
-    /// this number: it is the last one, or the one before.
-    pub(crate) fn lists_all_since(&self, frame: u64) -> bool {
-        let frames = self.frame.number.checked_sub(frame);
-        frames.is_some_and(|frames| frames <= 1)
-    }
-
     /// The bodies whose pose may differ from that in the frame of this [`number`](crate::Frame::number), with their
     /// poses now: for a host that missed the frames since. All that moved are listed, and some that did not.
     ///

@@ -61,7 +61,10 @@ impl Simulation {
 }
 
 fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody) {
-    let mut bytes = Bytes::default();
+    let mut bytes = Bytes {
+        bytes: [0; 128],
+        len: 0,
+    };
     let (index, generation) = handle.into_raw_parts();
     bytes.push(index.to_le_bytes());
     bytes.push(generation.to_le_bytes());
@@ -71,10 +74,11 @@ fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody
         bytes.push_reals(pose.translation.to_array());
         bytes.push_reals(pose.rotation.to_array());
     }
-    for vector in [body.linvel(), body.user_force()] {
-        bytes.push_reals(vector.to_array());
-    }
-    for vector in [body.angvel(), body.user_torque()] {
+    let velocity_and_force = [body.linvel(), body.user_force()];
+    for vector in velocity_and_force
+        .into_iter()
+        .chain([body.angvel(), body.user_torque()])
+    {
         bytes.push_reals(vector.to_array());
     }
     // How long it has been slow: when it will fall asleep.
@@ -86,15 +90,6 @@ fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody
 struct Bytes {
     bytes: [u8; 128],
     len: usize,
-}
-
-impl Default for Bytes {
-    fn default() -> Self {
-        Self {
-            bytes: [0; 128],
-            len: 0,
-        }
-    }
 }
 
 impl Bytes {

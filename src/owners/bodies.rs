@@ -1,20 +1,25 @@
 //! Where the bodies of entities are.
 
 use crate::key::BodyKey;
-use crate::simulation::Simulation;
+use crate::runner::{Command, Runner, SendError};
+use crate::simulation::{Hooks, Simulation};
 use rapier::math::Pose;
 
-use crate::runner::{Command, Runner, SendError};
-use crate::simulation::Hooks;
-
-/// The owner of the entities' bodies: a [`Simulation`] or a [`Runner`](crate::Runner).
+/// What has the bodies of entities: a [`Simulation`] or a [`Runner`].
 ///
 /// It cannot be implemented for other types.
 pub trait Bodies: Source {}
 
 impl Bodies for Simulation {}
 
-/// What [`Entities`](super::Entities) asks of the bodies. Nobody outside can name it.
+impl<H> Bodies for Runner<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+}
+
+/// What [`Owners`](super::Owners) asks of the bodies. Nobody outside can name it.
 pub trait Source {
     /// Where a body is shown; `None` of one that is gone.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
@@ -22,16 +27,10 @@ pub trait Source {
     /// The number of the frame that is shown: higher than that of every one before.
     fn number(&self) -> u64;
 
-    /// What the frame shows otherwise than the one before.
-    fn moved(&self) -> &[(BodyKey, Pose)];
-
-    /// What it shows no longer.
-    fn removed(&self) -> &[BodyKey];
-
-    /// Of all frames after this one; `None` if that is not known.
+    /// What may be shown otherwise than in an earlier frame; `None` if that is not known.
     fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>>;
 
-    /// Of all frames after this one; `None` if that is not known.
+    /// What is shown no longer; `None` if that is not known.
     fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>>;
 
     /// Removes a body at once. Gives `false` if bodies are only removed together.
@@ -40,8 +39,8 @@ pub trait Source {
     /// Removes bodies. Gives back those of which that cannot be done now.
     fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey>;
 
-    /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
-    /// this number: it is the last one, or the one before.
+    /// Whether the lists of the last frame are of all that changed since the frame of this number: it is the
+    /// last one, or the one before.
     fn lists_all_since(&self, frame: u64) -> bool {
         let frames = self.number().checked_sub(frame);
         frames.is_some_and(|frames| frames <= 1)
@@ -57,20 +56,14 @@ impl Source for Simulation {
         self.frame().number
     }
 
-    fn moved(&self) -> &[(BodyKey, Pose)] {
-        self.moved()
-    }
-
-    fn removed(&self) -> &[BodyKey] {
-        self.removed()
-    }
-
     fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
-        self.moved_since(frame)
+        let listed = self.lists_all_since(frame).then(|| self.moved());
+        listed_or(listed, move || self.moved_since(frame))
     }
 
     fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
-        self.removed_since(frame)
+        let listed = self.lists_all_since(frame).then(|| self.removed());
+        listed_or(listed, move || self.removed_since(frame))
     }
 
     fn remove(&mut self, key: BodyKey) -> bool {
@@ -86,13 +79,20 @@ impl Source for Simulation {
     }
 }
 
-impl<H> Bodies for Runner<H>
-where
-    H: Hooks + Send + 'static,
-    H::Error: Send + 'static,
-{
+/// What the last frame lists, or else what is known of the frames before it.
+fn listed_or<T: Copy, I: Iterator<Item = T>>(
+    listed: Option<&[T]>,
+    missed: impl FnOnce() -> Option<I>,
+) -> Option<impl Iterator<Item = T>> {
+    let missed = match listed {
+        Some(_) => None,
+        None => Some(missed()?),
+    };
+    let listed = listed.unwrap_or_default().iter().copied();
+    Some(listed.chain(missed.into_iter().flatten()))
 }
 
+/// Only its last frame is known: whoever missed one looks at every body.
 impl<H> Source for Runner<H>
 where
     H: Hooks + Send + 'static,
@@ -106,22 +106,14 @@ where
         self.view().number()
     }
 
-    fn moved(&self) -> &[(BodyKey, Pose)] {
-        self.view().moved()
+    fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
+        let is_listed = self.lists_all_since(frame);
+        is_listed.then(|| self.view().moved().iter().copied())
     }
 
-    fn removed(&self) -> &[BodyKey] {
-        self.view().removed()
-    }
-
-    // Only the last frame is known. Whoever missed one looks at every body.
-
-    fn moved_since(&self, _: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
-        None::<std::iter::Empty<_>>
-    }
-
-    fn removed_since(&self, _: u64) -> Option<impl Iterator<Item = BodyKey>> {
-        None::<std::iter::Empty<_>>
+    fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
+        let is_listed = self.lists_all_since(frame);
+        is_listed.then(|| self.view().removed().iter().copied())
     }
 
     fn remove(&mut self, _: BodyKey) -> bool {
