@@ -1065,10 +1065,8 @@ fn everything_can_be_debugged() {
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let body = game.world.get::<&Body>(entity).unwrap();
     assert_eq!(format!("{body:?}"), format!("Body({:?})", body.key()));
-    assert_eq!(
-        format!("{:?}", game.entities),
-        "Entities { bodies: 1, synced: 0, .. }"
-    );
+    let text = format!("{:?}", game.entities);
+    assert!(text.starts_with("Entities { owners: Owners {"), "{text}");
 }
 
 #[test]

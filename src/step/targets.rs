@@ -24,6 +24,7 @@ pub(crate) struct Targets {
     /// Where in the list the target of a body is. Not written: [`index`](Self::index) makes it.
     #[cfg_attr(feature = "serde", serde(skip))]
     places: SecondaryMap<BodyKey, usize>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     is_unsorted: bool,
 }
 
