@@ -91,8 +91,16 @@ impl<E: Copy + PartialEq> Owners<E> {
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
         }
-        let before = self.by_index[index].replace((key, entity));
-        let displaced = before.filter(|(before, _)| *before != key);
+        let place = &mut self.by_index[index];
+        // Of two bodies with one index, the earlier is gone, or will be as soon as that is shown.
+        let is_late = place.is_some_and(|(owned, _)| owned > key);
+        let displaced = if is_late {
+            Some((key, entity))
+        } else {
+            place
+                .replace((key, entity))
+                .filter(|(owned, _)| *owned != key)
+        };
         self.displaced.extend(displaced.map(|(_, entity)| entity));
     }
 
