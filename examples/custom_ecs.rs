@@ -61,7 +61,7 @@ impl Ecs {
 
     /// Once a frame, after its end.
     fn sync(&mut self) {
-        for entity in self.owners.removed(&self.simulation) {
+        for entity in self.owners.removed(&mut self.simulation) {
             self.bodies[entity] = None;
         }
         for (entity, pose) in self.owners.moved(&self.simulation) {

@@ -1,5 +1,7 @@
 //! The two ids that a game holds, and the table from a body's id to Rapier's handle and back.
 
+use std::collections::BTreeMap;
+
 use rapier::dynamics::RigidBodyHandle;
 use slotmap::SlotMap;
 
@@ -53,6 +55,9 @@ pub(crate) struct Keys {
     /// By the index in a handle: the last body's key, dead or not. Rapier uses an index again for a later
     /// body, so the handle of the key found here has to be compared, generation and all.
     by_index: Vec<Option<BodyKey>>,
+    /// The same of indices beyond those, which a file says there are: nothing is sized by them until Rapier gives
+    /// out one of them.
+    beyond: BTreeMap<usize, BodyKey>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,20 +83,22 @@ impl TryFrom<Slots<Body>> for Keys {
     fn try_from(slots: Slots<Body>) -> Result<Self, Self::Error> {
         let bodies: SlotMap<BodyKey, Body> =
             slots.into_map(&any()).ok_or("bodies in impossible slots")?;
-        let mut by_index = Vec::new();
+        let mut beyond = BTreeMap::new();
         // A reserved key leads nowhere yet.
         let placed = |body: &Body| body.handle != RigidBodyHandle::invalid();
         for (key, body) in bodies.iter().filter(|(_, body)| placed(body)) {
-            let index = index_of(body.handle);
-            // There are not many more indices than there were bodies at one time.
-            if index >= by_index.len() {
-                by_index.resize(index + 1, None);
-            }
-            if by_index[index].replace(key).is_some() {
+            if beyond.insert(index_of(body.handle), key).is_some() {
                 return Err("two keys of one body");
             }
         }
-        Ok(Self { bodies, by_index })
+        // There are not many more indices than there were keys, unless many bodies have none.
+        let mut keys = Self {
+            by_index: vec![None; bodies.capacity()],
+            bodies,
+            beyond,
+        };
+        keys.place_beyond();
+        Ok(keys)
     }
 }
 
@@ -120,35 +127,17 @@ impl Keys {
         let index = index_of(self.bodies[key].handle);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
+            self.place_beyond();
         }
         let before = self.by_index[index].replace(key);
         before.filter(|dead| self.bodies.remove(*dead).is_some_and(|body| !body.is_dead))
     }
 
-    /// Makes a key for a body that is still to come: a dead one, until it gets its handle.
-    pub fn reserve(&mut self) -> BodyKey {
-        self.bodies.insert(Body {
-            handle: RigidBodyHandle::invalid(),
-            is_dead: true,
-        })
-    }
-
-    pub fn free_reserved(&mut self) {
-        let invalid = RigidBodyHandle::invalid();
-        self.bodies.retain(|_, body| body.handle != invalid);
-    }
-
-    /// Whether the key still waits for its body.
-    pub fn is_reserved(&self, key: BodyKey) -> bool {
-        let body = self.bodies.get(key);
-        body.is_some_and(|body| body.handle == RigidBodyHandle::invalid())
-    }
-
-    /// Gives a reserved key its handle. As [`insert`](Self::insert), it may find another key dead.
-    pub fn use_reserved(&mut self, key: BodyKey, handle: RigidBodyHandle) -> Option<BodyKey> {
-        let is_dead = false;
-        self.bodies[key] = Body { handle, is_dead };
-        self.point_to(key)
+    fn place_beyond(&mut self) {
+        let beyond = self.beyond.split_off(&self.by_index.len());
+        for (index, key) in std::mem::replace(&mut self.beyond, beyond) {
+            self.by_index[index] = Some(key);
+        }
     }
 
     /// The game has removed the body by its key. Gives its handle, unless it was found dead before.
@@ -163,7 +152,11 @@ impl Keys {
     }
 
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
-        let key = (*self.by_index.get(index_of(handle))?)?;
+        let index = index_of(handle);
+        let key = match self.by_index.get(index) {
+            Some(key) => (*key)?,
+            None => *self.beyond.get(&index)?,
+        };
         (self.handle(key) == Some(handle)).then_some(key)
     }
 

@@ -22,7 +22,8 @@ impl KeyLog {
     pub fn grow(&mut self, bodies: usize) {
         if bodies > self.bound {
             self.bound = bodies;
-            self.entries.reserve(bodies - self.entries.len());
+            self.entries
+                .reserve(bodies.saturating_sub(self.entries.len()));
         }
     }
 

@@ -106,11 +106,11 @@ mod dim;
 // Where the time goes, for all of them.
 #[macro_use]
 mod span;
-// Ids.
-mod key;
-// The tables behind them as plain data.
+// A table by key as plain data.
 #[cfg(feature = "serde")]
 mod slots;
+// Ids.
+mod key;
 // What happened to them, by frame.
 mod key_log;
 // Frame times in, steps due out.
@@ -136,17 +136,19 @@ pub use dim::{interpolate, interpolate_all, write_matrices_3x4, write_matrices_4
 pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
-pub use owners::{Owners, Unmatched};
+pub use owners::{Bodies, Owners, Unmatched};
 pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier as rapier3d;
 pub use runner::{
     Answer, Call, Failure, Overlap, Runner, RunnerSettings, SendError, Spawned, Starved, View,
 };
+#[cfg(feature = "serde")]
+pub use simulation::SaveError;
 pub use simulation::{Frame, Hooks, OriginError, ResimulateError, RewindError, Simulation};
 #[cfg(feature = "serde")]
 pub use state::{
     Divergence, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings, Recording,
-    RecordingEnd, Replay, ReplayError, SaveError,
+    RecordingEnd, Replay, ReplayError,
 };
 pub use step::{
     BodyError, Button, Collision, ContactForce, CustomForce, Delivery, Event, EventChanges, Events,

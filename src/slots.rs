@@ -157,10 +157,13 @@ fn parts(key: impl Key) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::BodyKey;
     use proptest::prelude::*;
 
-    fn check<M: Map<u8, Key = BodyKey>>(mut map: M, actions: &[Option<usize>]) {
+    slotmap::new_key_type! {
+        struct Id;
+    }
+
+    fn check<M: Map<u8, Key = Id>>(mut map: M, actions: &[Option<usize>]) {
         let mut keys = Vec::new();
         for action in actions {
             match action {
@@ -192,8 +195,8 @@ mod tests {
         fn a_map_that_is_read_goes_on_like_the_one_that_was_written(
             actions in prop::collection::vec(prop::option::of(0..50usize), 0..100),
         ) {
-            check(SlotMap::<BodyKey, u8>::with_key(), &actions);
-            check(DenseSlotMap::<BodyKey, u8>::with_key(), &actions);
+            check(SlotMap::<Id, u8>::with_key(), &actions);
+            check(DenseSlotMap::<Id, u8>::with_key(), &actions);
         }
 
         #[test]
@@ -204,7 +207,7 @@ mod tests {
         ) {
             let slots = Slots { versions, vacant, occupied };
             let len = slots.occupied.len();
-            if let Some(map) = slots.into_map::<SlotMap<BodyKey, u8>>(&0) {
+            if let Some(map) = slots.into_map::<SlotMap<Id, u8>>(&0) {
                 prop_assert_eq!(map.len(), len);
             }
         }

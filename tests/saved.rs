@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use allocation_counter::measure;
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
     BodyKey, Button, Clock, Delivery, ForceGenerator, InputQueue, LoadError, Owners, Rate,
@@ -13,6 +14,7 @@ use proptest::test_runner::{Config, TestRunner};
 use scenes::everything::{Everything, gusts};
 use scenes::{MS, Yard, ball, hash, space};
 use serde::Deserialize;
+use serde_json::Value;
 
 #[cfg(feature = "enhanced-determinism")]
 fn load(bytes: &[u8]) -> Simulation {
@@ -398,4 +400,60 @@ fn a_clock_with_impossible_values_is_refused() {
     let text = text.replacen("\"steps\":0", "\"steps\":9", 1);
     let text = text.replacen("\"tick\":0", "\"tick\":18446744073709551610", 1);
     assert!(serde_json::from_str::<Clock>(&text).is_err(), "{text}");
+}
+
+// What asks for memory.
+
+/// The paths of all whole numbers in it.
+fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Number(number) if number.is_u64() => found.push(path.to_owned()),
+        Value::Array(list) => {
+            for (i, value) in list.iter().enumerate() {
+                numbers(value, &format!("{path}/{i}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                numbers(value, &format!("{path}/{name}"), found);
+            }
+        }
+        _ => (),
+    }
+}
+
+/// Rapier's own sets are Rapier's to check.
+#[test]
+fn no_forged_number_asks_for_more_memory_than_the_file_holds() {
+    let mut simulation = space(60);
+    simulation.set_history(4);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let key = simulation.insert(body, ball());
+    let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let there = Pose::translation(0.0, 9.0, 0.0);
+    let then = simulation.clock().time() + MS(500);
+    simulation.set_kinematic_target(lift, there, then).unwrap();
+    let drag = ForceGenerator::Drag {
+        linear: 1.0,
+        angular: 0.5,
+    };
+    simulation.insert_force_generator(key, drag).unwrap();
+    simulation.insert_body(RigidBodyBuilder::fixed());
+    simulation.advance(MS(40), |_, _| ());
+    simulation.apply_impulse(key, Vector::X).unwrap();
+    let state = serde_json::to_value(&simulation).unwrap();
+    let len = state.to_string().len() as u64;
+    let mut paths = Vec::new();
+    numbers(&state, "", &mut paths);
+    paths.retain(|path| !path.starts_with("/state/world/physics"));
+    assert!(paths.len() > 50);
+    for path in paths {
+        for forged in [1 << 16, 1 << 24, u64::from(u32::MAX) - 1, u64::MAX] {
+            let mut state = state.clone();
+            *state.pointer_mut(&path).unwrap() = forged.into();
+            let taken = measure(|| drop(Simulation::deserialize(&state)));
+            let most = 10 * len + 1_000_000;
+            assert!(taken.bytes_max < most, "{path}: {} bytes", taken.bytes_max);
+        }
+    }
 }

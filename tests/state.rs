@@ -216,7 +216,7 @@ fn a_host_finds_what_is_on_one_side_only() {
     assert_eq!(unmatched.entities, [3, 4]);
     assert_eq!(unmatched.bodies, [despawned, alone]);
     owners.insert(despawned, 5);
-    for entity in owners.removed(&simulation) {
+    for entity in owners.removed(&mut simulation) {
         assert!([3, 4].contains(&entity));
     }
     let shown: Vec<(u32, Pose)> = owners.moved(&simulation).collect();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::key::BodyKey;
+use crate::runner::Spawned;
 use rapier::math::Pose;
 
 /// Component: the entity has a body.
@@ -45,8 +46,8 @@ impl Body {
     }
 
     /// Releases the body: dropping the component no longer removes it.
-    pub(super) fn release(&mut self) -> BodyKey {
-        self.0.release()
+    pub(super) fn release(&mut self) {
+        self.0.release();
     }
 }
 
@@ -88,32 +89,66 @@ impl Drop for Noted {
 #[derive(Clone)]
 pub(super) struct Link {
     pub key: BodyKey,
-    owner: Weak<Owner>,
+    /// `None` once it was released.
+    owner: Option<Weak<Owner>>,
 }
 
 impl Link {
     pub fn new(key: BodyKey, owner: &Arc<Owner>) -> Self {
         Self {
             key,
-            owner: Arc::downgrade(owner),
+            owner: Some(Arc::downgrade(owner)),
         }
     }
 
     pub fn is_of(&self, owner: &Arc<Owner>) -> bool {
-        std::ptr::eq(self.owner.as_ptr(), Arc::as_ptr(owner))
+        let own = self.owner.as_ref();
+        own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)))
     }
 
     /// A drop is not reported from now on.
-    pub fn release(&mut self) -> BodyKey {
-        std::mem::take(&mut self.key)
+    pub fn release(&mut self) {
+        self.owner = None;
     }
 
     fn report(&self, list: fn(&mut Dropped) -> &mut Vec<BodyKey>) {
-        // A null key is one that was released.
-        if self.key != BodyKey::default()
-            && let Some(owner) = self.owner.upgrade()
-        {
+        if let Some(owner) = self.owner.as_ref().and_then(Weak::upgrade) {
             list(&mut owner.dropped()).push(self.key);
+        }
+    }
+}
+
+/// Component: a body for the entity is on its way to a thread.
+pub(super) struct Coming {
+    spawned: Spawned,
+    owner: Option<Weak<Owner>>,
+}
+
+impl Coming {
+    pub fn new(spawned: Spawned, owner: &Arc<Owner>) -> Self {
+        Self {
+            spawned,
+            owner: Some(Arc::downgrade(owner)),
+        }
+    }
+
+    /// The body's key, once it has come to one of this owner's entities.
+    pub fn key(&self, owner: &Arc<Owner>) -> Option<BodyKey> {
+        let own = self.owner.as_ref()?;
+        let is_of = std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner));
+        self.spawned.key().filter(|_| is_of)
+    }
+
+    /// A drop is not reported from now on.
+    pub fn release(&mut self) {
+        self.owner = None;
+    }
+}
+
+impl Drop for Coming {
+    fn drop(&mut self) {
+        if let Some(owner) = self.owner.as_ref().and_then(Weak::upgrade) {
+            owner.dropped().coming.push(self.spawned.clone());
         }
     }
 }
@@ -127,19 +162,25 @@ pub(super) struct Owner(Mutex<Dropped>);
 pub(super) struct Dropped {
     pub bodies: Vec<BodyKey>,
     pub noted: Vec<BodyKey>,
+    /// Bodies that are still to come, of entities that are gone.
+    pub coming: Vec<Spawned>,
 }
 
 impl Owner {
     /// In an order that does not depend on that in which they were dropped, perhaps by several threads.
     pub fn take_dropped(&self) -> Dropped {
         let mut dropped = std::mem::take(&mut *self.dropped());
+        dropped.bodies.extend(dropped.coming.iter().filter_map(Spawned::key));
+        dropped.coming.retain(|spawned| spawned.key().is_none());
+        self.dropped().coming.append(&mut dropped.coming);
         dropped.bodies.sort_unstable();
+        dropped.noted.sort_unstable();
         dropped
     }
 
-    /// As if the component of this body had just been dropped.
-    pub fn drop_body(&self, key: BodyKey) {
-        self.dropped().bodies.push(key);
+    /// Takes back what was reported of bodies for which that holds.
+    pub fn forget_dropped(&self, mut holds: impl FnMut(BodyKey) -> bool) {
+        self.dropped().bodies.retain(|key| !holds(*key));
     }
 
     /// Lists of keys are whole whatever panicked beside them.

@@ -108,8 +108,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// What has the bodies.
-mod bodies;
 // `Body`, `RenderPose`, and how a drop is noticed.
 mod components;
 // What is done once a frame.
@@ -119,32 +117,26 @@ use std::fmt;
 use std::sync::Arc;
 
 use hecs::{DynamicBundle, Entity, EntityBuilder, World};
-use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
-use crate::owners::Unmatched;
-use crate::runner::{Command, Runner, SendError};
+use crate::owners::{Bodies, Owners, Unmatched};
+use crate::runner::{Call, Runner, SendError, Spawned};
 use crate::simulation::Hooks;
 use crate::simulation::Simulation;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 use rapier::math::Pose;
 
-pub use bodies::Bodies;
 pub use components::{Body, RenderPose};
-use components::{Link, Noted, Owner};
+use components::{Coming, Link, Noted, Owner};
 
 /// Which entity has which body: one for each pair of a hecs world and a [`Simulation`].
 #[derive(Default)]
 pub struct Entities {
-    /// What [`Noted`] says, by body.
-    by_body: SecondaryMap<BodyKey, Entity>,
-    /// Whether an entity with a body may be missing there.
-    is_in_doubt: bool,
+    /// What [`Noted`] says.
+    owners: Owners<Entity>,
     /// Also says whose components are whose.
     shared: Arc<Owner>,
-    /// The number of the frame of the last sync.
-    synced: u64,
     /// Kept for its memory.
     builder: EntityBuilder,
 }
@@ -205,19 +197,22 @@ impl Entities {
     pub fn try_spawn<H>(
         &mut self,
         world: &mut World,
-        runner: &mut Runner<H>,
+        runner: &Runner<H>,
         body: impl Into<RigidBody>,
         collider: impl Into<Collider>,
         components: impl DynamicBundle,
-    ) -> Result<(Entity, BodyKey), SendError<Command<H>>>
+    ) -> Result<(Entity, Spawned), SendError<Call<H>>>
     where
         H: Hooks + Send + 'static,
         H::Error: Send + 'static,
     {
         let body = body.into();
         let pose = *body.position();
-        let key = runner.spawn(body, [collider])?;
-        Ok((self.spawn_for(world, key, pose, components), key))
+        let spawned = runner.spawn(body, [collider])?;
+        self.builder.add_bundle(components);
+        let coming = Coming::new(spawned.clone(), &self.shared);
+        self.builder.add_bundle((RenderPose(pose), coming));
+        Ok((world.spawn(self.builder.build()), spawned))
     }
 
     fn spawn_for(
@@ -230,7 +225,7 @@ impl Entities {
         self.builder.add_bundle(components);
         self.builder.add_bundle(self.components(key, pose));
         let entity = world.spawn(self.builder.build());
-        self.note(key, entity);
+        self.owners.insert(key, entity);
         entity
     }
 
@@ -249,7 +244,7 @@ impl Entities {
         let key = self.release(world, entity);
         (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity(entity))?;
         if let Some(key) = key {
-            self.remove(bodies, key);
+            self.owners.remove(bodies, key);
         }
         Ok(())
     }
@@ -296,11 +291,11 @@ impl Entities {
             self.detach(world, owner);
         }
         if let Some(before) = self.release(world, entity).filter(|before| *before != key) {
-            self.remove(bodies, before);
+            self.owners.remove(bodies, before);
         }
         let components = self.components(key, pose);
         world.insert(entity, components).expect("it is there");
-        self.note(key, entity);
+        self.owners.insert(key, entity);
         Ok(())
     }
 
@@ -321,46 +316,38 @@ impl Entities {
     /// Changes made through hecs count from the next [`sync`](Self::sync) on.
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<Entity> {
-        self.by_body.get(key).copied()
+        self.owners.entity(key)
     }
 
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Call it before the next frame, whose new keys may be equal to those of old entities. It changes nothing itself; the
-    /// next [`sync`](Self::sync) then writes every pose, and removes the components of entities that still have no body.
-    /// [`Owners::unmatched`](crate::Owners::unmatched) has an example.
-    pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<Entity> {
-        // Later than any frame, and so not one of this simulation's.
-        self.synced = u64::MAX;
-        let owned = self.by_body.iter().map(|(key, entity)| (key, *entity));
-        Unmatched::new(simulation, owned, |key| self.entity(key))
-    }
-
-    /// Removes a body that no entity has any more: in the next sync, if it is one of a runner's.
-    fn remove(&self, bodies: &mut impl Bodies, key: BodyKey) {
-        if !bodies.remove(key) {
-            self.shared.drop_body(key);
+    /// Call it before the next frame, whose new keys may be equal to those of old entities. An entity that it returns
+    /// loses its components [`Body`] and [`RenderPose`] at once, so nothing that is done with it later removes a body. A
+    /// [`Body`] that is held outside of the world is not found: drop it before. The next [`sync`](Self::sync) writes
+    /// every pose. [`Owners::unmatched`] has an example.
+    pub fn unmatched(&mut self, world: &mut World, simulation: &Simulation) -> Unmatched<Entity> {
+        let is_gone = |key| simulation.handle(key).is_none();
+        self.shared.forget_dropped(is_gone);
+        let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
+        let gone =
+            bodies.filter(|(_, body)| body.link().is_of(&self.shared) && is_gone(body.key()));
+        let mut gone: Vec<_> = gone.map(|(entity, body)| (body.key(), entity)).collect();
+        gone.sort_unstable();
+        for (_, entity) in &gone {
+            self.detach(world, *entity);
+        }
+        self.look_at_all(world, simulation);
+        let entities = gone.into_iter().map(|(_, entity)| entity).collect();
+        Unmatched {
+            entities,
+            ..self.owners.unmatched(simulation)
         }
     }
 
     fn components(&self, key: BodyKey, pose: Pose) -> (Body, RenderPose, Noted) {
         let link = Link::new(key, &self.shared);
         (Body::new(link.clone()), RenderPose(pose), Noted(link))
-    }
-
-    fn note(&mut self, key: BodyKey, entity: Entity) {
-        let is_new = !self.by_body.contains_key(key);
-        let len = self.by_body.len();
-        self.by_body.insert(key, entity);
-        // slotmap drops the entry of an earlier key in the same place without a word.
-        self.is_in_doubt |= is_new && self.by_body.len() == len;
-    }
-
-    fn forget(&mut self, key: BodyKey, entity: Entity) {
-        if self.entity(key) == Some(entity) {
-            self.by_body.remove(key);
-        }
     }
 
     /// Makes an entity's body outlive its component.
@@ -370,8 +357,9 @@ impl Entities {
         if !body.link().is_of(&self.shared) {
             return None;
         }
-        let key = body.release();
-        self.forget(key, entity);
+        let key = body.key();
+        body.release();
+        self.owners.forget(key, entity);
         Some(key)
     }
 
@@ -381,9 +369,9 @@ impl Entities {
         if !noted.0.is_of(&self.shared) {
             return None;
         }
-        let key = noted.0.release();
-        self.forget(key, entity);
-        Some(key)
+        noted.0.release();
+        self.owners.forget(noted.0.key, entity);
+        Some(noted.0.key)
     }
 
     /// The body that an entity has, if it is one of ours.
@@ -402,8 +390,7 @@ impl Entities {
 impl fmt::Debug for Entities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entities")
-            .field("bodies", &self.by_body.len())
-            .field("synced", &self.synced)
+            .field("owners", &self.owners)
             .finish_non_exhaustive()
     }
 }

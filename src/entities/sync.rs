@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
-use hecs::{Entity, PreparedQuery, PreparedView, With, Without, World};
+use hecs::{Entity, PreparedQuery, With, Without, World};
 
 use crate::key::BodyKey;
+use crate::owners::Bodies;
 use rapier::math::Pose;
 
 use super::Entities;
-use super::bodies::Bodies;
-use super::components::{Body, Dropped, Link, Noted, RenderPose};
+use super::components::{Body, Coming, Dropped, Link, Noted, RenderPose};
 
 thread_local! {
     /// Kept for their memory. They hold pointers while they are in use, so inside of [`Entities`] they would
@@ -35,40 +35,65 @@ impl Entities {
     ///
     /// The cost is in proportion to the bodies that moved and to what was changed. After frames without a sync it is in
     /// proportion to the bodies that moved in any of them; after very many it may go through all entities with a body.
-    /// It also does so when a body was removed other than by [`despawn`](Self::despawn) and a new one was spawned before
-    /// the sync, or when an entity was taken by hecs' `World::take` and spawned again.
+    /// It also does so when a [`Body`] was taken off and kept, or when an entity was taken by hecs' `World::take` and
+    /// spawned again.
     pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
+        let since = self.owners.begin_sync(bodies);
         let dropped = self.shared.take_dropped();
-        self.look_at_changed(world, bodies, &dropped);
-        self.remove_all(bodies, dropped.bodies);
-        self.detach_removed(world, bodies);
-        if self.is_in_doubt || !self.write_poses(world, bodies) {
+        self.take_in_coming(world, bodies, since);
+        let are_found = self.look_at_changed(world, bodies, &dropped);
+        self.owners.remove_all(bodies, dropped.bodies);
+        let are_found = self.detach_removed(world, bodies, since) && are_found;
+        if !are_found || !self.write_poses(world, bodies, since) {
             self.look_at_all(world, bodies);
-            self.write_poses(world, bodies);
-        }
-        self.synced = bodies.number();
-    }
-
-    /// Removes the bodies of what was dropped, unless another entity was given them.
-    fn remove_all(&self, bodies: &mut impl Bodies, mut keys: Vec<BodyKey>) {
-        keys.retain(|key| !self.by_body.contains_key(*key));
-        if keys.is_empty() {
-            return;
-        }
-        for key in bodies.remove_all(keys) {
-            self.shared.drop_body(key);
+            self.write_poses(world, bodies, since);
         }
     }
 
-    /// Looks at the entities whose components were taken off, put on or dropped.
-    fn look_at_changed(&mut self, world: &mut World, bodies: &impl Bodies, dropped: &Dropped) {
-        let dropped = dropped.bodies.iter().chain(&dropped.noted);
-        let mut changed: Vec<Entity> = dropped
-            .filter_map(|key| self.by_body.remove(*key))
-            .collect();
+    /// Bodies that were sent to a thread, and are shown now, get their entities; those that were removed before that
+    /// lose them.
+    fn take_in_coming(&mut self, world: &mut World, bodies: &impl Bodies, since: Option<u64>) {
+        let mut come = Vec::new();
+        for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
+            if let Some(key) = coming.key(&self.shared)
+                && (bodies.pose(key).is_some() || was_removed(bodies, since, key))
+            {
+                coming.release();
+                come.push((entity, key));
+            }
+        }
+        for (entity, key) in come {
+            let _ = world.remove_one::<Coming>(entity);
+            let components = (Body::new(Link::new(key, &self.shared)), RenderPose(Pose::IDENTITY));
+            world.insert(entity, components).expect("it is there");
+            self.take_up(world, bodies, entity, key);
+        }
+    }
+
+    /// Looks at the entities whose components were taken off, put on or dropped. Gives whether it is known where
+    /// all of them are.
+    fn look_at_changed(
+        &mut self,
+        world: &mut World,
+        bodies: &impl Bodies,
+        dropped: &Dropped,
+    ) -> bool {
+        let mut are_found = true;
+        let mut changed = self.owners.take_displaced();
+        for key in &dropped.bodies {
+            if let Some(entity) = self.owners.take(*key) {
+                // Spawned again as another entity, what was noted lives on there, perhaps beside another body.
+                are_found &= world.contains(entity) || dropped.noted.binary_search(key).is_ok();
+                changed.push(entity);
+            }
+        }
+        let noted = dropped.noted.iter();
+        changed.extend(noted.filter_map(|key| self.owners.take(*key)));
+        let mut taken_off = Vec::new();
         QUERIES.with_borrow_mut(|queries| {
             for (entity, noted) in queries.taken_off.query_mut(world) {
                 if noted.0.is_of(&self.shared) {
+                    taken_off.push(noted.0.key);
                     changed.push(entity);
                 }
             }
@@ -81,27 +106,32 @@ impl Entities {
         for entity in changed {
             self.look_at(world, bodies, entity);
         }
+        // One that is kept may be on an entity that had another body before.
+        let is_known = |key: &BodyKey| {
+            self.entity(*key).is_some() || dropped.bodies.binary_search(key).is_ok()
+        };
+        are_found && taken_off.iter().all(is_known)
     }
 
     /// Looks at every entity that has a body of ours and is not noted, or the other way round.
-    fn look_at_all(&mut self, world: &mut World, bodies: &impl Bodies) {
-        self.is_in_doubt = false;
-        let noted = std::mem::take(&mut self.by_body);
+    pub(super) fn look_at_all(&mut self, world: &mut World, bodies: &impl Bodies) {
+        let shown = world.view_mut::<&Body>();
+        self.owners.take_if(|key, entity| {
+            let body = shown.get(entity).map(Body::link);
+            let has_it = body.is_some_and(|link| link.key == key && link.is_of(&self.shared));
+            !has_it || bodies.pose(key).is_none()
+        });
+        let is_astray = |entity: Entity, link: &Link| {
+            link.is_of(&self.shared) && self.owners.entity(link.key) != Some(entity)
+        };
         let mut changed = Vec::new();
         for (entity, body) in world.query_mut::<(Entity, &Body)>() {
-            let key = body.key();
-            if !body.link().is_of(&self.shared) {
-                continue;
-            }
-            if noted.get(key) == Some(&entity) && bodies.pose(key).is_some() {
-                self.by_body.insert(key, entity);
-            } else {
+            if is_astray(entity, body.link()) {
                 changed.push(entity);
             }
         }
         for (entity, noted) in world.query_mut::<(Entity, &Noted)>() {
-            let key = noted.0.key;
-            if noted.0.is_of(&self.shared) && self.entity(key) != Some(entity) {
+            if is_astray(entity, &noted.0) {
                 changed.push(entity);
             }
         }
@@ -132,7 +162,7 @@ impl Entities {
             Some(pose) => {
                 let components = (RenderPose(pose), Noted(Link::new(key, &self.shared)));
                 world.insert(entity, components).expect("it has a body");
-                self.note(key, entity);
+                self.owners.insert(key, entity);
             }
             None => {
                 self.detach(world, entity);
@@ -140,59 +170,43 @@ impl Entities {
         }
     }
 
-    fn detach_removed(&mut self, world: &mut World, bodies: &impl Bodies) {
-        if bodies.lists_all_since(self.synced) {
-            self.detach_all(world, bodies.removed().iter().copied());
-        } else if let Some(removed) = bodies.removed_since(self.synced) {
-            self.detach_all(world, removed);
-        } else {
-            self.is_in_doubt = true;
-        }
-    }
-
-    fn detach_all(&mut self, world: &mut World, removed: impl Iterator<Item = BodyKey>) {
-        for key in removed {
-            match self.owner(world, key) {
-                Some(entity) => {
-                    self.detach(world, entity);
-                }
-                // Noted, and not there.
-                None => self.is_in_doubt |= self.by_body.remove(key).is_some(),
+    /// Gives whether every body was found where it was noted.
+    fn detach_removed(
+        &mut self,
+        world: &mut World,
+        bodies: &impl Bodies,
+        since: Option<u64>,
+    ) -> bool {
+        let mut are_found = true;
+        for (key, entity) in self.owners.take_removed(bodies, since) {
+            if self.key_on(world, entity) == Some(key) {
+                self.detach(world, entity);
+            } else {
+                are_found = false;
             }
         }
+        are_found
     }
 
     /// Gives whether every body was found where it was noted.
-    fn write_poses(&self, world: &mut World, bodies: &impl Bodies) -> bool {
-        QUERIES.with_borrow_mut(|queries| {
-            let shown = queries.shown.view_mut(world);
-            if bodies.lists_all_since(self.synced) {
-                self.write(shown, bodies.moved().iter().copied())
-            } else if let Some(moved) = bodies.moved_since(self.synced) {
-                self.write(shown, moved)
-            } else {
-                let keys = self.by_body.keys();
-                self.write(shown, keys.filter_map(|key| Some((key, bodies.pose(key)?))))
-            }
-        })
-    }
-
+    ///
     /// A view finds an entity's component nearly as fast as a loop over the archetypes does, and it is
     /// asked for no entity but those that moved.
-    fn write(
-        &self,
-        mut shown: PreparedView<Shown>,
-        poses: impl Iterator<Item = (BodyKey, Pose)>,
-    ) -> bool {
-        let mut are_all_there = true;
-        for (key, pose) in poses {
-            if let Some(entity) = self.by_body.get(key) {
-                match shown.get_mut(*entity) {
-                    Some(render_pose) => *render_pose = RenderPose(pose),
-                    None => are_all_there = false,
-                }
-            }
-        }
-        are_all_there
+    fn write_poses(&self, world: &mut World, bodies: &impl Bodies, since: Option<u64>) -> bool {
+        QUERIES.with_borrow_mut(|queries| {
+            let mut shown = queries.shown.view_mut(world);
+            let mut are_found = true;
+            let moved = self.owners.moved_since(bodies, since);
+            moved.for_each(|(entity, pose)| match shown.get_mut(entity) {
+                Some(render_pose) => *render_pose = RenderPose(pose),
+                None => are_found = false,
+            });
+            are_found
+        })
     }
+}
+
+fn was_removed(bodies: &impl Bodies, since: Option<u64>, key: BodyKey) -> bool {
+    let removed = since.and_then(|frame| bodies.screen()?.removed_since(frame));
+    removed.is_some_and(|mut removed| removed.any(|gone| gone == key))
 }

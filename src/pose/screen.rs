@@ -218,30 +218,29 @@ impl Screen {
         &self.removed
     }
 
-    /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
-    /// this number: it is the last one, or the one before.
-    pub fn lists_all_since(&self, frame: u64) -> bool {
-        let frames = self.number.checked_sub(frame);
-        frames.is_some_and(|frames| frames <= 1)
+    /// The bodies that may be shown elsewhere than in an earlier frame; `None` if that is too long ago.
+    pub fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
+        listed_or(self.listed_since(frame, &self.moved), move || {
+            let rested = self.rested.since(frame).filter(|_| frame <= self.number)?;
+            let keys = rested.chain(self.keys.iter().copied());
+            Some(keys.filter_map(|key| Some((key, self.pose(key)?))))
+        })
     }
 
-    /// The bodies that may be shown elsewhere than in an earlier frame, and those that were removed since; `None` if
-    /// that is too long ago.
-    pub fn changes_since(
-        &self,
-        frame: u64,
-    ) -> Option<(
-        impl Iterator<Item = (BodyKey, Pose)>,
-        impl Iterator<Item = BodyKey>,
-    )> {
-        let rested = self.rested.since(frame).filter(|_| frame <= self.number)?;
-        let keys = rested.chain(self.keys.iter().copied());
-        let removed = self.removals.since(frame)?;
-        Some((
-            keys.filter_map(|key| Some((key, self.pose(key)?))),
+    /// The bodies that were removed after an earlier frame; `None` if that is too long ago.
+    pub fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
+        listed_or(self.listed_since(frame, &self.removed), move || {
+            let removed = self.removals.since(frame).filter(|_| frame <= self.number)?;
             // After a rollback some may live again.
-            removed.filter(|key| !self.bodies.contains_key(*key)),
-        ))
+            Some(removed.filter(|key| !self.bodies.contains_key(*key)))
+        })
+    }
+
+    /// The list of the last frame, if all that changed since an earlier one is there: since that frame, or the one
+    /// before it.
+    fn listed_since<'a, T>(&self, frame: u64, list: &'a [T]) -> Option<&'a [T]> {
+        let frames = self.number.checked_sub(frame);
+        frames.filter(|frames| *frames <= 1).map(|_| list)
     }
 
     /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
@@ -450,6 +449,19 @@ impl Screen {
                 .chain(self.errors.values())
                 .all(Pose::is_finite)
     }
+}
+
+/// What the last frame lists, or else what is known of the frames before it.
+fn listed_or<T: Copy, I: Iterator<Item = T>>(
+    listed: Option<&[T]>,
+    missed: impl FnOnce() -> Option<I>,
+) -> Option<impl Iterator<Item = T>> {
+    let missed = match listed {
+        Some(_) => None,
+        None => Some(missed()?),
+    };
+    let listed = listed.unwrap_or_default().iter().copied();
+    Some(listed.chain(missed.into_iter().flatten()))
 }
 
 /// Keys are 32 bits wide, so there are never more bodies than that.

@@ -107,27 +107,6 @@ impl Simulation {
         key
     }
 
-    /// A key for a body that another thread is about to insert.
-    pub(crate) fn reserve_key(&mut self) -> BodyKey {
-        self.state.world.keys.reserve()
-    }
-
-    /// No body will come for the keys that are still reserved.
-    pub(crate) fn free_reserved_keys(&mut self) {
-        self.state.world.keys.free_reserved();
-    }
-
-    /// Inserts a body under a reserved key. Gives whether that key is still there.
-    pub(crate) fn insert_reserved(&mut self, key: BodyKey, body: RigidBody) -> bool {
-        if !self.state.world.keys.is_reserved(key) {
-            return false;
-        }
-        let handle = self.state.world.physics.insert_body(body);
-        let dead = self.state.world.keys.use_reserved(key, handle);
-        self.introduce(key, handle, dead);
-        true
-    }
-
     /// A copy whose queries know of all that was done since the last step.
     pub(crate) fn with_fresh_queries(&self) -> Self {
         let mut copy = self.clone();

@@ -50,6 +50,8 @@ pub(crate) use advance::or_none;
 pub use frame::Frame;
 pub use placing::OriginError;
 pub use rewind::{ResimulateError, RewindError};
+#[cfg(feature = "serde")]
+pub use saving::SaveError;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
@@ -305,6 +307,10 @@ impl Simulation {
     pub(crate) fn take_changes(&mut self) -> Changes {
         self.complete_changes();
         std::mem::take(&mut self.changes)
+    }
+
+    pub(crate) fn screen(&self) -> Option<&Screen> {
+        self.screen.as_ref()
     }
 
     /// The screen, for a view: frames of the simulation itself show nothing from now on.

@@ -6,13 +6,37 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::key::ForceGeneratorKey;
 use crate::pose::{Changes, History, Screen, SmoothingSettings};
-use crate::state::SaveError;
 use crate::step::ForceGenerator;
 use crate::time::Clock;
 
 use super::state::State;
 use super::{Frame, Simulation};
+
+/// Why a state cannot be written to bytes. A clone can hold it anyway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// A frame is open: end it first.
+    #[error("a simulation within a frame cannot be saved: call `end_frame` first")]
+    WithinFrame,
+    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
+    /// origin was shifted. Rapier does not write changes of joints and soft bodies before a step has processed them: save
+    /// right after a frame that made a step, or make one.
+    #[error("Rapier's world was changed since the last step: save after a frame that made a step")]
+    ChangedSinceStep,
+    /// A force generator with a function that has no name: see
+    /// [`ForceGenerator::named`](crate::ForceGenerator::named).
+    #[error("the custom force {0:?} has no name: make it with `ForceGenerator::named`")]
+    UnnamedForce(ForceGeneratorKey),
+    /// Rapier's world contains something that cannot be serialised.
+    #[error(
+        "a part of Rapier's world cannot be written, most likely a custom shape: \
+         use Rapier's own shapes, or keep a clone"
+    )]
+    NotWritable,
+}
 
 /// What is written of a simulation that is outside of a frame.
 #[derive(Serialize, Deserialize)]
@@ -47,7 +71,7 @@ impl Serialize for Simulation {
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Written::deserialize(deserializer)?;
-        let simulation = Self {
+        let mut simulation = Self {
             clock: written.clock.into_owned(),
             state: written.state.into_owned(),
             frame: written.frame,
@@ -82,10 +106,11 @@ impl Simulation {
     }
 
     /// Whether nothing here panics for what was read. Rapier's own sets are Rapier's to check.
-    fn is_consistent(&self) -> bool {
-        let pairs = &self.state.pairs;
-        pairs.is_consistent(&self.state.world.keys)
+    fn is_consistent(&mut self) -> bool {
+        let keys = &self.state.world.keys;
+        self.state.pairs.is_consistent(keys)
             && self.screen.as_ref().is_none_or(Screen::is_consistent)
+            && self.state.targets.index(keys)
     }
 
     pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {

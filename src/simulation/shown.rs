@@ -135,13 +135,6 @@ impl Simulation {
         self.screen.as_ref().map_or(&[], Screen::moved)
     }
 
-    /// Whether [`moved`](Self::moved) and [`removed`](Self::removed) list all that changed since the frame of
-    /// this number: it is the last one, or the one before.
-    pub(crate) fn screen_lists_all_since(&self, frame: u64) -> bool {
-        let frames = self.frame.number.checked_sub(frame);
-        frames.is_some_and(|frames| frames <= 1)
-    }
-
     /// The keys of the bodies that were removed between the last frame and the one before it, in whatever way: for a
     /// host to remove its entities.
     #[must_use]
@@ -178,7 +171,8 @@ impl Simulation {
         impl Iterator<Item = (BodyKey, Pose)>,
         impl Iterator<Item = BodyKey>,
     )> {
-        self.screen.as_ref()?.changes_since(frame)
+        let screen = self.screen.as_ref()?;
+        Some((screen.moved_since(frame)?, screen.removed_since(frame)?))
     }
 }
 

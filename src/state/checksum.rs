@@ -62,7 +62,10 @@ impl Simulation {
 }
 
 fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody) {
-    let mut bytes = Bytes::default();
+    let mut bytes = Bytes {
+        bytes: [0; 128],
+        len: 0,
+    };
     let (index, generation) = handle.into_raw_parts();
     bytes.push(index.to_le_bytes());
     bytes.push(generation.to_le_bytes());
@@ -87,15 +90,6 @@ fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody
 struct Bytes {
     bytes: [u8; 128],
     len: usize,
-}
-
-impl Default for Bytes {
-    fn default() -> Self {
-        Self {
-            bytes: [0; 128],
-            len: 0,
-        }
-    }
 }
 
 impl Bytes {

@@ -3,31 +3,28 @@
 //! A chunk is its kind (1 byte), the length of its contents and a checksum of kind, length and contents (4 bytes
 //! each, little-endian), and the contents, by postcard.
 
-use std::hash::Hasher;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use twox_hash::XxHash3_64;
 
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
 use crate::time::Settings;
 
-/// The first bytes of every recording.
-pub(super) const MAGIC: [u8; 8] = *b"evenplay";
+use super::bytes::{Start, checksum};
 
-/// Counted up when chunks change their meaning. Rapier's version and layout are in each state's own header.
-pub(super) const FORMAT: u32 = 1;
+/// The format is counted up when chunks change their meaning. Rapier's version and layout are in each state's own
+/// header.
+pub(super) const START: Start = Start {
+    magic: *b"evenplay",
+    format: 1,
+};
 
-/// Magic and format.
-pub(super) const HEADER_LEN: usize = 8 + 4;
+/// Where a chunk has its checksum: after its kind and its length.
+const SUM_AT: usize = 1 + 4;
 
 /// Kind, length, checksum.
-const CHUNK_HEADER_LEN: usize = 1 + 4 + 4;
-
-pub(super) fn header() -> Vec<u8> {
-    [&MAGIC[..], &FORMAT.to_le_bytes()].concat()
-}
+const HEADER_LEN: usize = SUM_AT + 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -104,26 +101,26 @@ pub(super) fn awake(simulation: &Simulation) -> impl Iterator<Item = BodyKey> {
 
 /// Contents to come, behind room for their header.
 pub(super) fn begin() -> Vec<u8> {
-    vec![0; CHUNK_HEADER_LEN]
+    vec![0; HEADER_LEN]
 }
 
 /// Writes the header of a chunk whose contents are complete; `None` if they are longer than can be said.
 pub(super) fn seal(kind: Kind, chunk: &mut [u8]) -> Option<()> {
-    let len = u32::try_from(chunk.len() - CHUNK_HEADER_LEN).ok()?;
+    let len = u32::try_from(chunk.len() - HEADER_LEN).ok()?;
     chunk[0] = kind as u8;
-    chunk[1..5].copy_from_slice(&len.to_le_bytes());
-    let sum = checksum(chunk);
-    chunk[5..CHUNK_HEADER_LEN].copy_from_slice(&sum);
+    chunk[1..SUM_AT].copy_from_slice(&len.to_le_bytes());
+    let sum: [u8; 4] = checksum(chunk, SUM_AT);
+    chunk[SUM_AT..HEADER_LEN].copy_from_slice(&sum);
     Some(())
 }
 
 /// The kind and the whole length of the chunk that begins with these bytes, unchecked; `None` if they are too few
 /// to tell, or not of a chunk.
 pub(super) fn peek(bytes: &[u8]) -> Option<(Kind, usize)> {
-    let (header, _) = bytes.split_first_chunk::<CHUNK_HEADER_LEN>()?;
+    let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;
     let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
-    Some((Kind::of(kind)?, CHUNK_HEADER_LEN.checked_add(len)?))
+    Some((Kind::of(kind)?, HEADER_LEN.checked_add(len)?))
 }
 
 /// A chunk as it was written.
@@ -141,31 +138,16 @@ pub(super) enum NoChunk {
 
 /// The chunk at the beginning of these bytes, and what follows it.
 pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
-    if bytes.len() < CHUNK_HEADER_LEN {
+    if bytes.len() < HEADER_LEN {
         return Err(NoChunk::Cut);
     }
     let (kind, len) = peek(bytes).ok_or(NoChunk::Damaged)?;
     let (chunk, rest) = bytes.split_at_checked(len).ok_or(NoChunk::Cut)?;
-    if chunk[5..CHUNK_HEADER_LEN] != checksum(chunk) {
+    if chunk[SUM_AT..HEADER_LEN] != checksum::<4>(chunk, SUM_AT) {
         return Err(NoChunk::Damaged);
     }
-    let contents = &chunk[CHUNK_HEADER_LEN..];
+    let contents = &chunk[HEADER_LEN..];
     Ok((Chunk { kind, contents }, rest))
-}
-
-/// Of all bytes but those of the checksum itself.
-fn checksum(chunk: &[u8]) -> [u8; 4] {
-    let mut hasher = XxHash3_64::new();
-    hasher.write(&chunk[..5]);
-    hasher.write(&chunk[CHUNK_HEADER_LEN..]);
-    let [a, b, c, d, ..] = hasher.finish().to_le_bytes();
-    [a, b, c, d]
-}
-
-/// A value that these bytes are, and nothing more.
-pub(super) fn decode<'r, T: Deserialize<'r>>(contents: &'r [u8]) -> Option<T> {
-    let (value, rest) = postcard::take_from_bytes(contents).ok()?;
-    rest.is_empty().then_some(value)
 }
 
 /// The contents of a state: its tick, the game's part, and the simulation.

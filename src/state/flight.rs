@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::chunk::{self, Frame, Kind};
+use super::bytes::{Start, decode};
+use super::chunk::{self, Frame, Kind, START};
 
 /// A writer for a [`Recorder`](crate::Recorder) that keeps the last seconds of a recording in memory, and
 /// writes them to a file on request, or when the game panics.
@@ -99,7 +100,7 @@ impl FlightRecorder {
     /// # Errors
     /// That of the writer.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
-        writer.write_all(&chunk::header())?;
+        writer.write_all(&START.bytes())?;
         for stretch in &self.stretches {
             writer.write_all(&stretch.bytes)?;
         }
@@ -114,7 +115,7 @@ impl FlightRecorder {
         let len = if self.has_header {
             chunk::peek(&self.pending)?.1
         } else {
-            chunk::HEADER_LEN
+            Start::LEN
         };
         (self.pending.len() >= len).then_some(len)
     }
@@ -170,7 +171,7 @@ impl FlightRecorder {
 /// The time of a frame, as its recorder has just written it.
 fn frame_time(bytes: &[u8]) -> Duration {
     let frame = chunk::take(bytes).ok();
-    let frame = frame.and_then(|(chunk, _)| chunk::decode::<Frame>(chunk.contents));
+    let frame = frame.and_then(|(chunk, _)| decode::<Frame>(chunk.contents));
     frame.map_or(Duration::ZERO, |frame| frame.time)
 }
 

@@ -3,6 +3,9 @@
 // One number for all of it.
 #[cfg(feature = "checksum")]
 mod checksum;
+// How files begin.
+#[cfg(feature = "serde")]
+mod bytes;
 // All of it as bytes.
 #[cfg(feature = "serde")]
 mod saved;
@@ -26,4 +29,4 @@ pub use recording::{RecordError, Recorder, RecorderSettings};
 #[cfg(feature = "serde")]
 pub use replay::{Divergence, Recording, RecordingEnd, Replay, ReplayError};
 #[cfg(feature = "serde")]
-pub use saved::{LoadError, SaveError};
+pub use saved::LoadError;

@@ -6,11 +6,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::key::BodyKey;
-use crate::simulation::Simulation;
+use crate::simulation::{SaveError, Simulation};
 use crate::time::{Settings, Step};
 
-use super::chunk::{self, Bodies, Check, Frame, Kind};
-use super::saved::SaveError;
+use super::chunk::{self, Bodies, Check, Frame, Kind, START};
 
 /// How often a [`Recorder`] writes what.
 ///
@@ -171,7 +170,7 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.
     pub fn new(mut writer: W, settings: RecorderSettings) -> Result<Self, RecordError> {
-        writer.write_all(&chunk::header())?;
+        writer.write_all(&START.bytes())?;
         Ok(Self {
             writer,
             settings,

@@ -12,8 +12,9 @@ use crate::simulation::Simulation;
 use crate::step::ForceGenerator;
 use crate::time::{Settings, Step};
 
-use super::chunk::{self, Check, Chunk, FORMAT, Frame, HEADER_LEN, Kind, MAGIC, NoChunk, State};
-use super::saved::{Header, LoadError};
+use super::bytes::{NoStart, Start, decode};
+use super::chunk::{self, Check, Chunk, Frame, Kind, NoChunk, START, State};
+use super::saved::{self, LoadError};
 
 /// What a [`Recorder`](crate::Recorder) has written, to be played by a [`Replay`].
 ///
@@ -79,7 +80,7 @@ pub enum ReplayError {
     #[error(
         "a recording of format {found}, where {} is read: \
          play it with the version of evenstep that recorded it",
-        FORMAT
+        START.format
     )]
     Format {
         /// The version found.
@@ -135,12 +136,15 @@ impl<B: AsRef<[u8]>> Recording<B> {
     /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state
     /// cannot be loaded here. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
     pub fn read(bytes: B) -> Result<Self, ReplayError> {
-        check_header(bytes.as_ref())?;
+        START.strip(bytes.as_ref()).map_err(|error| match error {
+            NoStart::Format(found) => ReplayError::Format { found },
+            NoStart::Magic | NoStart::Cut => ReplayError::NotARecording,
+        })?;
         let mut recording = Self {
             bytes,
             states: Vec::new(),
             ticks: 0..0,
-            end: HEADER_LEN,
+            end: Start::LEN,
             ending: RecordingEnd::Complete,
         };
         recording.ending = recording.scan()?;
@@ -148,7 +152,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
     }
 
     fn scan(&mut self) -> Result<RecordingEnd, ReplayError> {
-        let mut rest = &self.bytes.as_ref()[HEADER_LEN..];
+        let mut rest = &self.bytes.as_ref()[Start::LEN..];
         loop {
             let at = self.end as u64;
             let (chunk, after) = match chunk::take(rest) {
@@ -160,7 +164,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
                 Kind::Run | Kind::Keyframe => {
                     let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
                     if self.states.is_empty() {
-                        Header::check(state.simulation)?;
+                        saved::open(state.simulation)?;
                         self.ticks = state.tick..state.tick;
                     }
                     self.states.push((state.tick, self.end));
@@ -224,16 +228,6 @@ impl<B> fmt::Debug for Recording<B> {
             .field("ending", &self.ending)
             .finish_non_exhaustive()
     }
-}
-
-fn check_header(bytes: &[u8]) -> Result<(), ReplayError> {
-    let rest = bytes.strip_prefix(&MAGIC);
-    let format = rest.and_then(|rest| rest.first_chunk());
-    let found = u32::from_le_bytes(*format.ok_or(ReplayError::NotARecording)?);
-    if found != FORMAT {
-        return Err(ReplayError::Format { found });
-    }
-    Ok(())
 }
 
 fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
@@ -325,7 +319,7 @@ impl<'r> Replay<'r> {
                 self.is_different = false;
                 let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
                 let simulation = Simulation::load_with(state.simulation, force)?;
-                let game = chunk::decode(state.game).ok_or(ReplayError::Game)?;
+                let game = decode(state.game).ok_or(ReplayError::Game)?;
                 return Ok(Some((simulation, game)));
             }
         }
@@ -371,7 +365,7 @@ impl<'r> Replay<'r> {
         if tick != step.tick {
             self.differ(Vec::new());
         }
-        let input = chunk::decode(input).ok_or(ReplayError::Input { tick })?;
+        let input = decode(input).ok_or(ReplayError::Input { tick })?;
         Ok(Some(input))
     }
 
@@ -411,7 +405,7 @@ impl<'r> Replay<'r> {
 
     fn contents<T: DeserializeOwned>(&mut self) -> Result<T, ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
-        chunk::decode(chunk.contents).ok_or(ReplayError::Contents)
+        decode(chunk.contents).ok_or(ReplayError::Contents)
     }
 
     /// Of a step that was taken or made when it was recorded, and is not now.
@@ -524,10 +518,9 @@ fn set(simulation: &mut Simulation, clock: &Settings, most_steps: u32) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::bytes::checksum;
     use proptest::prelude::*;
     use rapier::prelude::*;
-    use std::hash::Hasher;
-    use twox_hash::XxHash3_64;
 
     fn chunk(kind: Kind, contents: &[u8]) -> Vec<u8> {
         let mut bytes = [chunk::begin(), contents.to_vec()].concat();
@@ -538,7 +531,7 @@ mod tests {
     fn recording_of(state: &[u8]) -> Vec<u8> {
         let mut contents = postcard::to_stdvec(&(0u64, &[0u8; 0][..])).unwrap();
         contents.extend_from_slice(state);
-        [chunk::header(), chunk(Kind::Run, &contents)].concat()
+        [START.bytes(), chunk(Kind::Run, &contents)].concat()
     }
 
     fn state() -> Vec<u8> {
@@ -552,10 +545,7 @@ mod tests {
     fn state_with(at: usize, byte: u8) -> Vec<u8> {
         let mut state = state();
         state[at] = byte;
-        let mut hasher = XxHash3_64::new();
-        hasher.write(&state[..34]);
-        hasher.write(&state[42..]);
-        let sum = hasher.finish().to_le_bytes();
+        let sum: [u8; 8] = checksum(&state, 34);
         state[34..42].copy_from_slice(&sum);
         state
     }
@@ -619,7 +609,7 @@ mod tests {
                     settings: Some(Settings { single_steps: u32::MAX, is_paused: kind % 2 == 0, ..settings.clone() }),
                 };
                 let chunk = match kind {
-                    0 => recording_of(&state).split_off(HEADER_LEN),
+                    0 => recording_of(&state).split_off(Start::LEN),
                     1 if is_plain => chunk(Kind::Frame, &postcard::to_stdvec(&frame).unwrap()),
                     1 => chunk(Kind::Frame, &contents),
                     2 if is_plain => chunk(Kind::Input, &[contents.len() as u8]),
@@ -637,7 +627,7 @@ mod tests {
         fn whatever_the_bytes_are_nothing_panics(
             bytes in prop::collection::vec(any::<u8>(), 0..200), has_header in any::<bool>(),
         ) {
-            let header = chunk::header();
+            let header = START.bytes();
             let bytes = if has_header { [header, bytes].concat() } else { bytes };
             prop_assert_eq!(play(&bytes).unwrap_or(0), 0);
         }

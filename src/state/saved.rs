@@ -1,48 +1,35 @@
 //! A state as bytes: a header that says what it is, and the state in postcard's format.
 
-use std::hash::Hasher;
-
+use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-use crate::key::ForceGeneratorKey;
-
-use crate::simulation::Simulation;
+use crate::simulation::{SaveError, Simulation};
 use crate::step::ForceGenerator;
 use rapier::dynamics::RigidBodyBuilder;
 use rapier::geometry::ColliderBuilder;
 
-/// The first bytes of every saved state.
-const MAGIC: [u8; 8] = *b"evenstep";
+use super::bytes::{self, NoStart, Start};
 
-/// Counted up when what follows the header changes its meaning.
-const FORMAT: u32 = 1;
+/// The format is counted up when what follows the header changes its meaning.
+const START: Start = Start {
+    magic: *b"evenstep",
+    format: 1,
+};
 
-/// Magic, format, Rapier's version, layout, length, checksum.
-const HEADER_LEN: usize = 8 + 4 + 6 + 8 + 8 + 8;
-
-/// Why a state cannot be written to bytes. A clone can hold it anyway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SaveError {
-    /// A frame is open: end it first.
-    #[error("a simulation within a frame cannot be saved: call `end_frame` first")]
-    WithinFrame,
-    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
-    /// origin was shifted. Rapier does not write changes of joints and soft bodies before a step has processed them: save
-    /// right after a frame that made a step, or make one.
-    #[error("Rapier's world was changed since the last step: save after a frame that made a step")]
-    ChangedSinceStep,
-    /// A force generator with a function that has no name: see
-    /// [`ForceGenerator::named`](crate::ForceGenerator::named).
-    #[error("the custom force {0:?} has no name: make it with `ForceGenerator::named`")]
-    UnnamedForce(ForceGeneratorKey),
-    /// Rapier's world contains something that cannot be serialised.
-    #[error(
-        "a part of Rapier's world cannot be written, most likely a custom shape: \
-         use Rapier's own shapes, or keep a clone"
-    )]
-    NotWritable,
+/// What follows the start, in little-endian bytes.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    rapier: [[u8; 2]; 3],
+    layout: [u8; 8],
+    /// Of all of the file.
+    len: [u8; 8],
+    /// The last field.
+    checksum: [u8; 8],
 }
+
+const HEADER_LEN: usize = Start::LEN + size_of::<Header>();
+
+const SUM_AT: usize = HEADER_LEN - 8;
 
 /// Why bytes cannot be loaded as a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +42,7 @@ pub enum LoadError {
     #[error(
         "a saved state of format {found}, where {} is read: \
          load it with the version of evenstep that saved it",
-        FORMAT
+        START.format
     )]
     Format {
         /// The version found.
@@ -149,13 +136,15 @@ impl Simulation {
         self.check_savable()?;
         let mut bytes = vec![0; HEADER_LEN];
         bytes = postcard::to_extend(self, bytes).map_err(|_| SaveError::NotWritable)?;
-        let header = Header {
-            format: FORMAT,
-            rapier: rapier_version(),
-            layout: layout(),
-            len: bytes.len() as u64,
-        };
-        header.write(&mut bytes);
+        let parts = [
+            &START.bytes()[..],
+            &rapier_version().concat(),
+            &layout(),
+            &(bytes.len() as u64).to_le_bytes(),
+        ];
+        bytes[..SUM_AT].copy_from_slice(&parts.concat());
+        let sum: [u8; 8] = bytes::checksum(&bytes, SUM_AT);
+        bytes[SUM_AT..HEADER_LEN].copy_from_slice(&sum);
         Ok(bytes)
     }
 
@@ -206,95 +195,51 @@ impl Simulation {
         bytes: &[u8],
         force: impl FnMut(&str) -> Option<ForceGenerator>,
     ) -> Result<Self, LoadError> {
-        Header::check(bytes)?;
-        let contents = postcard::take_from_bytes(&bytes[HEADER_LEN..]);
-        let (mut simulation, rest): (Self, _) = contents.map_err(|_| LoadError::Contents)?;
-        if !rest.is_empty() {
-            return Err(LoadError::Contents);
-        }
+        let mut simulation: Self = bytes::decode(open(bytes)?).ok_or(LoadError::Contents)?;
         simulation.bind_forces(force);
         Ok(simulation)
     }
 }
 
-pub(super) struct Header {
-    format: u32,
-    rapier: [u16; 3],
-    layout: u64,
-    len: u64,
-}
-
-impl Header {
-    fn write(&self, bytes: &mut [u8]) {
-        let parts = [
-            &MAGIC[..],
-            &self.format.to_le_bytes(),
-            &self.rapier.map(u16::to_le_bytes).concat(),
-            &self.layout.to_le_bytes(),
-            &self.len.to_le_bytes(),
-        ];
-        let header = parts.concat();
-        bytes[..header.len()].copy_from_slice(&header);
-        let checksum = checksum(bytes).to_le_bytes();
-        bytes[header.len()..HEADER_LEN].copy_from_slice(&checksum);
+/// The contents, and all that can be known before they are decoded.
+pub(super) fn open(bytes: &[u8]) -> Result<&[u8], LoadError> {
+    let found = bytes.len() as u64;
+    let length = |expected| LoadError::Length { expected, found };
+    let too_short = length(HEADER_LEN as u64);
+    let rest = START.strip(bytes).map_err(|error| match error {
+        NoStart::Magic => LoadError::NotAState,
+        NoStart::Cut => too_short,
+        NoStart::Format(found) => LoadError::Format { found },
+    })?;
+    let header = postcard::take_from_bytes(rest);
+    let (header, contents): (Header, _) = header.map_err(|_| too_short)?;
+    let expected = u64::from_le_bytes(header.len);
+    if expected != found {
+        return Err(length(expected));
     }
-
-    /// All that can be known before the contents are decoded.
-    pub(super) fn check(bytes: &[u8]) -> Result<(), LoadError> {
-        let found = bytes.len() as u64;
-        let mut rest = bytes.strip_prefix(&MAGIC).ok_or(LoadError::NotAState)?;
-        let too_short = LoadError::Length {
-            expected: HEADER_LEN as u64,
-            found,
-        };
-        let mut part = |len: usize| {
-            let (part, after) = rest.split_at_checked(len).ok_or(too_short)?;
-            rest = after;
-            let mut number = [0; 8];
-            number[..len].copy_from_slice(part);
-            Ok(u64::from_le_bytes(number))
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "of four bytes")]
-        let format = part(4)? as u32;
-        if format != FORMAT {
-            return Err(LoadError::Format { found: format });
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "of two bytes")]
-        let rapier = [part(2)? as u16, part(2)? as u16, part(2)? as u16];
-        let (their_layout, expected, sum) = (part(8)?, part(8)?, part(8)?);
-        if expected != found {
-            return Err(LoadError::Length { expected, found });
-        }
-        if sum != checksum(bytes) {
-            return Err(LoadError::Checksum);
-        }
-        if rapier != rapier_version() {
-            return Err(LoadError::Rapier { found: rapier });
-        }
-        if their_layout != layout() {
-            return Err(LoadError::Layout);
-        }
-        Ok(())
+    if header.checksum != bytes::checksum(bytes, SUM_AT) {
+        return Err(LoadError::Checksum);
     }
+    if header.rapier != rapier_version() {
+        let found = header.rapier.map(u16::from_le_bytes);
+        return Err(LoadError::Rapier { found });
+    }
+    if header.layout != layout() {
+        return Err(LoadError::Layout);
+    }
+    Ok(contents)
 }
 
-/// Of all bytes but those of the checksum itself.
-fn checksum(bytes: &[u8]) -> u64 {
-    let mut hasher = XxHash3_64::new();
-    hasher.write(&bytes[..HEADER_LEN - 8]);
-    hasher.write(&bytes[HEADER_LEN..]);
-    hasher.finish()
-}
-
-fn rapier_version() -> [u16; 3] {
+fn rapier_version() -> [[u8; 2]; 3] {
     let mut parts = rapier::VERSION.split(['.', '-', '+']);
-    [(); 3].map(|()| parts.next().and_then(|part| part.parse().ok()).unwrap_or(0))
+    let parts = [(); 3].map(|()| parts.next().and_then(|part| part.parse().ok()));
+    parts.map(|part: Option<u16>| part.unwrap_or(0).to_le_bytes())
 }
 
 /// What a small state looks like in bytes. Features of Rapier that add fields to its types change it, and
 /// nothing else shows which are turned on. After a step, in which two bodies touch, only its size: not every
 /// platform computes the same bits.
-fn layout() -> u64 {
+fn layout() -> [u8; 8] {
     let mut sample = Simulation::default();
     for _ in 0..2 {
         sample.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
@@ -302,5 +247,5 @@ fn layout() -> u64 {
     let before = postcard::to_stdvec(&sample).unwrap_or_default();
     sample.advance(sample.clock().rate().period() * 2, |_, _| ());
     let after = postcard::to_stdvec(&sample).unwrap_or_default();
-    XxHash3_64::oneshot(&before) ^ after.len() as u64
+    (XxHash3_64::oneshot(&before) ^ after.len() as u64).to_le_bytes()
 }

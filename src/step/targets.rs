@@ -6,6 +6,8 @@ use slotmap::SecondaryMap;
 
 use crate::dim::{interpolate, lerp_in_f64};
 use crate::key::BodyKey;
+#[cfg(feature = "serde")]
+use crate::key::Keys;
 use crate::time::Step;
 use rapier::dynamics::RigidBodyType;
 use rapier::math::{Pose, Rotation};
@@ -14,17 +16,15 @@ use super::world::World;
 
 /// One target a body: a later one takes the place of an earlier.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Vec<Target>", from = "Vec<Target>")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Targets {
     /// By key when a step begins, so that Rapier's list of changed bodies does not depend on the order
     /// in which targets were set.
     list: Vec<Target>,
-    /// Where in the list the target of a body is.
+    /// Where in the list the target of a body is. Not written: [`index`](Self::index) makes it.
+    #[cfg_attr(feature = "serde", serde(skip))]
     places: SecondaryMap<BodyKey, usize>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     is_unsorted: bool,
 }
 
@@ -50,27 +50,18 @@ struct Start {
     time: Duration,
 }
 
-#[cfg(feature = "serde")]
-impl From<Targets> for Vec<Target> {
-    fn from(targets: Targets) -> Self {
-        targets.list
-    }
-}
-
-#[cfg(feature = "serde")]
-impl From<Vec<Target>> for Targets {
-    fn from(list: Vec<Target>) -> Self {
-        let places = list.iter().enumerate();
-        Self {
-            places: places.map(|(place, target)| (target.key, place)).collect(),
-            // In whatever order they were: the next step sorts them.
-            is_unsorted: true,
-            list,
-        }
-    }
-}
-
 impl Targets {
+    /// Makes of the list that was read what it is asked by. Gives whether each target is that of another living body:
+    /// by a key that is none of the file's, no table is sized.
+    #[cfg(feature = "serde")]
+    pub fn index(&mut self, keys: &Keys) -> bool {
+        self.is_unsorted = true;
+        let mut list = self.list.iter().enumerate();
+        list.all(|(place, target)| {
+            keys.handle(target.key).is_some() && self.places.insert(target.key, place).is_none()
+        })
+    }
+
     /// The same target again changes nothing: the motion goes on as it began.
     pub fn set(&mut self, key: BodyKey, pose: Pose, time: Duration) {
         let target = Target {

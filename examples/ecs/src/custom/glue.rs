@@ -63,7 +63,7 @@ impl Stage {
     }
 
     fn sync(&mut self) {
-        for entity in self.owners.removed(&self.simulation) {
+        for entity in self.owners.removed(&mut self.simulation) {
             self.bodies.remove(entity);
             self.render_poses.remove(entity);
         }

@@ -1,12 +1,19 @@
 //! Which entity has which body: what joins an ECS with a simulation.
 
+// What has the bodies.
+mod bodies;
+
 use slotmap::Key;
 
 use crate::key::BodyKey;
+use crate::pose::Screen;
 use crate::simulation::Simulation;
 use rapier::math::Pose;
 
-/// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`].
+pub use bodies::Bodies;
+
+/// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`], or a
+/// [`Runner`](crate::Runner).
 ///
 /// For hosts with an ECS of their own; for hecs there is the module `entities`. `E` is the ECS's entity. The
 /// package `examples/ecs` shows it with `bevy_ecs`, shipyard, specs and a hand-made ECS.
@@ -23,7 +30,7 @@ use rapier::math::Pose;
 /// owners.insert(simulation.insert(body, ColliderBuilder::ball(0.5)), 0);
 ///
 /// simulation.advance(Duration::from_millis(40), |_, _| ());
-/// for entity in owners.removed(&simulation) {
+/// for entity in owners.removed(&mut simulation) {
 ///     println!("{entity} has no body any more");
 /// }
 /// for (entity, pose) in owners.moved(&simulation) {
@@ -34,16 +41,18 @@ use rapier::math::Pose;
 ///
 /// # Once a frame
 /// Call [`removed`](Self::removed), then [`moved`](Self::moved). If that was not done in some frames, the next call
-/// covers them too, at a cost in proportion to what was missed. When the simulation is replaced, replace this too: the
-/// keys of the old one may refer to bodies of the new one.
+/// covers them too, at a cost in proportion to what was missed; of a runner's frames it goes through all bodies. When
+/// the simulation is replaced, replace this too: the keys of the old one may refer to bodies of the new one.
 #[derive(Clone, Debug)]
 pub struct Owners<E> {
     /// By the index in a key. A later body can have the index of an earlier one.
     by_index: Vec<Option<(BodyKey, E)>>,
     /// Entities whose body was removed and whose place another has taken.
     displaced: Vec<E>,
-    /// The number of the last frame of which `moved` was asked.
-    synced: u64,
+    /// Released, and to be removed together.
+    dying: Vec<BodyKey>,
+    /// The number of the last frame of which `moved` was asked; `None` if every body is to be looked at.
+    synced: Option<u64>,
 }
 
 /// Entities without a body and bodies without an entity: from [`Owners::unmatched`], after a saved state was restored.
@@ -63,25 +72,6 @@ impl<E> Unmatched<E> {
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty() && self.bodies.is_empty()
     }
-
-    /// `owned` are the bodies of entities, `entity_of` the entity of a body.
-    pub(crate) fn new(
-        simulation: &Simulation,
-        owned: impl Iterator<Item = (BodyKey, E)>,
-        entity_of: impl Fn(BodyKey) -> Option<E>,
-    ) -> Self {
-        let mut gone: Vec<(BodyKey, E)> = owned
-            .filter(|(key, _)| simulation.handle(*key).is_none())
-            .collect();
-        gone.sort_unstable_by_key(|(key, _)| *key);
-        let bodies = simulation.bodies().map(|(key, _)| key);
-        let mut bodies: Vec<BodyKey> = bodies.filter(|key| entity_of(*key).is_none()).collect();
-        bodies.sort_unstable();
-        Self {
-            entities: gone.into_iter().map(|(_, entity)| entity).collect(),
-            bodies,
-        }
-    }
 }
 
 impl<E> Default for Owners<E> {
@@ -89,7 +79,8 @@ impl<E> Default for Owners<E> {
         Self {
             by_index: Vec::new(),
             displaced: Vec::new(),
-            synced: 0,
+            dying: Vec::new(),
+            synced: None,
         }
     }
 }
@@ -101,8 +92,16 @@ impl<E: Copy + PartialEq> Owners<E> {
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
         }
-        let before = self.by_index[index].replace((key, entity));
-        let displaced = before.filter(|(before, _)| *before != key);
+        let place = &mut self.by_index[index];
+        // Of two bodies with one index, the earlier is gone, or will be as soon as that is shown.
+        let is_late = place.is_some_and(|(owned, _)| owned > key);
+        let displaced = if is_late {
+            Some((key, entity))
+        } else {
+            place
+                .replace((key, entity))
+                .filter(|(owned, _)| *owned != key)
+        };
         self.displaced.extend(displaced.map(|(_, entity)| entity));
     }
 
@@ -115,11 +114,10 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// Removes the body of an entity that was despawned or has lost its body component. Call it right then. A body
-    /// that another entity has by now stays.
-    pub fn release(&mut self, simulation: &mut Simulation, key: BodyKey, entity: E) {
-        if self.entity(key) == Some(entity) {
-            self.by_index[index_of(key)] = None;
-            simulation.remove(key);
+    /// that another entity has by now stays. Those of a runner are removed by the next [`removed`](Self::removed).
+    pub fn release(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
+        if self.forget(key, entity) {
+            self.remove(bodies, key);
         }
         self.displaced.retain(|displaced| *displaced != entity);
     }
@@ -129,65 +127,37 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// so that a run can be repeated.
     pub fn retain(
         &mut self,
-        simulation: &mut Simulation,
+        bodies: &mut impl Bodies,
         mut body_of: impl FnMut(E) -> Option<BodyKey>,
     ) {
-        for place in &mut self.by_index {
-            if let Some((key, entity)) = *place
-                && body_of(entity) != Some(key)
-            {
-                *place = None;
-                simulation.remove(key);
-            }
+        for (key, _) in self.take_if(|key, entity| body_of(entity) != Some(key)) {
+            self.remove(bodies, key);
         }
         self.displaced.retain(|entity| body_of(*entity).is_some());
     }
 
     /// Once a frame: the entities whose body was removed, so that the game can remove their components.
-    pub fn removed(&mut self, simulation: &Simulation) -> Vec<E> {
-        let mut removed = std::mem::take(&mut self.displaced);
-        if simulation.screen_lists_all_since(self.synced) {
-            let keys = simulation.removed().iter();
-            removed.extend(keys.filter_map(|key| self.take(*key)));
-        } else if let Some((_, keys)) = simulation.changes_since(self.synced) {
-            removed.extend(keys.filter_map(|key| self.take(key)));
-        } else {
-            let is_gone = |key: BodyKey| simulation.handle(key).is_none();
-            let owned = self.by_index.iter_mut();
-            let gone = owned.filter_map(|place| place.take_if(|(key, _)| is_gone(*key)));
-            removed.extend(gone.map(|(_, entity)| entity));
-        }
+    pub fn removed(&mut self, bodies: &mut impl Bodies) -> Vec<E> {
+        self.remove_all(bodies, Vec::new());
+        let mut removed = self.take_displaced();
+        let gone = self.take_removed(bodies, self.synced).into_iter();
+        removed.extend(gone.map(|(_, entity)| entity));
         removed
-    }
-
-    fn take(&mut self, key: BodyKey) -> Option<E> {
-        let place = self.by_index.get_mut(index_of(key))?;
-        let (_, entity) = place.take_if(|(owned, _)| *owned == key)?;
-        Some(entity)
     }
 
     /// Once a frame, after [`removed`](Self::removed): the entities whose shown pose has changed, with their poses. New
     /// entities are among them.
-    pub fn moved(&mut self, simulation: &Simulation) -> impl Iterator<Item = (E, Pose)> {
-        let is_next_frame = simulation.screen_lists_all_since(self.synced);
-        let since = std::mem::replace(&mut self.synced, simulation.frame().number);
-        let last_frame = is_next_frame.then(|| simulation.moved().iter().copied());
-        let missed =
-            (!is_next_frame).then(|| simulation.changes_since(since).map(|(moved, _)| moved));
-        let is_forgotten = matches!(missed, Some(None));
-        let owned = self.by_index.iter().flatten().filter(move |_| is_forgotten);
-        let all = owned.filter_map(|(key, _)| Some((*key, simulation.pose(*key)?)));
-        let moved =
-            (last_frame.into_iter().flatten()).chain(missed.flatten().into_iter().flatten());
-        let moved = moved.chain(all);
-        moved.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
+    pub fn moved(&mut self, bodies: &impl Bodies) -> impl Iterator<Item = (E, Pose)> {
+        let since = self.begin_sync(bodies);
+        self.moved_since(bodies, since)
     }
 
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Call it before the next frame, whose new keys may be equal to those of old entities. It removes nothing; the next
-    /// [`moved`](Self::moved) then returns every body's pose.
+    /// Call it before the next frame, whose new keys may be equal to those of old entities. An entity that it returns has
+    /// no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
+    /// every body's pose. For a runner, ask it for a clone.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;
@@ -204,13 +174,98 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// assert_eq!((unmatched.entities, unmatched.bodies), (vec!["crate"], vec![door]));
     /// ```
     pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<E> {
-        // Later than any frame, and so not one of this simulation's.
-        self.synced = u64::MAX;
-        let owned = self.by_index.iter().flatten().copied();
-        let displaced = self.displaced.iter();
-        let mut unmatched = Unmatched::new(simulation, owned, |key| self.entity(key));
-        unmatched.entities.extend(displaced.copied());
-        unmatched
+        self.synced = None;
+        let mut gone = self.take_if(|key, _| simulation.handle(key).is_none());
+        gone.sort_unstable_by_key(|(key, _)| *key);
+        let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
+        entities.append(&mut self.displaced);
+        let bodies = simulation.bodies().map(|(key, _)| key);
+        let mut bodies: Vec<BodyKey> = bodies.filter(|key| self.entity(*key).is_none()).collect();
+        bodies.sort_unstable();
+        Unmatched { entities, bodies }
+    }
+}
+
+/// # For a host that finds out by itself
+impl<E: Copy + PartialEq> Owners<E> {
+    /// Gives whether the body was recorded as this entity's.
+    pub(crate) fn forget(&mut self, key: BodyKey, entity: E) -> bool {
+        let is_its = self.entity(key) == Some(entity);
+        if is_its {
+            self.by_index[index_of(key)] = None;
+        }
+        is_its
+    }
+
+    pub(crate) fn take(&mut self, key: BodyKey) -> Option<E> {
+        let entity = self.entity(key)?;
+        self.forget(key, entity).then_some(entity)
+    }
+
+    /// Forgets all bodies of which that holds, and gives them.
+    pub(crate) fn take_if(
+        &mut self,
+        mut holds: impl FnMut(BodyKey, E) -> bool,
+    ) -> Vec<(BodyKey, E)> {
+        let owned = self.by_index.iter_mut();
+        let taken = owned.filter_map(|place| place.take_if(|(key, entity)| holds(*key, *entity)));
+        taken.collect()
+    }
+
+    /// Gives the frame of the last sync.
+    pub(crate) fn begin_sync(&mut self, bodies: &impl Bodies) -> Option<u64> {
+        let number = bodies.screen().map(Screen::number);
+        std::mem::replace(&mut self.synced, number)
+    }
+
+    /// Forgets the bodies that were removed since a frame, and gives them.
+    pub(crate) fn take_removed(
+        &mut self,
+        bodies: &impl Bodies,
+        since: Option<u64>,
+    ) -> Vec<(BodyKey, E)> {
+        match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
+            Some(keys) => keys
+                .filter_map(|key| Some((key, self.take(key)?)))
+                .collect(),
+            None => self.take_if(|key, _| bodies.pose(key).is_none()),
+        }
+    }
+
+    pub(crate) fn take_displaced(&mut self) -> Vec<E> {
+        std::mem::take(&mut self.displaced)
+    }
+
+    /// Removes a body that no entity has any more.
+    pub(crate) fn remove(&mut self, bodies: &mut impl Bodies, key: BodyKey) {
+        if !bodies.remove(key) {
+            self.dying.push(key);
+        }
+    }
+
+    /// Removes bodies, and those that were released before, unless another entity was given them.
+    pub(crate) fn remove_all(&mut self, bodies: &mut impl Bodies, keys: Vec<BodyKey>) {
+        let mut dying = std::mem::take(&mut self.dying);
+        dying.extend(keys);
+        dying.retain(|key| self.entity(*key).is_none());
+        if !dying.is_empty() {
+            self.dying = bodies.remove_all(dying);
+        }
+    }
+
+    /// What may be shown otherwise than in a frame; with `None`, all that is shown.
+    pub(crate) fn moved_since(
+        &self,
+        bodies: &impl Bodies,
+        since: Option<u64>,
+    ) -> impl Iterator<Item = (E, Pose)> {
+        let moved = since.and_then(|frame| bodies.screen()?.moved_since(frame));
+        let all = moved.is_none().then(|| self.by_index.iter().flatten());
+        let all = all.into_iter().flatten();
+        let all = all.filter_map(|(key, entity)| Some((*entity, bodies.pose(*key)?)));
+        let moved = moved.into_iter().flatten();
+        let moved = moved.filter_map(|(key, pose)| Some((self.entity(key)?, pose)));
+        moved.chain(all)
     }
 }
 
@@ -301,7 +356,7 @@ mod tests {
                     }
                     Action::Sync => {
                         simulation.advance(Duration::ZERO, |_, _| ());
-                        for entity in owners.removed(&simulation) {
+                        for entity in owners.removed(&mut simulation) {
                             let removed = entities.remove(&entity);
                             prop_assert!(removed.is_some_and(|(key, _)| simulation.body(key).is_none()));
                         }
