@@ -41,11 +41,11 @@ pub enum Command<H> {
     Pause,
     /// [`Simulation::resume`].
     Resume,
-    /// [`Simulation::step_once`].
+    /// [`ClockSettings::step_once`](crate::ClockSettings::step_once).
     StepOnce,
     /// [`Simulation::set_speed`]; an invalid speed is ignored.
     SetSpeed(f64),
-    /// [`Simulation::set_rate`].
+    /// [`ClockSettings::set_rate`](crate::ClockSettings::set_rate).
     SetRate(Rate),
     /// Anything else: with the simulation and the game's hooks. It cannot be recorded.
     Call(Call<H>),
@@ -112,11 +112,11 @@ impl<H: Hooks> Command<H> {
             }
             Self::Pause => simulation.pause(),
             Self::Resume => simulation.resume(),
-            Self::StepOnce => simulation.step_once(),
+            Self::StepOnce => simulation.clock_settings_mut().step_once(),
             Self::SetSpeed(speed) => {
                 let _ = simulation.set_speed(speed);
             }
-            Self::SetRate(rate) => simulation.set_rate(rate),
+            Self::SetRate(rate) => simulation.clock_settings_mut().set_rate(rate),
             Self::Call(call) => call(simulation, hooks),
         }
         true

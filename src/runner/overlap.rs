@@ -61,7 +61,7 @@ use super::view::View;
 /// # Limits
 /// Steps are made at a fixed rate, whatever [`Stepping`](crate::Stepping) is set. The limits of steps and budget only
 /// decide how far a [rollback](Simulation::roll_back) may go. A frame longer than
-/// [`max_frame_time`](crate::Clock::max_frame_time) counts as that. The bits are those of one thread.
+/// [`max_frame_time`](crate::ClockSettings::max_frame_time) counts as that. The bits are those of one thread.
 pub struct Overlap {
     /// `None` while the other thread has it.
     simulation: Option<Simulation>,
@@ -400,7 +400,7 @@ impl Overlap {
     /// While the other thread has the simulation, what it was before stays.
     fn read_longest_frame(&mut self) {
         if let Some(simulation) = &self.simulation {
-            self.longest_frame = simulation.clock().max_frame_time();
+            self.longest_frame = simulation.clock().settings().max_frame_time();
         }
     }
 
@@ -600,7 +600,7 @@ mod tests {
         type Error = std::convert::Infallible;
 
         fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Self::Error> {
-            simulation.set_max_frame_time(MS(3));
+            simulation.clock_settings_mut().set_max_frame_time(MS(3));
             Ok(())
         }
     }
@@ -613,7 +613,10 @@ mod tests {
         // While a step is under way, and while none is.
         for max in [30, 20] {
             let now = overlap.now();
-            overlap.simulation().set_max_frame_time(MS(max));
+            overlap
+                .simulation()
+                .clock_settings_mut()
+                .set_max_frame_time(MS(max));
             overlap.frame(MS(100), &mut game).unwrap();
             assert_eq!(overlap.now() - now, MS(max));
             overlap.simulation().pause();

@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
-use crate::time::Settings;
+use crate::time::ClockSettings;
 
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 8] = *b"evenplay";
@@ -68,7 +68,7 @@ impl Kind {
 pub(super) struct Frame {
     pub time: Duration,
     /// What the clock was set to, if it is not what it was before the frame before.
-    pub settings: Option<Settings>,
+    pub settings: Option<ClockSettings>,
 }
 
 /// The contents of [`Kind::Made`], after each part that is due.

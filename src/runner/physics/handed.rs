@@ -17,7 +17,7 @@ impl State {
         let clock = simulation.clock();
         self.frame = simulation.frame();
         self.time = clock.time().saturating_sub(clock.overstep());
-        let (frame_dt, rate) = (self.frame.dt, clock.rate());
+        let (frame_dt, rate) = (self.frame.dt, clock.settings().rate());
         // Of the step that has led to it: the rate may have been changed since.
         let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();
         self.dt = if is_other_rate {
@@ -37,11 +37,15 @@ impl Pace {
     /// After a frame.
     pub fn of(simulation: &Simulation) -> Self {
         let clock = simulation.clock();
-        let stands = clock.until_next_step().is_none() || clock.is_paused();
+        let stands = clock.until_next_step().is_none() || clock.settings().is_paused();
         Self {
             real: clock.real_time(),
             time: clock.time(),
-            speed: if stands { 0.0 } else { clock.speed() },
+            speed: if stands {
+                0.0
+            } else {
+                clock.settings().speed()
+            },
         }
     }
 }

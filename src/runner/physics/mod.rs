@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::simulation::{Hooks, Simulation};
-use crate::time::StepSettings;
 
 use super::command::Command;
 use super::mailbox::{Mail, Mailbox, Pace, State};
@@ -309,14 +308,14 @@ pub(super) fn begin_frame<H: Hooks>(
     hooks: &mut H,
     frame_time: Duration,
 ) -> Result<(), H::Error> {
-    let settings = simulation.replace_step_settings(StepSettings::UNLIMITED);
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        let result = hooks.before_frame(simulation, frame_time);
-        simulation.begin_frame(frame_time);
-        result
-    }));
-    simulation.replace_step_settings(settings);
-    result.unwrap_or_else(|payload| resume_unwind(payload))
+    simulation.clock_settings_mut().lift_limits(true);
+    let before = AssertUnwindSafe(|| hooks.before_frame(simulation, frame_time));
+    let result = catch_unwind(before).unwrap_or_else(|payload| {
+        simulation.clock_settings_mut().lift_limits(false);
+        resume_unwind(payload)
+    });
+    simulation.begin_frame(frame_time);
+    result
 }
 
 /// A question that panics has changed nothing: the game goes on.
