@@ -375,10 +375,6 @@ fn a_clock_with_impossible_settings_is_refused() {
         ("\"speed\":1.0", "\"speed\":1000.01"),
         ("\"speed\":1.0", "\"speed\":-0.01"),
         ("\"rate\":[60,1]", "\"rate\":[60,0]"),
-        (
-            "\"secs\":0,\"nanos\":250000000",
-            "\"secs\":4294967296,\"nanos\":0",
-        ),
         ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
     ] {
         assert!(clock_with(from, to).is_err(), "{to}");

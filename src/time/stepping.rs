@@ -73,38 +73,16 @@ pub enum Stepping {
     DisplayCounted,
 }
 
-/// The steps of one frame. Amounts of time are in the clock's units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    /// The number of steps of the rate's length.
-    pub whole: u64,
-    /// The length of one more step, the last.
-    pub last: Option<u128>,
-    /// What waits for the next frame.
-    pub left: u128,
-}
-
 impl Stepping {
-    /// Divides the time that was gathered into steps.
-    pub(crate) fn plan(self, gathered: u128, step: u128) -> Plan {
+    /// Divides the time that was gathered into steps of the rate's length and a last one of another, and what waits for
+    /// the next frame. Lengths are in the clock's units.
+    pub(crate) fn plan(self, gathered: u128, step: u128) -> (u64, Option<u128>, u128) {
         let whole = u64::try_from(gathered / step).unwrap_or(u64::MAX);
         let rest = gathered % step;
         match self {
-            Self::Fixed | Self::FrameLocked | Self::DisplayCounted => Plan {
-                whole,
-                last: None,
-                left: rest,
-            },
-            Self::SemiFixed => Plan {
-                whole,
-                last: (rest > 0).then_some(rest),
-                left: 0,
-            },
-            Self::Variable => Plan {
-                whole: 0,
-                last: Some(gathered),
-                left: 0,
-            },
+            Self::Fixed | Self::FrameLocked | Self::DisplayCounted => (whole, None, rest),
+            Self::SemiFixed => (whole, (rest > 0).then_some(rest), 0),
+            Self::Variable => (0, Some(gathered), 0),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU128;
 use std::time::Duration;
 
-use crate::time::rate::{NANOS_PER_SECOND, duration_from_nanos};
+use crate::time::rate::duration_from_nanos;
 
 use super::settings::ClockSettings;
 use super::speed::Speed;
@@ -145,25 +145,16 @@ impl Clock {
         elapsed: Duration,
         dropped: &mut Dropped,
     ) -> Option<Due> {
-        let limits = settings.limits_of_frame();
-        let (rate, speed) = (settings.rate(), settings.exact_speed());
-        let nanos = elapsed.as_nanos();
-        let (taken, gained) = if let Some(count) = limits.stepping.count(nanos, rate) {
-            // At speed 1 so many whole steps, however long the frame took.
-            let step = NANOS_PER_SECOND * u128::from(rate.seconds());
-            (elapsed, count * step * speed.units())
-        } else {
-            let taken = elapsed.min(limits.max_frame_time);
-            (taken, taken.as_nanos() * units_per_nano(rate, speed))
-        };
+        let (taken, gained) = settings.gain(elapsed);
         dropped.frame_time = elapsed.saturating_sub(taken);
         let units_per_nano = NonZeroU128::new(gained.div_ceil(taken.as_nanos().max(1)))?;
         let gathered = self.overstep.saturating_add(gained);
-        let plan = limits.stepping.plan(gathered, units_per_step(rate));
-        self.overstep = plan.left;
-        let others = made + u64::from(plan.last.is_some());
-        let whole = limits.limit(plan.whole, others, dropped);
-        self.steps(whole, plan.last, Some(units_per_nano))
+        let length = units_per_step(self.unit_rate);
+        let (whole, last, left) = settings.stepping().plan(gathered, length);
+        self.overstep = left;
+        let others = made + u64::from(last.is_some());
+        let whole = settings.limit(whole, others, dropped);
+        self.steps(whole, last, Some(units_per_nano))
     }
 
     /// Steps of the rate's length, and a last one of another.
@@ -217,6 +208,7 @@ mod tests {
     use super::*;
     use crate::time::clock::tests::{MS, clock, due, rate, steps, steps_in};
     use crate::time::clock::units::SPEED_UNITS;
+    use crate::time::rate::NANOS_PER_SECOND;
     use crate::time::{Rate, Stepping};
     use proptest::prelude::*;
 

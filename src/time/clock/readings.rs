@@ -101,9 +101,8 @@ impl Clock {
             return Some(Duration::ZERO);
         }
         let missing = units_per_step(settings.rate()).saturating_sub(self.next_overstep());
-        let units_per_nano = units_per_nano(settings.rate(), settings.exact_speed());
         // A frame of no time makes no step, also if a faster rate makes one of what waits.
-        let nanos = missing.div_ceil(units_per_nano).max(1);
+        let nanos = missing.div_ceil(settings.units_per_nano()).max(1);
         Some(duration_from_nanos(nanos))
     }
 
@@ -142,7 +141,6 @@ impl Clock {
 mod tests {
     use super::*;
     use crate::time::Rate;
-    use crate::time::clock::limits::LONGEST_FRAME;
     use crate::time::clock::tests::{MS, clock, due, rate};
     use proptest::prelude::*;
 
@@ -167,7 +165,7 @@ mod tests {
             }
             let until = clock.until_next_step().unwrap();
             // As much as a frame can be.
-            prop_assume!(until <= LONGEST_FRAME);
+            prop_assume!(until <= clock.settings().max_frame_time());
             let earlier = until.checked_sub(Duration::from_nanos(1));
             if let Some(earlier) = earlier.filter(|earlier| !earlier.is_zero()) {
                 prop_assert_eq!(due(&mut clock.clone(), earlier), 0);

@@ -3,11 +3,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::time::rate::Rate;
+use crate::time::rate::{NANOS_PER_SECOND, Rate};
 use crate::time::stepping::Stepping;
 
-use super::limits::{Budget, LONGEST_FRAME, Limits};
 use super::speed::{Speed, SpeedError};
+use super::{Budget, Dropped, units};
 
 /// What can be set of a [`Clock`](crate::Clock): from [`Clock::settings`](crate::Clock::settings).
 ///
@@ -31,7 +31,11 @@ pub struct ClockSettings {
     speed: Speed,
     /// In a pause, how many single steps are asked for.
     pause: Option<u32>,
-    limits: Limits,
+    stepping: Stepping,
+    /// In nanoseconds: of more, the accumulator would overflow.
+    max_frame_time: u64,
+    max_steps_per_frame: Option<NonZeroU32>,
+    budget: Option<Budget>,
     // What is asked of the next frame alone.
     new_tick: Option<u64>,
     new_overstep: Option<Duration>,
@@ -46,7 +50,10 @@ impl ClockSettings {
             rate,
             speed: Speed::ONE,
             pause: None,
-            limits: Limits::default(),
+            stepping: Stepping::default(),
+            max_frame_time: 250_000_000,
+            max_steps_per_frame: None,
+            budget: None,
             new_tick: None,
             new_overstep: None,
             are_limits_lifted: false,
@@ -121,12 +128,12 @@ impl ClockSettings {
     /// How elapsed time becomes steps: [`Stepping::Fixed`] by default.
     #[must_use]
     pub fn stepping(&self) -> Stepping {
-        self.limits.stepping
+        self.stepping
     }
 
     /// Sets how elapsed time becomes steps. The time in the accumulator is kept.
     pub fn set_stepping(&mut self, stepping: Stepping) {
-        self.limits.stepping = stepping;
+        self.stepping = stepping;
     }
 
     /// Stops simulated time until [`resume`](Self::resume). [`alpha`](crate::Clock::alpha) stays, so the picture stands still.
@@ -207,11 +214,11 @@ impl ClockSettings {
     /// The most elapsed time that a frame may add: 0.25 s by default.
     #[must_use]
     pub fn max_frame_time(&self) -> Duration {
-        self.limits.max_frame_time
+        Duration::from_nanos(self.max_frame_time)
     }
 
     /// Sets the most elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and the
-    /// game runs slower than the wall clock for that frame. Values above 136 years are taken as 136 years.
+    /// game runs slower than the wall clock for that frame. Values above 584 years are taken as 584 years.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -223,13 +230,13 @@ impl ClockSettings {
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_max_frame_time(&mut self, max: Duration) {
-        self.limits.max_frame_time = max.min(LONGEST_FRAME);
+        self.max_frame_time = max.as_nanos().try_into().unwrap_or(u64::MAX);
     }
 
     /// The most steps that a frame may make: `None`, no limit, by default.
     #[must_use]
     pub fn max_steps_per_frame(&self) -> Option<u32> {
-        self.limits.max_steps_per_frame.map(NonZeroU32::get)
+        self.max_steps_per_frame.map(NonZeroU32::get)
     }
 
     /// Sets the most steps that a frame may make. Whole steps over it are dropped and the fraction is kept.
@@ -246,14 +253,13 @@ impl ClockSettings {
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_max_steps_per_frame(&mut self, max: Option<u32>) {
-        self.limits.max_steps_per_frame =
-            max.map(|max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN));
+        self.max_steps_per_frame = max.map(|max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN));
     }
 
     /// The wall time that the steps of a frame may take: `None`, no limit, by default.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
-        self.limits.budget
+        self.budget
     }
 
     /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped and the fraction
@@ -274,22 +280,27 @@ impl ClockSettings {
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_budget(&mut self, budget: Option<Budget>) {
-        self.limits.budget = budget;
+        self.budget = budget;
     }
 }
 
 impl ClockSettings {
     /// Those of a frame that begins now. What is asked of that frame alone is asked of no later one.
     pub(super) fn begin_frame(&mut self) -> Self {
-        let settings = self.clone();
+        let mut settings = self.clone();
+        if self.are_limits_lifted {
+            settings.stepping = Stepping::Fixed;
+            settings.max_frame_time = u64::MAX;
+            (settings.max_steps_per_frame, settings.budget) = (None, None);
+        }
         self.pause = self.pause.map(|_| 0);
         (self.new_tick, self.new_overstep) = (None, None);
         self.are_limits_lifted = false;
         settings
     }
 
-    /// Says that limits do not count in the next frame: for a driver that makes each step a frame of its own. They stay
-    /// set: a saved state has them.
+    /// Says that the next frame makes all steps that are due, of one length, whatever limits are set: for a driver that
+    /// makes each step a frame of its own. They stay set: a saved state has them.
     pub(crate) fn lift_limits(&mut self, are_lifted: bool) {
         self.are_limits_lifted = are_lifted;
     }
@@ -302,37 +313,54 @@ impl ClockSettings {
 
     /// Whether the next frame makes no step, however long it is.
     pub(crate) fn is_stopped(&self) -> bool {
-        (self.is_paused() || self.speed == Speed::ZERO) && self.single_steps() == 0
+        (self.is_paused() || self.units_per_nano() == 0) && self.single_steps() == 0
     }
 
     /// Whether a part of a step may be left over at the end of the next frame, to be interpolated.
     pub(crate) fn leaves_a_fraction(&self) -> bool {
-        self.limits_of_frame().stepping == Stepping::Fixed
+        self.are_limits_lifted || self.stepping == Stepping::Fixed
+    }
+
+    /// How much a nanosecond puts into the accumulator.
+    pub(super) fn units_per_nano(&self) -> u128 {
+        units::units_per_nano(self.rate, self.speed)
+    }
+
+    /// What of a frame's time counts, and how much it puts into the accumulator.
+    pub(super) fn gain(&self, elapsed: Duration) -> (Duration, u128) {
+        if let Some(count) = self.stepping.count(elapsed.as_nanos(), self.rate) {
+            // At speed 1 so many whole steps, however long the frame took.
+            let step = NANOS_PER_SECOND * u128::from(self.rate.seconds());
+            return (elapsed, count * step * self.speed.units());
+        }
+        let taken = elapsed.min(self.max_frame_time());
+        (taken, taken.as_nanos() * self.units_per_nano())
+    }
+
+    /// How many of `whole` steps may be made, beside others.
+    pub(super) fn limit(&self, whole: u64, others: u64, dropped: &mut Dropped) -> u64 {
+        let at_most = |most: u64| whole.min(most.saturating_sub(others));
+        let [by_count, by_budget] = self.most_by_limit().map(at_most);
+        dropped.steps = whole - by_count;
+        dropped.over_budget = by_count.saturating_sub(by_budget);
+        by_count.min(by_budget)
     }
 
     /// The most steps that a frame may make.
     pub(crate) fn most_steps(&self) -> u64 {
-        self.limits.most_steps()
+        let [by_count, by_budget] = self.most_by_limit();
+        by_count.min(by_budget)
     }
 
-    /// Those that count in the next frame.
-    pub(super) fn limits_of_frame(&self) -> Limits {
-        if self.are_limits_lifted {
-            Limits::NONE
-        } else {
-            self.limits
-        }
-    }
-
-    pub(super) fn exact_speed(&self) -> Speed {
-        self.speed
+    fn most_by_limit(&self) -> [u64; 2] {
+        let by_count = self.max_steps_per_frame.map(|most| most.get().into());
+        [by_count, self.budget.map(Budget::steps)].map(|most| most.unwrap_or(u64::MAX))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Dropped;
     use crate::time::clock::readings::LARGEST_ALPHA;
     use crate::time::clock::tests::{MS, clock, due, steps};
 
@@ -413,5 +441,25 @@ mod tests {
             (step.tick, step.time, step.end_time),
             (1_000, MS(30), MS(34))
         );
+    }
+
+    #[test]
+    fn long_frames_are_cut_and_what_was_cut_is_said() {
+        let mut clock = clock(100);
+        let dropped = clock.begin_frame(MS(1_255));
+        assert_eq!((clock.due(), dropped.frame_time), (25, MS(1_005)));
+        assert_eq!(clock.real_time(), MS(1_255));
+        while clock.next_step().is_some() {}
+
+        clock.settings_mut().set_max_steps_per_frame(Some(2));
+        let dropped = clock.begin_frame(MS(57));
+        assert_eq!((clock.due(), dropped.steps), (2, 3));
+        assert_eq!(clock.overstep(), MS(7));
+        let total = Dropped {
+            frame_time: MS(1_005),
+            steps: 3,
+            ..Dropped::default()
+        };
+        assert_eq!(clock.dropped(), total);
     }
 }

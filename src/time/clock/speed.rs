@@ -30,7 +30,6 @@ pub enum SpeedError {
 }
 
 impl Speed {
-    pub const ZERO: Self = Self(0);
     pub const ONE: Self = Self(SPEED_UNITS);
 
     /// In [`SPEED_UNITS`].
