@@ -82,7 +82,7 @@ fn advance(c: &mut Criterion) {
 fn steps(c: &mut Criterion, scene: &Scene, count: usize, steps: u32) {
     let (mut simulation, _) = build(scene, count);
     let mut bare = std::mem::take(build(scene, count).0.physics_mut());
-    bare.integration_parameters.dt = simulation.clock().rate().dt();
+    bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
     compare(
         c,
         &format!("frame with {steps} step(s), {} {count}", scene.0),

@@ -28,7 +28,7 @@ fn build(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> Sim
 fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [f64; 3] {
     let mut simulation = build(scene, count);
     let mut bare = std::mem::take(build(scene, count).physics_mut());
-    bare.integration_parameters.dt = simulation.clock().rate().dt();
+    bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
     let mut times: [Vec<f64>; 3] = Default::default();
     for frame in 0..(400_000 / count).clamp(12, 200) {
         let start = Instant::now();

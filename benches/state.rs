@@ -50,7 +50,7 @@ fn state(c: &mut Criterion) {
         let running = RefCell::new(simulation.clone());
         let mut step = simulation.clone();
         let mut make_step = || {
-            step.begin_frame(step.clock().rate().period() * 2);
+            step.begin_frame(step.clock().settings().rate().period() * 2);
             step.next_step();
             step.make_step();
             step.end_frame();

@@ -15,7 +15,9 @@ use scenes::strategies::{STRATEGIES, Strategy};
 /// A pile that is kept awake, so that each second is like the one before.
 fn start(strategy: &Strategy) -> Simulation {
     let mut simulation = scenes::with_floor(Rate::hz(strategy.hz).expect("not zero"));
-    simulation.set_stepping(strategy.stepping);
+    simulation
+        .clock_settings_mut()
+        .set_stepping(strategy.stepping);
     simulation.set_smoothing(strategy.smoothing);
     let keys = scenes::pile(&mut simulation, 300);
     scenes::keep_awake(&mut simulation, &keys);

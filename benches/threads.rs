@@ -108,7 +108,7 @@ fn hand_over(c: &mut Criterion) {
     let mut alone = spinning(1);
     let (mut hooks, times) = Between::new();
     let step = Duration::from_secs(1);
-    alone.set_max_frame_time(Duration::MAX);
+    alone.clock_settings_mut().set_max_frame_time(Duration::MAX);
     group.bench_function("alone", |b| {
         b.iter_custom(|iterations| {
             for _ in 0..=iterations {

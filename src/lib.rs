@@ -43,7 +43,7 @@
 //! | for | see |
 //! | --- | --- |
 //! | the loop: one call, or steps that the game pulls inside its own world | [Choosing a loop](Simulation#choosing-a-loop) |
-//! | time: rate, pause, speed, long frames | [`Clock`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
+//! | time: rate, pause, speed, long frames | [`Clock`], [`ClockSettings`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
 //! | what to draw | [`Simulation::moved`], [`Simulation::pose`], [`Smoothing`] |
 //! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`Button`] |
 //! | forces | [`Simulation::add_force`] for one step, [`ForceGenerator`] for lasting ones |
@@ -156,8 +156,8 @@ pub use step::{
     TickError, TickQueue, Wrench,
 };
 pub use time::{
-    Budget, Clock, Dropped, FilterError, FrameFilter, FrameTimer, Rate, RateError, SpeedError,
-    Step, Stepping,
+    Budget, Clock, ClockSettings, Dropped, FilterError, FrameFilter, FrameTimer, Rate, RateError,
+    SpeedError, Step, Stepping,
 };
 
 // What the README and the book show.

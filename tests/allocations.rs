@@ -57,7 +57,7 @@ fn a_frame_allocates_nothing_of_ours() {
     let (mut simulation, keys) = scene();
     let (mut other, _) = scene();
     let mut bare = std::mem::take(other.physics_mut());
-    bare.integration_parameters.dt = simulation.clock().rate().dt();
+    bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
     let handles: Vec<RigidBodyHandle> = bare.bodies.iter().map(|(handle, _)| handle).collect();
     let mut step = || {
         // Rapier allocates for each `get_mut`, and whoever adds a force calls it.

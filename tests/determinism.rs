@@ -27,7 +27,9 @@ fn script() -> Vec<(Duration, Key)> {
 fn run(mut frame_times: impl Iterator<Item = Duration>) -> (u64, Vec<(u64, Key)>) {
     let mut yard = Yard::new(Rate::hz(60).unwrap());
     // No frame may lose time here: what is cut makes a different run.
-    yard.simulation.set_max_frame_time(Duration::MAX);
+    yard.simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     let mut script = script().into_iter().peekable();
     let end = Duration::from_secs(TICKS).checked_div(60).unwrap();
     let mut now = Duration::ZERO;

@@ -167,7 +167,9 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
         .physics_mut()
         .insert(body, ColliderBuilder::ball(0.5))
         .0;
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     simulation.advance(MS(2_000), |_, _| ());
     let collisions = collisions(&simulation);
     assert_eq!(collisions.len(), 2);
@@ -200,7 +202,9 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
             .mass(100.0)
             .active_events(ActiveEvents::CONTACT_FORCE_EVENTS),
     );
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     simulation.advance(MS(2_000), |_, _| ());
     simulation.advance(MS(50), |_, _| ());
     let forces = simulation.events().contact_forces();

@@ -273,7 +273,9 @@ fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it(
         torque: Vector::ZERO,
     });
     simulation.insert_force_generator(key, late).unwrap();
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     assert_eq!(simulation.advance(MS(5_000), nothing).awake, 0);
     assert_eq!(simulation.advance(MS(1_000), nothing).awake, 1);
     assert_near(speed(&simulation, key), 1.0);
@@ -431,20 +433,20 @@ fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
     let key = ball(&mut simulation);
     simulation.pause();
     simulation.add_force(key, Vector::X * 100.0).unwrap();
-    simulation.step_once();
+    simulation.clock_settings_mut().step_once();
     let frame = simulation.advance(MS(10), nothing);
     assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
     assert_near(speed(&simulation, key), 1.0);
     // Asked for within a frame, the step is one of the next.
     simulation.begin_frame(MS(10));
     simulation.add_force(key, Vector::X * 100.0).unwrap();
-    simulation.step_once();
+    simulation.clock_settings_mut().step_once();
     let frame = simulation.end_frame();
     assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
     simulation.advance(MS(10), nothing);
     assert_near(speed(&simulation, key), 2.0);
     // What waits after a step waits for the next frame, and not for a later one.
-    simulation.step_once();
+    simulation.clock_settings_mut().step_once();
     simulation.begin_frame(MS(10));
     assert!(simulation.next_step().is_some() && simulation.make_step());
     simulation.add_force(key, Vector::X * 100.0).unwrap();

@@ -305,7 +305,9 @@ fn a_hook_may_borrow_the_games_own_world_and_change_the_clock() {
 #[test]
 fn the_frame_tells_what_was_dropped_and_why() {
     let (mut simulation, _) = flyer_in_space();
-    simulation.set_max_steps_per_frame(Some(10));
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(Some(10));
     let frame = simulation.advance(MS(1_000), |_, _| ());
     assert_eq!((frame.steps, frame.tick, frame.awake), (10, 10, 1));
     assert_eq!(
@@ -338,7 +340,9 @@ fn rapiers_own_hooks_are_called() {
         RigidBodyBuilder::dynamic().translation(Vector::Y),
         ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS),
     );
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     let Ok(_) = simulation.advance_with(MS(1_000), &mut Ghosts);
     assert!(
         simulation.body(key).unwrap().translation().y < -3.0,

@@ -102,7 +102,9 @@ fn clear_forgets_the_newest_stamp() {
 
 /// Frames of 60 Hz with hitches, under both clamps, and paused now and then.
 fn rough_frames(simulation: &mut Simulation, mut frame: impl FnMut(&mut Simulation, Duration)) {
-    simulation.set_max_steps_per_frame(Some(3));
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(Some(3));
     for number in 0u64.. {
         if simulation.tick() >= 120 {
             break;
@@ -177,7 +179,7 @@ impl Keys {
     /// A frame of 10 ms: a step, or none in the menu. Gives the presses and releases that the game saw.
     fn frame(&mut self, simulation: &mut Simulation, queue: &mut InputQueue<Key>) -> [u32; 4] {
         let mut seen = [0; 4];
-        if simulation.clock().is_paused() {
+        if simulation.clock().settings().is_paused() {
             queue.drain_all().for_each(|key| self.set(key));
         }
         simulation.advance(MS(10), |_, step| {

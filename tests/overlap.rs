@@ -141,7 +141,7 @@ fn a_long_frame_counts_as_the_longest_that_was_set() {
     for (longest, steps) in [(None, 25), (Some(MS(40)), 4), (Some(Duration::MAX), 1_000)] {
         let (mut simulation, key) = flyer_in_space();
         if let Some(longest) = longest {
-            simulation.set_max_frame_time(longest);
+            simulation.clock_settings_mut().set_max_frame_time(longest);
         }
         let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
         overlap.frame(Duration::ZERO, &mut game).unwrap();
@@ -185,7 +185,7 @@ fn one_step_a_second_begins_at_once_and_stands_in_a_pause() {
     for steps in 1..=2 {
         let made = game.count(After);
         for _ in 0..steps {
-            overlap.simulation().step_once();
+            overlap.simulation().clock_settings_mut().step_once();
         }
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         assert_eq!(game.count(After), made + steps);
@@ -202,7 +202,7 @@ fn one_step_a_second_begins_at_once_and_stands_in_a_pause() {
     assert_eq!(shown, [5.5, 6.0, 6.5, 7.0]);
     // A day until the next step: nobody waits for it.
     let day = Rate::fraction(1, 86_400).unwrap();
-    overlap.simulation().set_rate(day);
+    overlap.simulation().clock_settings_mut().set_rate(day);
     for _ in 0..8 {
         overlap.frame(MS(250), &mut game).unwrap();
     }
@@ -263,7 +263,9 @@ fn another_rate_shows_every_body_where_it_is_at_the_time_that_is_shown() {
     let rates = [100, 10, 1_000, 60].map(|hz| Rate::hz(hz).unwrap());
     let mut game = Game::new(move |simulation, step, when| {
         if when == Before && step.tick % 10 == 9 {
-            simulation.set_rate(rates[(step.tick / 10 % 4) as usize]);
+            simulation
+                .clock_settings_mut()
+                .set_rate(rates[(step.tick / 10 % 4) as usize]);
         }
         Ok(())
     });
@@ -390,8 +392,10 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
             for _ in 0..5 {
                 last = other.insert_body(RigidBodyBuilder::fixed());
             }
-            other.set_stepping(evenstep::Stepping::Variable);
-            other.set_max_steps_per_frame(Some(1));
+            other
+                .clock_settings_mut()
+                .set_stepping(evenstep::Stepping::Variable);
+            other.clock_settings_mut().set_max_steps_per_frame(Some(1));
             for _ in 0..age {
                 other.advance(MS(10), |_, _| ());
             }
@@ -703,8 +707,10 @@ impl Hooks for BadFrames {
 #[test]
 fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
     let (mut simulation, _) = flyer_in_space();
-    simulation.set_max_frame_time(MS(50));
-    simulation.set_stepping(evenstep::Stepping::Variable);
+    simulation.clock_settings_mut().set_max_frame_time(MS(50));
+    simulation
+        .clock_settings_mut()
+        .set_stepping(evenstep::Stepping::Variable);
     let mut overlap = Overlap::new(simulation);
     let mut hooks = BadFrames::default();
     let (mut failed, mut panicked) = (0, 0);
@@ -715,8 +721,8 @@ fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
             Err(_) => panicked += 1,
         }
         let clock = overlap.simulation().clock();
-        assert_eq!(clock.max_frame_time(), MS(50));
-        assert_eq!(clock.stepping(), evenstep::Stepping::Variable);
+        assert_eq!(clock.settings().max_frame_time(), MS(50));
+        assert_eq!(clock.settings().stepping(), evenstep::Stepping::Variable);
     }
     // An error drops the step that was due; after a panic, the next frame makes that one too.
     assert_eq!((failed, panicked), (12, 12));
@@ -751,7 +757,7 @@ fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
             // What was shown stays, and the step is another number, or not made twice.
             assert!(x(&overlap, key) <= 4.0);
             if panicking != "after" {
-                overlap.simulation().set_tick(100);
+                overlap.simulation().clock_settings_mut().set_tick(100);
             }
             frames(&mut overlap, &mut game, 10);
             assert!(x(&overlap, key) > 8.0);

@@ -317,7 +317,9 @@ fn a_body_woken_inside_a_step_moves_on_from_where_it_lay() {
 #[test]
 fn a_body_that_wakes_and_falls_asleep_within_one_frame_is_not_missed() {
     let mut simulation = space();
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     let key = simulation.insert(RigidBodyBuilder::dynamic().linear_damping(5.0), ball());
     advance(&mut simulation, 20_000);
     assert_eq!(simulation.frame().awake, 0);

@@ -171,14 +171,39 @@ fn settings_within_a_frame_hold_from_the_next_one_on() {
     type Set = fn(&mut Simulation);
     // Each, and the tick, the steps and the first step's length in a frame of 40 ms after it.
     let settings: [(Set, u64, u64, f32); 8] = [
-        (|s| s.set_rate(Rate::hz(50).unwrap()), 4, 2, 0.02),
-        (|s| s.set_stepping(Stepping::Variable), 4, 1, 0.045),
+        (
+            |s| s.clock_settings_mut().set_rate(Rate::hz(50).unwrap()),
+            4,
+            2,
+            0.02,
+        ),
+        (
+            |s| s.clock_settings_mut().set_stepping(Stepping::Variable),
+            4,
+            1,
+            0.045,
+        ),
         (|s| s.set_speed(0.5).unwrap(), 4, 2, 0.01),
         (|s| s.pause(), 4, 0, 0.0),
-        (|s| s.set_max_steps_per_frame(Some(1)), 4, 1, 0.01),
-        (|s| s.set_max_frame_time(MS(16)), 4, 2, 0.01),
-        (|s| s.set_tick(100), 100, 4, 0.01),
-        (|s| s.set_overstep(Duration::ZERO), 4, 4, 0.01),
+        (
+            |s| s.clock_settings_mut().set_max_steps_per_frame(Some(1)),
+            4,
+            1,
+            0.01,
+        ),
+        (
+            |s| s.clock_settings_mut().set_max_frame_time(MS(16)),
+            4,
+            2,
+            0.01,
+        ),
+        (|s| s.clock_settings_mut().set_tick(100), 100, 4, 0.01),
+        (
+            |s| s.clock_settings_mut().set_overstep(Duration::ZERO),
+            4,
+            4,
+            0.01,
+        ),
     ];
     for (i, (set, tick, steps, dt)) in settings.into_iter().enumerate() {
         let mut simulation = space(100);
@@ -215,7 +240,7 @@ fn settings_within_a_frame_hold_from_the_next_one_on() {
 fn a_resumed_pause_holds_from_the_next_frame_on_too() {
     let mut simulation = space(100);
     simulation.pause();
-    simulation.step_once();
+    simulation.clock_settings_mut().step_once();
     simulation.begin_frame(MS(30));
     simulation.resume();
     assert_eq!(make_steps(&mut simulation).len(), 1);

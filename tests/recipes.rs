@@ -312,7 +312,9 @@ fn places(
 ) -> Vec<Vector> {
     let mut places = Vec::new();
     let end = simulation.tick() + steps;
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     while simulation.tick() < end {
         simulation.advance(SECOND / 60, |simulation, step| {
             hero.walk(simulation, step, velocity);
@@ -629,7 +631,9 @@ fn a_car_that_sleeps_is_woken_by_driving_forward_only() {
     let driven = |force: f32| {
         let mut simulation = with_floor(Rate::default());
         let (key, mut car) = car(&mut simulation);
-        simulation.set_max_frame_time(Duration::MAX);
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
         simulation.advance(SECOND * 5, |simulation, step| {
             drive(simulation, step, &mut car, 0.0);
         });
@@ -713,7 +717,7 @@ fn a_kinematic_player_meets_fixed_sensors_only_if_asked_for() {
 #[test]
 fn a_frame_of_the_rounded_period_makes_the_step_of_the_frame_before() {
     let mut clock = evenstep::Clock::new(Rate::default());
-    let period = clock.rate().period();
+    let period = clock.settings().rate().period();
     let mut steps = Vec::new();
     for _ in 0..10_000 {
         clock.begin_frame(period);
@@ -747,7 +751,9 @@ fn what_lies_on_a_platform_goes_with_its_next_position_and_not_with_its_position
         );
         let cargo = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.35);
         let cargo = simulation.insert(cargo, ColliderBuilder::cuboid(0.25, 0.25, 0.25));
-        simulation.set_max_frame_time(Duration::MAX);
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
         simulation.advance(SECOND * 2, |simulation, step| {
             let way = Vector::X * step.end_time.as_secs_f32();
             set(simulation.body_mut(platform).unwrap(), way);

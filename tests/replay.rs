@@ -221,25 +221,37 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
         match number {
             40 => simulation.set_speed(1.0).unwrap(),
             70 => simulation.pause(),
-            75 | 76 => simulation.step_once(),
-            77 => (0..5).for_each(|_| simulation.step_once()),
+            75 | 76 => simulation.clock_settings_mut().step_once(),
+            77 => (0..5).for_each(|_| simulation.clock_settings_mut().step_once()),
             90 => simulation.resume(),
-            100 => simulation.set_rate(Rate::fraction(60_000, 1_001).unwrap()),
-            110 => simulation.set_max_frame_time(MS(30)),
-            120 => simulation.set_max_frame_time(MS(250)),
-            121 => simulation.set_max_steps_per_frame(Some(2)),
-            130 => simulation.set_max_steps_per_frame(None),
-            131 => simulation.set_overstep(MS(3)),
-            140 => simulation.set_budget(Some(Budget {
+            100 => simulation
+                .clock_settings_mut()
+                .set_rate(Rate::fraction(60_000, 1_001).unwrap()),
+            110 => simulation.clock_settings_mut().set_max_frame_time(MS(30)),
+            120 => simulation.clock_settings_mut().set_max_frame_time(MS(250)),
+            121 => simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(Some(2)),
+            130 => simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(None),
+            131 => simulation.clock_settings_mut().set_overstep(MS(3)),
+            140 => simulation.clock_settings_mut().set_budget(Some(Budget {
                 frame: MS(4),
                 step: MS(1),
             })),
-            150 => simulation.set_budget(None),
-            160 => simulation.set_stepping(Stepping::SemiFixed),
-            170 => simulation.set_stepping(Stepping::DisplayCounted),
-            180 => simulation.set_stepping(Stepping::Fixed),
-            200 => simulation.set_tick(1_000),
-            201 => simulation.set_tick(2_000),
+            150 => simulation.clock_settings_mut().set_budget(None),
+            160 => simulation
+                .clock_settings_mut()
+                .set_stepping(Stepping::SemiFixed),
+            170 => simulation
+                .clock_settings_mut()
+                .set_stepping(Stepping::DisplayCounted),
+            180 => simulation
+                .clock_settings_mut()
+                .set_stepping(Stepping::Fixed),
+            200 => simulation.clock_settings_mut().set_tick(1_000),
+            201 => simulation.clock_settings_mut().set_tick(2_000),
             _ => (),
         }
         let frame_time = frame_time(number);
@@ -434,8 +446,10 @@ mod on_threads {
     /// A game whose settings would cut the steps of a thread, were they in force there.
     fn recorded() -> (Simulation, Recorded, std::sync::mpsc::Receiver<u64>) {
         let (mut simulation, mut game) = Balls::new();
-        simulation.set_stepping(Stepping::Variable);
-        simulation.set_max_frame_time(MS(1));
+        simulation
+            .clock_settings_mut()
+            .set_stepping(Stepping::Variable);
+        simulation.clock_settings_mut().set_max_frame_time(MS(1));
         // Faster and slower in some of the steps.
         game.clock_changes = vec![(20, 3.0), (30, 0.7), (40, 1.0)];
         let recorder = Recorder::new(Vec::new(), settings(50)).unwrap();
@@ -466,8 +480,8 @@ mod on_threads {
         // All steps have the rate's length; what the game has set is still set, also in what is saved there.
         let clock = simulation.clock();
         assert_eq!(clock.time() - clock.overstep(), MS(10 * clock.tick()));
-        assert_eq!(clock.stepping(), Stepping::Variable);
-        assert_eq!(clock.max_frame_time(), MS(1));
+        assert_eq!(clock.settings().stepping(), Stepping::Variable);
+        assert_eq!(clock.settings().max_frame_time(), MS(1));
     }
 
     #[test]
@@ -493,7 +507,10 @@ mod on_threads {
         for _ in 0..30 {
             overlap.frame(MS(1), &mut recorded).unwrap();
         }
-        overlap.simulation().set_overstep(MS(4));
+        overlap
+            .simulation()
+            .clock_settings_mut()
+            .set_overstep(MS(4));
         overlap.frame(MS(1), &mut recorded).unwrap();
         overlap.simulation().resume();
         for _ in 0..100 {

@@ -144,7 +144,7 @@ proptest! {
     ) {
         let steppings = [Stepping::Fixed, Stepping::Fixed, Stepping::SemiFixed, Stepping::Variable];
         let mut late = Match::new(100);
-        late.simulation.set_stepping(steppings[stepping]);
+        late.simulation.clock_settings_mut().set_stepping(steppings[stepping]);
         late.simulation.set_history(history);
         let mut in_time = late.clone();
         let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
@@ -236,7 +236,7 @@ proptest! {
         }
         let mut at = vec![one_by_one.simulation.clone()];
         while one_by_one.simulation.tick() < played.simulation.tick() {
-            one_by_one.simulation.set_overstep(Duration::ZERO);
+            one_by_one.simulation.clock_settings_mut().set_overstep(Duration::ZERO);
             one_by_one.advance(&inputs, Duration::from_nanos(16_666_667));
             at.push(one_by_one.simulation.clone());
         }
@@ -250,7 +250,7 @@ proptest! {
             then.pause();
             simulation.rewind(tick as u64).unwrap();
             for simulation in [&mut *simulation, &mut then] {
-                simulation.set_overstep(Duration::from_nanos(nanos));
+                simulation.clock_settings_mut().set_overstep(Duration::from_nanos(nanos));
                 simulation.advance(MS(millis), |_, _| ());
             }
             kept.extend(simulation.moved().iter().copied());
@@ -363,7 +363,9 @@ fn a_step_made_again_has_its_own_tick_time_and_events() {
     for millis in [10, 40, 3, 190, 66] {
         if millis == 3 {
             game.simulation.set_speed(0.5).unwrap();
-            game.simulation.set_rate(Rate::hz(75).unwrap());
+            game.simulation
+                .clock_settings_mut()
+                .set_rate(Rate::hz(75).unwrap());
         }
         game.simulation
             .advance_with(MS(millis), &mut first)
@@ -657,7 +659,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     assert_eq!(simulation.roll_back(37), Ok(()), "the present");
     assert_eq!(simulation.steps_to_resimulate(), 0);
     // Another numbering, or another origin between two frames: earlier states are of no use.
-    simulation.set_tick(1_000);
+    simulation.clock_settings_mut().set_tick(1_000);
     advance(&mut simulation, 20);
     assert_eq!(simulation.rewindable(), 1_000..1_002);
     simulation.shift_origin(Vector::X).unwrap();
@@ -699,9 +701,13 @@ fn an_origin_that_is_shifted_in_a_step_is_shifted_again() {
 #[test]
 fn steps_made_again_count_against_the_limits_of_a_frame() {
     let (mut simulation, key) = flyer_with_states(100);
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     advance(&mut simulation, 200);
-    simulation.set_max_steps_per_frame(Some(6));
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(Some(6));
     let before = hash(simulation.physics());
     let error = simulation
         .resimulate(14, |_, _| panic!("too many"))
@@ -726,8 +732,10 @@ fn steps_made_again_count_against_the_limits_of_a_frame() {
     let frame = advance(&mut simulation, 100);
     assert_eq!((frame.resimulated, frame.steps), (0, 6));
 
-    simulation.set_max_steps_per_frame(None);
-    simulation.set_budget(Some(Budget {
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(None);
+    simulation.clock_settings_mut().set_budget(Some(Budget {
         frame: MS(8),
         step: MS(2),
     }));
@@ -1053,10 +1061,10 @@ fn settings_are_not_part_of_what_goes_back() {
         Some(evenstep::Smoothing::Latest)
     );
     assert_eq!(simulation.history(), 7);
-    assert_eq!(simulation.clock().speed(), 0.25);
+    assert_eq!(simulation.clock().settings().speed(), 0.25);
     simulation.rewind(3).unwrap();
     assert_eq!(
-        (simulation.history(), simulation.clock().speed()),
+        (simulation.history(), simulation.clock().settings().speed()),
         (7, 0.25)
     );
 }
@@ -1092,7 +1100,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
     assert_eq!(simulation.clock().time(), MS(105));
     // One step on from an earlier one: what came after it never happened.
     simulation.rewind(4).unwrap();
-    simulation.step_once();
+    simulation.clock_settings_mut().step_once();
     advance(&mut simulation, 0);
     assert_eq!((simulation.tick(), simulation.rewindable()), (5, 0..5));
     assert_eq!(

@@ -97,7 +97,7 @@ fn the_bits_are_those_of_one_thread() {
             .unwrap();
     }
     assert_eq!(hash(simulation.physics()), hash(alone.physics()));
-    assert!(!simulation.clock().is_paused());
+    assert!(!simulation.clock().settings().is_paused());
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn a_thread_ends_in_every_state() {
     assert!(runner.stop().0.tick() >= 6);
     let (runner, _made) = start();
     runner.send(Command::Pause).unwrap();
-    let paused = runner.ask(|simulation| simulation.clock().is_paused());
+    let paused = runner.ask(|simulation| simulation.clock().settings().is_paused());
     assert!(paused.unwrap().wait(PATIENCE).unwrap().1);
     let (simulation, _) = runner.stop();
-    assert!(simulation.clock().is_paused());
+    assert!(simulation.clock().settings().is_paused());
     // One step a second: it does not wait for it.
     let (game, _made) = Game::new();
     let runner = Runner::new(space(1), game, RunnerSettings::default());
@@ -148,7 +148,7 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
     until(&made, 0);
     runner.send(Command::Pause).unwrap();
     let (tick, paused) = runner
-        .ask(|simulation| simulation.clock().is_paused())
+        .ask(|simulation| simulation.clock().settings().is_paused())
         .unwrap()
         .wait(PATIENCE)
         .unwrap();
@@ -180,7 +180,9 @@ fn nobody_waits_for_a_deadline_that_is_a_day_away() {
         let tick = in_time(move || {
             let (game, _made) = Game::new();
             let mut simulation = space(1);
-            simulation.set_rate(Rate::fraction(1, 86_400).unwrap());
+            simulation
+                .clock_settings_mut()
+                .set_rate(Rate::fraction(1, 86_400).unwrap());
             let mut runner = Runner::new(simulation, game, RunnerSettings::default());
             runner.frame();
             let answer = runner.ask(Simulation::tick).unwrap();
@@ -459,7 +461,9 @@ fn events_come_once_each_and_with_their_picture() {
 #[test]
 fn scenes_with_everything_run_on_a_thread() {
     let mut game = scenes::everything::Everything::new();
-    game.simulation.set_rate(Rate::hz(500).unwrap());
+    game.simulation
+        .clock_settings_mut()
+        .set_rate(Rate::hz(500).unwrap());
     game.simulation.shift_origin(Vector::X).unwrap();
     let mut runner = Runner::new(game.simulation, game.script, RunnerSettings::default());
     let (mut frames_made, mut moved) = (0, 0);

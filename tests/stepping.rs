@@ -17,7 +17,7 @@ const ALL: [Stepping; 5] = [
 
 fn clock(hz: u32, stepping: Stepping) -> Clock {
     let mut clock = Clock::new(Rate::hz(hz).unwrap());
-    clock.set_stepping(stepping);
+    clock.settings_mut().set_stepping(stepping);
     clock
 }
 
@@ -90,7 +90,7 @@ fn each_strategy_makes_the_steps_that_the_literature_gives_it() {
 fn steps_by_count_are_whole_ones_at_a_rate_of_a_fraction_too() {
     for stepping in [Stepping::FrameLocked, Stepping::DisplayCounted] {
         let mut clock = Clock::new(Rate::fraction(60_000, 1_001).unwrap());
-        clock.set_stepping(stepping);
+        clock.settings_mut().set_stepping(stepping);
         for made in 0..10 {
             assert_eq!((due(&mut clock, 16).0, clock.tick()), (1, made + 1));
             assert_eq!(clock.overstep(), Duration::ZERO, "{stepping:?}");
@@ -112,16 +112,16 @@ fn a_shorter_last_step_covers_what_is_left_of_the_frame() {
 fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
     for stepping in ALL {
         let mut clock = clock(100, stepping);
-        clock.pause();
+        clock.settings_mut().pause();
         assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
-        clock.step_once();
+        clock.settings_mut().step_once();
         assert_eq!(
             lengths(&mut clock, &[50, 50]),
             [vec![100], vec![]],
             "{stepping:?}"
         );
-        clock.resume();
-        clock.set_speed(0.0).unwrap();
+        clock.settings_mut().resume();
+        clock.settings_mut().set_speed(0.0).unwrap();
         assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
     }
 }
@@ -130,7 +130,7 @@ fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
 fn speed_scales_all_of_them() {
     for (stepping, expected) in ALL.into_iter().zip([10, 10, 20, 20, 10]) {
         let mut clock = clock(100, stepping);
-        clock.set_speed(0.5).unwrap();
+        clock.settings_mut().set_speed(0.5).unwrap();
         for _ in 0..20 {
             due(&mut clock, 10);
         }
@@ -145,7 +145,7 @@ fn speed_scales_all_of_them() {
 fn the_clamps_hold_for_the_strategies_that_go_by_time() {
     for stepping in [Stepping::Variable, Stepping::SemiFixed, Stepping::Fixed] {
         let mut clock = clock(100, stepping);
-        clock.set_max_frame_time(MS(45));
+        clock.settings_mut().set_max_frame_time(MS(45));
         let dropped = clock.begin_frame(MS(100));
         assert_eq!(dropped.frame_time, MS(55), "{stepping:?}");
         let due = std::iter::from_fn(|| clock.next_step());
@@ -158,7 +158,7 @@ fn the_clamps_hold_for_the_strategies_that_go_by_time() {
         assert!((total - whole).abs() < 1e-6, "{stepping:?}: {total}");
     }
     let mut clock = clock(100, Stepping::SemiFixed);
-    clock.set_max_steps_per_frame(Some(3));
+    clock.settings_mut().set_max_steps_per_frame(Some(3));
     let (due, dropped) = due(&mut clock, 67);
     assert_eq!(
         (due, dropped.steps),
@@ -170,46 +170,58 @@ fn the_clamps_hold_for_the_strategies_that_go_by_time() {
 #[test]
 fn what_was_set_can_be_asked() {
     let mut clock = clock(60, Stepping::Fixed);
-    assert_eq!((clock.budget(), clock.max_steps_per_frame()), (None, None));
+    assert_eq!(
+        (
+            clock.settings().budget(),
+            clock.settings().max_steps_per_frame()
+        ),
+        (None, None)
+    );
     let budget = Some(Budget {
         frame: MS(8),
         step: MS(1),
     });
-    clock.set_budget(budget);
-    clock.set_max_steps_per_frame(Some(7));
-    clock.set_max_frame_time(MS(99));
-    clock.set_speed(0.25).unwrap();
-    clock.set_rate(Rate::hz(50).unwrap());
-    clock.set_stepping(Stepping::SemiFixed);
-    clock.pause();
+    clock.settings_mut().set_budget(budget);
+    clock.settings_mut().set_max_steps_per_frame(Some(7));
+    clock.settings_mut().set_max_frame_time(MS(99));
+    clock.settings_mut().set_speed(0.25).unwrap();
+    clock.settings_mut().set_rate(Rate::hz(50).unwrap());
+    clock.settings_mut().set_stepping(Stepping::SemiFixed);
+    clock.settings_mut().pause();
     assert_eq!(
-        (clock.budget(), clock.max_steps_per_frame()),
+        (
+            clock.settings().budget(),
+            clock.settings().max_steps_per_frame()
+        ),
         (budget, Some(7))
     );
-    assert_eq!((clock.max_frame_time(), clock.speed()), (MS(99), 0.25));
     assert_eq!(
-        (clock.rate(), clock.stepping()),
+        (clock.settings().max_frame_time(), clock.settings().speed()),
+        (MS(99), 0.25)
+    );
+    assert_eq!(
+        (clock.settings().rate(), clock.settings().stepping()),
         (Rate::hz(50).unwrap(), Stepping::SemiFixed)
     );
-    assert!(clock.is_paused());
-    clock.resume();
-    assert!(!clock.is_paused());
+    assert!(clock.settings().is_paused());
+    clock.settings_mut().resume();
+    assert!(!clock.settings().is_paused());
 }
 
 #[test]
 fn a_budget_limits_the_steps_and_says_so() {
     let mut clock = clock(100, Stepping::Fixed);
     let budget = |step| Some(Budget { frame: MS(8), step });
-    clock.set_budget(budget(MS(3)));
+    clock.settings_mut().set_budget(budget(MS(3)));
     let (made, dropped) = due(&mut clock, 57);
     assert_eq!((made, dropped.over_budget, dropped.steps), (2, 3, 0));
     assert_eq!(clock.overstep(), MS(7), "the fraction stays");
-    clock.set_budget(budget(MS(100)));
+    clock.settings_mut().set_budget(budget(MS(100)));
     assert_eq!(due(&mut clock, 33).0, 1, "time never stands still");
-    clock.set_budget(budget(Duration::ZERO));
+    clock.settings_mut().set_budget(budget(Duration::ZERO));
     assert_eq!(due(&mut clock, 50).0, 5, "steps that cost nothing");
-    clock.set_budget(budget(MS(2)));
-    clock.set_max_steps_per_frame(Some(3));
+    clock.settings_mut().set_budget(budget(MS(2)));
+    clock.settings_mut().set_max_steps_per_frame(Some(3));
     let (made, dropped) = due(&mut clock, 60);
     assert_eq!(
         (made, dropped.over_budget, dropped.steps),
@@ -235,7 +247,7 @@ proptest! {
         most in 1..8u32,
     ) {
         let mut clock = clock(50, Stepping::Fixed);
-        clock.set_max_steps_per_frame(Some(most));
+        clock.settings_mut().set_max_steps_per_frame(Some(most));
         let mut accumulator = 0;
         for nanos in frames {
             let expected = by_hand(&mut accumulator, nanos, 20_000_000, most.into());
@@ -254,7 +266,7 @@ proptest! {
         let (mut by_time, mut by_count, mut covered) = (Duration::ZERO, 0, Duration::ZERO);
         let mut simulated = 0.0;
         for (nanos, stepping) in frames {
-            clock.set_stepping(ALL[stepping]);
+            clock.settings_mut().set_stepping(ALL[stepping]);
             match ALL[stepping] {
                 Stepping::FrameLocked => by_count += 1,
                 Stepping::DisplayCounted => {
@@ -299,7 +311,7 @@ proptest! {
 
 fn flyer(stepping: Stepping) -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_in_space();
-    simulation.set_stepping(stepping);
+    simulation.clock_settings_mut().set_stepping(stepping);
     (simulation, key)
 }
 
@@ -336,7 +348,9 @@ fn without_a_fraction_the_latest_state_is_shown() {
             assert_eq!(simulation.frame().alpha, 1.0);
         }
         // A fraction left by one strategy goes into the next one's first step.
-        simulation.set_stepping(Stepping::Variable);
+        simulation
+            .clock_settings_mut()
+            .set_stepping(Stepping::Variable);
         let frame = simulation.advance(MS(1), |_, _| ());
         let expected = if stepping == Stepping::Fixed {
             0.008
@@ -397,7 +411,7 @@ fn extrapolation_has_no_latency() {
 fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
     let end = |stepping, fps: u32| {
         let mut yard = scenes::Yard::new(Rate::hz(60).unwrap());
-        yard.simulation.set_stepping(stepping);
+        yard.simulation.clock_settings_mut().set_stepping(stepping);
         let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
         for _ in 0..2 * fps {
             yard.advance(frame);

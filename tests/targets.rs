@@ -182,7 +182,7 @@ fn a_pause_holds_a_target_and_slow_motion_stretches_the_way() {
     }
     assert!((x(&simulation) - 0.25).abs() < 1e-6);
     // A single step goes a single step's way.
-    simulation.step_once();
+    simulation.clock_settings_mut().step_once();
     advance(&mut simulation, 1);
     assert!((x(&simulation) - 0.26).abs() < 1e-6);
     simulation.resume();
@@ -226,7 +226,7 @@ fn every_stepping_leads_to_the_target() {
         Stepping::DisplayCounted,
     ] {
         let mut simulation = space(60);
-        simulation.set_stepping(stepping);
+        simulation.clock_settings_mut().set_stepping(stepping);
         let key = platform(&mut simulation);
         for frame in 0..60 {
             lead(&mut simulation, key, MS(10 + frame % 13), |t| at(t as f32));
@@ -508,7 +508,9 @@ fn a_target_that_is_reached_holds_no_body() {
 fn the_end_of_a_step_may_be_computed_from_its_length_at_every_rate() {
     for hz in [1, 3, 7, 50, 59, 60, 90, 120, 144, 240, 1_000, 4_096, 44_100] {
         let mut simulation = space(hz);
-        simulation.set_max_frame_time(Duration::MAX);
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
         let key = platform(&mut simulation);
         let mut reached = Vec::new();
         simulation.advance(SECOND * 100 / hz + MS(1), |simulation, step| {
@@ -542,7 +544,9 @@ fn a_step_that_is_not_made_and_another_rate_lose_no_target() {
     }
     assert_eq!(simulation.tick(), 10);
     assert_eq!(position(&simulation, key).x, on_line(0.0, 1.0, 0.1));
-    simulation.set_rate(Rate::hz(30).unwrap());
+    simulation
+        .clock_settings_mut()
+        .set_rate(Rate::hz(30).unwrap());
     for step in 1..=27u8 {
         // Rounded up to a nanosecond, so that there is one step in each.
         simulation.advance(Duration::from_nanos(33_333_334), |_, _| ());

@@ -80,7 +80,9 @@ fn game(hz: u32, stalls: u64) -> (Simulation, Game, Receiver<u64>) {
         mut simulation,
         script,
     } = Everything::new();
-    simulation.set_rate(Rate::hz(hz).unwrap());
+    simulation
+        .clock_settings_mut()
+        .set_rate(Rate::hz(hz).unwrap());
     let hooked = ActiveHooks::FILTER_CONTACT_PAIRS | ActiveHooks::MODIFY_SOLVER_CONTACTS;
     for (_, collider) in simulation.physics_mut().colliders.iter_mut() {
         if collider.shape().as_ball().is_some() {

@@ -73,8 +73,9 @@ impl Report {
             latest: body.translation(),
         };
         if let Some(last) = self.window.back() {
-            let covered =
-                body.linvel().length() * taken.as_secs_f32() * simulation.clock().speed() as f32;
+            let covered = body.linvel().length()
+                * taken.as_secs_f32()
+                * simulation.clock().settings().speed() as f32;
             let jump = |now: Vector, before: Vector| (now.distance(before) - covered).abs();
             let interpolated = jump(shown.interpolated, last.interpolated);
             self.jump_interpolated = self.jump_interpolated.max(interpolated);

@@ -63,13 +63,17 @@ impl Match {
             last: Played::default(),
         };
         // Time is dropped in whole steps only: so it stays in phase.
-        new.simulation.set_max_frame_time(Duration::MAX);
-        new.simulation.set_max_steps_per_frame(Some(CATCH_UP));
+        new.simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
+        new.simulation
+            .clock_settings_mut()
+            .set_max_steps_per_frame(Some(CATCH_UP));
         new
     }
 
     pub fn period(&self) -> Duration {
-        self.simulation.clock().rate().period()
+        self.simulation.clock().settings().rate().period()
     }
 
     /// When its next step is due, rounded up to a nanosecond.
@@ -84,10 +88,12 @@ impl Match {
     pub fn play(&mut self, now: impl Fn() -> Duration) -> Option<Ending> {
         let begin = now();
         self.last.clear();
-        self.simulation.set_budget(Some(Budget {
-            frame: self.settings.budget,
-            step: self.step_cost,
-        }));
+        self.simulation
+            .clock_settings_mut()
+            .set_budget(Some(Budget {
+                frame: self.settings.budget,
+                step: self.step_cost,
+            }));
         self.simulation.begin_frame(self.timer.frame(begin));
         self.played_to = begin;
         while self.tick() < self.settings.length

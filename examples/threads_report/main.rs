@@ -283,7 +283,8 @@ fn alone(count: usize, length: Duration) -> Run {
         if is_measured {
             run.costs.push(1e3 * begin.elapsed().as_secs_f64());
             // A step by interpolation, and what has passed since the frame began.
-            let behind = begin.elapsed().as_secs_f64() + simulation.clock().rate().dt_f64();
+            let behind =
+                begin.elapsed().as_secs_f64() + simulation.clock().settings().rate().dt_f64();
             run.behind.push(1e3 * behind);
         }
         false

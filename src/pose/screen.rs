@@ -20,7 +20,7 @@ use super::onward::{Onward, move_on};
 /// It takes the movers as they are, whatever state they are of: its own lists are brought into their order.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Screen {
+pub struct Screen {
     bodies: SecondaryMap<BodyKey, Shown>,
     /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
     keys: Vec<BodyKey>,

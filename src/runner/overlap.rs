@@ -133,7 +133,7 @@ impl Overlap {
             view: View::new(settings, simulation.take_screen()),
             run: simulation.id(),
             published: None,
-            is_stopped: simulation.clock().stands_still(),
+            is_stopped: simulation.clock().settings().stands_still(),
             real_time: simulation.clock().real_time(),
             longest_frame: Duration::ZERO,
             simulation: Some(simulation),
@@ -261,7 +261,7 @@ impl Overlap {
         hooks: &mut H,
     ) -> Result<(), H::Error> {
         let simulation = self.here();
-        let is_stopped = simulation.clock().stands_still();
+        let is_stopped = simulation.clock().settings().stands_still();
         let result = hooks.before_frame(simulation, frame_time);
         simulation.begin_frame(frame_time);
         self.is_stopped = is_stopped;
@@ -292,10 +292,10 @@ impl Overlap {
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
         let slack = self.slack;
         let clock = self.here().clock();
-        let end = step.end_time + clock.rate().period().mul_f32(slack);
-        let wait = end.saturating_sub(clock.time()).as_secs_f64() / clock.speed();
+        let end = step.end_time + clock.settings().rate().period().mul_f32(slack);
+        let wait = end.saturating_sub(clock.time()).as_secs_f64() / clock.settings().speed();
         // Of a single step in a pause there is no time to wait for.
-        let wait = if clock.is_paused() { 0.0 } else { wait };
+        let wait = if clock.settings().is_paused() { 0.0 } else { wait };
         let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
         let due = self.real_time.saturating_add(wait);
         if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
@@ -353,7 +353,7 @@ impl Overlap {
     fn read_clock(&mut self) {
         if let Some(simulation) = &self.simulation {
             self.real_time = simulation.clock().real_time();
-            self.longest_frame = simulation.clock().max_frame_time();
+            self.longest_frame = simulation.clock().settings().max_frame_time();
             self.view.receive(None, Pace::of(simulation));
         }
     }
@@ -554,7 +554,7 @@ mod tests {
         type Error = std::convert::Infallible;
 
         fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Self::Error> {
-            simulation.set_max_frame_time(MS(3));
+            simulation.clock_settings_mut().set_max_frame_time(MS(3));
             Ok(())
         }
     }
@@ -567,7 +567,10 @@ mod tests {
         // While a step is under way, and while none is.
         for max in [30, 20] {
             let now = overlap.now();
-            overlap.simulation().set_max_frame_time(MS(max));
+            overlap
+                .simulation()
+                .clock_settings_mut()
+                .set_max_frame_time(MS(max));
             overlap.frame(MS(100), &mut game).unwrap();
             assert_eq!(overlap.now() - now, MS(max));
             overlap.simulation().pause();

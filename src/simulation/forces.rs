@@ -15,7 +15,7 @@ use super::Simulation;
 /// | --- | --- |
 /// | in the hook before a step | that step; if it is not made they are discarded |
 /// | in the hook after a step, or between frames | the next step, in this frame or a later one |
-/// | in a pause, or at speed 0 | a step of the next frame: a [single one](Self::step_once), or one after `resume`. If that frame has none, because time still stands, they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+/// | in a pause, or at speed 0 | a step of the next frame: a [single one](crate::ClockSettings::step_once), or one after `resume`. If that frame has none, because time still stands, they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
 ///
 /// Pending forces add up: a game that adds a force in every frame, not in every step, pushes in proportion to the
 /// number of frames until the step. In a pause that would grow without bound, so they are discarded with the frame.

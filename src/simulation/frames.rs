@@ -78,17 +78,18 @@ impl Simulation {
         let tick = self.clock.tick();
         self.frame.resimulated += std::mem::take(&mut self.made_again);
         let again = self.frame.resimulated + self.steps_to_resimulate();
+        let leaves_a_fraction = self.clock.settings().leaves_a_fraction();
         self.frame.dropped += self.clock.begin_frame_after(again, frame_time);
         self.frame.tick = self.clock.tick();
         if self.frame.tick != tick {
             self.renumber(self.frame.tick);
         }
-        self.frame.alpha = if self.clock.stepping().leaves_a_fraction() {
+        self.frame.alpha = if leaves_a_fraction {
             self.clock.alpha()
         } else {
             1.0
         };
-        if !self.clock.is_paused() {
+        if !self.clock.settings().is_paused() {
             self.shown_for += frame_time;
         }
     }
@@ -226,7 +227,7 @@ impl Simulation {
         self.abort_steps();
         self.phase = Phase::Outside;
         self.notice_edits();
-        if self.frame.steps == 0 && self.clock.is_stopped() {
+        if self.frame.steps == 0 && self.clock.settings().is_stopped() {
             self.frame.forgotten_forces = self.state.forces.forget();
         }
         self.frame.number += 1;

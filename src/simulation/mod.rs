@@ -362,7 +362,9 @@ mod tests {
                 simulation.insert(body, ColliderBuilder::ball(0.5))
             })
             .collect();
-        simulation.set_max_frame_time(Duration::MAX);
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
         assert_eq!(simulation.state.pairs.movers().len(), 100);
         assert_eq!(
             simulation.advance(Duration::from_secs(5), |_, _| ()).awake,

@@ -304,7 +304,7 @@ impl Simulation {
         let handle = self.living(key, true)?;
         // Where it was put before this is known from here on.
         self.notice_edits();
-        let dt = self.clock().rate().dt();
+        let dt = self.clock().settings().rate().dt();
         let PhysicsWorld {
             bodies, colliders, ..
         } = &mut self.state.world.physics;

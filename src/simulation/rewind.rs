@@ -24,9 +24,9 @@ pub enum RewindError {
         kept: Range<u64>,
     },
     /// More steps would have to be made again than
-    /// [`set_max_steps_per_frame`](Simulation::set_max_steps_per_frame) or
-    /// [`set_budget`](Simulation::set_budget) allow, with one left for the frame's own step: request a full state, and
-    /// call [`replace_state`](Simulation::replace_state) with that.
+    /// [`set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame) or
+    /// [`set_budget`](crate::ClockSettings::set_budget) allow, with one left for the frame's own step: request a full
+    /// state, and call [`replace_state`](Simulation::replace_state) with that.
     #[error(
         "{steps} steps to be made again, where a frame may make {most}: \
          call `replace_state` with a full state, or raise that limit"
@@ -112,7 +112,7 @@ impl Simulation {
     /// keeps none.
     ///
     /// A state's size is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
-    /// discarded when ticks are [renumbered](Self::set_tick), and when the [origin](Self::shift_origin) is shifted
+    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), and when the [origin](Self::shift_origin) is shifted
     /// between frames. A [clone](Self#the-state-as-a-value) and a saved state hold none of them.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
         self.ring.set_limits(ticks, bytes);
@@ -155,7 +155,7 @@ impl Simulation {
     /// ```
     ///
     /// A player who rewinds sees motion that is as smooth backwards as forwards: in a pause, set the
-    /// [overstep](Self::set_overstep) of each frame too. With [`Stepping::Fixed`](crate::Stepping::Fixed) only, and in
+    /// [overstep](crate::ClockSettings::set_overstep) of each frame too. With [`Stepping::Fixed`](crate::Stepping::Fixed) only, and in
     /// one thread: in a pause a `Runner` and an `Overlap` show the state itself.
     ///
     /// ```
@@ -175,8 +175,8 @@ impl Simulation {
     /// let frame_time = Duration::from_millis(7);
     /// for steps in [4.5_f32, 4.2, 3.9] {
     ///     simulation.rewind(steps as u64)?;
-    ///     let period = simulation.clock().rate().period();
-    ///     simulation.set_overstep(period.mul_f32(steps.fract()));
+    ///     let period = simulation.clock().settings().rate().period();
+    ///     simulation.clock_settings_mut().set_overstep(period.mul_f32(steps.fract()));
     ///     simulation.advance(frame_time, |_, _| ());
     ///     // As always, a frame shows one step ago.
     ///     let x = simulation.pose(key).unwrap().translation.x;
@@ -267,7 +267,7 @@ impl Simulation {
             self.made_again
         };
         let steps = made + (present - tick);
-        let most = self.clock.most_steps();
+        let most = self.clock.settings().most_steps();
         if steps >= most {
             return Err(RewindError::TooManySteps { steps, most });
         }

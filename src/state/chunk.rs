@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
-use crate::time::Settings;
+use crate::time::ClockSettings;
 
 use super::bytes::{Start, checksum};
 
@@ -65,7 +65,7 @@ impl Kind {
 pub(super) struct Frame {
     pub time: Duration,
     /// What the clock was set to, if it is not what it was before the frame before.
-    pub settings: Option<Settings>,
+    pub settings: Option<ClockSettings>,
 }
 
 /// The contents of [`Kind::Made`], after each part that is due.

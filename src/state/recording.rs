@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::key::BodyKey;
 use crate::simulation::{SaveError, Simulation};
-use crate::time::{Settings, Step};
+use crate::time::{ClockSettings, Step};
 
 use super::chunk::{self, Bodies, Check, Frame, Kind, START};
 
@@ -158,7 +158,7 @@ pub struct Recorder<W> {
     steps_since_state: u64,
     keyframe_bytes: u64,
     /// What the reader knows from the chunks since the last state.
-    clock: Option<Settings>,
+    clock: Option<ClockSettings>,
     awake: Option<Vec<BodyKey>>,
     /// The tick of the last input.
     tick: u64,
@@ -310,9 +310,9 @@ impl<W: Write> Recorder<W> {
         distance > 0 && self.steps_since_state >= distance
     }
 
-    fn record_frame(&mut self, clock: Settings, time: Duration) -> Result<(), RecordError> {
-        let is_known = self.clock.as_ref() == Some(&clock);
-        let settings = (!is_known).then_some(clock);
+    fn record_frame(&mut self, clock: &ClockSettings, time: Duration) -> Result<(), RecordError> {
+        let is_known = self.clock.as_ref() == Some(clock);
+        let settings = (!is_known).then(|| clock.clone());
         let frame = Frame { time, settings };
         self.record(Kind::Frame, &frame)?;
         self.clock = frame.settings.or(self.clock.take());

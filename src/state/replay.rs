@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
 use crate::step::ForceGenerator;
-use crate::time::{Settings, Step};
+use crate::time::{ClockSettings, Step};
 
 use super::bytes::{NoStart, Start, decode};
 use super::chunk::{self, Check, Chunk, Frame, Kind, NoChunk, START, State};
@@ -288,7 +288,7 @@ pub struct Replay<'r> {
     /// What is still to come: whole chunks.
     rest: &'r [u8],
     /// As in the recorder: what later chunks leave out.
-    clock: Option<Settings>,
+    clock: Option<ClockSettings>,
     awake: Vec<BodyKey>,
     /// The tick of the last input.
     tick: u64,
@@ -421,9 +421,10 @@ impl<'r> Replay<'r> {
     fn frame(&mut self, simulation: &mut Simulation) -> Result<Duration, ReplayError> {
         let frame: Frame = self.contents()?;
         self.clock = frame.settings.or(self.clock.take());
-        let clock = self.clock.as_ref().ok_or(ReplayError::Contents)?;
-        let most_steps = u32::try_from(self.rest.len()).unwrap_or(u32::MAX);
-        set(simulation, clock, most_steps)?;
+        let mut clock = self.clock.clone().ok_or(ReplayError::Contents)?;
+        // More than that are in no recording of so many bytes.
+        clock.bound_single_steps(u32::try_from(self.rest.len()).unwrap_or(u32::MAX));
+        *simulation.clock_settings_mut() = clock;
         Ok(frame.time)
     }
 
@@ -488,37 +489,11 @@ impl fmt::Debug for Replay<'_> {
     }
 }
 
-/// Sets what was set. More single steps than `most_steps` are in no recording of that many bytes.
-fn set(simulation: &mut Simulation, clock: &Settings, most_steps: u32) -> Result<(), ReplayError> {
-    let speed = simulation.set_speed(clock.speed);
-    speed.map_err(|_| ReplayError::Contents)?;
-    simulation.set_rate(clock.rate);
-    let stepping = clock.stepping;
-    simulation.set_stepping(stepping.strategy);
-    simulation.set_max_frame_time(stepping.max_frame_time);
-    simulation.set_max_steps_per_frame(stepping.max_steps_per_frame);
-    simulation.set_budget(stepping.budget);
-    // This also forgets the single steps.
-    simulation.resume();
-    if clock.is_paused {
-        simulation.pause();
-    }
-    for _ in 0..clock.single_steps.min(most_steps) {
-        simulation.step_once();
-    }
-    if let Some(tick) = clock.new_tick {
-        simulation.set_tick(tick);
-    }
-    if let Some(overstep) = clock.new_overstep {
-        simulation.set_overstep(overstep);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::state::bytes::checksum;
+    use crate::time::Rate;
     use proptest::prelude::*;
     use rapier::prelude::*;
 
@@ -602,11 +577,17 @@ mod tests {
         ) {
             let state = state();
             let mut bytes = recording_of(&state);
-            let settings = Simulation::default().clock().settings();
+            let mut settings = ClockSettings::new(Rate::default());
+            settings.pause();
+            // Behind rate, speed and pause: more single steps than a game could ask for.
+            let mut forged = postcard::to_stdvec(&settings).unwrap();
+            forged.splice(11..12, postcard::to_stdvec(&u32::MAX).unwrap());
+            let forged: ClockSettings = postcard::from_bytes(&forged).unwrap();
+            prop_assert_eq!(forged.single_steps(), u32::MAX);
             for (kind, contents, is_plain) in chunks {
                 let frame = Frame {
                     time: Duration::from_millis(contents.len() as u64 * 1_000),
-                    settings: Some(Settings { single_steps: u32::MAX, is_paused: kind % 2 == 0, ..settings.clone() }),
+                    settings: Some(forged.clone()),
                 };
                 let chunk = match kind {
                     0 => recording_of(&state).split_off(Start::LEN),

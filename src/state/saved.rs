@@ -245,7 +245,7 @@ fn layout() -> [u8; 8] {
         sample.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     }
     let before = postcard::to_stdvec(&sample).unwrap_or_default();
-    sample.advance(sample.clock().rate().period() * 2, |_, _| ());
+    sample.advance(sample.clock().settings().rate().period() * 2, |_, _| ());
     let after = postcard::to_stdvec(&sample).unwrap_or_default();
     (XxHash3_64::oneshot(&before) ^ after.len() as u64).to_le_bytes()
 }

@@ -406,20 +406,20 @@ mod tests {
         ) {
             let delivery = if earliest { Delivery::NextStep } else { Delivery::ByTime };
             let (mut clock, mut queue) = (clock(), InputQueue::new(delivery));
-            clock.set_max_steps_per_frame(Some(10));
+            clock.settings_mut().set_max_steps_per_frame(Some(10));
             let mut pushed = Vec::new();
             let mut taken = Vec::new();
             for (i, (nanos, speed, pause, restart)) in frames.into_iter().enumerate() {
                 if restart {
                     clock = Clock::new(Rate::hz(100).unwrap());
-                    clock.set_max_steps_per_frame(Some(10));
+                    clock.settings_mut().set_max_steps_per_frame(Some(10));
                 }
                 for (id, (_, stamp)) in stamps.iter().enumerate().filter(|(_, (f, _))| *f == i) {
                     queue.push(Duration::from_nanos(*stamp), id);
                     pushed.push(id);
                 }
-                clock.set_speed(f64::from(speed) / 2.0).unwrap();
-                if pause { clock.pause(); clock.step_once() } else { clock.resume() }
+                clock.settings_mut().set_speed(f64::from(speed) / 2.0).unwrap();
+                if pause { clock.settings_mut().pause(); clock.settings_mut().step_once() } else { clock.settings_mut().resume() }
                 clock.begin_frame(Duration::from_nanos(nanos));
                 while let Some(step) = clock.next_step() {
                     for sample in queue.drain(step) {
@@ -545,7 +545,7 @@ mod tests {
     #[test]
     fn in_slow_motion_a_stamp_is_believed_as_far_ahead_as_at_full_speed() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
-        clock.set_speed(0.1).unwrap();
+        clock.settings_mut().set_speed(0.1).unwrap();
         queue.push(MS(150), 1); // half a step of 100 ms ahead, and five of 10 ms
         queue.push(MS(105), 2);
         assert_eq!(frame(&mut clock, 100, &mut queue), [(0, vec![1])]);
@@ -556,14 +556,14 @@ mod tests {
     #[test]
     fn input_of_a_pause_goes_to_the_single_step_or_the_first_step_after_it() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
-        clock.pause();
+        clock.settings_mut().pause();
         queue.push(MS(100), 1);
         assert!(frame(&mut clock, 200, &mut queue).is_empty());
-        clock.step_once();
+        clock.settings_mut().step_once();
         assert_eq!(frame(&mut clock, 200, &mut queue), [(0, vec![1])]);
         queue.push(MS(500), 2);
         frame(&mut clock, 3_000, &mut queue);
-        clock.resume();
+        clock.settings_mut().resume();
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![2])]);
         assert_eq!(queue.counts(), InputCounts::default());
     }

@@ -163,7 +163,7 @@ impl<T> TickQueue<T> {
         self.tick
     }
 
-    /// Continues at `tick`, together with [`Simulation::set_tick`](crate::Simulation::set_tick): after a
+    /// Continues at `tick`, together with [`ClockSettings::set_tick`](crate::ClockSettings::set_tick): after a
     /// rollback, or to join a match. Samples for `tick` and later are kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
@@ -227,7 +227,7 @@ mod tests {
             for (id, (tick, skipped, action)) in (0..).zip(actions) {
                 match action {
                     0 => {
-                        clock.set_tick(tick);
+                        clock.settings_mut().set_tick(tick);
                         queue.set_tick(tick);
                         next = tick;
                     }
@@ -268,7 +268,7 @@ mod tests {
             drained(&mut queue, step(&mut clock));
         }
         assert_eq!(queue.push(2, 20).unwrap_err().into_input(), 20);
-        clock.set_tick(2);
+        clock.settings_mut().set_tick(2);
         queue.set_tick(2);
         queue.push(2, 20).unwrap();
         queue.push(4, 40).unwrap();
@@ -285,7 +285,7 @@ mod tests {
         for _ in 0..6 {
             drained(&mut queue, step(&mut clock));
         }
-        clock.set_tick(2);
+        clock.settings_mut().set_tick(2);
         assert_eq!(drained(&mut queue, step(&mut clock)), []);
         assert_eq!(queue.tick(), 3);
         queue.push(3, 30).unwrap();
@@ -310,7 +310,7 @@ mod tests {
         let mut queue = TickQueue::new(u64::MAX - 1, u64::MAX);
         queue.push(u64::MAX, 1).unwrap();
         let mut clock = clock();
-        clock.set_tick(u64::MAX - 1);
+        clock.settings_mut().set_tick(u64::MAX - 1);
         assert_eq!(drained(&mut queue, step(&mut clock)), []);
         assert_eq!((queue.tick(), queue.len()), (u64::MAX, 1));
         let by = u64::MAX;

@@ -13,10 +13,7 @@ mod snapping;
 // Noisy frame times in, even ones out.
 mod frame_filter;
 
-#[cfg(feature = "serde")]
-pub(crate) use clock::Settings;
-pub(crate) use clock::StepSettings;
-pub use clock::{Budget, Clock, Dropped, SpeedError, Step};
+pub use clock::{Budget, Clock, ClockSettings, Dropped, SpeedError, Step};
 pub use frame_filter::{FilterError, FrameFilter};
 pub use frame_timer::FrameTimer;
 pub use rate::{Rate, RateError};

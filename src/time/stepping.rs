@@ -2,7 +2,7 @@
 
 use super::rate::{NANOS_PER_SECOND, Rate};
 
-/// How elapsed time becomes steps: for [`Clock::set_stepping`](crate::Clock::set_stepping).
+/// How elapsed time becomes steps: for [`ClockSettings::set_stepping`](crate::ClockSettings::set_stepping).
 ///
 /// # Choosing
 /// | | steps in a frame | same run at every frame rate | keeps up with real time | choose it for |
@@ -23,19 +23,19 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::new(Rate::hz(240)?);
-/// simulation.set_stepping(Stepping::DisplayCounted);
+/// simulation.clock_settings_mut().set_stepping(Stepping::DisplayCounted);
 /// let frame = simulation.advance(Duration::from_millis(17), |_, _| ());
 /// assert_eq!(frame.steps, 4); // a display at 60 Hz
 ///
 /// // And back, between two frames.
-/// simulation.set_stepping(Stepping::Fixed);
+/// simulation.clock_settings_mut().set_stepping(Stepping::Fixed);
 /// simulation.set_smoothing(Smoothing::Latest);
 /// # Ok::<(), evenstep::RateError>(())
 /// ```
 ///
 /// None of them ever makes a step of length zero. What Box2D's users often do, whole steps rounded down,
 /// a maximum per frame, the rest dropped and the fraction kept, is `Fixed` with
-/// [`Clock::set_max_steps_per_frame`](crate::Clock::set_max_steps_per_frame).
+/// [`ClockSettings::set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -49,11 +49,11 @@ pub enum Stepping {
     Fixed,
     /// One step of the rate's length in each frame, however long the frame took.
     ///
-    /// The game runs slower where frames are longer. [`Clock::set_speed`](crate::Clock::set_speed)
+    /// The game runs slower where frames are longer. [`ClockSettings::set_speed`](crate::ClockSettings::set_speed)
     /// makes one step in several frames.
     FrameLocked,
     /// One step as long as the frame, capped by
-    /// [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time); none in a frame of no time.
+    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time); none in a frame of no time.
     ///
     /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a
     /// step: with 1/15 s or less Rapier does not lose contacts.
@@ -73,38 +73,16 @@ pub enum Stepping {
     DisplayCounted,
 }
 
-/// The steps of one frame. Amounts of time are in the clock's units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    /// The number of steps of the rate's length.
-    pub whole: u64,
-    /// The length of a last step that differs from it; 0 for none.
-    pub last: u128,
-    /// What waits for the next frame.
-    pub left: u128,
-}
-
 impl Stepping {
-    /// Divides the time that was gathered into steps.
-    pub(crate) fn plan(self, gathered: u128, step: u128) -> Plan {
+    /// Divides the time that was gathered into steps of the rate's length and a last one of another, and what waits for
+    /// the next frame. Lengths are in the clock's units.
+    pub(crate) fn plan(self, gathered: u128, step: u128) -> (u64, Option<u128>, u128) {
         let whole = u64::try_from(gathered / step).unwrap_or(u64::MAX);
         let rest = gathered % step;
         match self {
-            Self::Fixed | Self::FrameLocked | Self::DisplayCounted => Plan {
-                whole,
-                last: 0,
-                left: rest,
-            },
-            Self::SemiFixed => Plan {
-                whole,
-                last: rest,
-                left: 0,
-            },
-            Self::Variable => Plan {
-                whole: 0,
-                last: gathered,
-                left: 0,
-            },
+            Self::Fixed | Self::FrameLocked | Self::DisplayCounted => (whole, None, rest),
+            Self::SemiFixed => (whole, (rest > 0).then_some(rest), 0),
+            Self::Variable => (0, Some(gathered), 0),
         }
     }
 
@@ -115,11 +93,6 @@ impl Stepping {
             Self::DisplayCounted => Some(display_count(nanos, rate)),
             Self::Fixed | Self::Variable | Self::SemiFixed => None,
         }
-    }
-
-    /// Whether a part of a step may be left over at the end of a frame, to be interpolated.
-    pub(crate) fn leaves_a_fraction(self) -> bool {
-        self == Self::Fixed
     }
 }
 

@@ -243,7 +243,7 @@ impl Model {
     /// A frame without a step has ended: what waits for one is forgotten if time stands still.
     pub fn forget_pushes(&mut self, simulation: &Simulation, steps: u64) -> u64 {
         let clock = simulation.clock();
-        let stands = clock.is_paused() || clock.speed() == 0.0;
+        let stands = clock.settings().is_paused() || clock.settings().speed() == 0.0;
         if steps > 0 || !stands || self.asks_for_step {
             return 0;
         }
@@ -413,22 +413,26 @@ impl Model {
                 assert_eq!(simulation.history(), states.max(2));
             }
             Setting::Tick(tick) => {
-                simulation.set_tick(tick);
+                simulation.clock_settings_mut().set_tick(tick);
                 self.new_tick = Some(tick);
             }
-            Setting::Hz(hz) => simulation.set_rate(Rate::hz(hz).unwrap()),
+            Setting::Hz(hz) => simulation
+                .clock_settings_mut()
+                .set_rate(Rate::hz(hz).unwrap()),
             Setting::Pause => simulation.pause(),
             Setting::Resume => {
                 simulation.resume();
                 self.asks_for_step = false;
             }
             Setting::StepOnce => {
-                simulation.step_once();
-                self.asks_for_step = simulation.clock().is_paused();
+                simulation.clock_settings_mut().step_once();
+                self.asks_for_step = simulation.clock().settings().is_paused();
             }
             Setting::Speed(speed) => simulation.set_speed(speed).unwrap(),
-            Setting::Stepping(i) => simulation.set_stepping(STEPPINGS[i]),
-            Setting::MaxSteps(most) => simulation.set_max_steps_per_frame(most),
+            Setting::Stepping(i) => simulation.clock_settings_mut().set_stepping(STEPPINGS[i]),
+            Setting::MaxSteps(most) => simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(most),
         }
     }
 
@@ -567,7 +571,7 @@ impl Model {
             self.notice(simulation);
         }
         simulation.set_previous_from_velocity(key).unwrap();
-        let dt = simulation.clock().rate().dt();
+        let dt = simulation.clock().settings().rate().dt();
         let rapiers = simulation.body(key).unwrap();
         let (position, after) = (*rapiers.position(), velocity(rapiers));
         if !position.is_finite() {

@@ -102,7 +102,9 @@ pub const NO_STEP: Duration = Duration::from_micros(1);
 
 /// Brings a simulation at one step a second to a tenth of the way between two states.
 pub fn to_between_states(simulation: &mut Simulation) {
-    simulation.set_max_frame_time(Duration::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
     simulation.advance(Duration::from_millis(2_100), |_, _| ());
 }
 

@@ -84,11 +84,11 @@ impl Screen {
         let mut time = Duration::ZERO;
         if length >= 1.0 {
             ahead.pause();
-            ahead.step_once();
+            ahead.clock_settings_mut().step_once();
         } else {
-            ahead.set_overstep(Duration::ZERO);
-            ahead.set_stepping(Stepping::Variable);
-            let period = self.simulation.clock().rate().period();
+            ahead.clock_settings_mut().set_overstep(Duration::ZERO);
+            ahead.clock_settings_mut().set_stepping(Stepping::Variable);
+            let period = self.simulation.clock().settings().rate().period();
             time = period.mul_f32(length).max(Duration::from_nanos(1));
         }
         let now = self.simulation.clock().real_time();
@@ -124,7 +124,7 @@ impl Truth {
         simulation.set_history(8);
         simulation.pause();
         for _ in 0..AHEAD {
-            simulation.step_once();
+            simulation.clock_settings_mut().step_once();
             simulation.advance(Duration::ZERO, |simulation, step| {
                 game(simulation, step, Duration::MAX);
             });
@@ -278,7 +278,7 @@ fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
 
 /// Crates that fall onto a heap, and ten heavy balls that fly into it.
 fn heap_shot_at(simulation: &mut Simulation) -> BodyKey {
-    *simulation = with_floor(simulation.clock().rate());
+    *simulation = with_floor(simulation.clock().settings().rate());
     let crates = heap(simulation, 200);
     for i in 0..10u8 {
         let at = Vector::new(-15.0 - 6.0 * f32::from(i), 2.5, 3.5);

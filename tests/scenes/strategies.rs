@@ -157,7 +157,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "stack of 25",
         build: |simulation| {
-            *simulation = with_floor(simulation.clock().rate());
+            *simulation = with_floor(simulation.clock().settings().rate());
             let crates = (0..25).map(|i| {
                 let at = Vector::Y * (0.5 + i as f32);
                 let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
@@ -174,7 +174,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "elastic ball",
         build: |simulation| {
-            *simulation = with_floor(simulation.clock().rate());
+            *simulation = with_floor(simulation.clock().settings().rate());
             let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
             let ball = ColliderBuilder::ball(0.5).restitution(1.0).friction(0.0);
             let ball = ball.restitution_combine_rule(CoefficientCombineRule::Max);
@@ -250,7 +250,7 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "1,000 mixed bodies",
         build: |simulation| {
-            *simulation = with_floor(simulation.clock().rate());
+            *simulation = with_floor(simulation.clock().settings().rate());
             let crates = pile(simulation, 700);
             for i in 0..300 {
                 let at = Vector::new(
@@ -441,10 +441,14 @@ pub fn run(
     reference: Option<&Reference>,
 ) -> Outcome {
     let (mut simulation, key) = start(scene, strategy.hz);
-    simulation.set_stepping(strategy.stepping);
+    simulation
+        .clock_settings_mut()
+        .set_stepping(strategy.stepping);
     simulation.set_smoothing(strategy.smoothing);
     // No frame of these traces is cut: each run covers the same time.
-    simulation.set_max_frame_time(Duration::from_millis(300));
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::from_millis(300));
     let mut outcome = Outcome::default();
     let (mut simulated, mut wall, mut now) = (0.0, Duration::ZERO, 0.0);
     let (mut speeds, mut worst) = (Vec::new(), f64::MIN);
@@ -519,7 +523,9 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     let mut random = Random(seed);
     let mut simulation = Simulation::new(Rate::hz(strategy.hz).expect("not zero"));
     simulation.physics_mut().gravity = Vector::ZERO;
-    simulation.set_stepping(strategy.stepping);
+    simulation
+        .clock_settings_mut()
+        .set_stepping(strategy.stepping);
     simulation.set_smoothing(strategy.smoothing);
     let body = RigidBodyBuilder::dynamic().can_sleep(false);
     let key = simulation.insert(body, ColliderBuilder::ball(0.5));

@@ -83,7 +83,7 @@ impl End {
     fn watch(&mut self, time: Duration) {
         let player = &self.peer.player;
         let seconds = time.as_secs_f64();
-        self.speeds[0] += player.simulation.clock().speed() * seconds;
+        self.speeds[0] += player.simulation.clock().settings().speed() * seconds;
         self.speeds[1] += seconds;
         for (i, key) in player.game.players.into_iter().enumerate() {
             let body = player.simulation.body(key).expect("a player stays");

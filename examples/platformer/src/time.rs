@@ -56,7 +56,7 @@ impl TimeKeys {
 /// that is kept, time stands still.
 pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     let oldest = simulation.rewindable().start;
-    let step = simulation.clock().rate().dt_f64();
+    let step = simulation.clock().settings().rate().dt_f64();
     // In steps. What is shown is between the state after `tick - 1` steps and that after `tick`.
     let frame = simulation.frame();
     let now = frame.tick as f64 + f64::from(frame.alpha);
@@ -66,7 +66,7 @@ pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     if tick == simulation.tick() || simulation.rewind(tick).is_ok() {
         // A frame in a pause makes no step. Real time goes on, as the stamps of input need it.
         simulation.pause();
-        simulation.set_overstep(overstep);
+        simulation.clock_settings_mut().set_overstep(overstep);
         simulation.advance(frame_time, |_, _| ());
     }
 }

@@ -42,7 +42,7 @@ pub struct Pace {
 
 impl Pace {
     fn apply(self, simulation: &mut Simulation) {
-        simulation.set_rate(self.rate);
+        simulation.clock_settings_mut().set_rate(self.rate);
         (simulation.set_speed(self.speed)).expect("the panel has no other");
         if self.is_paused {
             simulation.pause();
@@ -143,7 +143,7 @@ impl Half {
             }
         } else {
             // A runner lifts this limit.
-            simulation.set_max_frame_time(Duration::from_millis(250));
+            simulation.clock_settings_mut().set_max_frame_time(Duration::from_millis(250));
             Host::Here(Box::new((simulation, player)))
         });
     }

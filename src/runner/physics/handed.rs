@@ -11,7 +11,7 @@ impl Snapshot {
         self.run = simulation.id();
         self.tick = simulation.tick();
         self.time = clock.time().saturating_sub(clock.overstep());
-        let (frame_dt, rate) = (simulation.frame().dt, clock.rate());
+        let (frame_dt, rate) = (simulation.frame().dt, clock.settings().rate());
         // Of the step that has led to it: the rate may have been changed since.
         let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();
         self.dt = if is_other_rate {
@@ -32,10 +32,11 @@ impl Pace {
     /// From a simulation's last frame on.
     pub fn of(simulation: &Simulation) -> Self {
         let clock = simulation.clock();
-        let speed = if clock.stands_still() {
+        let settings = clock.settings();
+        let speed = if settings.stands_still() {
             0.0
         } else {
-            clock.speed()
+            settings.speed()
         };
         Self {
             real: clock.real_time(),

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
-use crate::time::StepSettings;
 
 use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
 use super::orders::Orders;
@@ -67,7 +66,7 @@ impl<H: Hooks> Physics<H> {
         let mut physics = Self {
             run: simulation.id(),
             published: None,
-            is_stopped: simulation.clock().stands_still(),
+            is_stopped: simulation.clock().settings().stands_still(),
             simulation,
             hooks,
             settings,
@@ -164,7 +163,7 @@ impl<H: Hooks> Physics<H> {
 
     /// Whether the next step comes as soon as at speed 1, or sooner.
     fn is_step_near(&self) -> bool {
-        let period = self.simulation.clock().rate().period();
+        let period = self.simulation.clock().settings().rate().period();
         let until = self.until_next_step();
         until.is_some_and(|until| until <= period)
     }
@@ -224,7 +223,7 @@ impl<H: Hooks> Physics<H> {
             frame_time = frame_time.as_secs_f64()
         );
         let tick = self.simulation.tick();
-        self.is_stopped = self.simulation.clock().stands_still();
+        self.is_stopped = self.simulation.clock().settings().stands_still();
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
             begin_frame(simulation, hooks, frame_time)?;
@@ -324,14 +323,14 @@ fn begin_frame<H: Hooks>(
     hooks: &mut H,
     frame_time: Duration,
 ) -> Result<(), H::Error> {
-    let settings = simulation.replace_step_settings(StepSettings::UNLIMITED);
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        let result = hooks.before_frame(simulation, frame_time);
-        simulation.begin_frame(frame_time);
-        result
-    }));
-    simulation.replace_step_settings(settings);
-    result.unwrap_or_else(|payload| resume_unwind(payload))
+    simulation.clock_settings_mut().lift_limits(true);
+    let before = AssertUnwindSafe(|| hooks.before_frame(simulation, frame_time));
+    let result = catch_unwind(before).unwrap_or_else(|payload| {
+        simulation.clock_settings_mut().lift_limits(false);
+        resume_unwind(payload)
+    });
+    simulation.begin_frame(frame_time);
+    result
 }
 
 /// A question that panics has changed nothing: the game goes on.

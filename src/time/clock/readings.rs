@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::time::rate::duration_from_nanos;
 
+use super::speed::Speed;
 use super::units::{units_per_nano, units_per_step};
 use super::{Clock, Dropped};
 
@@ -41,11 +42,7 @@ impl Clock {
     /// ```
     #[must_use]
     pub fn time(&self) -> Duration {
-        let due = match self.due.steps {
-            0 => 0,
-            _ => self.length().saturating_add(self.units_after_next()),
-        };
-        let units = self.simulated.saturating_add(due);
+        let units = self.simulated.saturating_add(self.units_due());
         self.duration(units.saturating_add(self.overstep))
     }
 
@@ -56,7 +53,7 @@ impl Clock {
     /// # use evenstep::{Clock, Rate};
     /// # use std::time::Duration;
     /// let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.set_speed(0.5)?;
+    /// clock.settings_mut().set_speed(0.5)?;
     /// let time = clock.time_after(Duration::from_millis(30));
     /// assert_eq!(time, Duration::from_millis(15));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,11 +73,11 @@ impl Clock {
     }
 
     /// How long the next frame must be for a step to be due, rounded up to a nanosecond. Never zero, unless a
-    /// [single step](Self::step_once) is due. `None` if time stands still: in a pause, or at speed 0.
+    /// [single step](crate::ClockSettings::step_once) is due. `None` if time stands still: in a pause, or at speed 0.
     ///
     /// For a loop that draws nothing and sleeps until then, such as a server's. With
     /// [`Stepping::Fixed`](crate::Stepping::Fixed) only: the others depend on how many frames there are. A frame longer
-    /// than [`max_frame_time`](Self::max_frame_time) counts as that.
+    /// than [`max_frame_time`](crate::ClockSettings::max_frame_time) counts as that.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -88,24 +85,24 @@ impl Clock {
     /// let mut clock = Clock::new(Rate::hz(50)?);
     /// clock.begin_frame(Duration::from_millis(15));
     /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(5)));
-    /// clock.set_speed(0.5)?;
+    /// clock.settings_mut().set_speed(0.5)?;
     /// assert_eq!(clock.until_next_step(), Some(Duration::from_millis(10)));
-    /// clock.pause();
+    /// clock.settings_mut().pause();
     /// assert_eq!(clock.until_next_step(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn until_next_step(&self) -> Option<Duration> {
-        if self.is_paused && self.single_steps > 0 {
-            return Some(Duration::ZERO);
-        }
-        let units_per_nano = units_per_nano(self.rate, self.speed);
-        if self.is_stopped() || units_per_nano == 0 {
+        let settings = &self.settings;
+        if settings.is_stopped() {
             return None;
         }
-        let missing = units_per_step(self.rate).saturating_sub(self.next_overstep());
+        if settings.is_paused() {
+            return Some(Duration::ZERO);
+        }
+        let missing = units_per_step(settings.rate()).saturating_sub(self.next_overstep());
         // A frame of no time makes no step, also if a faster rate makes one of what waits.
-        let nanos = missing.div_ceil(units_per_nano).max(1);
+        let nanos = missing.div_ceil(settings.units_per_nano()).max(1);
         Some(duration_from_nanos(nanos))
     }
 
@@ -128,9 +125,86 @@ impl Clock {
         self.simulated
     }
 
+    /// An amount of simulated time, rounded down to a nanosecond.
+    pub(super) fn duration(&self, units: u128) -> Duration {
+        duration_from_nanos(units / units_per_nano(self.unit_rate, Speed::ONE))
+    }
+
     /// All that was dropped since the clock was made.
     #[must_use]
     pub fn dropped(&self) -> Dropped {
         self.dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Rate;
+    use crate::time::clock::tests::{MS, clock, due, rate};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_next_step_is_due_then_and_no_nanosecond_earlier(
+            rate in rate(),
+            speed in 0.001..1_000.0,
+            frames in prop::collection::vec(0..250_000_000u64, 0..20),
+            new_rate in prop::option::of(rate()),
+            overstep in prop::option::of(0..2_000_000_000u64),
+        ) {
+            let mut clock = Clock::new(rate);
+            clock.settings_mut().set_max_frame_time(Duration::MAX);
+            clock.settings_mut().set_speed(speed).unwrap();
+            for nanos in frames {
+                clock.begin_frame(Duration::from_nanos(nanos));
+            }
+            clock.settings_mut().set_rate(new_rate.unwrap_or(rate));
+            if let Some(overstep) = overstep {
+                clock.settings_mut().set_overstep(Duration::from_nanos(overstep));
+            }
+            let until = clock.until_next_step().unwrap();
+            // As much as a frame can be.
+            prop_assume!(until <= clock.settings().max_frame_time());
+            let earlier = until.checked_sub(Duration::from_nanos(1));
+            if let Some(earlier) = earlier.filter(|earlier| !earlier.is_zero()) {
+                prop_assert_eq!(due(&mut clock.clone(), earlier), 0);
+            }
+            // Never none: a new rate may make several of the time that waits.
+            prop_assert!(due(&mut clock, until) > 0);
+        }
+    }
+
+    #[test]
+    fn alpha_is_never_rounded_up_to_one() {
+        let mut clock = clock(1);
+        clock.settings_mut().set_max_frame_time(Duration::MAX);
+        clock.begin_frame(Duration::from_nanos(999_999_999));
+        assert!(clock.alpha() < 1.0);
+        assert_eq!(clock.tick(), 0);
+    }
+
+    #[test]
+    fn no_step_is_to_come_while_time_stands_still() {
+        let mut clock = clock(100);
+        clock.begin_frame(MS(3));
+        clock.settings_mut().set_speed(0.0).unwrap();
+        assert_eq!(clock.until_next_step(), None);
+        clock.settings_mut().set_speed(2.0).unwrap();
+        clock.settings_mut().pause();
+        assert_eq!(clock.until_next_step(), None);
+        clock.settings_mut().step_once();
+        assert_eq!(clock.until_next_step(), Some(Duration::ZERO));
+        clock.settings_mut().resume();
+        assert_eq!(clock.until_next_step(), Some(Duration::from_micros(3_500)));
+    }
+
+    #[test]
+    fn a_step_that_a_faster_rate_makes_due_still_needs_a_frame_of_some_time() {
+        let mut clock = clock(1);
+        clock.begin_frame(MS(200));
+        clock.settings_mut().set_rate(Rate::hz(60).unwrap());
+        let until = clock.until_next_step().unwrap();
+        assert_eq!(due(&mut clock, until), 12);
     }
 }

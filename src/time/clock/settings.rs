@@ -1,35 +1,65 @@
 //! What can be set of a clock.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::time::rate::Rate;
+use crate::time::rate::{NANOS_PER_SECOND, Rate};
 use crate::time::stepping::Stepping;
 
-use super::StepSettings;
-use super::{Budget, Clock, LONGEST_FRAME, SPEED_UNITS};
+use super::speed::{Speed, SpeedError};
+use super::{Budget, Dropped, units};
 
-/// The largest speed: see [`SPEED_UNITS`] for what bounds it.
-pub(super) const MAX_SPEED: f64 = 1_000.0;
-
-/// Why a speed is refused. The clock is unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SpeedError {
-    /// NaN or infinite.
-    #[error("the speed {0} is not finite: give one from 0 to 1000")]
-    NotFinite(f64),
-    /// Below zero: time does not run backwards.
-    #[error("the speed {0} is negative: 0 stops time, and `Simulation::rewind` goes back")]
-    Negative(f64),
-    /// Above 1000.
-    #[error("the speed {0} is too large: give one from 0 to 1000")]
-    TooLarge(f64),
+/// What can be set of a [`Clock`](crate::Clock): from [`Clock::settings`](crate::Clock::settings).
+///
+/// Each takes effect in the next frame; its getter returns what was set. They are a plain value: those of one clock can be
+/// given to another.
+///
+/// ```
+/// use evenstep::{Clock, ClockSettings, Rate};
+///
+/// let mut settings = ClockSettings::new(Rate::hz(120)?);
+/// settings.set_speed(0.5)?;
+/// let mut clock = Clock::new(Rate::hz(60)?);
+/// *clock.settings_mut() = settings.clone();
+/// assert_eq!(clock.settings(), &settings);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ClockSettings {
+    rate: Rate,
+    speed: Speed,
+    /// In a pause, how many single steps are asked for.
+    pause: Option<u32>,
+    stepping: Stepping,
+    /// In nanoseconds: of more, the accumulator would overflow.
+    max_frame_time: u64,
+    max_steps_per_frame: Option<NonZeroU32>,
+    budget: Option<Budget>,
+    // What is asked of the next frame alone.
+    new_tick: Option<u64>,
+    new_overstep: Option<Duration>,
+    are_limits_lifted: bool,
 }
 
-/// # Settings
-///
-/// Each takes effect in the next frame; its getter returns what was set.
-impl Clock {
+impl ClockSettings {
+    /// Those of a clock at speed 1, with the defaults.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
+        Self {
+            rate,
+            speed: Speed::ONE,
+            pause: None,
+            stepping: Stepping::default(),
+            max_frame_time: 250_000_000,
+            max_steps_per_frame: None,
+            budget: None,
+            new_tick: None,
+            new_overstep: None,
+            are_limits_lifted: false,
+        }
+    }
+
     /// The steps per second.
     #[must_use]
     pub fn rate(&self) -> Rate {
@@ -51,7 +81,7 @@ impl Clock {
     /// # use evenstep::{Clock, Rate};
     /// # use std::time::Duration;
     /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.set_tick(100);
+    /// clock.settings_mut().set_tick(100);
     /// assert_eq!(clock.tick(), 0);
     /// clock.begin_frame(Duration::from_millis(20));
     /// assert_eq!(clock.next_step().unwrap().tick, 100);
@@ -61,7 +91,13 @@ impl Clock {
         self.new_tick = Some(tick);
     }
 
-    /// Sets the [overstep](Self::overstep) that the next frame starts with, in simulated time. A whole step or more
+    /// The tick that the next frame will start with, if one was set.
+    #[must_use]
+    pub fn new_tick(&self) -> Option<u64> {
+        self.new_tick
+    }
+
+    /// Sets the [overstep](crate::Clock::overstep) that the next frame starts with, in simulated time. A whole step or more
     /// is taken as just less than a step.
     ///
     /// ```
@@ -70,7 +106,7 @@ impl Clock {
     /// # let ms = Duration::from_millis;
     /// # let mut clock = Clock::new(Rate::hz(60)?);
     /// clock.begin_frame(ms(10));
-    /// clock.set_overstep(ms(0));
+    /// clock.settings_mut().set_overstep(ms(0));
     /// clock.begin_frame(ms(10));
     /// assert_eq!(clock.due(), 0); // 20 ms would hold a step
     /// # Ok::<(), evenstep::RateError>(())
@@ -83,43 +119,43 @@ impl Clock {
         self.new_overstep = Some(overstep);
     }
 
+    /// The overstep that the next frame will start with, if one was set.
+    #[must_use]
+    pub fn new_overstep(&self) -> Option<Duration> {
+        self.new_overstep
+    }
+
     /// How elapsed time becomes steps: [`Stepping::Fixed`] by default.
     #[must_use]
     pub fn stepping(&self) -> Stepping {
-        self.stepping.strategy
+        self.stepping
     }
 
     /// Sets how elapsed time becomes steps. The time in the accumulator is kept.
     pub fn set_stepping(&mut self, stepping: Stepping) {
-        self.stepping.strategy = stepping;
+        self.stepping = stepping;
     }
 
-    /// Stops simulated time until [`resume`](Self::resume). [`alpha`](Self::alpha) stays, so the picture stands still.
-    /// [`real_time`](Self::real_time) goes on.
+    /// Stops simulated time until [`resume`](Self::resume). [`alpha`](crate::Clock::alpha) stays, so the picture stands still.
+    /// [`real_time`](crate::Clock::real_time) goes on.
     pub fn pause(&mut self) {
-        self.is_paused = true;
+        self.pause.get_or_insert(0);
     }
 
     /// Resumes time. Single steps that were requested and not made are discarded.
     pub fn resume(&mut self) {
-        self.is_paused = false;
-        self.single_steps = 0;
+        self.pause = None;
     }
 
     /// Whether the clock is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.is_paused
+        self.pause.is_some()
     }
 
     /// Whether no time passes: in a pause, and at speed 0.
     pub(crate) fn stands_still(&self) -> bool {
-        self.is_paused || self.speed == 0
-    }
-
-    /// Whether the next frame makes no step, however long it is.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stands_still() && self.single_steps == 0
+        self.is_paused() || self.units_per_nano() == 0
     }
 
     /// While paused, requests one step in the next frame, however long that is; several calls add up. Has no effect
@@ -130,9 +166,9 @@ impl Clock {
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
     /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.pause();
-    /// clock.step_once();
-    /// clock.step_once();
+    /// clock.settings_mut().pause();
+    /// clock.settings_mut().step_once();
+    /// clock.settings_mut().step_once();
     /// clock.begin_frame(ms(0));
     /// assert_eq!(clock.due(), 2);
     /// clock.begin_frame(ms(1_000));
@@ -140,15 +176,19 @@ impl Clock {
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn step_once(&mut self) {
-        if self.is_paused {
-            self.single_steps = self.single_steps.saturating_add(1);
-        }
+        self.pause = self.pause.map(|steps| steps.saturating_add(1));
+    }
+
+    /// The single steps that were requested of the next frame.
+    #[must_use]
+    pub fn single_steps(&self) -> u32 {
+        self.pause.unwrap_or(0)
     }
 
     /// The speed of simulated time: 1 by default.
     #[must_use]
     pub fn speed(&self) -> f64 {
-        f64::from(self.speed) / f64::from(SPEED_UNITS)
+        self.speed.into()
     }
 
     /// Scales the time that is added, never the length of a step: 0 stops time, 0.1 is slow motion, 4
@@ -159,10 +199,10 @@ impl Clock {
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
     /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.set_speed(0.25)?;
+    /// clock.settings_mut().set_speed(0.25)?;
     /// clock.begin_frame(ms(80));
     /// assert_eq!((clock.due(), clock.time(), clock.real_time()), (1, ms(20), ms(80)));
-    /// assert_eq!(clock.next_step().unwrap().dt, clock.rate().dt());
+    /// assert_eq!(clock.next_step().unwrap().dt, clock.settings().rate().dt());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -170,35 +210,20 @@ impl Clock {
     /// to four decimals are exact, and a clock at such a speed never drifts.
     ///
     /// # Errors
-    /// A [`SpeedError`] for a speed that is negative, above 1000 or not finite; the clock is unchanged.
+    /// A [`SpeedError`] for a speed that is negative, above 1000 or not finite; nothing is changed.
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
-        if !speed.is_finite() {
-            return Err(SpeedError::NotFinite(speed));
-        }
-        if speed < 0.0 {
-            return Err(SpeedError::Negative(speed));
-        }
-        if speed > MAX_SPEED {
-            return Err(SpeedError::TooLarge(speed));
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "at most 1000 · SPEED_UNITS"
-        )]
-        #[expect(clippy::cast_sign_loss, reason = "checked above")]
-        let units = (speed * f64::from(SPEED_UNITS)).round() as u32;
-        self.speed = units;
+        self.speed = speed.try_into()?;
         Ok(())
     }
 
     /// The most elapsed time that a frame may add: 0.25 s by default.
     #[must_use]
     pub fn max_frame_time(&self) -> Duration {
-        self.stepping.max_frame_time
+        Duration::from_nanos(self.max_frame_time)
     }
 
     /// Sets the most elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and the
-    /// game runs slower than the wall clock for that frame. Values above 136 years are taken as 136 years.
+    /// game runs slower than the wall clock for that frame. Values above 584 years are taken as 584 years.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -210,13 +235,13 @@ impl Clock {
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_max_frame_time(&mut self, max: Duration) {
-        self.stepping.max_frame_time = max.min(LONGEST_FRAME);
+        self.max_frame_time = max.as_nanos().try_into().unwrap_or(u64::MAX);
     }
 
     /// The most steps that a frame may make: `None`, no limit, by default.
     #[must_use]
     pub fn max_steps_per_frame(&self) -> Option<u32> {
-        self.stepping.max_steps_per_frame
+        self.max_steps_per_frame.map(NonZeroU32::get)
     }
 
     /// Sets the most steps that a frame may make. Whole steps over it are dropped and the fraction is kept.
@@ -227,19 +252,19 @@ impl Clock {
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
     /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.set_max_steps_per_frame(Some(2));
+    /// clock.settings_mut().set_max_steps_per_frame(Some(2));
     /// let dropped = clock.begin_frame(ms(75)); // four and a half steps
     /// assert_eq!((clock.due(), dropped.steps, clock.alpha()), (2, 2, 0.5));
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_max_steps_per_frame(&mut self, max: Option<u32>) {
-        self.stepping.max_steps_per_frame = max.map(|max| max.max(1));
+        self.max_steps_per_frame = max.map(|max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN));
     }
 
     /// The wall time that the steps of a frame may take: `None`, no limit, by default.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
-        self.stepping.budget
+        self.budget
     }
 
     /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped and the fraction
@@ -254,19 +279,192 @@ impl Clock {
     /// # use std::time::Duration;
     /// # let ms = Duration::from_millis;
     /// # let mut clock = Clock::new(Rate::hz(60)?);
-    /// clock.set_budget(Some(Budget { frame: ms(8), step: ms(3) }));
+    /// clock.settings_mut().set_budget(Some(Budget { frame: ms(8), step: ms(3) }));
     /// let dropped = clock.begin_frame(ms(100)); // six steps
     /// assert_eq!((clock.due(), dropped.over_budget), (2, 4));
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn set_budget(&mut self, budget: Option<Budget>) {
-        self.stepping.budget = budget;
+        self.budget = budget;
     }
 }
 
-impl Clock {
-    /// Sets how a frame's time becomes steps, all of it at once. Gives what it was.
-    pub(crate) fn replace_step_settings(&mut self, settings: StepSettings) -> StepSettings {
-        std::mem::replace(&mut self.stepping, settings)
+impl ClockSettings {
+    /// Those of a frame that begins now. What is asked of that frame alone is asked of no later one.
+    pub(super) fn begin_frame(&mut self) -> Self {
+        let mut settings = self.clone();
+        if self.are_limits_lifted {
+            settings.stepping = Stepping::Fixed;
+            settings.max_frame_time = u64::MAX;
+            (settings.max_steps_per_frame, settings.budget) = (None, None);
+        }
+        self.pause = self.pause.map(|_| 0);
+        (self.new_tick, self.new_overstep) = (None, None);
+        self.are_limits_lifted = false;
+        settings
+    }
+
+    /// Says that the next frame makes all steps that are due, of one length, whatever limits are set: for a driver that
+    /// makes each step a frame of its own. They stay set: a saved state has them.
+    pub(crate) fn lift_limits(&mut self, are_lifted: bool) {
+        self.are_limits_lifted = are_lifted;
+    }
+
+    /// Of the single steps that are asked for, `most` stay.
+    #[cfg(feature = "serde")]
+    pub(crate) fn bound_single_steps(&mut self, most: u32) {
+        self.pause = self.pause.map(|steps| steps.min(most));
+    }
+
+    /// Whether the next frame makes no step, however long it is.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stands_still() && self.single_steps() == 0
+    }
+
+    /// Whether a part of a step may be left over at the end of the next frame, to be interpolated.
+    pub(crate) fn leaves_a_fraction(&self) -> bool {
+        self.are_limits_lifted || self.stepping == Stepping::Fixed
+    }
+
+    /// How much a nanosecond puts into the accumulator.
+    pub(super) fn units_per_nano(&self) -> u128 {
+        units::units_per_nano(self.rate, self.speed)
+    }
+
+    /// What of a frame's time counts, and how much it puts into the accumulator.
+    pub(super) fn gain(&self, elapsed: Duration) -> (Duration, u128) {
+        if let Some(count) = self.stepping.count(elapsed.as_nanos(), self.rate) {
+            // At speed 1 so many whole steps, however long the frame took.
+            let step = NANOS_PER_SECOND * u128::from(self.rate.seconds());
+            return (elapsed, count * step * self.speed.units());
+        }
+        let taken = elapsed.min(self.max_frame_time());
+        (taken, taken.as_nanos() * self.units_per_nano())
+    }
+
+    /// How many of `whole` steps may be made, beside others.
+    pub(super) fn limit(&self, whole: u64, others: u64, dropped: &mut Dropped) -> u64 {
+        let at_most = |most: u64| whole.min(most.saturating_sub(others));
+        let [by_count, by_budget] = self.most_by_limit().map(at_most);
+        dropped.steps = whole - by_count;
+        dropped.over_budget = by_count.saturating_sub(by_budget);
+        by_count.min(by_budget)
+    }
+
+    /// The most steps that a frame may make.
+    pub(crate) fn most_steps(&self) -> u64 {
+        let [by_count, by_budget] = self.most_by_limit();
+        by_count.min(by_budget)
+    }
+
+    fn most_by_limit(&self) -> [u64; 2] {
+        let by_count = self.max_steps_per_frame.map(|most| most.get().into());
+        [by_count, self.budget.map(Budget::steps)].map(|most| most.unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::clock::readings::LARGEST_ALPHA;
+    use crate::time::clock::tests::{MS, clock, due, steps};
+
+    #[test]
+    fn pause_keeps_alpha_and_single_steps_keep_it_too() {
+        let mut clock = clock(100);
+        steps(&mut clock, MS(13));
+        let alpha = clock.alpha();
+        clock.settings_mut().pause();
+        clock.settings_mut().step_once();
+        clock.settings_mut().step_once();
+        assert_eq!(steps(&mut clock, MS(400)).len(), 2);
+        assert_eq!(steps(&mut clock, MS(400)).len(), 0);
+        assert_eq!(clock.alpha().to_bits(), alpha.to_bits());
+        assert_eq!(clock.dropped(), Dropped::default());
+        clock.settings_mut().step_once();
+        clock.settings_mut().resume();
+        assert_eq!(steps(&mut clock, MS(7)).len(), 1);
+        assert_eq!(clock.tick(), 4);
+        clock.settings_mut().step_once();
+        assert_eq!(due(&mut clock, MS(9)), 0, "time runs: no single steps");
+    }
+
+    #[test]
+    fn the_overstep_is_what_was_set_and_less_than_a_step() {
+        let mut clock = clock(100);
+        clock.settings_mut().pause();
+        for (set, alpha) in [
+            (MS(0), 0.0),
+            (MS(4), 0.4),
+            (MS(10), LARGEST_ALPHA),
+            (Duration::MAX, LARGEST_ALPHA),
+        ] {
+            clock.settings_mut().set_overstep(set);
+            assert_eq!(due(&mut clock, MS(7)), 0);
+            assert_eq!(clock.alpha().to_bits(), f32::to_bits(alpha));
+            assert_eq!(clock.tick(), 0);
+        }
+        // Once: later frames go on from there. Not even the largest is a step.
+        assert_eq!(clock.overstep(), Duration::from_nanos(9_999_999));
+        clock.settings_mut().resume();
+        assert_eq!(due(&mut clock, Duration::ZERO), 0);
+        assert_eq!(due(&mut clock, Duration::from_nanos(1)), 1);
+        // Of the rate of that frame, in whichever order they are set.
+        clock.settings_mut().set_overstep(MS(15));
+        clock.settings_mut().set_rate(Rate::hz(50).unwrap());
+        assert_eq!((due(&mut clock, MS(4)), clock.overstep()), (0, MS(19)));
+        assert_eq!(clock.until_next_step(), Some(MS(1)));
+    }
+
+    #[test]
+    fn settings_hold_from_the_next_frame_on() {
+        let mut clock = clock(100);
+        clock.begin_frame(MS(37));
+        let untouched = clock.clone();
+        clock.settings_mut().set_rate(Rate::hz(50).unwrap());
+        clock.settings_mut().set_stepping(Stepping::Variable);
+        clock.settings_mut().set_speed(0.5).unwrap();
+        clock.settings_mut().set_max_steps_per_frame(Some(0));
+        clock.settings_mut().set_tick(1_000);
+        clock.settings_mut().set_overstep(Duration::ZERO);
+        clock.settings_mut().pause();
+        assert_eq!(
+            clock.settings().max_steps_per_frame(),
+            Some(1),
+            "time never stands still"
+        );
+        let (mut clock, mut untouched) = (clock, untouched);
+        assert_eq!(clock.alpha().to_bits(), untouched.alpha().to_bits());
+        for _ in 0..4 {
+            assert_eq!(clock.next_step(), untouched.next_step());
+        }
+        assert_eq!((clock.tick(), clock.time()), (3, untouched.time()));
+        clock.settings_mut().resume();
+        clock.begin_frame(MS(8));
+        let step = clock.next_step().unwrap();
+        assert_eq!(
+            (step.tick, step.time, step.end_time),
+            (1_000, MS(30), MS(34))
+        );
+    }
+
+    #[test]
+    fn long_frames_are_cut_and_what_was_cut_is_said() {
+        let mut clock = clock(100);
+        let dropped = clock.begin_frame(MS(1_255));
+        assert_eq!((clock.due(), dropped.frame_time), (25, MS(1_005)));
+        assert_eq!(clock.real_time(), MS(1_255));
+        while clock.next_step().is_some() {}
+
+        clock.settings_mut().set_max_steps_per_frame(Some(2));
+        let dropped = clock.begin_frame(MS(57));
+        assert_eq!((clock.due(), dropped.steps), (2, 3));
+        assert_eq!(clock.overstep(), MS(7));
+        let total = Dropped {
+            frame_time: MS(1_005),
+            steps: 3,
+            ..Dropped::default()
+        };
+        assert_eq!(clock.dropped(), total);
     }
 }

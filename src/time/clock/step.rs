@@ -39,12 +39,12 @@ pub struct Step {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Dropped {
-    /// Elapsed time over [`Clock::set_max_frame_time`](crate::Clock::set_max_frame_time), before it is scaled
+    /// Elapsed time over [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time), before it is scaled
     /// by the speed.
     pub frame_time: Duration,
-    /// Steps over [`Clock::set_max_steps_per_frame`](crate::Clock::set_max_steps_per_frame).
+    /// Steps over [`ClockSettings::set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame).
     pub steps: u64,
-    /// Steps over [`Clock::set_budget`](crate::Clock::set_budget).
+    /// Steps over [`ClockSettings::set_budget`](crate::ClockSettings::set_budget).
     pub over_budget: u64,
     /// Steps that were due when the frame ended early: by an error or a panic of the game, or by its choice.
     pub aborted: u64,

@@ -2,23 +2,28 @@
 
 use crate::time::rate::{NANOS_PER_SECOND, Rate};
 
+use super::speed::Speed;
+
 /// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
 ///
 /// 2⁵·3²·5⁴·7: every speed of at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144.
-/// A larger number would make finer speeds, but a frame of a century at the largest rate and
-/// speed has to fit into 128 bits: 2⁶² ns · 2³² · 2³¹.
+/// A larger number would make finer speeds, but the longest frame at the largest rate and
+/// speed has to fit into 128 bits: 2⁶⁴ ns · 2³² · 2³¹.
 pub(super) const SPEED_UNITS: u32 = 1_260_000;
 
 /// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
+    if new == old {
+        return units;
+    }
     let (new, old) = (u128::from(new.steps()), u128::from(old.steps()));
     let whole = (units / old).saturating_mul(new);
     whole.saturating_add(units % old * new / old)
 }
 
-/// How much a nanosecond is at a speed, which is in [`SPEED_UNITS`].
-pub(super) fn units_per_nano(rate: Rate, speed: u32) -> u128 {
-    u128::from(rate.steps()) * u128::from(speed)
+/// How much a nanosecond is at a speed.
+pub(super) fn units_per_nano(rate: Rate, speed: Speed) -> u128 {
+    u128::from(rate.steps()) * speed.units()
 }
 
 pub(super) fn units_per_step(rate: Rate) -> u128 {

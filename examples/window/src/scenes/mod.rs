@@ -151,7 +151,7 @@ fn ball(at: Vector, radius: f32, paint: Paint) -> (RigidBodyBuilder, ColliderBui
 
 /// Removes what has been there for so many seconds.
 fn remove_old(simulation: &mut Simulation, cast: &mut Cast, step: Step, seconds: f32) {
-    let rate = simulation.clock().rate();
+    let rate = simulation.clock().settings().rate();
     let most = (f64::from(seconds) / rate.dt_f64()) as u64;
     cast.passing.retain(|(since, key)| {
         let stays = step.tick < since + most;

@@ -75,7 +75,7 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
         both.command(Command::Teleport(key, Pose::IDENTITY));
         assert_eq!(both.physics(MS(120)), None);
         assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
-        both.call(|simulation, _| simulation.set_tick(100));
+        both.call(|simulation, _| simulation.clock_settings_mut().set_tick(100));
         both.order(Order::Recover);
         // It panics again, as it is the same step.
         assert_eq!(both.physics(MS(130)), None);

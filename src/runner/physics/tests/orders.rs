@@ -225,7 +225,7 @@ fn another_simulation_in_its_place_is_shown_as_it_is() {
             both.command(Command::Pause);
         }
         both.call(move |simulation, _| {
-            let is_paused = simulation.clock().is_paused();
+            let is_paused = simulation.clock().settings().is_paused();
             *simulation = saved;
             if is_paused {
                 simulation.pause();
@@ -258,7 +258,9 @@ fn time_that_stands_still_is_not_dropped() {
 fn a_simulation_with_a_step_due_at_its_new_rate_is_stepped() {
     let mut simulation = Simulation::new(Rate::hz(1).unwrap());
     simulation.advance(MS(200), |_, _| ());
-    simulation.set_rate(Rate::hz(100).unwrap());
+    simulation
+        .clock_settings_mut()
+        .set_rate(Rate::hz(100).unwrap());
     let mut both = Both::new(simulation, Idle);
     for _ in 0..10 {
         both.physics.run_until(MS(300));
@@ -287,7 +289,7 @@ fn a_recorder_hears_of_all_frames_also_in_a_pause() {
     both.physics(MS(20));
     both.command(Command::Pause);
     both.physics(MS(30));
-    both.call(|simulation, _| simulation.set_overstep(MS(4)));
+    both.call(|simulation, _| simulation.clock_settings_mut().set_overstep(MS(4)));
     both.physics(MS(40));
     both.command(Command::Resume);
     both.physics(MS(50));

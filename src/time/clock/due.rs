@@ -1,0 +1,366 @@
+//! The steps of a frame: which are due, and one after the other.
+
+use std::num::NonZeroU128;
+use std::time::Duration;
+
+use crate::time::rate::duration_from_nanos;
+
+use super::settings::ClockSettings;
+use super::speed::Speed;
+use super::units::{in_units_of, seconds, units_per_nano, units_per_step};
+use super::{Clock, Dropped, Step};
+
+/// The steps of a frame that are still to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Due {
+    /// The tick after the last of them.
+    end: u64,
+    /// Their length. All but the last are as long as the rate says.
+    units: u128,
+    /// Whether none of the frame was made yet.
+    is_whole: bool,
+    /// How much a nanosecond of real time put in; `None` for single steps, which take none.
+    units_per_nano: Option<NonZeroU128>,
+}
+
+/// # Frames and steps
+impl Clock {
+    /// Adds the time that a frame took; [`next_step`](Self::next_step) then returns the steps that are due.
+    /// Returns what was dropped.
+    ///
+    /// Zero is valid: a frame without a step. Steps of the frame before that were not taken are
+    /// dropped, as by [`abort_frame`](Self::abort_frame):
+    ///
+    /// ```
+    /// # use evenstep::{Clock, Rate};
+    /// # use std::time::Duration;
+    /// # let ms = Duration::from_millis;
+    /// # let mut clock = Clock::new(Rate::hz(60)?);
+    /// clock.begin_frame(ms(40));
+    /// clock.next_step(); // one of two
+    /// let dropped = clock.begin_frame(ms(10));
+    /// assert_eq!((dropped.aborted, clock.due()), (1, 1));
+    /// # Ok::<(), evenstep::RateError>(())
+    /// ```
+    pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
+        self.begin_frame_after(0, elapsed)
+    }
+
+    /// [`begin_frame`](Self::begin_frame) of which `made` steps count as made: the limits leave fewer, and one at
+    /// least.
+    pub(crate) fn begin_frame_after(&mut self, made: u64, elapsed: Duration) -> Dropped {
+        let aborted = self.abort_frame().aborted;
+        let settings = self.apply_settings();
+        self.real_time = self.real_time.saturating_add(elapsed);
+        let mut dropped = Dropped::default();
+        self.due = if settings.is_paused() {
+            // Nothing else, also if what waits would make a step by another rate or stepping.
+            self.steps(settings.single_steps().into(), None, None)
+        } else {
+            self.plan(&settings, made, elapsed, &mut dropped)
+        };
+        // What was aborted was counted when it was.
+        self.dropped += dropped;
+        Dropped { aborted, ..dropped }
+    }
+
+    /// The next step that is due in this frame, which counts as made from now on; `None` if none is due.
+    pub fn next_step(&mut self) -> Option<Step> {
+        let step = self.peek()?;
+        let due = self.due.take()?;
+        let length = self.length(due);
+        self.simulated = self.simulated.saturating_add(length);
+        self.tick += 1;
+        self.step_start = step.real_end;
+        self.due = (!step.is_last).then(|| Due {
+            units: due.units.saturating_sub(length),
+            is_whole: false,
+            ..due
+        });
+        Some(step)
+    }
+
+    /// What [`next_step`](Self::next_step) will return.
+    #[must_use]
+    pub fn peek(&self) -> Option<Step> {
+        let due = self.due.filter(|due| due.end > self.tick)?;
+        let length = self.length(due);
+        Some(Step {
+            tick: self.tick,
+            dt: seconds(length, self.unit_rate),
+            time: self.duration(self.simulated),
+            end_time: self.duration(self.simulated.saturating_add(length)),
+            real_start: self.step_start,
+            real_end: self.real_end(due).max(self.step_start),
+            real_frame_end: self.real_time,
+            is_first: due.is_whole,
+            is_last: self.due() == 1,
+            is_resimulated: false,
+        })
+    }
+
+    /// The number of steps that are still due in this frame.
+    #[must_use]
+    pub fn due(&self) -> u64 {
+        self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
+    }
+
+    /// Drops the steps that are still due in this frame. Returns how many.
+    pub fn abort_frame(&mut self) -> Dropped {
+        let dropped = Dropped {
+            aborted: self.due(),
+            ..Dropped::default()
+        };
+        self.due = None;
+        self.dropped += dropped;
+        dropped
+    }
+
+    /// The settings of the frame that begins now.
+    fn apply_settings(&mut self) -> ClockSettings {
+        self.overstep = self.next_overstep();
+        let settings = self.settings.begin_frame();
+        self.simulated = in_units_of(settings.rate(), self.simulated, self.unit_rate);
+        self.unit_rate = settings.rate();
+        self.tick = settings.new_tick().unwrap_or(self.tick);
+        settings
+    }
+
+    /// What the next frame finds in the accumulator, in the units of that frame.
+    pub(super) fn next_overstep(&self) -> u128 {
+        let rate = self.settings.rate();
+        let Some(overstep) = self.settings.new_overstep() else {
+            return in_units_of(rate, self.overstep, self.unit_rate);
+        };
+        let units = (overstep.as_nanos()).saturating_mul(units_per_nano(rate, Speed::ONE));
+        units.min(units_per_step(rate) - 1)
+    }
+
+    /// What is due after a frame of which `made` steps were made; nothing if it put in no time.
+    fn plan(
+        &mut self,
+        settings: &ClockSettings,
+        made: u64,
+        elapsed: Duration,
+        dropped: &mut Dropped,
+    ) -> Option<Due> {
+        let (taken, gained) = settings.gain(elapsed);
+        dropped.frame_time = elapsed.saturating_sub(taken);
+        let units_per_nano = NonZeroU128::new(gained.div_ceil(taken.as_nanos().max(1)))?;
+        let gathered = self.overstep.saturating_add(gained);
+        let length = units_per_step(self.unit_rate);
+        let (whole, last, left) = settings.stepping().plan(gathered, length);
+        self.overstep = left;
+        let others = made + u64::from(last.is_some());
+        let whole = settings.limit(whole, others, dropped);
+        self.steps(whole, last, Some(units_per_nano))
+    }
+
+    /// Steps of the rate's length, and a last one of another.
+    fn steps(
+        &self,
+        whole: u64,
+        last: Option<u128>,
+        units_per_nano: Option<NonZeroU128>,
+    ) -> Option<Due> {
+        // Only a frame of decades at gigahertz rates holds more steps than a u64 counts.
+        let steps = whole.saturating_add(last.is_some().into());
+        let steps = steps.min(u64::MAX - self.tick);
+        let before_last = u128::from(steps.checked_sub(1)?);
+        let length = units_per_step(self.unit_rate);
+        Some(Due {
+            end: self.tick + steps,
+            units: before_last * length + last.unwrap_or(length),
+            is_whole: true,
+            units_per_nano,
+        })
+    }
+
+    /// The length of the next step.
+    fn length(&self, due: Due) -> u128 {
+        if self.due() == 1 {
+            due.units
+        } else {
+            units_per_step(self.unit_rate)
+        }
+    }
+
+    /// The length of all steps that are due.
+    pub(super) fn units_due(&self) -> u128 {
+        self.due.map_or(0, |due| due.units)
+    }
+
+    /// Where the next step ends in real time, measured back from the end of the frame: what was cut is then
+    /// the oldest time of the frame, and belongs to its first step.
+    ///
+    /// Rounded up: a whole nanosecond is before the true end exactly if it is before this one.
+    fn real_end(&self, due: Due) -> Duration {
+        let after = due.units.saturating_sub(self.length(due));
+        let after = self.overstep.saturating_add(after);
+        let age = due.units_per_nano.map_or(0, |units| after / units);
+        self.real_time.saturating_sub(duration_from_nanos(age))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::clock::tests::{MS, clock, due, rate, steps, steps_in};
+    use crate::time::clock::units::SPEED_UNITS;
+    use crate::time::rate::NANOS_PER_SECOND;
+    use crate::time::{Rate, Stepping};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_split_of_the_same_time_gives_the_same_steps_and_remainder(
+            rate in rate(),
+            frames in prop::collection::vec(0..250_000_000u64, 1..200),
+        ) {
+            let mut split = Clock::new(rate);
+            let mut whole = Clock::new(rate);
+            whole.settings_mut().set_max_frame_time(Duration::MAX);
+            let mut made = 0;
+            for &nanos in &frames {
+                let dropped = split.begin_frame(Duration::from_nanos(nanos));
+                prop_assert_eq!(Dropped { aborted: 0, ..dropped }, Dropped::default());
+                prop_assert!((0.0..1.0).contains(&split.alpha()));
+                made += split.due();
+            }
+            prop_assert_eq!(made, due(&mut whole, Duration::from_nanos(frames.iter().sum())));
+            prop_assert_eq!(split.overstep, whole.overstep);
+            let (steps, rest) = steps_in(split.real_time(), rate);
+            prop_assert_eq!(u128::from(made), steps);
+            prop_assert_eq!(split.overstep, rest * u128::from(SPEED_UNITS));
+        }
+
+        #[test]
+        fn the_steps_of_all_frames_cover_time_without_a_gap(
+            rate in (10..1_000u32).prop_map(|hz| Rate::hz(hz).unwrap()),
+            frames in prop::collection::vec((0..400_000_000u64, 0..5u32, any::<bool>()), 1..100),
+        ) {
+            let mut clock = Clock::new(rate);
+            clock.settings_mut().set_max_steps_per_frame(Some(20));
+            let mut covered = Duration::ZERO;
+            let mut tick = 0;
+            for (nanos, speed, pause) in frames {
+                clock.settings_mut().set_speed(f64::from(speed) / 2.0).unwrap();
+                if pause { clock.settings_mut().pause(); clock.settings_mut().step_once() } else { clock.settings_mut().resume() }
+                clock.begin_frame(Duration::from_nanos(nanos));
+                let (mut is_first, mut time) = (true, None);
+                while let Some(step) = clock.peek() {
+                    // Some frames are ended half way: that leaves no gap either.
+                    if nanos % 5 == 0 && clock.due() == 2 {
+                        prop_assert_eq!(clock.abort_frame().aborted, 2);
+                        break;
+                    }
+                    prop_assert_eq!(clock.next_step(), Some(step));
+                    prop_assert_eq!(step.tick, tick);
+                    prop_assert_eq!(step.real_start, covered);
+                    prop_assert!(step.real_start <= step.real_end);
+                    prop_assert!(step.real_end <= clock.real_time());
+                    prop_assert_eq!((step.is_first, step.is_last), (is_first, clock.due() == 0));
+                    prop_assert!(time.is_none_or(|end| end == step.time));
+                    prop_assert!(step.time < step.end_time);
+                    tick += 1;
+                    covered = step.real_end;
+                    (is_first, time) = (false, Some(step.end_time));
+                }
+                prop_assert_eq!(clock.tick(), tick);
+            }
+        }
+
+        #[test]
+        fn at_speed_1_a_step_covers_exactly_its_own_time(
+            hz in 10..1_000u32,
+            frames in prop::collection::vec(0..250_000_000u64, 1..100),
+        ) {
+            let rate = Rate::hz(hz).unwrap();
+            let mut clock = Clock::new(rate);
+            for nanos in frames {
+                for step in steps(&mut clock, Duration::from_nanos(nanos)) {
+                    // The first whole nanosecond that belongs to the step after it.
+                    let end = (u128::from(step.tick) + 1) * NANOS_PER_SECOND;
+                    prop_assert_eq!(step.real_end.as_nanos(), end.div_ceil(hz.into()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ten_years_do_not_drift() {
+        let ten_years = Duration::from_secs(10 * 365 * 86_400);
+        for rate in [Rate::hz(60), Rate::fraction(60_000, 1_001), Rate::hz(144)] {
+            let rate = rate.unwrap();
+            let mut clock = Clock::new(rate);
+            clock.settings_mut().set_max_frame_time(Duration::MAX);
+            // 1,000,003 is prime: frames of an odd length, and the last one makes up the rest.
+            let frame = ten_years / 1_000_003;
+            let mut made: u64 = (0..1_000_003).map(|_| due(&mut clock, frame)).sum();
+            let rest = ten_years - clock.real_time();
+            made += due(&mut clock, rest);
+            let (steps, rest) = steps_in(ten_years, rate);
+            assert_eq!(u128::from(made), steps);
+            assert_eq!(clock.overstep, rest * u128::from(SPEED_UNITS));
+            assert_eq!(clock.real_time(), ten_years);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_is_the_oldest_time_of_the_frame() {
+        let mut clock = clock(100);
+        let steps = steps(&mut clock, MS(1_005));
+        assert_eq!(steps.len(), 25);
+        assert_eq!((steps[0].real_start, steps[0].real_end), (MS(0), MS(765)));
+        let last = steps[24];
+        assert_eq!((last.real_start, last.real_end), (MS(995), MS(1_005)));
+    }
+
+    #[test]
+    fn a_frame_begun_twice_drops_what_was_due_and_says_so() {
+        let mut clock = clock(100);
+        clock.begin_frame(MS(35));
+        assert_eq!(clock.next_step().unwrap().tick, 0);
+        let dropped = clock.begin_frame(MS(10));
+        assert_eq!((dropped.aborted, clock.due()), (2, 1));
+        assert_eq!(clock.next_step().unwrap().tick, 1);
+        assert_eq!((clock.next_step(), clock.dropped().aborted), (None, 2));
+        // Their time is gone: two steps were simulated, and half a step waits.
+        assert_eq!((clock.time(), clock.overstep()), (MS(25), MS(5)));
+    }
+
+    #[test]
+    fn a_frame_without_elapsed_time_makes_no_step_whatever_is_set() {
+        for stepping in [Stepping::SemiFixed, Stepping::Variable, Stepping::Fixed] {
+            let mut clock = clock(100);
+            steps(&mut clock, MS(19));
+            clock.settings_mut().set_stepping(stepping);
+            clock.settings_mut().set_rate(Rate::hz(1_000).unwrap());
+            clock.settings_mut().pause();
+            assert_eq!(due(&mut clock, MS(50)), 0, "{stepping:?}");
+            clock.settings_mut().resume();
+            clock.settings_mut().set_speed(0.0).unwrap();
+            assert_eq!(due(&mut clock, MS(50)), 0, "{stepping:?}");
+            clock.settings_mut().set_speed(1.0).unwrap();
+            assert_eq!(due(&mut clock, Duration::ZERO), 0, "{stepping:?}");
+            assert_eq!(clock.time(), MS(19), "{stepping:?}: no time is lost");
+            let waited: f32 = steps(&mut clock, MS(1)).iter().map(|step| step.dt).sum();
+            assert!((waited - 0.01).abs() < 1e-6, "{stepping:?}: {waited}");
+        }
+    }
+
+    #[test]
+    fn steps_that_a_new_rate_makes_of_waiting_time_end_no_earlier_than_they_begin() {
+        let mut clock = clock(100);
+        steps(&mut clock, MS(19));
+        // 9 ms wait. By how little each nanosecond now puts in, they would have taken 0.9 s.
+        clock.settings_mut().set_rate(Rate::hz(1_000).unwrap());
+        clock.settings_mut().set_speed(0.01).unwrap();
+        let steps = steps(&mut clock, MS(1));
+        assert_eq!((steps.len(), steps[0].real_start), (9, MS(10)));
+        for step in steps {
+            assert!(step.real_start <= step.real_end, "{step:?}");
+        }
+    }
+}
