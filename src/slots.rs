@@ -27,43 +27,30 @@ pub(crate) trait Map<V>: Clone + DeserializeOwned {
         V: 'a;
 }
 
-impl<K: Key, V: Clone + DeserializeOwned> Map<V> for SlotMap<K, V> {
-    type Key = K;
+macro_rules! map {
+    ($($kind:ident),*) => {$(
+        impl<K: Key, V: Clone + DeserializeOwned> Map<V> for $kind<K, V> {
+            type Key = K;
 
-    fn insert(&mut self, value: V) -> K {
-        self.insert(value)
-    }
+            fn insert(&mut self, value: V) -> K {
+                self.insert(value)
+            }
 
-    fn remove(&mut self, key: K) -> Option<V> {
-        self.remove(key)
-    }
+            fn remove(&mut self, key: K) -> Option<V> {
+                self.remove(key)
+            }
 
-    fn entries<'a>(&'a self) -> impl Iterator<Item = (K, &'a V)>
-    where
-        V: 'a,
-    {
-        self.iter()
-    }
+            fn entries<'a>(&'a self) -> impl Iterator<Item = (K, &'a V)>
+            where
+                V: 'a,
+            {
+                self.iter()
+            }
+        }
+    )*};
 }
 
-impl<K: Key, V: Clone + DeserializeOwned> Map<V> for DenseSlotMap<K, V> {
-    type Key = K;
-
-    fn insert(&mut self, value: V) -> K {
-        self.insert(value)
-    }
-
-    fn remove(&mut self, key: K) -> Option<V> {
-        self.remove(key)
-    }
-
-    fn entries<'a>(&'a self) -> impl Iterator<Item = (K, &'a V)>
-    where
-        V: 'a,
-    {
-        self.iter()
-    }
-}
+map!(SlotMap, DenseSlotMap);
 
 impl<V: Clone + Serialize> Slots<V> {
     /// `any` is a value to try slots with.

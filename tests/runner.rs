@@ -4,10 +4,11 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Command, Event, Failure, ForceGenerator, Hooks, Rate, Runner, RunnerSettings,
+    BodyKey, Event, Failure, ForceGenerator, Hooks, Owners, Rate, Runner, RunnerSettings,
     SendError, Simulation, Step, Wrench,
 };
 use scenes::{hash, space, with_floor};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -510,4 +511,34 @@ fn a_state_is_saved_on_the_thread_and_read_again() {
         .wait(PATIENCE)
         .unwrap();
     assert!(now > tick && there);
+}
+
+/// An ECS of the game's own beside the thread: an entity is a number.
+#[test]
+fn owners_join_an_ecs_with_a_runner() {
+    let mut owners = Owners::default();
+    let mut simulation = space(100);
+    let flyer = || RigidBodyBuilder::dynamic().linvel(Vector::X);
+    owners.insert(simulation.insert(flyer(), scenes::ball()), 0);
+    let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default());
+    let at = flyer().translation(Vector::Y * 9.0);
+    let keys = [(); 2].map(|()| runner.spawn(at.clone(), [scenes::ball()]).unwrap());
+    for (key, entity) in keys.into_iter().zip([1, 2]) {
+        owners.insert(key, entity);
+    }
+    let mut poses = BTreeMap::new();
+    let mut removed = Vec::new();
+    owners.release(&mut runner, keys[0], 1);
+    runner.send(Command::Remove(keys[1])).unwrap();
+    frames(&mut runner, |runner| {
+        runner.frame();
+        removed.extend(owners.removed(runner));
+        poses.extend(owners.moved(runner));
+        let has_moved = poses.get(&0).is_some_and(|pose| pose.translation.x > 0.1);
+        has_moved && !removed.is_empty()
+    });
+    assert_eq!(removed, [2], "the other was released");
+    assert_eq!(owners.entity(keys[0]), None);
+    let left = runner.ask(|simulation| simulation.bodies().count());
+    assert_eq!(left.unwrap().wait(PATIENCE).unwrap().1, 1);
 }

@@ -45,8 +45,8 @@
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
 //! | Frames without a sync | The next sync covers what moved and was removed in them. |
-//! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves. |
-//! | Two [`Body`]s change places between two syncs | **This is not noticed**: to find it, a sync would have to read the components of all that move, and take a quarter longer. Use [`attach`](Entities::attach). |
+//! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves, or when it gets another one. |
+//! | Two [`Body`]s change places between two syncs, on two entities or one of them outside of the world | **This is not noticed**: to find it, a sync would have to read the components of all that move, and take a quarter longer. Use [`attach`](Entities::attach). |
 //!
 //! When a body is removed by `sync` depends on the frames. For runs that are the same at every frame rate, use
 //! [`despawn`](Entities::despawn) in the hook of a step.

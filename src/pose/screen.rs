@@ -94,7 +94,7 @@ const CHUNK: usize = 64;
 impl Screen {
     /// Makes the poses that this frame shows, and the lists of what changed. Gives the number of bodies that are shown
     /// beyond their last state.
-    pub fn show(&mut self, movers: &Movers, changes: &mut Changes, moment: &Moment) -> usize {
+    pub(crate) fn show(&mut self, movers: &Movers, changes: &mut Changes, moment: &Moment) -> usize {
         self.begin(moment);
         for change in changes.errors.drain(..) {
             self.change_error(change, moment.correction);
@@ -323,7 +323,7 @@ impl Screen {
         self.errors.len()
     }
 
-    pub fn change_error(&mut self, change: ErrorChange, correction: Option<Correction>) {
+    pub(crate) fn change_error(&mut self, change: ErrorChange, correction: Option<Correction>) {
         match change {
             ErrorChange::Add(key, by) => {
                 let error = self.error(key).map_or(by, |error| shown_with(error, &by));

@@ -28,7 +28,6 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "hecs")]
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
 use crate::step::Event;
@@ -298,7 +297,6 @@ where
     }
 
     /// Removes bodies before the next step. Gives back those of which the queue is full.
-    #[cfg(feature = "hecs")]
     pub(crate) fn remove_all(&self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
         match self.order(Order::RemoveAll(keys)) {
             Err(SendError::Full(Order::RemoveAll(keys))) => keys,
