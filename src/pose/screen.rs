@@ -145,8 +145,10 @@ impl Screen {
             );
             let gone = self.bodies.keys().filter(|key| !living.contains_key(*key));
             changes.removed.extend(gone);
+            changes.removed.sort_unstable();
+            changes.removed.dedup();
+            changes.removed.retain(|key| !living.contains_key(*key));
         }
-        changes.removed.retain(|key| !living.contains_key(*key));
         for key in changes.removed.drain(..) {
             self.remove(key);
         }
@@ -244,15 +246,13 @@ impl Screen {
     }
 
     /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
-    /// hosts that have read that already. A body that was not shown yet is reported by the next one.
+    /// hosts that have read that already.
     pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
-        if self.bodies.contains_key(key) {
+        if self.pose(key) != Some(pose) {
             let place = self.list(key);
-            if self.shown[place] != pose {
-                self.shown[place] = pose;
-                self.marks[place].is_unreported = true;
-                self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
-            }
+            self.shown[place] = pose;
+            self.marks[place].is_unreported = true;
+            self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
         }
     }
 
