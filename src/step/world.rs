@@ -3,7 +3,8 @@
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
 use rapier::dynamics::{
-    Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle, RigidBodyType,
+    ImpulseJointHandle, Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle,
+    RigidBodyType,
 };
 use rapier::math::{Pose, Rotation, Vector};
 use rapier::pipeline::{
@@ -23,6 +24,9 @@ pub(crate) struct World {
     /// step has seen of that.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub has_unwritten_changes: bool,
+    /// [As the last step has left it.](Self::are_joints_in_doubt)
+    #[cfg_attr(feature = "serde", serde(skip))]
+    are_joints_in_doubt: bool,
 }
 
 impl Clone for World {
@@ -32,6 +36,7 @@ impl Clone for World {
             keys: self.keys.clone(),
             is_translated: self.is_translated,
             has_unwritten_changes: self.has_unwritten_changes,
+            are_joints_in_doubt: self.are_joints_in_doubt,
         }
     }
 }
@@ -44,6 +49,7 @@ impl World {
             keys: Keys::default(),
             is_translated: false,
             has_unwritten_changes,
+            are_joints_in_doubt: false,
         }
     }
 
@@ -51,7 +57,9 @@ impl World {
     pub fn step(&mut self, step: Step, hooks: &dyn PhysicsHooks, log: &mut EventLog) {
         span!("rapier", tick = step.tick);
         self.physics.integration_parameters.dt = step.dt;
-        self.has_unwritten_changes = false;
+        if std::mem::take(&mut self.has_unwritten_changes) || self.are_joints_in_doubt {
+            self.prepare_joints_anew();
+        }
         let events = log.handler(step.tick, &self.keys);
         if std::mem::take(&mut self.is_translated) {
             step_translated(&mut self.physics, hooks, &events);
@@ -60,6 +68,33 @@ impl World {
         }
         drop(events);
         log.end_step();
+        self.are_joints_in_doubt = self.are_joints_in_doubt();
+    }
+
+    /// Lets Rapier prepare its joints anew in the next step, as it does under a fresh pipeline: any removal of
+    /// a joint makes it do so, also one of none.
+    fn prepare_joints_anew(&mut self) {
+        (self.physics.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
+    }
+
+    /// Whether what Rapier's pipeline remembers of the joints may be out of date.
+    ///
+    /// While it knows of no change, it keeps its selection of those to be solved, and where in the world the
+    /// ends lie that do not move. It is not told when a body that was put to sleep by hand is woken by a
+    /// contact, nor that the step still rounds the poses of such bodies, and of those that became fixed: it
+    /// steps both with the others. Their joints would go on otherwise than in a copy.
+    fn are_joints_in_doubt(&self) -> bool {
+        let PhysicsWorld {
+            bodies,
+            islands,
+            impulse_joints,
+            ..
+        } = &self.physics;
+        let stands = |body: &RigidBody| body.is_sleeping() || body.is_fixed();
+        !impulse_joints.is_empty()
+            && (islands.active_bodies()).any(|handle| {
+                stands(&bodies[handle]) && impulse_joints.attached_joints(handle).next().is_some()
+            })
     }
 
     /// The handle of a body that lives.
@@ -220,9 +255,10 @@ impl World {
 
 /// A world that goes on as this one does, to the bit.
 ///
-/// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows; under one that has
-/// run on, a restored world can panic. Each field is named, so that one that comes with a later version of
-/// Rapier is not forgotten.
+/// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows: what one remembers of
+/// joints is [prepared anew](World::prepare_joints_anew) where it may be out of date. Under one that has run on,
+/// a restored world can panic. Each field is named, so that one that comes with a later version of Rapier is
+/// not forgotten.
 fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
     let PhysicsWorld {
         gravity,
