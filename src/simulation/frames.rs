@@ -254,34 +254,37 @@ impl Simulation {
     /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
     pub(super) fn notice_edits(&mut self) {
         let tick = self.tick();
-        let mut put = Vec::new();
-        if std::mem::take(&mut self.state.edits.all) {
-            let mut dead = Vec::new();
-            for (key, handle) in self.state.world.keys.iter() {
-                match self.state.world.position(handle) {
-                    Some(position) if self.state.poses.notice(key, handle, position, tick) => {
-                        put.push(handle);
-                    }
-                    Some(_) => (),
+        let mut dead = Vec::new();
+        let State {
+            world,
+            poses,
+            edits,
+            ..
+        } = &mut self.state;
+        if std::mem::take(&mut edits.all) {
+            for (key, handle) in world.keys.iter() {
+                match world.position(handle) {
+                    Some(position) => poses.notice(key, handle, position, tick),
                     None => dead.push(key),
                 }
             }
-            self.state.poses.doubt_all();
-            for key in dead {
-                self.state.world.keys.found_dead(key);
-                self.died(key);
+            poses.doubt_all();
+        }
+        for edited in edits.bodies.drain(..) {
+            let root = world.handle(edited);
+            // The links of a multibody go with its root.
+            let links = root.into_iter().flat_map(|root| world.links(root));
+            for handle in root.into_iter().chain(links) {
+                if let Some(key) = world.keys.key(handle)
+                    && let Some(position) = world.position(handle)
+                {
+                    poses.look_at(key, handle, position, tick);
+                }
             }
         }
-        for key in self.state.edits.bodies.drain(..) {
-            if let Some(handle) = self.state.world.handle(key)
-                && let Some(position) = self.state.world.position(handle)
-                && self.state.poses.look_at(key, handle, position, tick)
-            {
-                put.push(handle);
-            }
-        }
-        for handle in put {
-            self.place_links(handle);
+        for key in dead {
+            self.state.world.keys.found_dead(key);
+            self.died(key);
         }
     }
 

@@ -75,7 +75,7 @@ impl Simulation {
     }
 
     /// The links of a multibody are where its root has been put at once, and not only in the next step.
-    pub(super) fn place_links(&mut self, root: RigidBodyHandle) {
+    fn place_links(&mut self, root: RigidBodyHandle) {
         for link in self.state.world.place_links(root) {
             if let Some(key) = self.state.world.keys.key(link)
                 && let Some(position) = self.state.world.position(link)

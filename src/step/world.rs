@@ -117,8 +117,40 @@ impl World {
         self.physics.bodies.get_mut(self.keys.handle(key)?)
     }
 
+    /// Where a body is; for a link of a multibody, where its root has it, to which Rapier moves it in the next
+    /// step.
     pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
-        self.physics.bodies.get(handle).map(|body| *body.position())
+        let position = *self.physics.bodies.get(handle)?.position();
+        Some(self.link_position(handle).unwrap_or(position))
+    }
+
+    /// Where a link is to be whose root was put elsewhere since the last step.
+    fn link_position(&self, handle: RigidBodyHandle) -> Option<Pose> {
+        let PhysicsWorld {
+            bodies,
+            multibody_joints,
+            ..
+        } = &self.physics;
+        let link = multibody_joints.rigid_body_link(handle)?;
+        let multibody = multibody_joints.get_multibody(link.multibody)?;
+        let root = bodies.get(multibody.root().rigid_body_handle())?.position();
+        if root == multibody.root().local_to_world() {
+            return None;
+        }
+        let [before, after] =
+            [0, link.id].map(|id| multibody.forward_kinematics_single_link(bodies, id, None, None));
+        Some(root * before.inverse() * after)
+    }
+
+    /// The links of the multibody of which a body is the root; none of another body.
+    pub fn links(&self, root: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
+        let joints = &self.physics.multibody_joints;
+        let link = joints.rigid_body_link(root).filter(|link| link.id == 0);
+        let multibody = link.and_then(|link| joints.get_multibody(link.multibody));
+        let links = multibody
+            .into_iter()
+            .flat_map(|multibody| multibody.links().skip(1));
+        links.map(MultibodyLink::rigid_body_handle)
     }
 
     /// Whether joints or soft bodies go on without the body when it is removed.

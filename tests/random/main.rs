@@ -5,6 +5,7 @@ mod scenes;
 
 mod game;
 
+use evenstep::BodyKey;
 #[cfg(feature = "serde")]
 use evenstep::Simulation;
 use game::{Deeds, Game, Run, TICKS, game};
@@ -34,6 +35,16 @@ fn follow(mut run: Run, tick: u64) -> Vec<u64> {
 fn expected(game: &Game) -> Option<Vec<u64>> {
     let run = game.run();
     catch_unwind(AssertUnwindSafe(|| follow(run, TICKS + FOLLOWED))).ok()
+}
+
+/// All bits before each step, and the keys that were given out.
+fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
+    let mut run = game.run();
+    while run.simulation.tick() < TICKS {
+        run.frame(fps);
+    }
+    run.before.truncate(TICKS as usize);
+    (run.before, run.keys)
 }
 
 /// So many cases, unless the environment asks for another number.
@@ -97,6 +108,39 @@ proptest! {
             loaded.simulation = Simulation::load(&run.simulation.save().unwrap()).unwrap();
             let to = tick + FOLLOWED;
             prop_assert_eq!(&follow(loaded, to)[..], &expected[tick as usize..to as usize], "from {}", tick);
+        }
+    }
+
+    #[test]
+    fn the_same_bits_at_every_frame_rate(game in game(Deeds::All)) {
+        if expected(&game).is_none() {
+            return Ok(());
+        }
+        let at_60 = at_fps(&game, 60);
+        for fps in [7, 15, 144] {
+            prop_assert_eq!(&at_fps(&game, fps), &at_60, "at {} frames a second", fps);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_finite_and_what_is_saved_can_be_loaded(game in game(Deeds::Wild), fps in 10..200u32) {
+        if expected(&game).is_none() {
+            return Ok(());
+        }
+        let mut run = game.run();
+        while run.simulation.tick() < TICKS {
+            run.frame(fps);
+            let simulation = &run.simulation;
+            for (key, _) in simulation.bodies() {
+                prop_assert!(simulation.pose(key).is_some_and(|pose| pose.is_finite()));
+            }
+            #[cfg(feature = "serde")]
+            if simulation.frame().number % 5 == 0
+                && let Ok(bytes) = simulation.save()
+            {
+                let loaded = Simulation::load(&bytes);
+                prop_assert!(loaded.is_ok(), "{:?}", loaded.err());
+            }
         }
     }
 }

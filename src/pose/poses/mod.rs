@@ -121,17 +121,10 @@ impl Poses {
     }
 
     /// The game may have changed this body, which is at `position` now.
-    /// Gives whether it was put elsewhere.
-    pub fn look_at(
-        &mut self,
-        key: BodyKey,
-        handle: RigidBodyHandle,
-        position: Pose,
-        tick: u64,
-    ) -> bool {
+    pub fn look_at(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
         let place = self.list(key, handle);
         self.moving.marks[place].has_trajectory = true;
-        self.notice(key, handle, position, tick)
+        self.notice(key, handle, position, tick);
     }
 
     /// Any body may have another centre of mass from the next step on, or another smoothing.
@@ -142,29 +135,21 @@ impl Poses {
     }
 
     /// If the body is elsewhere than where the last step left it, shows it there at once, not blended with where
-    /// it was. `tick` steps have been made. Gives whether it is.
+    /// it was. `tick` steps have been made.
     ///
     /// Where the last step left one that moves is not known if the pairs are older than that: all of them are
     /// read before the next captured step.
-    pub fn notice(
-        &mut self,
-        key: BodyKey,
-        handle: RigidBodyHandle,
-        position: Pose,
-        tick: u64,
-    ) -> bool {
+    pub fn notice(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
         let last = match self.bodies[key].place {
-            Place::Moving(_) if self.is_outdated(tick) => return false,
+            Place::Moving(_) if self.is_outdated(tick) => return,
             Place::Moving(place) => self.moving.current[place],
             Place::Resting(pose) => pose,
         };
-        let is_elsewhere = position.is_finite() && position != last;
-        if is_elsewhere {
+        if position.is_finite() && position != last {
             let place = self.displace(key, handle);
             self.moving.put(place, position, tick);
             self.counts.teleported += 1;
         }
-        is_elsewhere
     }
 
     /// Lists a body that is about to be put elsewhere.
@@ -177,6 +162,9 @@ impl Poses {
 
     /// The body has been put to `position` after `tick` steps, to be shown there at once.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
+        if !position.is_finite() {
+            return;
+        }
         let place = self.displace(key, handle);
         self.moving.teleport(place, position, tick);
         self.counts.teleported += 1;
