@@ -89,6 +89,53 @@ pub struct Run<'a> {
     pub before: Vec<u64>,
 }
 
+/// Games in which a law was broken once.
+impl Game {
+    fn row(bodies: u8, is_multibody: bool, deeds: Vec<(u64, Deed)>) -> Self {
+        let member = |i| Member {
+            kind: RigidBodyType::Dynamic,
+            at: Vector::new(f32::from(i), 1.0, 0.1 * f32::from(i % 2)),
+        };
+        let joint = |i| Joint {
+            ends: [i, i + 1],
+            kind: JointKind::Spherical,
+            is_multibody,
+        };
+        Self {
+            has_floor: true,
+            bodies: (0..bodies).map(member).collect(),
+            joints: (0..usize::from(bodies) - 1).map(joint).collect(),
+            deeds,
+        }
+    }
+
+    /// A body with joints is put to sleep, and woken by a contact.
+    pub fn with_a_dozer() -> Self {
+        Self::row(3, false, vec![(20, Deed::Sleep(1))])
+    }
+
+    /// A body with joints becomes fixed in motion.
+    pub fn with_one_that_becomes_fixed() -> Self {
+        let push = Deed::Push(2, Vector::new(-3.0, 9.0, 5.0));
+        let stop = Deed::SetKind(0, RigidBodyType::Fixed);
+        Self::row(3, false, vec![(3, push), (15, stop)])
+    }
+
+    /// The root of a multibody is put elsewhere through Rapier.
+    pub fn with_a_root_put_elsewhere() -> Self {
+        let put = Deed::Put(0, Vector::Y * 3.0, Way::Body);
+        let mut game = Self::row(5, false, vec![(0, put)]);
+        game.joints[0].is_multibody = true;
+        game
+    }
+
+    /// A link gets a place that is no number, and its root is put elsewhere.
+    pub fn with_a_link_that_is_nowhere() -> Self {
+        let twist = Deed::Twist(1, Vector::new(1e30, -1e30, 1e30));
+        Self::row(2, true, vec![(5, twist), (7, Deed::Teleport(0, Vector::Y))])
+    }
+}
+
 impl Game {
     pub fn run(&self) -> Run<'_> {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
