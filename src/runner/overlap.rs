@@ -295,7 +295,11 @@ impl Overlap {
         let end = step.end_time + clock.settings().rate().period().mul_f32(slack);
         let wait = end.saturating_sub(clock.time()).as_secs_f64() / clock.settings().speed();
         // Of a single step in a pause there is no time to wait for.
-        let wait = if clock.settings().is_paused() { 0.0 } else { wait };
+        let wait = if clock.settings().is_paused() {
+            0.0
+        } else {
+            wait
+        };
         let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
         let due = self.real_time.saturating_add(wait);
         if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {

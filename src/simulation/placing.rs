@@ -76,7 +76,7 @@ impl Simulation {
     }
 
     /// The links of a multibody are where its root has been put at once, and not only in the next step.
-    pub(super) fn place_links(&mut self, root: RigidBodyHandle) {
+    fn place_links(&mut self, root: RigidBodyHandle) {
         for link in self.state.world.place_links(root) {
             if let Some(key) = self.state.world.keys.key(link)
                 && let Some(position) = self.state.world.position(link)
@@ -91,7 +91,13 @@ impl Simulation {
         let tick = self.tick();
         self.state.pairs.teleport(key, handle, position, tick);
         self.put(key);
-        self.show_at(key, |_| position);
+        self.show_at(key, |shown| {
+            if position.is_finite() {
+                position
+            } else {
+                shown
+            }
+        });
     }
 
     /// The body and its motion were moved, and are shown there.
