@@ -131,7 +131,7 @@ fn all_is_finite_and_can_be_loaded(game: &Game, fps: u32) {
             assert!(simulation.pose(key).is_some_and(|pose| pose.is_finite()));
         }
         #[cfg(feature = "serde")]
-        if simulation.frame().number % 5 == 0
+        if simulation.frame().number.is_multiple_of(5)
             && let Ok(bytes) = simulation.save()
         {
             assert!(Simulation::load(&bytes).is_ok());
