@@ -41,9 +41,8 @@ impl Correction {
     pub(super) fn error(&self, shown: &Pose, pose: &Pose) -> Option<Pose> {
         let rotation = (shown.rotation * pose.rotation.inverse()).normalize();
         let error = Pose::from_parts(shown.translation - pose.translation, rotation);
-        let is_small =
-            distance(&error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
-        (is_small && matters(&error)).then_some(error)
+        let fits = distance(&error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
+        (fits && matters(&error)).then_some(error)
     }
 
     /// What is left of an error after `elapsed`; `None` once it has ended.
