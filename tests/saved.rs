@@ -286,8 +286,8 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
         ("\"versions\":[1]", "\"versions\":[1,1]"),
         ("\"shown\":[{", "\"shown\":[],\"not_shown\":[{"),
         (
-            "\"moving\":{\"handles\":[",
-            "\"moving\":{\"handles\":[[7,7],",
+            "\"movers\":{\"handles\":[",
+            "\"movers\":{\"handles\":[[7,7],",
         ),
     ] {
         assert!(read(from, to).is_err(), "{to}");

@@ -89,22 +89,18 @@ impl Simulation {
     /// The body was put there, and is shown there.
     fn shown_put(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         let tick = self.tick();
-        self.state.pairs.teleport(key, handle, position, tick);
-        self.put(key);
-        self.show_at(key, |shown| {
-            if position.is_finite() {
-                position
-            } else {
-                shown
-            }
-        });
+        if position.is_finite() {
+            self.state.pairs.teleport(key, handle, position, tick);
+            self.put(key);
+            self.show_at(key, position);
+        }
     }
 
     /// The body and its motion were moved, and are shown there.
     fn shown_moved(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
+        let shown = self.pose(key).map(|shown| by * shown);
         if let Some(current) = self.state.pairs.transform(key, handle, by) {
-            let or_current = |pose: Pose| if pose.is_finite() { pose } else { current };
-            self.show_at(key, |shown| or_current(by * shown));
+            self.show_at(key, shown.filter(Pose::is_finite).unwrap_or(current));
             if self.resimulation.is_none() {
                 self.change_error(ErrorChange::Turn(key, by.rotation));
             }

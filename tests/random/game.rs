@@ -139,7 +139,9 @@ impl Game {
 impl Game {
     pub fn run(&self) -> Run<'_> {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
-        simulation.clock_settings_mut().set_max_frame_time(Duration::MAX);
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
         if self.has_floor {
             let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -1.0);
             simulation.insert(floor, ColliderBuilder::cuboid(50.0, 0.5, 50.0));

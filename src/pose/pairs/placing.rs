@@ -57,10 +57,8 @@ impl Pairs {
 
     /// The body has been put to `position` after `tick` steps, to be shown there at once.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
-        if position.is_finite() {
-            let place = self.displace(key, handle);
-            self.movers.teleport(place, position, tick);
-        }
+        let place = self.displace(key, handle);
+        self.movers.teleport(place, position, tick);
     }
 
     /// Bodies and their motion are moved by an isometry of the world.
