@@ -254,6 +254,7 @@ impl Simulation {
             self.frame.dropped += dropped;
             self.frame.alpha = 1.0;
             self.notice_edits();
+            self.history.keep_displaced(&self.state.pairs);
             (self.state.pairs).resync(&self.state.world, self.clock.tick());
         }
     }
