@@ -67,8 +67,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
     words.map_or_else(String::new, |words| format!(" ({words})"))
 }
 
-/// Why a command was not accepted. It contains the command.
-#[derive(Debug, thiserror::Error)]
+/// Why something was not accepted. It contains what was sent.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
     /// The queue is full: see [`RunnerSettings::commands`](super::RunnerSettings::commands).
@@ -79,6 +79,16 @@ pub enum SendError<T> {
     /// The thread has ended.
     #[error("the physics thread has ended: `failures` says why, `stop` returns the simulation")]
     Ended(T),
+}
+
+impl<T> fmt::Debug for SendError<T> {
+    /// Without what was sent, which may be a function.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Ended(_) => "Ended(..)",
+        })
+    }
 }
 
 impl<T> SendError<T> {
