@@ -38,10 +38,7 @@ fn a_spinner_s_centre_of_mass_goes_straight() {
         }
         // On a straight line through the first centre of mass, whatever the spin.
         let off = |pose: Pose| (pose * Vector::X).y.abs();
-        let (previous, current) = (
-            previous_pose(&simulation, key),
-            current_pose(&simulation, key),
-        );
+        let (previous, current) = (previous_pose(&simulation, key), current_pose(&simulation, key));
         let naive_pose = interpolate(&previous.unwrap(), &current.unwrap(), frame.alpha);
         ours = ours.max(off(simulation.pose(key).unwrap()));
         naive = naive.max(off(naive_pose));
@@ -133,10 +130,7 @@ fn extrapolation_is_within_its_bound() {
         let body = simulation.body(key).unwrap();
         // When the step is made it shows how far off the last frame before it was.
         if let Some((pose, alpha)) = shown.filter(|_| done.steps == 1 && frame > 20) {
-            let (previous, current) = (
-                previous_pose(&simulation, key),
-                current_pose(&simulation, key),
-            );
+            let (previous, current) = (previous_pose(&simulation, key), current_pose(&simulation, key));
             let center = body.local_center_of_mass();
             let previous = previous.unwrap() * center;
             let truth = previous + (current.unwrap() * center - previous) * alpha;
@@ -233,10 +227,7 @@ fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
     advance(&mut simulation, 500);
     let (tick, pair) = (
         simulation.tick(),
-        (
-            previous_pose(&simulation, key),
-            current_pose(&simulation, key),
-        ),
+        (previous_pose(&simulation, key), current_pose(&simulation, key)),
     );
     assert_eq!(simulation.pose_at(key, tick, 0.0), pair.0);
     assert_eq!(simulation.pose_at(key, tick, 1.0), pair.1);
@@ -292,10 +283,7 @@ fn a_body_that_was_set_too_fast_is_shown_as_fast_as_rapier_lets_it_go() {
         .angvel(Vector::Z * 60.0);
     let key = simulation.insert(too_fast, ball());
     advance(&mut simulation, 100);
-    let (start, end) = (
-        previous_pose(&simulation, key),
-        current_pose(&simulation, key),
-    );
+    let (start, end) = (previous_pose(&simulation, key), current_pose(&simulation, key));
     let (start, end) = (start.unwrap(), end.unwrap());
     for alpha in [0.25, 0.5, 0.75] {
         let shown = simulation.pose_at(key, 1, alpha).unwrap();
@@ -324,10 +312,7 @@ fn a_change_of_the_smoothing_makes_no_jump() {
             simulation.set_smoothing(from);
             let key = thrown_hammer(&mut simulation);
             advance(&mut simulation, 240);
-            let pair = (
-                previous_pose(&simulation, key),
-                current_pose(&simulation, key),
-            );
+            let pair = (previous_pose(&simulation, key), current_pose(&simulation, key));
             let shown = simulation.pose(key);
             if one {
                 simulation.set_body_smoothing(key, Some(to)).unwrap();
@@ -338,10 +323,7 @@ fn a_change_of_the_smoothing_makes_no_jump() {
             advance(&mut simulation, 0);
             assert_eq!(
                 pair,
-                (
-                    previous_pose(&simulation, key),
-                    current_pose(&simulation, key)
-                )
+                (previous_pose(&simulation, key), current_pose(&simulation, key))
             );
             assert_eq!(simulation.pose(key), shown, "{from:?} to {to:?}");
             // From the next step on as if it had always been so.

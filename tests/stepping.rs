@@ -338,10 +338,7 @@ fn without_a_fraction_the_latest_state_is_shown() {
     for stepping in ALL {
         let (mut simulation, key) = flyer(stepping);
         simulation.advance(MS(27), |_, _| ());
-        let (previous, current) = (
-            previous_pose(&simulation, key),
-            current_pose(&simulation, key),
-        );
+        let (previous, current) = (previous_pose(&simulation, key), current_pose(&simulation, key));
         assert_ne!(previous, current);
         if stepping == Stepping::Fixed {
             assert_ne!(simulation.pose(key), current);

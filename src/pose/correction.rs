@@ -39,8 +39,7 @@ const SMALLEST: f32 = 1e-5;
 impl Correction {
     /// Whether an error is shown: it is neither too small nor too large.
     pub(super) fn keeps(&self, error: &Pose) -> bool {
-        let is_small =
-            distance(error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
+        let is_small = distance(error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
         is_small && matters(error)
     }
 

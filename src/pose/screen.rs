@@ -11,9 +11,9 @@ use crate::key_log::KeyLog;
 
 use super::changes::{Changes, ErrorChange};
 use super::correction::{Correction, shown_with, turned};
+use super::paths::Weights;
 use super::movers::Movers;
 use super::onward::{Onward, move_on};
-use super::paths::Weights;
 
 /// Whoever draws has one: a simulation, or the view of one on another thread.
 ///
@@ -94,12 +94,7 @@ const CHUNK: usize = 64;
 impl Screen {
     /// Makes the poses that this frame shows, and the lists of what changed. Gives the number of bodies that are shown
     /// beyond their last state.
-    pub(crate) fn show(
-        &mut self,
-        movers: &Movers,
-        changes: &mut Changes,
-        moment: &Moment,
-    ) -> usize {
+    pub(crate) fn show(&mut self, movers: &Movers, changes: &mut Changes, moment: &Moment) -> usize {
         self.begin(moment);
         for change in changes.errors.drain(..) {
             self.change_error(change, moment.correction);
@@ -235,10 +230,7 @@ impl Screen {
     /// The bodies that were removed after an earlier frame; `None` if that is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
         listed_or(self.listed_since(frame, &self.removed), move || {
-            let removed = self
-                .removals
-                .since(frame)
-                .filter(|_| frame <= self.number)?;
+            let removed = self.removals.since(frame).filter(|_| frame <= self.number)?;
             // After a rollback some may live again.
             Some(removed.filter(|key| !self.bodies.contains_key(*key)))
         })
