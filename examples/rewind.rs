@@ -78,7 +78,9 @@ fn show(
 }
 
 fn height(simulation: &Simulation, ball: BodyKey) -> f32 {
-    simulation.body(ball).map_or(0.0, |ball| ball.translation().y)
+    simulation
+        .body(ball)
+        .map_or(0.0, |ball| ball.translation().y)
 }
 
 fn table_with_ball(simulation: &mut Simulation) -> BodyKey {

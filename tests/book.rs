@@ -108,11 +108,11 @@ fn every_chapter_is_in_the_table_of_contents() {
 
 /// The links of the API documentation's front page go to the files of the package.
 #[test]
-fn the_front_page_links_to_chapters() {
+fn the_front_page_links_to_the_book() {
     let front = read(&root().join("src/lib.rs"));
     let pieces = front.split("/latest/source/").skip(1);
     let paths: Vec<_> = pieces.filter_map(|piece| piece.lines().next()).collect();
-    assert!(paths.len() > 20);
+    assert!(!paths.is_empty());
     for path in paths {
         assert!(root().join(path).exists(), "{path}");
     }

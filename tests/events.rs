@@ -416,7 +416,7 @@ fn events_of_a_tick_are_its_own_also_if_ticks_are_renumbered_within_a_frame() {
         }));
         assert!(caught.is_err());
         expected.retain(|(tick, _)| kept.contains(tick));
-        simulation.set_tick(first);
+        simulation.clock_settings_mut().set_tick(first);
         simulation.begin_frame(MS(30));
         while let Some(step) = simulation.next_step() {
             let ball = insert_one(&mut simulation, 10 + expected.len());

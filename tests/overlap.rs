@@ -724,7 +724,11 @@ fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
     }
     // An error drops the step that was due; a panic, the frame: as in one thread.
     assert_eq!((failed, panicked), (10, 10));
-    assert_eq!(overlap.stop().tick(), 60 - 20);
+    let mut simulation = overlap.stop();
+    assert_eq!(simulation.tick(), 60 - 20);
+    // The last of them has panicked.
+    let frame = simulation.advance(MS(1_000), |_, _| ());
+    assert_eq!(frame.dropped.frame_time, MS(950));
 }
 
 #[test]

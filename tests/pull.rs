@@ -316,7 +316,10 @@ fn a_frame_that_is_begun_twice_is_one() {
     assert_eq!(frame.poses.teleported, 1);
     assert_near(rise(&simulation, key), 0.0);
     // It is shown between its last two states.
-    let (previous, current) = (previous_pose(&simulation, key), current_pose(&simulation, key));
+    let (previous, current) = (
+        previous_pose(&simulation, key),
+        current_pose(&simulation, key),
+    );
     assert_near(previous.unwrap().translation.x, 2.0);
     assert_near(current.unwrap().translation.x, 3.0);
     assert_near(frame.alpha, 0.6);

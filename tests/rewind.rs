@@ -1014,7 +1014,11 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_at_once() {
     assert_eq!(simulation.removed(), []);
     assert_eq!(simulation.visual_error(first), None);
     assert_near(shown_x(&simulation, first), 5.4);
-    assert_eq!(simulation.changes_since(1).unwrap().1.count(), 0, "both live");
+    assert_eq!(
+        simulation.changes_since(1).unwrap().1.count(),
+        0,
+        "both live"
+    );
 }
 
 #[test]

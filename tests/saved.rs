@@ -286,8 +286,8 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
         ("\"versions\":[1]", "\"versions\":[1,1]"),
         ("\"shown\":[{", "\"shown\":[],\"not_shown\":[{"),
         (
-            "\"moving\":{\"handles\":[",
-            "\"moving\":{\"handles\":[[7,7],",
+            "\"movers\":{\"handles\":[",
+            "\"movers\":{\"handles\":[[7,7],",
         ),
     ] {
         assert!(read(from, to).is_err(), "{to}");
@@ -389,7 +389,10 @@ fn a_clock_at_an_impossible_time_neither_panics_nor_overflows() {
     for (from, to) in [
         ("\"tick\":0", format!("\"tick\":{}", u64::MAX)),
         ("\"tick\":0", format!("\"tick\":{}", u64::MAX - 1)),
-        ("\"overstep\":19200000000", format!("\"overstep\":{most}")),
+        (
+            "\"overstep\":50400000000000",
+            format!("\"overstep\":{most}"),
+        ),
         ("\"simulated\":0", format!("\"simulated\":{most}")),
         ("\"end\":2", format!("\"end\":{}", u64::MAX)),
         ("\"units\":2520000000000000", format!("\"units\":{most}")),

@@ -338,7 +338,10 @@ fn without_a_fraction_the_latest_state_is_shown() {
     for stepping in ALL {
         let (mut simulation, key) = flyer(stepping);
         simulation.advance(MS(27), |_, _| ());
-        let (previous, current) = (previous_pose(&simulation, key), current_pose(&simulation, key));
+        let (previous, current) = (
+            previous_pose(&simulation, key),
+            current_pose(&simulation, key),
+        );
         assert_ne!(previous, current);
         if stepping == Stepping::Fixed {
             assert_ne!(simulation.pose(key), current);
@@ -425,11 +428,11 @@ fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
 }
 
 /// The pose right after the last step.
-fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier3d::math::Pose> {
     Some(*simulation.body(key)?.position())
 }
 
 /// The pose right before the last step.
-fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier3d::math::Pose> {
     simulation.pose_at(key, simulation.tick(), 0.0)
 }

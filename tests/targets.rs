@@ -619,7 +619,8 @@ fn a_motion_of_which_an_end_is_beyond_f32_is_not_shown() {
     simulation.advance(MS(14), |_, _| ());
     simulation.shift_origin(Vector::X * -f32::MAX).unwrap();
     assert!(simulation.pose(key).unwrap().is_finite());
-    assert!(current_pose(&simulation, key).unwrap().is_finite());
+    let current = simulation.pose_at(key, simulation.tick(), 1.0);
+    assert!(current.unwrap().is_finite());
 }
 
 /// The pose right after the last step.

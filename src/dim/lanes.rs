@@ -43,18 +43,13 @@ pub(super) fn transposed([x, y, z, w]: [Vec4; LANES]) -> [Vec4; LANES] {
 impl Vectors {
     #[inline]
     pub fn new(vectors: [Vector; LANES]) -> Self {
-        Self::of_four_floats(vectors.map(|vector| vector.extend(0.0)))
+        let [x, y, z, _] = transposed(vectors.map(|vector| vector.extend(0.0)));
+        Self([x, y, z])
     }
 
     #[inline]
     pub fn translations(poses: &[Pose; LANES]) -> Self {
-        Self::of_four_floats(poses.each_ref().map(four_floats))
-    }
-
-    /// The last of which says nothing.
-    #[inline]
-    fn of_four_floats(rows: [Vec4; LANES]) -> Self {
-        let [x, y, z, _] = transposed(rows);
+        let [x, y, z, _] = transposed(poses.each_ref().map(four_floats));
         Self([x, y, z])
     }
 
@@ -107,7 +102,8 @@ where
 
     #[inline]
     fn mul(self, by: Factor) -> Self {
-        Self(self.0.map(|component| component * by))
+        let Self([x, y, z]) = self;
+        Self([x * by, y * by, z * by])
     }
 }
 
@@ -117,6 +113,11 @@ impl Rotations {
         let [x, y, z, w] = transposed(rotations.map(Vec4::from));
         let vector = Vectors([x, y, z]);
         Self { vector, w }
+    }
+
+    #[inline]
+    pub fn of([a, b, c, d]: &[Pose; LANES]) -> Self {
+        Self::new([a.rotation, b.rotation, c.rotation, d.rotation])
     }
 
     #[inline]

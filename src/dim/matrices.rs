@@ -32,9 +32,9 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
     write(poses, out, |poses, out| {
         let [x, y, z] = axes(poses);
         let Vectors(at) = Vectors::new(poses.map(|pose| pose.translation));
-        for i in 0..3 {
-            put(out, i, [x[i], y[i], z[i], at[i]]);
-        }
+        put(out, 0, [x[0], y[0], z[0], at[0]]);
+        put(out, 1, [x[1], y[1], z[1], at[1]]);
+        put(out, 2, [x[2], y[2], z[2], at[2]]);
     });
 }
 

@@ -170,7 +170,9 @@ impl Owner {
     /// In an order that does not depend on that in which they were dropped, perhaps by several threads.
     pub fn take_dropped(&self) -> Dropped {
         let mut dropped = std::mem::take(&mut *self.dropped());
-        dropped.bodies.extend(dropped.coming.iter().filter_map(Spawned::key));
+        dropped
+            .bodies
+            .extend(dropped.coming.iter().filter_map(Spawned::key));
         dropped.coming.retain(|spawned| spawned.key().is_none());
         self.dropped().coming.append(&mut dropped.coming);
         dropped.bodies.sort_unstable();

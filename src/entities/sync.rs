@@ -64,7 +64,10 @@ impl Entities {
         }
         for (entity, key) in come {
             let _ = world.remove_one::<Coming>(entity);
-            let components = (Body::new(Link::new(key, &self.shared)), RenderPose(Pose::IDENTITY));
+            let components = (
+                Body::new(Link::new(key, &self.shared)),
+                RenderPose(Pose::IDENTITY),
+            );
             world.insert(entity, components).expect("it is there");
             self.take_up(world, bodies, entity, key);
         }

@@ -39,8 +39,8 @@ const SMALLEST: f32 = 1e-5;
 impl Correction {
     /// Whether an error is shown: it is neither too small nor too large.
     pub(super) fn keeps(&self, error: &Pose) -> bool {
-        let is_small = distance(error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
-        is_small && matters(error)
+        let fits = distance(error) <= self.max_distance && angle(error.rotation) <= self.max_angle;
+        fits && matters(error)
     }
 
     /// What is left of an error after `elapsed`; `None` once it has ended.

@@ -32,8 +32,18 @@ pub(crate) struct History {
 struct Track {
     /// The number of steps that had been made when it was begun.
     since: u64,
-    /// Each with the number of steps that had been made at its end, oldest first.
-    pairs: VecDeque<(u64, Pair)>,
+    /// Oldest first.
+    pairs: VecDeque<Kept>,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Kept {
+    /// The number of steps that had been made at its end.
+    tick: u64,
+    /// The number of transforms that it has seen.
+    transforms: u64,
+    pair: Pair,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +117,7 @@ impl History {
     /// Before a step: where bodies were before they were put elsewhere.
     pub fn keep_displaced(&mut self, pairs: &Pairs) {
         for (key, pair) in pairs.displaced() {
-            self.push(key, pairs.tick(), pair);
+            self.push(pairs, key, pair);
         }
     }
 
@@ -120,13 +130,13 @@ impl History {
         if tick < self.newest {
             // The simulation went back, and these steps are another run's.
             for track in self.bodies.values_mut() {
-                track.pairs.retain(|(at, _)| *at < tick);
+                track.pairs.retain(|kept| kept.tick < tick);
             }
         }
         self.newest = tick;
         let movers = pairs.movers();
         for (place, key) in movers.keys().iter().enumerate() {
-            self.push(*key, tick, movers.pair(place));
+            self.push(pairs, *key, movers.pair(place));
         }
         let len = self.len;
         let is_old = |at: u64| at.saturating_add(len) <= tick;
@@ -141,12 +151,17 @@ impl History {
         }
     }
 
-    /// The motion of a body in the step that was the `tick`-th.
-    fn push(&mut self, key: BodyKey, tick: u64, pair: Pair) {
+    /// The motion of a body in the step of these pairs.
+    fn push(&mut self, pairs: &Pairs, key: BodyKey, pair: Pair) {
+        let (tick, transforms) = (pairs.tick(), pairs.transforms());
         if let Some(track) = self.bodies.get_mut(key)
-            && track.pairs.back().is_none_or(|(last, _)| *last < tick)
+            && track.pairs.back().is_none_or(|last| last.tick < tick)
         {
-            track.pairs.push_back((tick, pair));
+            track.pairs.push_back(Kept {
+                tick,
+                transforms,
+                pair,
+            });
             track.cut(self.len);
         }
     }
@@ -180,17 +195,18 @@ impl History {
         if tick < track.since || tick > now || tick.saturating_add(self.len) <= now {
             return None;
         }
-        let place = track.pairs.partition_point(|(at, _)| *at < tick);
+        let place = track.pairs.partition_point(|kept| kept.tick < tick);
         // At rest until it moved again, or to this day.
-        let Some((at, pair)) = track.pairs.get(place).filter(|(at, _)| *at <= now) else {
+        let Some(kept) = track.pairs.get(place).filter(|kept| kept.tick <= now) else {
             return Some(Pair::at_rest(last.previous));
         };
-        let mut pair = if *at == tick {
-            *pair
+        let mut pair = if kept.tick == tick {
+            kept.pair
         } else {
-            Pair::at_rest(pair.previous)
+            Pair::at_rest(kept.pair.previous)
         };
-        let is_of_this = |it: &&Transform| it.tick >= *at && it.key.is_none_or(|of| of == key);
+        let is_of_this =
+            |it: &&Transform| it.number > kept.transforms && it.key.is_none_or(|of| of == key);
         for transform in self.transforms.iter().filter(is_of_this) {
             pair.transform(&transform.by);
         }

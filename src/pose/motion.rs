@@ -249,20 +249,20 @@ impl Motions<'_> {
         if weights.alpha >= 1.0 {
             return *self.current;
         }
-        let trajectories = self.trajectories.each_ref();
+        let centers = || self.trajectories.each_ref().map(|it| it.center);
+        let after = || self.trajectories.each_ref().map(|it| &it.after);
         let ends = [self.previous, self.current];
-        let centers = trajectories.map(|it| it.center);
-        let after = trajectories.map(|it| &it.after);
         match smoothing {
-            Smoothing::Interpolate => about_centers(self.plain, ends, centers, weights.alpha),
+            Smoothing::Interpolate => about_centers(self.plain, ends, centers(), weights.alpha),
             Smoothing::Hermite => {
-                let before = trajectories.map(|it| it.before.as_ref().unwrap_or(&it.after));
-                let dt = trajectories.map(|it| it.dt);
-                hermite(ends, [before, after], centers, dt, weights)
+                let before = self.trajectories.each_ref();
+                let before = before.map(|it| it.before.as_ref().unwrap_or(&it.after));
+                let dt = self.trajectories.each_ref().map(|it| it.dt);
+                hermite(ends, [before, after()], centers(), dt, weights)
             }
             Smoothing::Extrapolate => {
-                let seconds = trajectories.map(|it| weights.alpha * it.dt);
-                all_moved_on(self.current, after, centers, seconds)
+                let seconds = self.trajectories.each_ref().map(|it| weights.alpha * it.dt);
+                all_moved_on(self.current, after(), centers(), seconds)
             }
             Smoothing::Latest => *self.current,
         }

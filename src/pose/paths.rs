@@ -31,6 +31,7 @@ struct Way {
 }
 
 impl Way {
+    #[inline]
     fn new(velocities: [&RigidBodyVelocity<Real>; LANES], seconds: [f32; LANES]) -> Self {
         let seconds = Floats::from_array(seconds);
         Self {
@@ -47,6 +48,7 @@ impl Way {
 
 /// `plain`, which is interpolated about the bodies' origins, corrected by how far `centers` are off their straight
 /// lines in it.
+#[inline]
 pub(super) fn about_centers(
     plain: &[Pose; LANES],
     ends: [&[Pose; LANES]; 2],
@@ -54,13 +56,15 @@ pub(super) fn about_centers(
     alpha: f32,
 ) -> [Pose; LANES] {
     let center = Vectors::new(centers);
-    let [start, end, plain_center] =
-        [ends[0], ends[1], plain].map(|poses| rotations(poses).rotate(center));
-    let off = (start + (end - start) * alpha - plain_center).to_array();
+    let start = Rotations::of(ends[0]).rotate(center);
+    let end = Rotations::of(ends[1]).rotate(center);
+    let shown = Rotations::of(plain).rotate(center);
+    let off = (start + (end - start) * alpha - shown).to_array();
     std::array::from_fn(|i| Pose::from_parts(plain[i].translation + off[i], plain[i].rotation))
 }
 
 /// Along curves that have the `velocities` of both ends, which are `dt` seconds apart.
+#[inline]
 pub(super) fn hermite(
     ends: [&[Pose; LANES]; 2],
     velocities: [[&RigidBodyVelocity<Real>; LANES]; 2],
@@ -73,7 +77,7 @@ pub(super) fn hermite(
         return *previous;
     }
     let [before, after] = velocities.map(|velocities| Way::new(velocities, dt));
-    let turned = ends.map(rotations);
+    let turned = ends.map(Rotations::of);
     let rotation = hermite_rotation(turned, [before.turned, after.turned], weights);
     let center = Vectors::new(centers);
     let start = Vectors::translations(previous) + turned[0].rotate(center);
@@ -105,7 +109,7 @@ fn hermite_rotation(
     let nothing = [Pose::IDENTITY; LANES];
     let mut part = nothing;
     weights.eased.block(&nothing, &missing, &mut part);
-    let part = rotations(&part);
+    let part = Rotations::of(&part);
     let t = weights.alpha;
     let (of_v, of_w) = (t - 0.5 * t * t, 0.5 * t * t);
     (turns(w * of_w) * part * turns(v * of_v) * start).renormalized()
@@ -120,11 +124,10 @@ pub(crate) fn all_moved_on(
     seconds: [f32; LANES],
 ) -> [Pose; LANES] {
     let way = Way::new(velocities, seconds);
-    let (center, before) = (Vectors::new(centers), rotations(poses));
+    let (center, before) = (Vectors::new(centers), Rotations::of(poses));
     let rotation = (turns(way.turned) * before).renormalized();
     let swing = before.rotate(center) - rotation.rotate(center);
-    let translation = Vectors::translations(poses) + (way.moved + swing);
-    let mut moved = to_poses(translation, rotation);
+    let mut moved = to_poses(Vectors::translations(poses) + (way.moved + swing), rotation);
     for i in zeros(way.length_squared()) {
         moved[i] = poses[i];
     }
@@ -140,10 +143,6 @@ pub(crate) fn moved_on(
 ) -> Pose {
     let (poses, velocities) = ([*pose; LANES], [velocity; LANES]);
     all_moved_on(&poses, velocities, [center; LANES], [seconds; LANES])[0]
-}
-
-fn rotations(poses: &[Pose; LANES]) -> Rotations {
-    Rotations::new(poses.each_ref().map(|pose| pose.rotation))
 }
 
 fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {

@@ -11,9 +11,9 @@ use crate::key_log::KeyLog;
 
 use super::changes::{Changes, ErrorChange};
 use super::correction::{Correction, shown_with, turned};
-use super::paths::Weights;
 use super::movers::Movers;
 use super::onward::{Onward, move_on};
+use super::paths::Weights;
 
 /// Whoever draws has one: a simulation, or the view of one on another thread.
 ///
@@ -30,7 +30,7 @@ pub struct Screen {
     #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
     /// How far off their places bodies are shown, after a rollback.
-    errors: BTreeMap<BodyKey, Pose>,
+    errors: BTreeMap<BodyKey, Offset>,
     /// What this frame shows otherwise than the frame before, and what was put elsewhere since.
     moved: Vec<(BodyKey, Pose)>,
     removed: Vec<BodyKey>,
@@ -50,6 +50,14 @@ enum Shown {
     Resting { pose: Pose, moved_at: u32 },
     /// The index in the lists.
     Moving(usize),
+}
+
+/// How far off its place a body is shown, and where that is if it rests.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Offset {
+    error: Pose,
+    shown: Pose,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,14 +102,20 @@ const CHUNK: usize = 64;
 impl Screen {
     /// Makes the poses that this frame shows, and the lists of what changed. Gives the number of bodies that are shown
     /// beyond their last state.
-    pub(crate) fn show(&mut self, movers: &Movers, changes: &mut Changes, moment: &Moment) -> usize {
+    pub(crate) fn show(
+        &mut self,
+        movers: &Movers,
+        changes: &mut Changes,
+        moment: &Moment,
+    ) -> usize {
         self.begin(moment);
         for change in changes.errors.drain(..) {
             self.change_error(change, moment.correction);
         }
-        self.decay(moment.correction, moment.elapsed);
-        self.take(movers, changes);
+        self.remove_gone(movers, changes);
         self.align(movers);
+        self.decay(moment.correction, moment.elapsed);
+        self.let_rest(movers, changes);
         let weights = Weights::new(moment.alpha);
         let mut extrapolated = 0;
         let mut poses = [Pose::IDENTITY; CHUNK];
@@ -129,8 +143,7 @@ impl Screen {
         self.alpha = moment.alpha;
     }
 
-    /// Takes in what came to rest, and what is gone.
-    fn take(&mut self, movers: &Movers, changes: &mut Changes) {
+    fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
         let mut living = SecondaryMap::new();
         if std::mem::take(&mut changes.is_whole) {
             self.order = None;
@@ -145,13 +158,27 @@ impl Screen {
             );
             let gone = self.bodies.keys().filter(|key| !living.contains_key(*key));
             changes.removed.extend(gone);
+            changes.removed.sort_unstable();
+            changes.removed.dedup();
+            changes.removed.retain(|key| !living.contains_key(*key));
         }
-        changes.removed.retain(|key| !living.contains_key(*key));
         for key in changes.removed.drain(..) {
             self.remove(key);
         }
+    }
+
+    /// Shows the bodies that came to rest where they did, but for those that move again.
+    fn let_rest(&mut self, movers: &Movers, changes: &mut Changes) {
+        let len = movers.len();
         for (key, pose) in changes.rest.drain(..) {
-            self.rest(key, pose);
+            if !matches!(self.bodies.get(key), Some(Shown::Moving(place)) if *place < len) {
+                self.rest(key, pose);
+            }
+        }
+        // Of a body that was put elsewhere and is not among these yet.
+        while self.keys.len() > len {
+            let place = self.keys.len() - 1;
+            self.rest(self.keys[place], self.shown[place]);
         }
     }
 
@@ -165,11 +192,6 @@ impl Screen {
                 let listed = self.list(*key);
                 self.swap(place, listed);
             }
-        }
-        // Of a body that was put elsewhere and is not among these yet.
-        while self.keys.len() > movers.len() {
-            let place = self.keys.len() - 1;
-            self.rest(self.keys[place], self.shown[place]);
         }
     }
 
@@ -196,7 +218,7 @@ impl Screen {
 impl Screen {
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         Some(match *self.bodies.get(key)? {
-            Shown::Resting { pose, .. } => self.with_error(key, pose),
+            Shown::Resting { pose, .. } => self.errors.get(&key).map_or(pose, |it| it.shown),
             Shown::Moving(place) => self.shown[place],
         })
     }
@@ -230,7 +252,10 @@ impl Screen {
     /// The bodies that were removed after an earlier frame; `None` if that is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
         listed_or(self.listed_since(frame, &self.removed), move || {
-            let removed = self.removals.since(frame).filter(|_| frame <= self.number)?;
+            let removed = self
+                .removals
+                .since(frame)
+                .filter(|_| frame <= self.number)?;
             // After a rollback some may live again.
             Some(removed.filter(|key| !self.bodies.contains_key(*key)))
         })
@@ -244,15 +269,13 @@ impl Screen {
     }
 
     /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
-    /// hosts that have read that already. A body that was not shown yet is reported by the next one.
+    /// hosts that have read that already.
     pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
-        if self.bodies.contains_key(key) {
+        if self.pose(key) != Some(pose) {
             let place = self.list(key);
-            if self.shown[place] != pose {
-                self.shown[place] = pose;
-                self.marks[place].is_unreported = true;
-                self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
-            }
+            self.shown[place] = pose;
+            self.marks[place].is_unreported = true;
+            self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
         }
     }
 
@@ -268,8 +291,11 @@ impl Screen {
 
     /// The body stays where it is.
     fn rest(&mut self, key: BodyKey, pose: Pose) {
-        let now = self.with_error(key, pose);
         let before = self.pose(key);
+        let now = self.with_error(key, pose);
+        if let Some(offset) = self.errors.get_mut(&key) {
+            offset.shown = now;
+        }
         let marks = match self.bodies.get(key) {
             Some(Shown::Moving(place)) => {
                 let marks = self.marks[*place];
@@ -315,7 +341,8 @@ impl Screen {
 /// # Errors
 impl Screen {
     pub fn error(&self, key: BodyKey) -> Option<&Pose> {
-        self.errors.get(&key)
+        let error = &self.errors.get(&key)?.error;
+        (*error != Pose::IDENTITY).then_some(error)
     }
 
     /// How many bodies are shown off their places.
@@ -330,26 +357,29 @@ impl Screen {
                 self.set_error(key, correction.filter(|it| it.keeps(&error)).map(|_| error));
             }
             ErrorChange::Turn(key, by) => {
-                let turned = self.error(key).map(|error| turned(error, by));
-                self.set_error(key, turned);
-            }
-            ErrorChange::Clear(key) => self.set_error(key, None),
-            ErrorChange::ClearAll => {
-                while let Some((key, _)) = self.errors.first_key_value() {
-                    self.set_error(*key, None);
+                if let Some(error) = self.error(key) {
+                    self.set_error(key, Some(turned(error, by)));
                 }
+            }
+            ErrorChange::Clear(key) if self.errors.contains_key(&key) => self.set_error(key, None),
+            ErrorChange::Clear(_) => (),
+            ErrorChange::ClearAll => {
+                let keys: Vec<_> = self.errors.keys().copied().collect();
+                keys.into_iter().for_each(|key| self.set_error(key, None));
             }
         }
     }
 
+    /// A body at rest is shown where it was until the next frame.
     fn set_error(&mut self, key: BodyKey, error: Option<Pose>) {
-        if let Some(Shown::Moving(place)) = self.bodies.get(key) {
-            self.marks[*place].has_error = error.is_some();
-        }
-        match error {
-            Some(error) => self.errors.insert(key, error),
-            None => self.errors.remove(&key),
+        let Some(shown) = self.pose(key) else {
+            return;
         };
+        let error = error.unwrap_or(Pose::IDENTITY);
+        if let Some(Shown::Moving(place)) = self.bodies.get(key) {
+            self.marks[*place].has_error = error != Pose::IDENTITY;
+        }
+        self.errors.insert(key, Offset { error, shown });
     }
 
     fn with_error(&self, key: BodyKey, pose: Pose) -> Pose {
@@ -369,17 +399,25 @@ impl Screen {
     }
 
     fn decay(&mut self, correction: Option<Correction>, elapsed: Duration) {
-        let mut next = self.errors.keys().next().copied();
-        while let Some(key) = next {
-            let before = self.pose(key);
-            let left = correction.and_then(|it| it.decayed(&self.errors[&key], elapsed));
-            self.set_error(key, left);
-            let after = self.pose(key);
-            if let Some(shown) = after.filter(|_| after != before) {
-                self.report_resting(key, shown);
+        for (key, Offset { error, shown }) in std::mem::take(&mut self.errors) {
+            let left = correction.and_then(|it| it.decayed(&error, elapsed));
+            let now = match self.bodies.get(key) {
+                Some(Shown::Moving(place)) => {
+                    self.marks[*place].has_error = left.is_some();
+                    None
+                }
+                Some(Shown::Resting { pose, .. }) => {
+                    Some(left.map_or(*pose, |error| shown_with(&error, pose)))
+                }
+                None => continue,
+            };
+            if let Some(error) = left {
+                let shown = now.unwrap_or(shown);
+                self.errors.insert(key, Offset { error, shown });
             }
-            let later = (std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded);
-            next = self.errors.range(later).next().map(|(key, _)| *key);
+            if let Some(now) = now.filter(|now| *now != shown) {
+                self.report_resting(key, now);
+            }
         }
     }
 }
@@ -441,12 +479,13 @@ impl Screen {
             Shown::Resting { pose, .. } => Some(pose),
             Shown::Moving(_) => None,
         });
+        let errors = self.errors.values().flat_map(|it| [&it.error, &it.shown]);
         (self.shown.len(), self.marks.len()) == (len, len)
             && self.keys.iter().enumerate().all(is_listed)
             && self.bodies.len() - resting.clone().count() == len
             && resting
                 .chain(&self.shown)
-                .chain(self.errors.values())
+                .chain(errors)
                 .all(Pose::is_finite)
     }
 }

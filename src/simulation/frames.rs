@@ -274,37 +274,44 @@ impl Simulation {
     /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
     pub(crate) fn notice_edits(&mut self) {
         let tick = self.tick();
-        let mut put = Vec::new();
-        if std::mem::take(&mut self.state.edits.all) {
-            let mut dead = Vec::new();
-            for (key, handle) in self.state.world.keys.iter() {
-                match self.state.world.position(handle) {
-                    Some(position) if self.state.pairs.notice(key, handle, position, tick) => {
-                        put.push((key, handle));
-                    }
+        let (mut dead, mut put) = (Vec::new(), Vec::new());
+        let State {
+            world,
+            pairs,
+            edits,
+            ..
+        } = &mut self.state;
+        if std::mem::take(&mut edits.all) {
+            for (key, handle) in world.keys.iter() {
+                match world.position(handle) {
+                    Some(position) if pairs.notice(key, handle, position, tick) => put.push(key),
                     Some(_) => (),
                     None => dead.push(key),
                 }
             }
-            self.state.pairs.doubt_all();
-            for key in dead {
-                self.state.world.keys.found_dead(key);
-                self.died(key);
-            }
+            pairs.doubt_all();
         }
-        for key in self.state.edits.bodies.drain(..) {
-            if let Some(handle) = self.state.world.handle(key)
-                && let Some(position) = self.state.world.position(handle)
-            {
-                self.state.pairs.doubt(key, handle);
-                if self.state.pairs.notice(key, handle, position, tick) {
-                    put.push((key, handle));
+        for edited in edits.bodies.drain(..) {
+            let root = world.handle(edited);
+            // The links of a multibody go with its root.
+            let links = root.into_iter().flat_map(|root| world.links(root));
+            for handle in root.into_iter().chain(links) {
+                if let Some(key) = world.keys.key(handle)
+                    && let Some(position) = world.position(handle)
+                {
+                    pairs.doubt(key, handle);
+                    if pairs.notice(key, handle, position, tick) {
+                        put.push(key);
+                    }
                 }
             }
         }
-        for (key, handle) in put {
+        for key in put {
             self.put(key);
-            self.place_links(handle);
+        }
+        for key in dead {
+            self.state.world.keys.found_dead(key);
+            self.died(key);
         }
     }
 

@@ -76,7 +76,7 @@ impl Simulation {
     }
 
     /// The links of a multibody are where its root has been put at once, and not only in the next step.
-    pub(super) fn place_links(&mut self, root: RigidBodyHandle) {
+    fn place_links(&mut self, root: RigidBodyHandle) {
         for link in self.state.world.place_links(root) {
             if let Some(key) = self.state.world.keys.key(link)
                 && let Some(position) = self.state.world.position(link)
@@ -89,16 +89,18 @@ impl Simulation {
     /// The body was put there, and is shown there.
     fn shown_put(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         let tick = self.tick();
-        self.state.pairs.teleport(key, handle, position, tick);
-        self.put(key);
-        self.show_at(key, |_| position);
+        if position.is_finite() {
+            self.state.pairs.teleport(key, handle, position, tick);
+            self.put(key);
+            self.show_at(key, position);
+        }
     }
 
     /// The body and its motion were moved, and are shown there.
     fn shown_moved(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
+        let shown = self.pose(key).map(|shown| by * shown);
         if let Some(current) = self.state.pairs.transform(key, handle, by) {
-            let or_current = |pose: Pose| if pose.is_finite() { pose } else { current };
-            self.show_at(key, |shown| or_current(by * shown));
+            self.show_at(key, shown.filter(Pose::is_finite).unwrap_or(current));
             if self.resimulation.is_none() {
                 self.change_error(ErrorChange::Turn(key, by.rotation));
             }

@@ -208,7 +208,8 @@ impl Simulation {
             self.phase = Phase::Outside;
             self.frame.dropped += self.clock.abort_frame();
         } else if self.ring.ticks().end <= self.tick() + 1 {
-            self.ring.push_present(self.clock.clone(), self.state.clone());
+            self.ring
+                .push_present(self.clock.clone(), self.state.clone());
         }
         self.clock.go_to(&clock);
         let left = self.swap_state(state);

@@ -211,12 +211,11 @@ impl Simulation {
     }
 
     /// What is shown changes at once, but not while steps are made again: then once the present is reached.
-    pub(super) fn show_at(&mut self, key: BodyKey, pose: impl FnOnce(Pose) -> Pose) {
+    pub(super) fn show_at(&mut self, key: BodyKey, pose: Pose) {
         if self.resimulation.is_none()
             && let Some(screen) = &mut self.screen
-            && let Some(shown) = screen.pose(key)
         {
-            screen.show_at(key, pose(shown));
+            screen.show_at(key, pose);
         }
     }
 

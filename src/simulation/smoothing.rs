@@ -110,6 +110,7 @@ impl Simulation {
     /// there is no error. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
+        self.state.world.handle(key)?;
         self.screen.as_ref()?.error(key).copied()
     }
 }

@@ -114,6 +114,12 @@ pub enum LoadError {
 /// depends on their history: poses, velocities and keys are still the same, but the run may diverge later. That was
 /// seen when many joints woke many sleeping bodies at once.
 ///
+/// Rapier does not write everything of soft bodies: not where a cluster's
+/// [shape-matching target](crate::rapier3d::dynamics::SoftBodyCluster::set_shape_matching_target) was in the step
+/// before, and not the impulses between two meshes that
+/// [overlap](crate::rapier3d::dynamics::SoftBody::volume_contacts). While there is either, a loaded run diverges in its
+/// first step; a clone does not.
+///
 /// For any bytes the result is a state or a [`LoadError`]. The checksum detects accidents, not malice:
 /// whoever can change a file can change its checksum, and Rapier does not check everything that it reads. Load states
 /// of others only if they are signed by someone you trust.

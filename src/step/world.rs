@@ -3,8 +3,8 @@
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
 use rapier::dynamics::{
-    Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle, RigidBodyType,
-    RigidBodyVelocity,
+    ImpulseJointHandle, Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle,
+    RigidBodyType, RigidBodyVelocity,
 };
 use rapier::math::{Pose, Rotation, SPATIAL_DIM, Vector};
 use rapier::pipeline::{
@@ -25,6 +25,9 @@ pub(crate) struct World {
     /// step has seen of that.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub has_unwritten_changes: bool,
+    /// [As the last step has left it.](Self::are_joints_in_doubt)
+    #[cfg_attr(feature = "serde", serde(skip))]
+    are_joints_in_doubt: bool,
 }
 
 impl Clone for World {
@@ -34,6 +37,7 @@ impl Clone for World {
             keys: self.keys.clone(),
             is_translated: self.is_translated,
             has_unwritten_changes: self.has_unwritten_changes,
+            are_joints_in_doubt: self.are_joints_in_doubt,
         }
     }
 }
@@ -46,6 +50,7 @@ impl World {
             keys: Keys::default(),
             is_translated: false,
             has_unwritten_changes,
+            are_joints_in_doubt: false,
         }
     }
 
@@ -59,7 +64,9 @@ impl World {
     ) {
         span!("rapier", tick = step.tick);
         self.physics.integration_parameters.dt = step.dt;
-        self.has_unwritten_changes = false;
+        if std::mem::take(&mut self.has_unwritten_changes) || self.are_joints_in_doubt {
+            self.prepare_joints_anew();
+        }
         let handler = log.handler(step.tick, &self.keys);
         if std::mem::take(&mut self.is_translated) {
             step_translated(&mut self.physics, hooks, &handler);
@@ -70,6 +77,33 @@ impl World {
         let quarantined = self.physics.quarantine().bodies().iter();
         let keys = quarantined.filter_map(|handle| self.keys.key(*handle));
         log.end_step(events, step.tick, keys);
+        self.are_joints_in_doubt = self.are_joints_in_doubt();
+    }
+
+    /// Lets Rapier prepare its joints anew in the next step, as it does under a fresh pipeline: any removal of
+    /// a joint makes it do so, also one of none.
+    fn prepare_joints_anew(&mut self) {
+        (self.physics.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
+    }
+
+    /// Whether what Rapier's pipeline remembers of the joints may be out of date.
+    ///
+    /// While it knows of no change, it keeps its selection of those to be solved, and where in the world the
+    /// ends lie that do not move. It is not told when a body that was put to sleep by hand is woken by a
+    /// contact, nor that the step still rounds the poses of such bodies, and of those that became fixed: it
+    /// steps both with the others. Their joints would go on otherwise than in a copy.
+    fn are_joints_in_doubt(&self) -> bool {
+        let PhysicsWorld {
+            bodies,
+            islands,
+            impulse_joints,
+            ..
+        } = &self.physics;
+        let stands = |body: &RigidBody| body.is_sleeping() || body.is_fixed();
+        !impulse_joints.is_empty()
+            && (islands.active_bodies()).any(|handle| {
+                stands(&bodies[handle]) && impulse_joints.attached_joints(handle).next().is_some()
+            })
     }
 
     /// The handle of a body that lives.
@@ -92,8 +126,40 @@ impl World {
         self.physics.bodies.get_mut(self.keys.handle(key)?)
     }
 
+    /// Where a body is; for a link of a multibody, where its root has it, to which Rapier moves it in the next
+    /// step.
     pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
-        self.physics.bodies.get(handle).map(|body| *body.position())
+        let position = *self.physics.bodies.get(handle)?.position();
+        Some(self.link_position(handle).unwrap_or(position))
+    }
+
+    /// Where a link is to be whose root was put elsewhere since the last step.
+    fn link_position(&self, handle: RigidBodyHandle) -> Option<Pose> {
+        let PhysicsWorld {
+            bodies,
+            multibody_joints,
+            ..
+        } = &self.physics;
+        let link = multibody_joints.rigid_body_link(handle)?;
+        let multibody = multibody_joints.get_multibody(link.multibody)?;
+        let root = bodies.get(multibody.root().rigid_body_handle())?.position();
+        if root == multibody.root().local_to_world() {
+            return None;
+        }
+        let [before, after] =
+            [0, link.id].map(|id| multibody.forward_kinematics_single_link(bodies, id, None, None));
+        Some(root * before.inverse() * after)
+    }
+
+    /// The links of the multibody of which a body is the root; none of another body.
+    pub fn links(&self, root: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
+        let joints = &self.physics.multibody_joints;
+        let link = joints.rigid_body_link(root).filter(|link| link.id == 0);
+        let multibody = link.and_then(|link| joints.get_multibody(link.multibody));
+        let links = multibody
+            .into_iter()
+            .flat_map(|multibody| multibody.links().skip(1));
+        links.map(MultibodyLink::rigid_body_handle)
     }
 
     /// Whether joints or soft bodies go on without the body when it is removed.
@@ -229,9 +295,10 @@ impl World {
 
 /// A world that goes on as this one does, to the bit.
 ///
-/// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows; under one that has
-/// run on, a restored world can panic. Each field is named, so that one that comes with a later version of
-/// Rapier is not forgotten.
+/// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows: what one remembers of
+/// joints is [prepared anew](World::prepare_joints_anew) where it may be out of date. Under one that has run on,
+/// a restored world can panic. Each field is named, so that one that comes with a later version of Rapier is
+/// not forgotten.
 fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
     let PhysicsWorld {
         gravity,

@@ -27,6 +27,11 @@ pub struct Way {
 }
 
 impl Way {
+    /// Whether a frame can show the pose before the last step.
+    pub fn shows_previous(&self) -> bool {
+        matches!(self.smoothing, Smoothing::Interpolate | Smoothing::Hermite)
+    }
+
     pub fn at_rest(pose: Pose) -> Self {
         Self {
             previous: pose,

@@ -68,7 +68,7 @@ impl Clock {
     /// The next step that is due in this frame, which counts as made from now on; `None` if none is due.
     pub fn next_step(&mut self) -> Option<Step> {
         let step = self.peek()?;
-        let due = self.due.take()?;
+        let due = self.due?;
         let length = self.length(due);
         self.simulated = self.simulated.saturating_add(length);
         self.tick += 1;

@@ -1,0 +1,447 @@
+//! Random games: bodies and joints of every kind, and deeds by tick.
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Rate, Simulation, Step};
+use proptest::prelude::*;
+use std::time::Duration;
+
+use crate::scenes::hash;
+
+/// How many ticks a game has deeds for.
+pub const TICKS: u64 = 60;
+
+#[derive(Clone, Debug)]
+pub struct Game {
+    has_floor: bool,
+    bodies: Vec<Member>,
+    joints: Vec<Joint>,
+    deeds: Vec<(u64, Deed)>,
+}
+
+#[derive(Clone, Debug)]
+struct Member {
+    kind: RigidBodyType,
+    at: Vector,
+}
+
+#[derive(Clone, Debug)]
+struct Joint {
+    ends: [usize; 2],
+    kind: JointKind,
+    is_multibody: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum JointKind {
+    Spherical,
+    Revolute,
+    Fixed,
+    Rope,
+}
+
+/// How a game reaches a body.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Body,
+    Physics,
+    PhysicsFor,
+}
+
+/// What a game does to the body of a number.
+#[derive(Clone, Debug)]
+enum Deed {
+    Sleep(usize),
+    Wake(usize, bool),
+    /// By Rapier's islands, past the body.
+    WakeByIslands(usize, bool),
+    Push(usize, Vector),
+    Twist(usize, Vector),
+    Put(usize, Vector, Way),
+    Teleport(usize, Vector),
+    SetVelocity(usize, Vector),
+    Enable(usize, bool),
+    SetKind(usize, RigidBodyType),
+    Insert(Vector),
+    Remove(usize, Way),
+    RemoveJoint(usize),
+    Connect(Joint),
+}
+
+/// What may be done in a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deeds {
+    /// Much sleep.
+    Sleep,
+    /// Everything.
+    All,
+    /// Everything, with torques beyond all measure.
+    Wild,
+}
+
+/// The simulation of a game, and who takes part in it: it acts by tick alone, so a copy of it goes on as it does.
+#[derive(Clone)]
+pub struct Run<'a> {
+    pub simulation: Simulation,
+    game: &'a Game,
+    /// In the order in which they came.
+    pub keys: Vec<BodyKey>,
+    /// All bits before each step.
+    pub before: Vec<u64>,
+}
+
+/// Games in which a law was broken once.
+impl Game {
+    fn row(bodies: u8, is_multibody: bool, deeds: Vec<(u64, Deed)>) -> Self {
+        let member = |i| Member {
+            kind: RigidBodyType::Dynamic,
+            at: Vector::new(f32::from(i), 1.0, 0.1 * f32::from(i % 2)),
+        };
+        let joint = |i| Joint {
+            ends: [i, i + 1],
+            kind: JointKind::Spherical,
+            is_multibody,
+        };
+        Self {
+            has_floor: true,
+            bodies: (0..bodies).map(member).collect(),
+            joints: (0..usize::from(bodies) - 1).map(joint).collect(),
+            deeds,
+        }
+    }
+
+    /// A body with joints is put to sleep, and woken by a contact.
+    pub fn with_a_dozer() -> Self {
+        Self::row(3, false, vec![(20, Deed::Sleep(1))])
+    }
+
+    /// A body with joints becomes fixed in motion.
+    pub fn with_one_that_becomes_fixed() -> Self {
+        let push = Deed::Push(2, Vector::new(-3.0, 9.0, 5.0));
+        let stop = Deed::SetKind(0, RigidBodyType::Fixed);
+        Self::row(3, false, vec![(3, push), (15, stop)])
+    }
+
+    /// The root of a multibody is put elsewhere through Rapier.
+    pub fn with_a_root_put_elsewhere() -> Self {
+        let put = Deed::Put(0, Vector::Y * 3.0, Way::Body);
+        let mut game = Self::row(5, false, vec![(0, put)]);
+        game.joints[0].is_multibody = true;
+        game
+    }
+
+    /// A link gets a place that is no number, and its root is put elsewhere.
+    pub fn with_a_link_that_is_nowhere() -> Self {
+        let twist = Deed::Twist(1, Vector::new(1e30, -1e30, 1e30));
+        Self::row(2, true, vec![(5, twist), (7, Deed::Teleport(0, Vector::Y))])
+    }
+}
+
+impl Game {
+    pub fn run(&self) -> Run<'_> {
+        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
+        if self.has_floor {
+            let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -1.0);
+            simulation.insert(floor, ColliderBuilder::cuboid(50.0, 0.5, 50.0));
+        }
+        let mut run = Run {
+            simulation,
+            game: self,
+            keys: Vec::new(),
+            before: Vec::new(),
+        };
+        for member in &self.bodies {
+            run.insert(RigidBodyBuilder::new(member.kind).translation(member.at));
+        }
+        for joint in &self.joints {
+            run.connect(joint);
+        }
+        run
+    }
+}
+
+impl Run<'_> {
+    /// The deeds before the step.
+    pub fn act(&mut self, step: Step) {
+        for (tick, deed) in &self.game.deeds {
+            if *tick == step.tick {
+                self.do_one(deed);
+            }
+        }
+    }
+
+    /// Makes one step.
+    pub fn step(&mut self) {
+        self.frame(60);
+    }
+
+    /// A frame of a game at so many frames a second.
+    pub fn frame(&mut self, fps: u32) {
+        let time = Duration::from_secs(1) / fps + Duration::from_nanos(1);
+        self.simulation.begin_frame(time);
+        self.make_steps();
+        self.simulation.end_frame();
+    }
+
+    /// Makes the steps that are due.
+    pub fn make_steps(&mut self) {
+        while let Some(step) = self.simulation.next_step() {
+            self.act(step);
+            self.before.push(hash(self.simulation.physics()));
+            self.simulation.make_step();
+        }
+    }
+
+    fn insert(&mut self, body: RigidBodyBuilder) {
+        let key = self.simulation.insert(body, ColliderBuilder::ball(0.4));
+        self.keys.push(key);
+    }
+
+    fn key(&self, index: usize) -> BodyKey {
+        self.keys[index % self.keys.len()]
+    }
+
+    fn connect(&mut self, joint: &Joint) {
+        let ends = joint
+            .ends
+            .map(|index| self.simulation.handle(self.key(index)));
+        let [Some(one), Some(other)] = ends else {
+            return;
+        };
+        if one == other {
+            return;
+        }
+        let data: GenericJoint = match joint.kind {
+            JointKind::Spherical => SphericalJointBuilder::new()
+                .local_anchor1(Vector::X * 0.5)
+                .local_anchor2(Vector::X * -0.5)
+                .into(),
+            JointKind::Revolute => RevoluteJointBuilder::new(Vector::Z)
+                .local_anchor1(Vector::X * 0.5)
+                .local_anchor2(Vector::X * -0.5)
+                .into(),
+            JointKind::Fixed => FixedJointBuilder::new()
+                .local_anchor1(Vector::X * 0.5)
+                .local_anchor2(Vector::X * -0.5)
+                .into(),
+            JointKind::Rope => RopeJointBuilder::new(1.5).into(),
+        };
+        let physics = self.simulation.physics_mut_for(&[]);
+        // Rapier panics for a link that is not dynamic, and for ends that are disabled.
+        let are_enabled = [one, other]
+            .iter()
+            .all(|end| physics.bodies[*end].is_enabled());
+        let is_dynamic = are_enabled && physics.bodies[other].is_dynamic();
+        if !joint.is_multibody {
+            physics.insert_impulse_joint(one, other, data);
+        } else if is_dynamic && physics.multibody_joints.rigid_body_link(other).is_none() {
+            physics.insert_multibody_joint(one, other, data);
+        }
+    }
+
+    /// A body as the game reaches it.
+    fn reach(&mut self, index: usize, way: Way) -> Option<&mut RigidBody> {
+        let key = self.key(index);
+        let handle = self.simulation.handle(key)?;
+        match way {
+            Way::Body => self.simulation.body_mut(key),
+            Way::Physics => self.simulation.physics_mut().bodies.get_mut(handle),
+            Way::PhysicsFor => self
+                .simulation
+                .physics_mut_for(&[key])
+                .bodies
+                .get_mut(handle),
+        }
+    }
+
+    fn is_link(&self, index: usize) -> bool {
+        let joints = &self.simulation.physics().multibody_joints;
+        let handle = self.simulation.handle(self.key(index));
+        handle.is_some_and(|handle| joints.rigid_body_link(handle).is_some())
+    }
+
+    fn do_one(&mut self, deed: &Deed) {
+        match *deed {
+            Deed::Sleep(index) => {
+                if let Some(body) = self.reach(index, Way::Body) {
+                    body.sleep();
+                }
+            }
+            Deed::Wake(index, is_strong) => {
+                if let Some(body) = self.reach(index, Way::Body) {
+                    body.wake_up(is_strong);
+                }
+            }
+            Deed::WakeByIslands(index, is_strong) => {
+                if let Some(handle) = self.simulation.handle(self.key(index)) {
+                    self.simulation
+                        .physics_mut_for(&[])
+                        .wake_up(handle, is_strong);
+                }
+            }
+            Deed::Push(index, by) => {
+                let _ = self.simulation.apply_impulse(self.key(index), by);
+            }
+            Deed::Twist(index, by) => {
+                let _ = self.simulation.add_torque(self.key(index), by);
+            }
+            Deed::Put(index, to, way) => {
+                if let Some(body) = self.reach(index, way) {
+                    body.set_position(Pose::from_translation(to), true);
+                }
+            }
+            Deed::Teleport(index, to) => {
+                let _ = self
+                    .simulation
+                    .teleport(self.key(index), Pose::from_translation(to));
+            }
+            Deed::SetVelocity(index, velocity) => {
+                if let Some(body) = self.reach(index, Way::Body) {
+                    body.set_linvel(velocity, true);
+                }
+            }
+            Deed::Enable(index, is_enabled) => {
+                // Rapier panics in a joint of a link that is disabled.
+                if !self.is_link(index)
+                    && let Some(body) = self.reach(index, Way::Body)
+                {
+                    body.set_enabled(is_enabled);
+                }
+            }
+            Deed::SetKind(index, kind) => {
+                // Rapier panics for a link that is not dynamic.
+                if !self.is_link(index)
+                    && let Some(body) = self.reach(index, Way::Body)
+                {
+                    body.set_body_type(kind, true);
+                }
+            }
+            Deed::Insert(at) => self.insert(RigidBodyBuilder::dynamic().translation(at)),
+            Deed::Remove(index, way) => {
+                let key = self.key(index);
+                let Some(handle) = self.simulation.handle(key) else {
+                    return;
+                };
+                match way {
+                    Way::Body => drop(self.simulation.remove(key)),
+                    Way::Physics => drop(self.simulation.physics_mut().remove_body(handle)),
+                    Way::PhysicsFor => {
+                        self.simulation.physics_mut_for(&[key]).remove_body(handle);
+                    }
+                }
+            }
+            Deed::RemoveJoint(index) => {
+                let physics = self.simulation.physics_mut_for(&[]);
+                let joint = physics
+                    .impulse_joints()
+                    .map(|(handle, _)| handle)
+                    .nth(index);
+                if let Some(joint) = joint {
+                    physics.remove_impulse_joint(joint);
+                }
+            }
+            Deed::Connect(ref joint) => self.connect(joint),
+        }
+    }
+}
+
+fn vector(reach: f32) -> impl Strategy<Value = Vector> {
+    prop::array::uniform3(-reach..reach).prop_map(Vector::from_array)
+}
+
+fn joint() -> impl Strategy<Value = Joint> {
+    let kind = prop_oneof![
+        3 => Just(JointKind::Spherical),
+        1 => Just(JointKind::Revolute),
+        1 => Just(JointKind::Fixed),
+        1 => Just(JointKind::Rope),
+    ];
+    let ends = prop::array::uniform2(0..12usize);
+    (ends, kind, prop::bool::weighted(0.3)).prop_map(|(ends, kind, is_multibody)| Joint {
+        ends,
+        kind,
+        is_multibody,
+    })
+}
+
+/// Bodies in a row, so that joints between neighbours fit, each with its next one.
+fn members() -> impl Strategy<Value = Vec<Member>> {
+    let kind = prop_oneof![
+        8 => Just(RigidBodyType::Dynamic),
+        1 => Just(RigidBodyType::Fixed),
+        1 => Just(RigidBodyType::KinematicPositionBased),
+    ];
+    prop::collection::vec((kind, vector(0.3)), 2..9).prop_map(|members| {
+        let place = |(i, (kind, off)): (usize, (RigidBodyType, Vector))| Member {
+            kind,
+            at: Vector::X * i as f32 + off + Vector::Y,
+        };
+        members.into_iter().enumerate().map(place).collect()
+    })
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    prop_oneof![Just(Way::Body), Just(Way::Physics), Just(Way::PhysicsFor)]
+}
+
+fn deed(deeds: Deeds) -> impl Strategy<Value = Deed> {
+    let body = || 0..12usize;
+    let often = prop_oneof![
+        6 => body().prop_map(Deed::Sleep),
+        1 => (body(), any::<bool>()).prop_map(|(i, is)| Deed::Wake(i, is)),
+        1 => (body(), any::<bool>()).prop_map(|(i, is)| Deed::WakeByIslands(i, is)),
+        1 => (body(), vector(10.0)).prop_map(|(i, by)| Deed::Push(i, by)),
+    ];
+    let rarely = prop_oneof![
+        (body(), vector(30.0)).prop_map(|(i, by)| Deed::Push(i, by)),
+        (body(), vector(30.0)).prop_map(|(i, by)| Deed::Twist(i, by)),
+        (body(), vector(5.0), way()).prop_map(|(i, to, way)| Deed::Put(i, to, way)),
+        (body(), vector(5.0), way()).prop_map(|(i, to, way)| Deed::Put(i, to, way)),
+        (body(), vector(5.0)).prop_map(|(i, to)| Deed::Teleport(i, to)),
+        (body(), vector(20.0)).prop_map(|(i, v)| Deed::SetVelocity(i, v)),
+        (body(), any::<bool>()).prop_map(|(i, is)| Deed::Enable(i, is)),
+        (
+            body(),
+            prop_oneof![
+                Just(RigidBodyType::Dynamic),
+                Just(RigidBodyType::Fixed),
+                Just(RigidBodyType::KinematicPositionBased)
+            ]
+        )
+            .prop_map(|(i, kind)| Deed::SetKind(i, kind)),
+        vector(5.0).prop_map(Deed::Insert),
+        (body(), way()).prop_map(|(i, way)| Deed::Remove(i, way)),
+        (0..8usize).prop_map(Deed::RemoveJoint),
+        joint().prop_map(Deed::Connect),
+    ];
+    let wild = (body(), vector(1e30)).prop_map(|(i, by)| Deed::Twist(i, by));
+    let shares = match deeds {
+        Deeds::Sleep => [4, 1, 0],
+        Deeds::All => [4, 4, 0],
+        Deeds::Wild => [4, 4, 1],
+    };
+    prop_oneof![shares[0] => often, shares[1] => rarely, shares[2] => wild]
+}
+
+pub fn game(deeds: Deeds) -> impl Strategy<Value = Game> {
+    (
+        any::<bool>(),
+        members(),
+        prop::collection::vec(joint(), 0..9),
+        prop::collection::vec((0..TICKS, deed(deeds)), 0..25),
+    )
+        .prop_map(|(has_floor, bodies, mut joints, deeds)| {
+            // Most are a chain.
+            for (i, joint) in joints.iter_mut().enumerate().take(6) {
+                joint.ends = [i, i + 1];
+            }
+            Game {
+                has_floor,
+                bodies,
+                joints,
+                deeds,
+            }
+        })
+}

@@ -1,0 +1,188 @@
+//! Random games with everything that Rapier has, and laws that hold for all of them.
+
+#[path = "../scenes/mod.rs"]
+mod scenes;
+
+mod game;
+
+use evenstep::BodyKey;
+#[cfg(feature = "serde")]
+use evenstep::Simulation;
+use game::{Deeds, Game, Run, TICKS, game};
+use proptest::prelude::*;
+use scenes::hash;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How long a copy is followed.
+const FOLLOWED: u64 = 20;
+
+fn bits(run: &Run) -> u64 {
+    hash(run.simulation.physics())
+}
+
+/// Makes steps to `tick`; gives all bits after each.
+fn follow(mut run: Run, tick: u64) -> Vec<u64> {
+    let mut all = Vec::new();
+    while run.simulation.tick() < tick {
+        run.step();
+        all.push(bits(&run));
+    }
+    all
+}
+
+/// All bits after each step of a game; `None` of one in which Rapier panics, as it does in some with links or fixed
+/// bodies that have joints.
+fn expected(game: &Game) -> Option<Vec<u64>> {
+    let run = game.run();
+    catch_unwind(AssertUnwindSafe(|| follow(run, TICKS + FOLLOWED))).ok()
+}
+
+/// All bits before each step, and the keys that were given out.
+fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
+    let mut run = game.run();
+    while run.simulation.tick() < TICKS {
+        run.frame(fps);
+    }
+    run.before.truncate(TICKS as usize);
+    (run.before, run.keys)
+}
+
+/// So many cases, unless the environment asks for another number.
+fn config(cases: u32) -> ProptestConfig {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    if std::env::var_os("PROPTEST_CASES").is_some() {
+        return config;
+    }
+    ProptestConfig { cases, ..config }
+}
+
+/// A clone of every tick.
+fn clones_go_on(game: &Game) {
+    let Some(expected) = expected(game) else {
+        return;
+    };
+    let mut run = game.run();
+    for tick in 0..TICKS {
+        let to = tick + FOLLOWED;
+        let copy = follow(run.clone(), to);
+        assert_eq!(copy, expected[tick as usize..to as usize], "from {tick}");
+        run.step();
+    }
+}
+
+/// Every step, once more from some ticks before it.
+fn steps_can_be_made_again(game: &Game) {
+    let Some(expected) = expected(game) else {
+        return;
+    };
+    let mut run = game.run();
+    run.simulation.set_rewind_limits(FOLLOWED, usize::MAX);
+    let mut known = vec![run.keys.len()];
+    for tick in 1..TICKS {
+        run.step();
+        let from = tick.saturating_sub(tick * 7 % FOLLOWED);
+        known.push(run.keys.len());
+        run.simulation.roll_back(from).unwrap();
+        run.keys.truncate(known[from as usize]);
+        run.make_steps();
+        let expected = expected[tick as usize - 1];
+        assert_eq!(bits(&run), expected, "to {tick} from {from}");
+    }
+}
+
+#[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
+fn loads_go_on(game: &Game) {
+    let Some(expected) = expected(game) else {
+        return;
+    };
+    let mut run = game.run();
+    for tick in 1..TICKS {
+        run.step();
+        let mut loaded = run.clone();
+        loaded.simulation = Simulation::load(&run.simulation.save().unwrap()).unwrap();
+        let to = tick + FOLLOWED;
+        let loaded = follow(loaded, to);
+        assert_eq!(loaded, expected[tick as usize..to as usize], "from {tick}");
+    }
+}
+
+fn frame_times_change_no_bit(game: &Game) {
+    if expected(game).is_none() {
+        return;
+    }
+    let at_60 = at_fps(game, 60);
+    for fps in [7, 15, 144] {
+        assert_eq!(at_fps(game, fps), at_60, "at {fps} frames a second");
+    }
+}
+
+fn all_is_finite_and_can_be_loaded(game: &Game, fps: u32) {
+    if expected(game).is_none() {
+        return;
+    }
+    let mut run = game.run();
+    while run.simulation.tick() < TICKS {
+        run.frame(fps);
+        let simulation = &run.simulation;
+        for (key, _) in simulation.bodies() {
+            assert!(simulation.pose(key).is_some_and(|pose| pose.is_finite()));
+        }
+        #[cfg(feature = "serde")]
+        if simulation.frame().number.is_multiple_of(5)
+            && let Ok(bytes) = simulation.save()
+        {
+            assert!(Simulation::load(&bytes).is_ok());
+        }
+    }
+}
+
+#[test]
+fn a_clone_goes_on_with_bodies_that_were_put_to_sleep_or_became_fixed() {
+    for game in [Game::with_one_that_becomes_fixed(), Game::with_a_dozer()] {
+        clones_go_on(&game);
+        steps_can_be_made_again(&game);
+    }
+}
+
+#[test]
+fn frame_times_do_not_change_where_links_go_with_their_root() {
+    frame_times_change_no_bit(&Game::with_a_root_put_elsewhere());
+}
+
+#[test]
+fn a_link_that_is_nowhere_is_shown_where_it_was() {
+    all_is_finite_and_can_be_loaded(&Game::with_a_link_that_is_nowhere(), 60);
+}
+
+proptest! {
+    #![proptest_config(config(12))]
+
+    #[test]
+    fn a_clone_goes_on_to_the_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {
+        clones_go_on(&game);
+    }
+
+    #[test]
+    fn steps_made_again_are_the_same_to_the_bit(game in game(Deeds::Sleep)) {
+        steps_can_be_made_again(&game);
+    }
+
+    #[cfg(all(feature = "enhanced-determinism", feature = "serde"))]
+    #[test]
+    fn what_is_loaded_goes_on_to_the_bit(game in game(Deeds::Sleep)) {
+        loads_go_on(&game);
+    }
+
+    #[test]
+    fn the_same_bits_at_every_frame_rate(game in game(Deeds::All)) {
+        frame_times_change_no_bit(&game);
+    }
+
+    #[test]
+    fn what_is_shown_is_finite_and_what_is_saved_can_be_loaded(game in game(Deeds::Wild), fps in 10..200u32) {
+        all_is_finite_and_can_be_loaded(&game, fps);
+    }
+}
