@@ -352,7 +352,7 @@ fn a_full_queue_hands_the_call_back() {
     assert!(
         refused
             .to_string()
-            .contains("the queue of commands is full")
+            .contains("the queue of calls is full")
     );
     let refused = runner
         .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
