@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
-use evenstep::{Command, Hooks, Runner, RunnerSettings, Simulation, Step};
+use evenstep::{Hooks, Runner, RunnerSettings, Simulation, Step};
 use scenes::NO_STEP;
 
 const COUNT: usize = 10_000;
@@ -68,7 +68,8 @@ fn frames(c: &mut Criterion) {
             std::thread::yield_now();
         }
         if pauses {
-            runner.send(Command::Pause).expect("it runs");
+            let pause = |simulation: &mut Simulation, _: &mut Between| simulation.pause();
+            runner.call(pause).expect("it runs");
             while !runner.frame().moved().is_empty() {
                 std::thread::yield_now();
             }

@@ -115,7 +115,7 @@ fn a_thread_ends_in_every_state() {
     until(&made, 5);
     assert!(runner.stop().0.tick() >= 6);
     let (runner, _made) = start();
-    runner.send(Command::Pause).unwrap();
+    runner.call(|simulation, _| simulation.pause()).unwrap();
     let paused = runner.ask(|simulation| simulation.clock().settings().is_paused());
     assert!(paused.unwrap().wait(PATIENCE).unwrap().1);
     let (simulation, _) = runner.stop();
@@ -125,7 +125,7 @@ fn a_thread_ends_in_every_state() {
     let runner = Runner::new(space(1), game, RunnerSettings::default());
     assert_eq!(runner.stop().0.tick(), 0);
     // With much to do.
-    let (mut runner, _made) = start();
+    let (runner, _made) = start();
     for _ in 0..200 {
         let _ = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
     }
@@ -147,7 +147,7 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
     let (game, made) = Game::new();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default());
     until(&made, 0);
-    runner.send(Command::Pause).unwrap();
+    runner.call(|simulation, _| simulation.pause()).unwrap();
     let (tick, paused) = runner
         .ask(|simulation| simulation.clock().settings().is_paused())
         .unwrap()
@@ -156,15 +156,19 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
     assert!(paused);
     // In the pause at once, one for each.
     for step in tick..tick + 3 {
-        runner.send(Command::StepOnce).unwrap();
+        runner
+            .call(|simulation, _| simulation.clock_settings_mut().step_once())
+            .unwrap();
         assert_eq!(made.recv_timeout(PATIENCE), Ok(step));
     }
     assert!(made.try_recv().is_err());
     // What is done in a pause is shown in it.
     frames(&mut runner, |runner| runner.frame().tick() == tick + 3);
     // Ten minutes of steps, and no wait.
-    runner.send(Command::SetSpeed(1_000.0)).unwrap();
-    runner.send(Command::Resume).unwrap();
+    runner
+        .call(|simulation, _| simulation.set_speed(1_000.0).unwrap())
+        .unwrap();
+    runner.call(|simulation, _| simulation.resume()).unwrap();
     until(&made, 100);
     frames(&mut runner, |runner| {
         let view = runner.frame();
@@ -225,7 +229,7 @@ enum Panics {
     After,
     Physics,
     Force,
-    Command,
+    Call,
 }
 
 struct Panicking(Panics);
@@ -262,8 +266,8 @@ impl Hooks for Panicking {
 
 #[test]
 fn whatever_panics_is_reported_and_ends_nothing_else() {
-    use Panics::{After, Before, Command, Force, Frame, Physics};
-    for panics in [Frame, Before, After, Physics, Force, Command] {
+    use Panics::{After, Before, Call, Force, Frame, Physics};
+    for panics in [Frame, Before, After, Physics, Force, Call] {
         for ending in ["stop", "drop", "recover"] {
             let mut simulation = space(500);
             simulation.set_rewind_limits(5, usize::MAX);
@@ -281,7 +285,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
                 simulation.insert_force_generator(key, force).unwrap();
             }
             let mut runner = Runner::new(simulation, Panicking(panics), RunnerSettings::default());
-            if panics == Command {
+            if panics == Call {
                 frames(&mut runner, |runner| runner.frame().tick() > 5);
                 runner.call(|_, _| panic!("it panics")).unwrap();
             }
@@ -297,7 +301,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
             let message = payload.downcast_ref::<&str>().map(ToString::to_string);
             let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
             assert!(message.unwrap().contains("it panics"), "{panics:?}");
-            assert!(tick == 20 || panics == Command, "{panics:?} in {tick}");
+            assert!(tick == 20 || panics == Call, "{panics:?} in {tick}");
             assert!(runner.frame().pose(key).is_some(), "what was shown stays");
             match ending {
                 "stop" => {
@@ -320,12 +324,21 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
 }
 
 #[test]
-fn a_full_queue_hands_the_command_back() {
+fn a_full_queue_hands_the_call_back() {
     let (game, _made) = Game::new();
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
-    // One step a second: nothing is taken before the first.
-    let mut runner = Runner::new(space(1), game, settings);
+    let runner = Runner::new(space(1), game, settings);
+    // Nothing more is taken while this one runs.
+    let (begun, has_begun) = channel();
+    let (go_on, wait) = channel::<()>();
+    runner
+        .call(move |_, _| {
+            begun.send(()).unwrap();
+            wait.recv_timeout(PATIENCE).unwrap();
+        })
+        .unwrap();
+    has_begun.recv_timeout(PATIENCE).unwrap();
     let mut sent = 0u32;
     let refused = loop {
         match runner.call(|_, _| ()) {
@@ -334,23 +347,30 @@ fn a_full_queue_hands_the_command_back() {
         }
         assert!(sent < 1_000_000, "it is bounded");
     };
-    assert!(sent >= 3 && sent.is_multiple_of(3), "{sent}");
-    assert!(matches!(refused, SendError::Full(Command::Call(_))));
+    assert_eq!(sent, 3);
+    assert!(matches!(refused, SendError::Full(_)));
     assert!(
         refused
             .to_string()
-            .contains("the queue of commands is full")
+            .contains("the queue of calls is full")
     );
-    // Keys that were not used are used again, and the command that is handed back has none.
-    for _ in 0..20 {
-        let spawned = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
-        if let Err(SendError::Full(Command::Spawn { key, .. })) = spawned {
-            assert_eq!(key, BodyKey::default());
-        }
+    let refused = runner
+        .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
+        .unwrap_err();
+    go_on.send(()).unwrap();
+    // What is handed back may be sent again: as soon as there is room, and nothing of it is lost.
+    let SendError::Full(mut spawn) = refused else {
+        panic!("{refused:?}");
+    };
+    let start = runner.now();
+    while let Err(SendError::Full(again)) = runner.call(spawn) {
+        assert!(runner.now() - start < PATIENCE, "never");
+        spawn = again;
+        std::thread::yield_now();
     }
-    assert_eq!(runner.lost_spawns(), 0);
-    // With all of them waiting.
-    assert!(in_time(move || runner.stop()).0.tick() < 60);
+    // With what still waits.
+    let (simulation, _) = in_time(move || runner.stop());
+    assert!(simulation.tick() < 60);
 }
 
 #[test]
@@ -358,11 +378,15 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
     let mut simulation = space(100);
     let key = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
     let (game, _made) = Game::new();
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let runner = Runner::new(simulation, game, RunnerSettings::default());
     for i in 1..5u8 {
         let x = 10.0 * f32::from(i);
         runner
-            .send(Command::Teleport(key, Pose::translation(x, 0.0, 0.0)))
+            .call(move |simulation, _| {
+                simulation
+                    .teleport(key, Pose::translation(x, 0.0, 0.0))
+                    .unwrap()
+            })
             .unwrap();
         let spawned = runner
             .spawn(
@@ -380,8 +404,11 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
             [hit(-9.0), hit(2.0)]
         });
         let (tick, hits) = cast.unwrap().wait(PATIENCE).unwrap();
-        assert_eq!(hits, [Some(key), Some(spawned)], "in step {tick}");
-        runner.send(Command::Remove(spawned)).unwrap();
+        assert_eq!(hits, [Some(key), spawned.key()], "in step {tick}");
+        let spawned = spawned.key().expect("the question was sent after it");
+        runner
+            .call(move |simulation, _| drop(simulation.remove(spawned)))
+            .unwrap();
     }
     let saved = runner
         .ask(Simulation::clone)
@@ -389,7 +416,7 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
         .wait(PATIENCE)
         .unwrap()
         .1;
-    runner.send(Command::Pause).unwrap();
+    runner.call(|simulation, _| simulation.pause()).unwrap();
     let replace = saved.clone();
     runner
         .call(move |simulation, _| *simulation = replace)
@@ -482,13 +509,12 @@ fn scenes_with_everything_run_on_a_thread() {
     assert!(simulation.tick() > 100);
 }
 
-/// With the keys that are reserved for bodies still to come.
 #[cfg(feature = "serde")]
 #[test]
 fn a_state_is_saved_on_the_thread_and_read_again() {
     let (simulation, key) = scenes::flyer_in_space();
     let (game, made) = Game::new();
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let runner = Runner::new(simulation, game, RunnerSettings::default());
     let spawned = runner
         .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
         .unwrap();
@@ -500,6 +526,7 @@ fn a_state_is_saved_on_the_thread_and_read_again() {
         .unwrap();
     let loaded = Simulation::load(&bytes.unwrap()).unwrap();
     assert_eq!(loaded.tick(), tick);
+    let spawned = spawned.key().expect("the question was sent after it");
     assert!([key, spawned].iter().all(|key| loaded.body(*key).is_some()));
     // It takes the place of the one that runs.
     runner
@@ -522,14 +549,20 @@ fn owners_join_an_ecs_with_a_runner() {
     owners.insert(simulation.insert(flyer(), scenes::ball()), 0);
     let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default());
     let at = flyer().translation(Vector::Y * 9.0);
-    let keys = [(); 2].map(|()| runner.spawn(at.clone(), [scenes::ball()]).unwrap());
+    let spawned = [(); 2].map(|()| runner.spawn(at.clone(), [scenes::ball()]).unwrap());
+    // What is asked after it is answered after it.
+    let inserted = runner.ask(|_| ()).unwrap().wait(PATIENCE);
+    assert!(inserted.is_some());
+    let keys = spawned.map(|spawned| spawned.key().unwrap());
     for (key, entity) in keys.into_iter().zip([1, 2]) {
         owners.insert(key, entity);
     }
     let mut poses = BTreeMap::new();
     let mut removed = Vec::new();
     owners.release(&mut runner, keys[0], 1);
-    runner.send(Command::Remove(keys[1])).unwrap();
+    runner
+        .call(move |simulation, _| drop(simulation.remove(keys[1])))
+        .unwrap();
     frames(&mut runner, |runner| {
         runner.frame();
         removed.extend(owners.removed(runner));

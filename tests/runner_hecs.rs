@@ -5,7 +5,7 @@ mod scenes;
 
 use evenstep::entities::{Body, Entities, RenderPose};
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Command, Hooks, Runner, RunnerSettings, SendError, Simulation};
+use evenstep::{BodyKey, Hooks, Runner, RunnerSettings, SendError, Simulation};
 use hecs::World;
 use scenes::space;
 use std::convert::Infallible;
@@ -159,7 +159,9 @@ fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns()
     let mut simulation = space(100);
     let (entity, key) = entities.spawn(&mut world, &mut simulation, flyer(), scenes::ball(), ());
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
-    runner.send(Command::Remove(key)).unwrap();
+    runner
+        .call(move |simulation, _| drop(simulation.remove(key)))
+        .unwrap();
     frames(&mut world, &mut entities, &mut runner, |world, _| {
         shown(world) == 0
     });

@@ -186,6 +186,7 @@ fn the_steps_on_a_thread_are_frames_of_it() {
     drop(runner.stop());
 
     let spans = ENTERED.of(thread);
+    // What is shown of it is no part of this thread.
     let first: Vec<_> = spans.iter().take(9).map(String::as_str).collect();
     assert_eq!(
         first,
@@ -201,5 +202,5 @@ fn the_steps_on_a_thread_are_frames_of_it() {
             "    after_step",
         ]
     );
-    assert_eq!(spans[9], "  show_poses");
+    assert!(!spans.iter().any(|span| span.contains("show_poses")));
 }

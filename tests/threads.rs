@@ -4,7 +4,7 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{
-    BodyKey, Command, Hooks, Overlap, Rate, Runner, RunnerSettings, Simulation, Step, TickQueue,
+    BodyKey, Hooks, Overlap, Rate, Runner, RunnerSettings, Simulation, Step, TickQueue,
 };
 use scenes::everything::{Everything, Script};
 use scenes::{MS, hash};
@@ -153,7 +153,6 @@ impl Hooks for Game {
         let physics = simulation.physics();
         let particles = (physics.soft_bodies.iter())
             .flat_map(|(_, body)| body.particle_positions().collect::<Vec<_>>());
-        // Not the keys: a runner has kept some for bodies that are still to come.
         let events = simulation.events().in_tick(step.tick);
         let collisions = events
             .collisions()
@@ -303,12 +302,12 @@ fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
         if shown.origins.len() > sent {
             let by = way(sent as u64);
             if sent % 3 == 2 {
-                runner.send(Command::Pause).unwrap();
+                runner.call(|simulation, _| simulation.pause()).unwrap();
             }
             runner
                 .call(move |simulation, _| simulation.shift_origin(by).unwrap())
                 .unwrap();
-            runner.send(Command::Resume).unwrap();
+            runner.call(|simulation, _| simulation.resume()).unwrap();
             origins.push(origins[sent] - by);
             sent += 1;
         }
@@ -454,13 +453,17 @@ fn a_teleported_body_is_never_shown_between() {
         assert!(runner.now() - start < PATIENCE, "never");
         check(runner.view().pose(body));
     }
-    // By commands too, several in one step.
+    // By calls too, several in one step.
     let number = std::cell::Cell::new(0);
     while number.get() < 200 {
         number.set(number.get() + 1);
         let x = 10.0 * (number.get() % 4) as f32;
         // Who finds no room comes again.
-        let _ = runner.send(Command::Teleport(body, Pose::translation(x, 0.0, 0.0)));
+        let _ = runner.call(move |simulation, _| {
+            simulation
+                .teleport(body, Pose::translation(x, 0.0, 0.0))
+                .unwrap()
+        });
         check(runner.frame().pose(body));
     }
 }
@@ -478,10 +481,18 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
         // Another one on the way, before the one that counts.
         let there = Duration::from_millis(400 * i as u64 + 150);
         runner
-            .send(Command::SetKinematicTarget(lift, floor(-9.0), there))
+            .call(move |simulation, _| {
+                simulation
+                    .set_kinematic_target(lift, floor(-9.0), there)
+                    .unwrap()
+            })
             .unwrap();
         runner
-            .send(Command::SetKinematicTarget(lift, floor(height), there))
+            .call(move |simulation, _| {
+                simulation
+                    .set_kinematic_target(lift, floor(height), there)
+                    .unwrap()
+            })
             .unwrap();
         while runner.frame().pose(lift) != Some(floor(height)) {
             assert!(runner.now() - start < PATIENCE, "never");

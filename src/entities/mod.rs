@@ -54,12 +54,12 @@
 //! # Physics on a thread
 //! A [`Runner`](crate::Runner) takes the place of the [`Simulation`]: call `runner.frame()` where
 //! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
-//! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of commands
+//! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of calls
 //! may be full. Entities whose bodies existed before the thread was started are kept: spawn a level of thousands into
 //! the [`Simulation`] that `Runner::stop` returns, and start a new `Runner` with it.
 //!
 //! The [`RenderPose`] is what the runner's view shows; before that, where the body was inserted. All bodies
-//! that have lost their entity are removed by one command, however many they are, which the sync sends. If the queue
+//! that have lost their entity are removed by one call, however many they are, which the sync sends. If the queue
 //! is full, the next sync sends it; until then they are simulated, but not shown. After frames
 //! without a sync, every entity with a body is checked.
 //!
@@ -171,8 +171,9 @@ impl Entities {
         (self.spawn_for(world, key, pose, components), key)
     }
 
-    /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of commands may be full. The body is inserted in the next
-    /// step; until a frame shows it, the [`RenderPose`] is where it is inserted.
+    /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of calls may be full. The body is inserted between two steps.
+    /// Until a frame shows it, the [`RenderPose`] is where it is inserted; from the next [`sync`](Self::sync) on the entity
+    /// has its [`Body`].
     ///
     /// ```
     /// # use evenstep::entities::{Entities, RenderPose};
@@ -186,8 +187,7 @@ impl Entities {
     /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
     /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// let at = body.translation(Vector::Y);
-    /// let (entity, key) = entities.try_spawn(&mut world, &mut runner, at, collider, ())?;
-    /// assert!(runner.view().pose(key).is_none());
+    /// let (entity, spawned) = entities.try_spawn(&mut world, &runner, at, collider, ())?;
     /// assert_eq!(world.get::<&RenderPose>(entity)?.0.translation, Vector::Y);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

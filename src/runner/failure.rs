@@ -13,7 +13,7 @@ pub enum Failure<E> {
         /// The hook's error.
         error: E,
     },
-    /// A hook, a command or Rapier panicked. Physics has stopped: call [`recover`](super::Runner::recover) or
+    /// A hook, a call or Rapier panicked. Physics has stopped: call [`recover`](super::Runner::recover) or
     /// [`stop`](super::Runner::stop). The last frame stays on the screen.
     Panic {
         /// The tick of the step.
@@ -67,18 +67,28 @@ fn message(payload: &(dyn Any + Send)) -> String {
     words.map_or_else(String::new, |words| format!(" ({words})"))
 }
 
-/// Why a command was not accepted. It contains the command.
-#[derive(Debug, thiserror::Error)]
+/// Why a call or a question was not accepted. It contains what was sent.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
     /// The queue is full: see [`RunnerSettings::commands`](super::RunnerSettings::commands).
     #[error(
-        "the queue of commands is full: send fewer in a frame, or raise `RunnerSettings::commands`"
+        "the queue of calls is full: send fewer in a frame, or raise `RunnerSettings::commands`"
     )]
     Full(T),
     /// The thread has ended.
     #[error("the physics thread has ended: `failures` says why, `stop` returns the simulation")]
     Ended(T),
+}
+
+impl<T> fmt::Debug for SendError<T> {
+    /// Without what was sent, which may be a function.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Ended(_) => "Ended(..)",
+        })
+    }
 }
 
 impl<T> SendError<T> {

@@ -85,11 +85,16 @@ impl<T> Answer<T> {
 ///
 /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-/// let key = runner.spawn(body, [ColliderBuilder::ball(0.5)])?;
+/// let spawned = runner.spawn(body, [ColliderBuilder::ball(0.5)])?;
 /// // In the game's loop, once a frame:
-/// while runner.frame().pose(key).is_none() {
-///     std::thread::yield_now(); // draw the frame
-/// }
+/// let key = loop {
+///     let view = runner.frame(); // draw it
+///     // Known once the body is inserted, and shown a little later.
+///     if let Some(key) = spawned.key().filter(|key| view.pose(*key).is_some()) {
+///         break key;
+///     }
+///     std::thread::yield_now();
+/// };
 /// let (simulation, _) = runner.stop();
 /// assert!(simulation.body(key).is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -100,14 +105,14 @@ impl<T> Answer<T> {
 /// [`Simulation`]: call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
 ///
 /// # Levels
-/// [`spawn`](Self::spawn) is for single bodies while the game runs: before each step at most as many as the queue of
-/// [commands](RunnerSettings::commands) holds. To load a level of thousands, stop the thread and start it again. That
+/// [`spawn`](Self::spawn) is for single bodies while the game runs: at a time at most as many as the
+/// [queue](RunnerSettings::commands) holds. To load a level of thousands, stop the thread and start it again. That
 /// waits for the current step only, the keys are known at once, and no simulated time passes; read the
 /// [events](Self::events) first.
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
-/// # use evenstep::{BodyKey, Command, Hooks, Runner, RunnerSettings, Simulation};
+/// # use evenstep::{BodyKey, Hooks, Runner, RunnerSettings, Simulation};
 /// # struct Game;
 /// # impl Hooks for Game {
 /// #     type Error = std::convert::Infallible;
@@ -120,8 +125,12 @@ impl<T> Answer<T> {
 ///     .map(|i| simulation.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
 ///     .collect();
 /// let runner = Runner::new(simulation, game, settings);
-/// // One command removes all of it.
-/// runner.send(Command::RemoveAll(level))?;
+/// // One call removes all of it.
+/// runner.call(move |simulation, _| {
+///     for key in level {
+///         simulation.remove(key);
+///     }
+/// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -129,9 +138,10 @@ impl<T> Answer<T> {
 /// channel that it captures.
 ///
 /// # What runs where
-/// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread [sends](Self::send)
-/// commands, which are run at the start of the next step in the order sent, and [asks](Self::ask) questions,
-/// which see every command sent before. In a [pause](Command::Pause) both are done at once.
+/// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread sends
+/// [calls](Self::call), which are made between two steps in the order sent, as soon as the thread is free, and
+/// [asks](Self::ask) questions, which are answered after the next step and see every call sent before. In a pause and
+/// in slow motion they are answered at once.
 ///
 /// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) and limit of frame time are set:
 /// [`RunnerSettings::max_lag`] takes their place. The limits of steps and budget only decide how far a
@@ -140,12 +150,12 @@ impl<T> Answer<T> {
 /// # Recording
 /// A `Recorder` (with the feature `serde`) belongs to the hooks:
 /// [`before_frame`](Hooks::before_frame) records the frame, [`before_step`](Hooks::before_step) the input,
-/// [`after_step`](Hooks::after_step) the step. Commands are not recorded: send what changes the
+/// [`after_step`](Hooks::after_step) the step. Calls are not recorded: send what changes the
 /// simulation as input, through a channel that the hooks read.
 ///
 /// # Determinism
-/// The same commands in the same steps make the same bits as a simulation in one thread. In which step a
-/// command runs depends on when it is sent; where runs must be equal, send input by tick and let the hooks take
+/// The same calls before the same steps make the same bits as a simulation in one thread. Before which step a
+/// call is made depends on when it is sent; where runs must be equal, send input by tick and let the hooks take
 /// it ([`TickQueue`](crate::TickQueue)).
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
@@ -225,13 +235,15 @@ where
         let clock = WallClock::new(simulation.clock().real_time());
         let (sender, orders) = orders(settings.commands);
         let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
-        let runner = Self {
+        let mut runner = Self {
             orders: Some(sender),
             thread: None,
             mailbox,
             view,
             clock,
         };
+        // What there is: entities whose bodies were never shown keep them.
+        runner.view.update(&runner.mailbox, clock.at_start);
         (runner, physics)
     }
 
@@ -254,10 +266,25 @@ where
         self.clock.now()
     }
 
-    /// Sends a function, to be called before the next step with the simulation and the hooks: forces, teleports, a pause,
-    /// another speed. Functions are called in the order sent.
+    /// Sends a function, to be called with the simulation and the hooks: forces, teleports, a pause, another speed.
+    /// Functions are called in the order sent.
     ///
     /// It is called between two steps as soon as the thread is free, so that a speed or a pause holds from then on.
+    ///
+    /// ```
+    /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+    /// # use std::time::Duration;
+    /// # struct Game;
+    /// # impl Hooks for Game {
+    /// #     type Error = std::convert::Infallible;
+    /// # }
+    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+    /// runner.call(|simulation, _| simulation.pause())?;
+    /// let paused = runner.ask(|simulation| simulation.clock().settings().is_paused())?;
+    /// let (_, paused) = paused.wait(Duration::from_secs(60)).expect("no panic");
+    /// assert!(paused);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`SendError`], with the function.
@@ -273,7 +300,7 @@ where
         })
     }
 
-    /// Inserts a body with its colliders before the next step. For thousands at once see [Levels](Self#levels).
+    /// Inserts a body with its colliders, as a [`call`](Self::call) does. For thousands at once see [Levels](Self#levels).
     ///
     /// # Errors
     /// [`SendError`], with the function that inserts it.
@@ -296,7 +323,7 @@ where
         Ok(spawned)
     }
 
-    /// Removes bodies before the next step. Gives back those of which the queue is full.
+    /// Removes bodies between two steps. Gives back those of which the queue is full.
     pub(crate) fn remove_all(&self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
         match self.order(Order::RemoveAll(keys)) {
             Err(SendError::Full(Order::RemoveAll(keys))) => keys,
@@ -305,8 +332,8 @@ where
         }
     }
 
-    /// Asks a question of the simulation as it is after the next step, or in a pause at once: a ray cast, an overlap
-    /// test, a saved state (`Simulation::clone`). Every command that was sent before has been run by then.
+    /// Asks a question of the simulation as it is after the next step, or in a pause and in slow motion at once: a ray
+    /// cast, an overlap test, a saved state (`Simulation::clone`). Every call that was sent before was made by then.
     ///
     /// ```
     /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
@@ -339,9 +366,9 @@ where
         Ok(Answer(receiver))
     }
 
-    /// After a panic: continues from the state before the step in which it happened, or after a panic in a command from the
+    /// After a panic: continues from the state before the step in which it happened, or after a panic in a call from the
     /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. The
-    /// commands of that step are lost.
+    /// calls that were made since are lost.
     ///
     /// ```
     /// # use evenstep::{Failure, Hooks, Runner, RunnerSettings, Simulation};

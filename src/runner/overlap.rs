@@ -10,7 +10,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crate::simulation::{Hooks, Simulation, or_none};
-use crate::time::Step;
+use crate::time::{ClockSettings, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::mailbox::{Handed, Pace, Snapshot};
@@ -74,6 +74,11 @@ pub struct Overlap {
     slack: f32,
     /// The times of frames that the simulation has not seen yet.
     waiting: VecDeque<Duration>,
+    /// The settings of the clock before the game had the simulation between two frames, while a step was under way: frames that
+    /// waited for that count by these.
+    before: Option<ClockSettings>,
+    /// The settings before and after, to be set once those frames are over.
+    change: Option<(ClockSettings, ClockSettings)>,
     /// Its real time, and the most time that a frame puts in, when it was here last.
     real_time: Duration,
     longest_frame: Duration,
@@ -118,7 +123,7 @@ impl Overlap {
         let (done, from) = channel();
         let thread = Builder::new().name("physics".into()).spawn(move || {
             for (mut simulation, hooks) in jobs {
-                let step = || simulation.make_step_with(or_none(hooks.as_deref()));
+                let step = || simulation.make_shown_step(or_none(hooks.as_deref()));
                 let result = catch_unwind(AssertUnwindSafe(step));
                 if done.send((simulation, result)).is_err() {
                     return;
@@ -143,6 +148,8 @@ impl Overlap {
             thread: Some(thread.expect("the system starts a thread for the physics")),
             slack: 1.0,
             waiting: VecDeque::new(),
+            before: None,
+            change: None,
         };
         overlap.publish();
         overlap
@@ -160,8 +167,14 @@ impl Overlap {
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
+        if let Some(simulation) = &self.simulation
+            && self.run == simulation.id()
+        {
+            simulation.check_world();
+        }
+        let result = self.go_on_after_access(hooks);
         self.waiting.push_back(frame_time);
-        let result = self.go_on(hooks);
+        let result = result.and_then(|()| self.go_on(hooks));
         if result.is_err() {
             self.end_frame();
         }
@@ -206,27 +219,32 @@ impl Overlap {
     }
 
     /// The simulation between two frames, to be saved, edited or replaced. Waits until the
-    /// current step is made. The hook after it is called when it is due, unless the simulation was
-    /// [rewound](Simulation::rewind) or replaced.
+    /// current step is made. The hook after it is called by the next frame, unless the simulation was
+    /// [rewound](Simulation::rewind) or replaced. What is set of the clock counts from that frame on.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.
     pub fn simulation(&mut self) -> &mut Simulation {
         self.join();
-        let simulation = self.here();
+        self.change_settings();
+        let simulation = self.simulation.as_mut().expect("it was joined");
         // So that it can be saved.
         simulation.end_frame_unshown();
+        if self.under_way.is_some() {
+            (self.before).get_or_insert_with(|| simulation.clock().settings().clone());
+        }
         simulation
     }
 
     /// Ends the other thread, and returns the simulation after the current step. The hook after
-    /// that is not called.
+    /// that is not called, and the frames that wait for it do not count.
     ///
     /// # Panics
     /// If the step that is under way panicked.
     #[must_use]
     pub fn stop(mut self) -> Simulation {
         self.join();
+        self.change_settings();
         let mut simulation = self.simulation.take().expect("it was joined");
         simulation.end_frame_unshown();
         simulation.put_screen(self.view.take_screen());
@@ -236,12 +254,9 @@ impl Overlap {
     /// Makes what the frames so far have made due, but for the step that has time yet.
     fn go_on<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.notice_other();
-        if let Some(simulation) = &self.simulation {
-            simulation.check_world();
-        }
         loop {
             if let Some(under_way) = &self.under_way {
-                if under_way.due > self.shown_time() {
+                if under_way.due > self.shown_time() && self.change.is_none() {
                     return Ok(());
                 }
                 self.finish_step(hooks)?;
@@ -252,6 +267,42 @@ impl Overlap {
             } else {
                 return Ok(());
             }
+        }
+    }
+
+    /// If the game had the simulation while a step was under way: that one is over, and the frames that waited for it
+    /// are those from before.
+    fn go_on_after_access<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+        self.change_settings();
+        let Some(before) = self.before.take() else {
+            return Ok(());
+        };
+        if self.is_unmade() {
+            self.waiting.clear();
+            return Ok(());
+        }
+        let settings = self.here().clock_settings_mut();
+        let after = std::mem::replace(settings, before.clone());
+        self.change = Some((before, after));
+        let result = self.go_on(hooks);
+        self.change_settings();
+        result
+    }
+
+    /// Whether the step that was under way is none of this simulation any more.
+    fn is_unmade(&self) -> bool {
+        let (Some(simulation), Some(under_way)) = (&self.simulation, &self.under_way) else {
+            return true;
+        };
+        let is_elsewhere = simulation.tick() != under_way.step.tick + 1;
+        simulation.id() != self.run || (is_elsewhere && simulation.steps_to_resimulate() == 0)
+    }
+
+    /// Sets what the game has set meanwhile.
+    fn change_settings(&mut self) {
+        if let Some((before, after)) = self.change.take() {
+            let settings = self.here().clock_settings_mut();
+            settings.adopt(&before, &after);
         }
     }
 
@@ -271,12 +322,18 @@ impl Overlap {
 
     /// Lets the other thread make the next step of the frame that is open; if none is due, ends the frame.
     fn begin_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        let simulation = self.here();
-        while let Some(step) = simulation.next_step() {
+        while let Some(step) = self.here().next_step() {
+            let simulation = self.here();
             if step.is_resimulated {
                 simulation.make_one(hooks, step)?;
                 continue;
             }
+            if step.is_last && simulation.frame().steps > 0 {
+                // While it is made, frames show the step before it.
+                simulation.notice_edits();
+                self.publish();
+            }
+            let simulation = self.here();
             hooks.before_step(simulation, step)?;
             // Not if the hook has rolled back or replaced the simulation.
             if simulation.current_step() == Some(step) {
@@ -290,16 +347,16 @@ impl Overlap {
     }
 
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
+        // The hook may have set another speed.
+        self.read_clock();
         let slack = self.slack;
         let clock = self.here().clock();
-        let end = step.end_time + clock.settings().rate().period().mul_f32(slack);
+        let length = step.end_time.saturating_sub(step.time);
+        let end = step.end_time + length.mul_f64(slack.into());
         let wait = end.saturating_sub(clock.time()).as_secs_f64() / clock.settings().speed();
-        // Of a single step in a pause there is no time to wait for.
-        let wait = if clock.settings().is_paused() {
-            0.0
-        } else {
-            wait
-        };
+        // The next one is due at once, or nobody knows when.
+        let is_next_due = !step.is_last || clock.settings().is_paused();
+        let wait = if is_next_due { 0.0 } else { wait };
         let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
         let due = self.real_time.saturating_add(wait);
         if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
@@ -367,7 +424,7 @@ impl Overlap {
         if let Some(simulation) = &mut self.simulation
             && simulation.id() != self.run
         {
-            simulation.take_screen();
+            simulation.drop_screen();
             (self.run, self.published) = (simulation.id(), None);
             self.under_way = None;
             self.publish();

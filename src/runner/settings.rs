@@ -23,7 +23,7 @@ pub struct RunnerSettings {
     pub slack: f32,
     /// What a starved frame shows: the newest state, by default.
     pub starved: Starved,
-    /// The capacity of the queue of commands and questions: 256 by default. At most 1,024 of them may be new bodies.
+    /// The capacity of the queue of [calls](super::Runner::call) and questions: 256 by default.
     pub commands: usize,
     /// For how many steps events are kept until they are read: 1,000 by default. Older ones are
     /// dropped and [counted](super::Runner::lost_events).

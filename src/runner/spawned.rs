@@ -6,7 +6,7 @@ use crate::key::BodyKey;
 
 /// A body that was sent to the physics' thread: from [`Runner::spawn`](super::Runner::spawn).
 ///
-/// Its key is known once the body was inserted, before the next step. It is the key that the body would have got in one
+/// Its key is known once the body was inserted, between two steps. It is the key that the body would have got in one
 /// thread. A [`call`](super::Runner::call) that is sent after the spawn finds it:
 ///
 /// ```

@@ -15,6 +15,9 @@ use super::{Failure, RunnerSettings};
 /// beyond the one before: it ends at the very state, and would jump back for a frame at it.
 const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
+/// Times are given in whole nanoseconds: two that are closer are the same.
+const NANOSECOND: f64 = 1e-9;
+
 /// What a frame shows of a simulation on another thread: from [`Runner::frame`](super::Runner::frame).
 #[derive(Debug)]
 pub struct View<E> {
@@ -113,9 +116,11 @@ impl<E> View<E> {
 
     /// Shows the time that is to be shown, which is so much beyond the newest state.
     fn show_time(&mut self, beyond: f64, elapsed: Duration) {
-        // The first state that is not before it; the oldest if all are after it.
+        // The first state that is after it, the newest if none is: as in one thread, a moment between two steps is of the
+        // later one.
         let states = &mut self.mail.states;
-        let place = states.partition_point(|state| state.snapshot.time.as_secs_f64() < self.time);
+        let is_over = |state: &Handed| state.snapshot.time.as_secs_f64() < self.time + NANOSECOND;
+        let place = states.partition_point(is_over);
         let place = place.min(states.len() - 1);
         let mut changes = Changes::default();
         for state in states.range_mut(..=place) {

@@ -45,8 +45,8 @@ pub trait Hooks {
 
     /// Called before each frame, with the time that it took: for a `Recorder` (with the feature `serde`).
     ///
-    /// With a `Runner` or an `Overlap` each step is a frame of the simulation: it is called before each of them, and in a
-    /// pause before a frame that shows what was changed.
+    /// With a `Runner` each step is a frame of the simulation: it is called before each of them, and before a frame without
+    /// a step that lets time pass up to a call, or shows what one has changed. With an `Overlap` the frames are the game's.
     ///
     /// # Errors
     /// An error drops the steps that are due: see [`Simulation::advance_with`].

@@ -148,6 +148,15 @@ impl Simulation {
     /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: to filter contacts,
     /// and to modify them (one-way platforms, conveyor belts).
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
+        self.make_taken(hooks, false)
+    }
+
+    /// [`make_step_with`](Self::make_step_with), of a step that a view may show before the frame is over.
+    pub(crate) fn make_shown_step(&mut self, hooks: &dyn PhysicsHooks) -> bool {
+        self.make_taken(hooks, true)
+    }
+
+    fn make_taken(&mut self, hooks: &dyn PhysicsHooks, is_shown: bool) -> bool {
         let Phase::Taken(step) = self.phase else {
             return false;
         };
@@ -155,7 +164,7 @@ impl Simulation {
             0 => step.is_last,
             left => left == 1,
         };
-        let is_captured = is_last || self.ring.is_on() || self.history.is_kept();
+        let is_captured = is_shown || is_last || self.ring.is_on() || self.history.is_kept();
         let World { physics, keys, .. } = &mut self.state.world;
         let rejected = self.state.forces.apply(&mut physics.bodies, keys, step);
         if !step.is_resimulated {
@@ -240,7 +249,11 @@ impl Simulation {
 
     /// The last frame goes on, which was ended so that the state could be looked at.
     pub(crate) fn resume_frame(&mut self) {
-        self.phase = Phase::Between;
+        if !self.is_in_frame() {
+            self.phase = Phase::Between;
+            self.frame.number -= 1;
+            self.changes.counts = std::mem::take(&mut self.frame.poses);
+        }
     }
 
     fn abort_steps(&mut self) {
@@ -260,7 +273,7 @@ impl Simulation {
     }
 
     /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
-    pub(super) fn notice_edits(&mut self) {
+    pub(crate) fn notice_edits(&mut self) {
         let tick = self.tick();
         let (mut dead, mut put) = (Vec::new(), Vec::new());
         let State {

@@ -306,7 +306,15 @@ impl Simulation {
     /// What happened since the last call.
     pub(crate) fn take_changes(&mut self) -> Changes {
         self.complete_changes();
-        std::mem::take(&mut self.changes)
+        // Counts are the frame's.
+        let counts = self.changes.counts;
+        std::mem::replace(
+            &mut self.changes,
+            Changes {
+                counts,
+                ..Changes::default()
+            },
+        )
     }
 
     pub(crate) fn screen(&self) -> Option<&Screen> {
@@ -319,6 +327,12 @@ impl Simulation {
             self.changes.is_whole = true;
             Screen::default()
         })
+    }
+
+    /// A view that has shown another simulation shows this one: all of it is new there.
+    pub(crate) fn drop_screen(&mut self) {
+        self.changes.is_whole = true;
+        self.screen = None;
     }
 
     /// Frames show what happens from now on, where the view has shown it until now.

@@ -5,12 +5,12 @@ use crate::runner::mailbox::{Pace, Snapshot};
 use crate::simulation::Simulation;
 
 impl Snapshot {
-    /// Of a simulation's last frame, in place of an earlier one. `is_stopped`: in which time stood still.
+    /// Of a simulation's last state, in place of an earlier one. `is_stopped`: in which time stood still.
     pub fn fill(&mut self, simulation: &Simulation, starved: Starved, is_stopped: bool) {
         let clock = simulation.clock();
         self.run = simulation.id();
         self.tick = simulation.tick();
-        self.time = clock.time().saturating_sub(clock.overstep());
+        self.time = clock.simulated();
         let (frame_dt, rate) = (simulation.frame().dt, clock.settings().rate());
         // Of the step that has led to it: the rate may have been changed since.
         let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();

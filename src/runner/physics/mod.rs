@@ -195,7 +195,7 @@ impl<H: Hooks> Physics<H> {
         if self.simulation.id() != self.run {
             // Another one, which goes on from now.
             (self.run, self.published) = (self.simulation.id(), None);
-            self.simulation.take_screen();
+            self.simulation.drop_screen();
             self.simulation.set_real_time(self.now);
         }
     }

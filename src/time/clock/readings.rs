@@ -46,6 +46,11 @@ impl Clock {
         self.duration(units.saturating_add(self.overstep))
     }
 
+    /// The length of all steps so far, rounded down to a nanosecond: the time of the newest state.
+    pub(crate) fn simulated(&self) -> Duration {
+        self.duration(self.simulated)
+    }
+
     /// What [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now: for what the game
     /// animates itself, before it advances the simulation.
     ///

@@ -304,6 +304,36 @@ impl ClockSettings {
         settings
     }
 
+    /// Sets here what was changed there, from `before` to `after`.
+    pub(crate) fn adopt(&mut self, before: &Self, after: &Self) {
+        fn adopt<T: Clone + PartialEq>(here: &mut T, before: &T, after: &T) {
+            if before != after {
+                *here = after.clone();
+            }
+        }
+        adopt(&mut self.rate, &before.rate, &after.rate);
+        adopt(&mut self.speed, &before.speed, &after.speed);
+        adopt(&mut self.pause, &before.pause, &after.pause);
+        adopt(&mut self.stepping, &before.stepping, &after.stepping);
+        adopt(
+            &mut self.max_frame_time,
+            &before.max_frame_time,
+            &after.max_frame_time,
+        );
+        adopt(
+            &mut self.max_steps_per_frame,
+            &before.max_steps_per_frame,
+            &after.max_steps_per_frame,
+        );
+        adopt(&mut self.budget, &before.budget, &after.budget);
+        adopt(&mut self.new_tick, &before.new_tick, &after.new_tick);
+        adopt(
+            &mut self.new_overstep,
+            &before.new_overstep,
+            &after.new_overstep,
+        );
+    }
+
     /// Says that the next frame makes all steps that are due, of one length, whatever limits are set: for a driver that
     /// makes each step a frame of its own. They stay set: a saved state has them.
     pub(crate) fn lift_limits(&mut self, are_lifted: bool) {
