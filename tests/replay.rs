@@ -477,11 +477,28 @@ mod on_threads {
         assert_eq!(replay.differences(), []);
         assert!(steps >= 60, "{steps}");
         assert_eq!(again.checksum(), simulation.checksum());
-        // All steps have the rate's length; what the game has set is still set, also in what is saved there.
+        // What the game has set is still set, also in what is saved there.
         let clock = simulation.clock();
-        assert_eq!(clock.time() - clock.overstep(), MS(10 * clock.tick()));
         assert_eq!(clock.settings().stepping(), Stepping::Variable);
         assert_eq!(clock.settings().max_frame_time(), MS(1));
+    }
+
+    /// What a recording says of each frame: its time, its steps, and what came of them.
+    fn frames_of(bytes: &[u8]) -> Vec<(Duration, u64, u64)> {
+        let recording = Recording::read(bytes.to_vec()).unwrap();
+        let mut replay = recording.replay(0);
+        let (mut again, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+        let mut frames = Vec::new();
+        while let Some(frame_time) = replay.begin_frame(&mut again).unwrap() {
+            let mut hooks = Again {
+                game: &mut game,
+                replay: &mut replay,
+            };
+            let frame = again.advance_with(frame_time, &mut hooks).unwrap();
+            frames.push((frame_time, frame.steps, again.checksum()));
+        }
+        assert_eq!(replay.differences(), []);
+        frames
     }
 
     #[test]
@@ -491,6 +508,9 @@ mod on_threads {
         while made.recv().expect("it makes steps") < 60 {}
         let (simulation, recorded) = runner.stop();
         assert_replays(&simulation, recorded.recorder);
+        // All steps have the rate's length, whatever is set.
+        let clock = simulation.clock();
+        assert_eq!(clock.time() - clock.overstep(), MS(10 * clock.tick()));
     }
 
     #[test]
@@ -518,6 +538,46 @@ mod on_threads {
         }
         // The hook after the last step is not called: it is in the recording by its input alone.
         assert_replays(&overlap.stop(), recorded.recorder);
+    }
+
+    #[test]
+    fn the_recording_of_an_overlap_is_that_of_one_thread() {
+        let run = |is_beside: bool| {
+            let (mut simulation, mut recorded, _made) = recorded();
+            let clock = simulation.clock_settings_mut();
+            clock.set_stepping(Stepping::Fixed);
+            clock.set_max_frame_time(MS(100));
+            clock.set_max_steps_per_frame(Some(3));
+            if !is_beside {
+                for number in 0..300 {
+                    if number % 50 == 40 {
+                        simulation.pause();
+                    } else if number % 50 == 45 {
+                        simulation.resume();
+                    }
+                    (simulation.advance_with(frame_time(number), &mut recorded)).unwrap();
+                }
+                simulation.pause();
+                (simulation.advance_with(Duration::ZERO, &mut recorded)).unwrap();
+                return recorded.recorder.finish().unwrap();
+            }
+            let mut overlap = Overlap::new(simulation);
+            for number in 0..300 {
+                if number % 50 == 40 {
+                    overlap.simulation().pause();
+                } else if number % 50 == 45 {
+                    overlap.simulation().resume();
+                }
+                overlap.frame(frame_time(number), &mut recorded).unwrap();
+            }
+            // The last step is waited for.
+            overlap.simulation().pause();
+            overlap.frame(Duration::ZERO, &mut recorded).unwrap();
+            recorded.recorder.finish().unwrap()
+        };
+        let (beside, alone) = (frames_of(&run(true)), frames_of(&run(false)));
+        assert_eq!(alone.len(), 301);
+        assert_eq!(beside, alone);
     }
 }
 

@@ -15,7 +15,7 @@ mod model;
 mod orders;
 
 // What the library's files name.
-use model::stubs::{self as key, self as pose, self as simulation, self as step};
+use model::stubs::{self as pose, self as step};
 use model::stubs::{Failure, RunnerSettings, SendError};
 use model::{Planted, hand_over, queue};
 

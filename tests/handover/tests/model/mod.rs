@@ -6,10 +6,10 @@ pub mod stubs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::mailbox::{Mail, Mailbox, State};
+use crate::mailbox::{Handed, Mail, Mailbox, Snapshot};
 use crate::orders::{OrderSender, Orders, orders};
 use crate::sync::thread;
-use stubs::{Event, Frame, Poses, RunnerSettings, SendError};
+use stubs::{Changes, Event, Movers, RunnerSettings, SendError};
 
 /// A defect that is put in, to show that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,20 +25,22 @@ pub enum Planted {
 
 const STATES: usize = 2;
 
-/// The end of a step: a state, two events, and a key for another body.
+/// The end of a step: a state with what has changed by it, and two events.
 fn step(mail: &mut Mail<()>, tick: u64) {
-    mail.states.push_back(Arc::new(State {
-        poses: Poses,
+    let snapshot = Arc::new(Snapshot {
+        run: 0,
+        tick,
+        movers: Movers,
         onward: Vec::new(),
-        replaced: 0,
-        frame: Frame { tick },
+        correction: None,
         time: Duration::from_secs(tick),
         dt: 1.0,
-        spawned: 0,
-    }));
+        is_stopped: false,
+    });
+    let changes = Changes(vec![tick]);
+    mail.states.push_back(Handed { snapshot, changes });
     mail.pace.time = Duration::from_secs(tick);
     mail.events.push_back((tick, vec![Event, Event]));
-    mail.keys.push(tick);
     mail.dropped += Duration::from_secs(1);
 }
 
@@ -61,18 +63,22 @@ fn make_steps(mailbox: &Mailbox<()>, settings: &RunnerSettings, steps: u64, plan
     }
 }
 
-/// A frame: nothing that it has shown goes back.
-fn frame(mailbox: &Mailbox<()>, settings: &RunnerSettings, mail: &mut Mail<()>) {
+/// A frame: nothing that it has shown goes back. Gives of which steps it has the changes.
+fn frame(mailbox: &Mailbox<()>, settings: &RunnerSettings, mail: &mut Mail<()>) -> Vec<u64> {
     let shown = newest(mail);
     mailbox.take(mail, settings);
     assert!(newest(mail) >= shown, "a state went back");
-    let ticks = mail.states.iter().map(|state| state.frame.tick);
+    let ticks = mail.states.iter().map(|state| state.snapshot.tick);
     assert!(ticks.is_sorted_by(|a, b| a < b), "states out of order");
     assert!(mail.states.len() <= STATES, "too many states");
+    let states = mail.states.iter_mut();
+    states
+        .flat_map(|state| std::mem::take(&mut state.changes).0)
+        .collect()
 }
 
 fn newest(mail: &Mail<()>) -> u64 {
-    mail.states.back().map_or(0, |state| state.frame.tick)
+    mail.states.back().map_or(0, |state| state.snapshot.tick)
 }
 
 /// Both threads at one mailbox, which keeps the events of so many steps. The game takes them in each frame, or only at the end.
@@ -87,21 +93,21 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     let mut mail = Mail::default();
     let mut events = Vec::new();
     let mut take = |mail: &mut Mail<()>| events.extend(mail.events.drain(..).map(|(tick, _)| tick));
+    let mut changes = Vec::new();
     for _ in 0..frames {
-        frame(&mailbox, &settings, &mut mail);
+        changes.extend(frame(&mailbox, &settings, &mut mail));
         if takes_events {
             take(&mut mail);
         }
     }
     physics.join().expect("it does not panic");
     // The physics sleeps, and everything is there.
-    frame(&mailbox, &settings, &mut mail);
+    changes.extend(frame(&mailbox, &settings, &mut mail));
     take(&mut mail);
     assert_eq!(newest(&mail), steps, "the last state never came");
     assert_eq!(mail.pace.time, Duration::from_secs(steps));
     assert_eq!(mail.dropped, Duration::from_secs(steps));
-    mail.keys.sort_unstable();
-    assert!(mail.keys.iter().copied().eq(1..=steps), "keys");
+    assert!(changes.into_iter().eq(1..=steps), "changes");
     assert!(events.is_sorted_by(|a, b| a < b), "events out of order");
     let expected = 2 * (steps - events.len() as u64);
     assert_eq!(mail.lost_events, expected, "events are gone uncounted");

@@ -1,16 +1,22 @@
 //! What the library's files name, as small as it can be.
 
-pub type BodyKey = u64;
-
 #[derive(Debug, Default)]
-pub struct Poses;
+pub struct Movers;
 
 #[derive(Debug)]
 pub struct Onward;
 
+#[derive(Debug)]
+pub struct Correction;
+
+/// Of which steps they are.
 #[derive(Debug, Default)]
-pub struct Frame {
-    pub tick: u64,
+pub struct Changes(pub Vec<u64>);
+
+impl Changes {
+    pub fn append(&mut self, mut later: Self) {
+        self.0.append(&mut later.0);
+    }
 }
 
 #[derive(Debug)]
