@@ -132,11 +132,10 @@ impl Coming {
         }
     }
 
-    /// The body's key, once it has come to one of this owner's entities.
-    pub fn key(&self, owner: &Arc<Owner>) -> Option<BodyKey> {
+    /// The body, if it is for one of this owner's entities.
+    pub fn of(&self, owner: &Arc<Owner>) -> Option<&Spawned> {
         let own = self.owner.as_ref()?;
-        let is_of = std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner));
-        self.spawned.key().filter(|_| is_of)
+        std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)).then_some(&self.spawned)
     }
 
     /// A drop is not reported from now on.
@@ -170,7 +169,9 @@ impl Owner {
     /// In an order that does not depend on that in which they were dropped, perhaps by several threads.
     pub fn take_dropped(&self) -> Dropped {
         let mut dropped = std::mem::take(&mut *self.dropped());
-        dropped.bodies.extend(dropped.coming.iter().filter_map(Spawned::key));
+        dropped
+            .bodies
+            .extend(dropped.coming.iter().filter_map(Spawned::key));
         dropped.coming.retain(|spawned| spawned.key().is_none());
         self.dropped().coming.append(&mut dropped.coming);
         dropped.bodies.sort_unstable();

@@ -68,7 +68,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Why a command was not accepted. It contains the command.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
     /// The queue is full: see [`RunnerSettings::commands`](super::RunnerSettings::commands).
@@ -79,6 +79,16 @@ pub enum SendError<T> {
     /// The thread has ended.
     #[error("the physics thread has ended: `failures` says why, `stop` returns the simulation")]
     Ended(T),
+}
+
+/// Also of what has none, such as a function.
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full(_) => f.debug_tuple("Full").finish_non_exhaustive(),
+            Self::Ended(_) => f.debug_tuple("Ended").finish_non_exhaustive(),
+        }
+    }
 }
 
 impl<T> SendError<T> {

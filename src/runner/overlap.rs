@@ -363,7 +363,7 @@ impl Overlap {
         if let Some(simulation) = &mut self.simulation
             && simulation.id() != self.run
         {
-            simulation.take_screen();
+            simulation.drop_screen();
             (self.run, self.published) = (simulation.id(), None);
             self.under_way = None;
             self.publish();

@@ -321,6 +321,12 @@ impl Simulation {
         })
     }
 
+    /// Frames of the simulation itself show nothing from now on, and a view that has shown another one shows all of it.
+    pub(crate) fn drop_screen(&mut self) {
+        self.changes.is_whole = true;
+        self.screen = None;
+    }
+
     /// Frames show what happens from now on, where the view has shown it until now.
     pub(crate) fn put_screen(&mut self, screen: Screen) {
         self.changes.is_whole = true;

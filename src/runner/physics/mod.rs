@@ -62,7 +62,7 @@ impl<H: Hooks> Physics<H> {
         mailbox: Arc<Mailbox<H::Error>>,
         orders: Orders<Order<H>>,
     ) -> Self {
-        simulation.take_screen();
+        simulation.drop_screen();
         let mut physics = Self {
             run: simulation.id(),
             published: None,
@@ -195,7 +195,7 @@ impl<H: Hooks> Physics<H> {
         if self.simulation.id() != self.run {
             // Another one, which goes on from now.
             (self.run, self.published) = (self.simulation.id(), None);
-            self.simulation.take_screen();
+            self.simulation.drop_screen();
             self.simulation.set_real_time(self.now);
         }
     }
