@@ -132,11 +132,10 @@ impl Coming {
         }
     }
 
-    /// The body's key, once it has come to one of this owner's entities.
-    pub fn key(&self, owner: &Arc<Owner>) -> Option<BodyKey> {
+    /// The body, if it is for one of this owner's entities.
+    pub fn of(&self, owner: &Arc<Owner>) -> Option<&Spawned> {
         let own = self.owner.as_ref()?;
-        let is_of = std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner));
-        self.spawned.key().filter(|_| is_of)
+        std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)).then_some(&self.spawned)
     }
 
     /// A drop is not reported from now on.

@@ -40,7 +40,7 @@ impl Entities {
     pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
         let since = self.owners.begin_sync(bodies);
         let dropped = self.shared.take_dropped();
-        self.take_in_coming(world, bodies, since);
+        self.take_in_coming(world, bodies);
         let are_found = self.look_at_changed(world, bodies, &dropped);
         self.owners.remove_all(bodies, dropped.bodies);
         let are_found = self.detach_removed(world, bodies, since) && are_found;
@@ -52,11 +52,12 @@ impl Entities {
 
     /// Bodies that were sent to a thread, and are shown now, get their entities; those that were removed before that
     /// lose them.
-    fn take_in_coming(&mut self, world: &mut World, bodies: &impl Bodies, since: Option<u64>) {
+    fn take_in_coming(&mut self, world: &mut World, bodies: &impl Bodies) {
         let mut come = Vec::new();
         for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
-            if let Some(key) = coming.key(&self.shared)
-                && (bodies.pose(key).is_some() || was_removed(bodies, since, key))
+            if let Some(spawned) = coming.of(&self.shared)
+                && let Some(key) = spawned.key()
+                && (bodies.pose(key).is_some() || bodies.is_after(spawned))
             {
                 coming.release();
                 come.push((entity, key));
@@ -207,9 +208,4 @@ impl Entities {
             are_found
         })
     }
-}
-
-fn was_removed(bodies: &impl Bodies, since: Option<u64>, key: BodyKey) -> bool {
-    let removed = since.and_then(|frame| bodies.screen()?.removed_since(frame));
-    removed.is_some_and(|mut removed| removed.any(|gone| gone == key))
 }

@@ -3,6 +3,8 @@
 use crate::key::BodyKey;
 use crate::pose::Screen;
 use crate::runner::Runner;
+#[cfg(feature = "hecs")]
+use crate::runner::Spawned;
 use crate::simulation::{Hooks, Simulation};
 use rapier::math::Pose;
 
@@ -25,6 +27,10 @@ pub trait Source {
     /// Where a body is shown; `None` of one that is gone.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 
+    /// Whether a body that was sent has come, and is gone if it has no pose.
+    #[cfg(feature = "hecs")]
+    fn is_after(&self, spawned: &Spawned) -> bool;
+
     /// What frames show; `None` inside of a thread, where none are shown.
     fn screen(&self) -> Option<&Screen>;
 
@@ -38,6 +44,11 @@ pub trait Source {
 impl Source for Simulation {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.pose(key)
+    }
+
+    #[cfg(feature = "hecs")]
+    fn is_after(&self, spawned: &Spawned) -> bool {
+        spawned.key().is_some()
     }
 
     fn screen(&self) -> Option<&Screen> {
@@ -64,6 +75,11 @@ where
 {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.view().pose(key)
+    }
+
+    #[cfg(feature = "hecs")]
+    fn is_after(&self, spawned: &Spawned) -> bool {
+        self.view().is_after(spawned)
     }
 
     fn screen(&self) -> Option<&Screen> {

@@ -48,12 +48,19 @@ impl Changes {
         if later.is_whole {
             self.rest.clear();
             self.is_whole = true;
-        } else if !later.removed.is_empty() && !self.rest.is_empty() {
-            let removed: BTreeSet<BodyKey> = later.removed.iter().copied().collect();
-            self.rest.retain(|(key, _)| !removed.contains(key));
+        } else {
+            self.drop_rest_of(&later.removed);
         }
         self.rest.append(&mut later.rest);
         self.removed.append(&mut later.removed);
         self.errors.append(&mut later.errors);
+    }
+
+    /// Bodies that came to rest, and were removed after that.
+    pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {
+        if !self.rest.is_empty() && !removed.is_empty() {
+            let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
+            self.rest.retain(|(key, _)| !removed.contains(key));
+        }
     }
 }

@@ -21,6 +21,8 @@ const MOST_FAILURES: usize = 1_000;
 pub(super) struct Snapshot {
     /// Which simulation's it is.
     pub run: u64,
+    /// The number of the simulation's last frame.
+    pub frame: u64,
     /// The number of steps made.
     pub tick: u64,
     pub movers: Movers,

@@ -318,7 +318,7 @@ where
             for collider in colliders {
                 let _ = simulation.insert_collider(key, collider);
             }
-            sent.set(key);
+            sent.set(key, simulation);
         })?;
         Ok(spawned)
     }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::key::BodyKey;
+use crate::simulation::Simulation;
 
 /// A body that was sent to the physics' thread: from [`Runner::spawn`](super::Runner::spawn).
 ///
@@ -27,17 +28,33 @@ use crate::key::BodyKey;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Spawned(Arc<OnceLock<BodyKey>>);
+pub struct Spawned(Arc<OnceLock<Inserted>>);
+
+/// When it was inserted.
+#[derive(Clone, Copy, Debug)]
+struct Inserted {
+    key: BodyKey,
+    run: u64,
+    /// The number of the last frame before that.
+    frame: u64,
+}
 
 impl Spawned {
     /// The key of the body; `None` as long as the body is not inserted, and for ever if the thread ends before that.
     #[must_use]
     pub fn key(&self) -> Option<BodyKey> {
-        self.0.get().copied()
+        self.0.get().map(|inserted| inserted.key)
     }
 
-    pub(super) fn set(&self, key: BodyKey) {
+    /// The body has just been inserted.
+    pub(super) fn set(&self, key: BodyKey, simulation: &Simulation) {
+        let (run, frame) = (simulation.id(), simulation.frame().number);
         // A call runs once.
-        let _ = self.0.set(key);
+        let _ = self.0.set(Inserted { key, run, frame });
+    }
+
+    /// Whether the body was there in a frame of a simulation, unless it was removed by then.
+    pub(super) fn has_come(&self, run: u64, frame: u64) -> bool {
+        (self.0.get()).is_some_and(|inserted| inserted.run == run && inserted.frame < frame)
     }
 }

@@ -9,7 +9,7 @@ use crate::step::Event;
 use rapier::math::Pose;
 
 use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
-use super::{Failure, RunnerSettings};
+use super::{Failure, RunnerSettings, Spawned};
 
 /// What a body shown by [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) has in front of a state is its way
 /// beyond the one before: it ends at the very state, and would jump back for a frame at it.
@@ -182,6 +182,13 @@ impl<E> View<E> {
         &self.screen
     }
 
+    /// Whether what is shown is after a body was inserted: it has no pose if it is gone by then.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
+        let shown = self.moment.as_ref();
+        shown.is_some_and(|(state, ..)| spawned.has_come(state.run, state.frame))
+    }
+
     /// The number of steps made at the end of the step that is shown.
     #[must_use]
     pub fn tick(&self) -> u64 {
@@ -262,7 +269,7 @@ mod tests {
             let event = |tick| Event::Quarantined(Quarantined { tick, body });
             mail.events = ticks.map(|tick| (tick, vec![event(tick)])).into();
         });
-        let mut view = View::new(RunnerSettings::default(), 0);
+        let mut view = View::new(RunnerSettings::default(), Screen::default());
         view.fetch(&mailbox);
         let come = view.take_events(&mailbox, Some(5));
         assert!(come.iter().map(Event::tick).eq(ticks[..6].iter().copied()));

@@ -24,7 +24,9 @@ struct Game {
     now: Duration,
     /// The bodies that are to live, and whose they are.
     owned: BTreeMap<BodyKey, Entity>,
-    /// Entities that had one.
+    /// Those that were sent and are to come, and whose.
+    coming: Vec<(Spawned, Entity)>,
+    /// Entities that had one, or waited for one.
     bare: Vec<Entity>,
     /// Moved by hand since the last sync.
     is_moved: bool,
@@ -44,6 +46,8 @@ enum Operation {
     Attach(usize),
     Remove(usize),
     RemoveThroughRapier(usize),
+    DespawnComing(usize, bool),
+    RemoveComing(usize),
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -62,6 +66,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => which().prop_map(Attach),
         1 => which().prop_map(Remove),
         1 => which().prop_map(RemoveThroughRapier),
+        1 => (which(), any::<bool>()).prop_map(|(n, is_by_hand)| DespawnComing(n, is_by_hand)),
+        1 => which().prop_map(RemoveComing),
     ]
 }
 
@@ -104,6 +110,7 @@ impl Game {
             physics,
             now,
             owned,
+            coming: Vec::new(),
             bare: Vec::new(),
             is_moved: false,
         }
@@ -121,6 +128,23 @@ impl Game {
     fn sync(&mut self) {
         self.entities.sync(&mut self.world, &mut self.runner);
         self.is_moved = false;
+        // Who has its body now?
+        for (spawned, entity) in std::mem::take(&mut self.coming) {
+            let body = self.world.get::<&Body>(entity).ok().map(|body| body.key());
+            match body {
+                Some(key) => {
+                    assert_eq!(spawned.key(), Some(key));
+                    self.owned.insert(key, entity);
+                }
+                None => self.coming.push((spawned, entity)),
+            }
+        }
+    }
+
+    /// Takes one out that is to come.
+    fn take_coming(&mut self, n: usize) -> Option<(Spawned, Entity)> {
+        let n = n.checked_rem(self.coming.len())?;
+        Some(self.coming.swap_remove(n))
     }
 
     fn remove_through_rapier(&self, key: BodyKey) -> Option<()> {
@@ -156,9 +180,9 @@ impl Game {
                 let body = body(i, is_fixed).build();
                 let start = *body.position();
                 match entities.try_spawn(world, runner, body, ball(), ()) {
-                    Ok((entity, key)) => {
+                    Ok((entity, spawned)) => {
                         assert_eq!(world.get::<&RenderPose>(entity).unwrap().0, start);
-                        self.owned.insert(key, entity);
+                        self.coming.push((spawned, entity));
                     }
                     Err(error) => assert!(matches!(error, SendError::Full(_))),
                 }
@@ -201,7 +225,10 @@ impl Game {
             }
             Operation::Remove(n) => {
                 let (key, entity) = self.nth(n)?;
-                self.runner.send(Command::Remove(key)).ok()?;
+                let remove = move |simulation: &mut Simulation, _: &mut Idle| {
+                    simulation.remove(key).expect("it lives");
+                };
+                self.runner.call(remove).ok()?;
                 self.owned.remove(&key);
                 self.bare.push(entity);
             }
@@ -211,16 +238,42 @@ impl Game {
                 self.owned.remove(&key);
                 self.bare.push(entity);
             }
+            Operation::DespawnComing(n, is_by_hand) => {
+                let (_, entity) = self.take_coming(n)?;
+                let Self { entities, .. } = self;
+                if is_by_hand {
+                    self.world.despawn(entity).unwrap();
+                } else {
+                    (entities.despawn(&mut self.world, &mut self.runner, entity)).unwrap();
+                }
+            }
+            Operation::RemoveComing(n) => {
+                let (spawned, entity) = self.take_coming(n)?;
+                let sent = spawned.clone();
+                let remove = move |simulation: &mut Simulation, _: &mut Idle| {
+                    let key = sent.key().expect("it was inserted before this");
+                    simulation.remove(key).expect("it lives");
+                };
+                match self.runner.call(remove) {
+                    Ok(()) => self.bare.push(entity),
+                    Err(_) => self.coming.push((spawned, entity)),
+                }
+            }
         }
         Some(())
     }
 
-    /// After a sync: who has a body is shown where that is shown, or will be.
+    /// After a sync: who has a body is shown where that is shown, and who waits for one where it will be.
     fn check(&self) {
         for (key, entity) in &self.owned {
             assert_eq!(self.entities.entity(*key), Some(*entity));
             let shown = self.world.get::<&RenderPose>(*entity).expect("it is shown");
-            assert_eq!(Some(shown.0), self.runner.view.pose_or_start(*key));
+            assert_eq!(Some(shown.0), self.runner.view.pose(*key));
+        }
+        for (spawned, entity) in &self.coming {
+            assert!(self.world.get::<&RenderPose>(*entity).is_ok());
+            let key = spawned.key();
+            assert_eq!(key.and_then(|key| self.runner.view.pose(key)), None);
         }
     }
 
@@ -263,7 +316,7 @@ proptest! {
         for entity in game.bare {
             prop_assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
         }
-        prop_assert_eq!(game.runner.lost_spawns(), 0);
+        prop_assert!(game.coming.is_empty());
         let (simulation, _) = game.physics.into_parts();
         let simulated: BTreeSet<BodyKey> = simulation.bodies().map(|(key, _)| key).collect();
         prop_assert_eq!(simulated, game.owned.into_keys().collect::<BTreeSet<_>>());
@@ -299,23 +352,38 @@ fn a_body_that_goes_before_it_is_shown_is_taken_off() {
         runner,
         ..
     } = &mut game;
-    let (entity, key) = entities
-        .try_spawn(world, runner, body(0, false), ball(), ())
-        .unwrap();
-    runner.send(Command::Remove(key)).unwrap();
+    let sent = entities.try_spawn(world, runner, body(0, false), ball(), ());
+    let (entity, spawned) = sent.unwrap();
+    let sent = spawned.clone();
+    let remove = move |simulation: &mut Simulation, _: &mut Idle| {
+        simulation.remove(sent.key().unwrap()).unwrap();
+    };
+    runner.call(remove).unwrap();
     for _ in 0..5 {
         assert!(
-            game.world.satisfies::<&Body>(entity),
+            game.world.satisfies::<&RenderPose>(entity),
             "nothing is known yet"
         );
         game.now += MS(5);
         game.physics();
         game.frame();
+        let key = spawned.key().unwrap();
         let is_gone = game.runner.view.removed() == [key];
         game.sync();
         if is_gone {
             break;
         }
     }
+    assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
+}
+
+#[test]
+fn a_body_that_goes_where_it_has_come_to_rest_unseen_does_not_come_back() {
+    let mut game = Game::new(9);
+    game.apply(0, Operation::Spawn(true));
+    game.physics();
+    let entity = game.coming[0].1;
+    game.apply(1, Operation::RemoveComing(0)).unwrap();
+    game.settle();
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
 }

@@ -195,10 +195,15 @@ impl Simulation {
         self.screen = Some(screen);
     }
 
-    /// Of another state than the one before all is a change.
+    /// Of another state than the one before all is a change. Without one, no body that was removed comes back.
     pub(super) fn complete_changes(&mut self) {
         if self.changes.is_whole {
             self.changes.rest = self.state.pairs.resting().collect();
+        } else {
+            // After a frame that was not shown.
+            let removed = std::mem::take(&mut self.changes.removed);
+            self.changes.drop_rest_of(&removed);
+            self.changes.removed = removed;
         }
     }
 

@@ -9,7 +9,7 @@ mod script;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Frame, Hooks, Rate, Simulation, Step};
-use plain::{Body, Model, Shown, previous_pose};
+use plain::{Body, Model, Shown, at_previous};
 use proptest::prelude::*;
 use reference::Way;
 use scenes::MS;
@@ -191,8 +191,9 @@ fn act_between_frames(model: &mut Model, simulation: &mut Simulation, action: &A
 }
 
 fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
+    let before = at_previous(simulation);
     for (key, body) in &mut model.bodies {
-        let previous = previous_pose(simulation, *key).unwrap();
+        let previous = before.pose(*key).unwrap();
         let current = current_pose(simulation, *key);
         let current = current.filter(Pose::is_finite).unwrap_or(body.way.current);
         let shown = simulation.pose(*key).unwrap();

@@ -586,7 +586,7 @@ impl Model {
         let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
         let is_shown = simulation.clock().due() == 0 && shows_previous;
         let previous = if is_shown {
-            previous_pose(simulation, key).unwrap()
+            at_previous(simulation).pose(key).unwrap()
         } else {
             position
         };
@@ -611,13 +611,13 @@ impl Model {
     }
 }
 
-/// The pose right before the last step, if a frame can show it.
-pub fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+/// A simulation that shows the poses right before the last step, as far as a frame can.
+pub fn at_previous(simulation: &Simulation) -> Simulation {
     let mut copy = simulation.clone();
     copy.pause();
     let settings = copy.clock_settings_mut();
     settings.set_stepping(Stepping::Fixed);
     settings.set_overstep(Duration::ZERO);
     copy.advance(Duration::ZERO, |_, _| ());
-    copy.pose(key)
+    copy
 }

@@ -9,6 +9,7 @@ impl Snapshot {
     pub fn fill(&mut self, simulation: &Simulation, starved: Starved, is_stopped: bool) {
         let clock = simulation.clock();
         self.run = simulation.id();
+        self.frame = simulation.frame().number;
         self.tick = simulation.tick();
         self.time = clock.simulated();
         let (frame_dt, rate) = (simulation.frame().dt, clock.settings().rate());

@@ -62,7 +62,7 @@ impl<H: Hooks> Physics<H> {
         mailbox: Arc<Mailbox<H::Error>>,
         orders: Orders<Order<H>>,
     ) -> Self {
-        simulation.take_screen();
+        simulation.drop_screen();
         let mut physics = Self {
             run: simulation.id(),
             published: None,

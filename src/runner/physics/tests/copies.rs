@@ -1,6 +1,8 @@
 //! What is handed over is whole, and the run is that of one thread.
 
 use super::*;
+use crate::pose::Changes;
+use std::collections::BTreeSet;
 
 /// Spawns, removes and pushes by tick.
 struct ByTick(Vec<BodyKey>);
@@ -39,21 +41,22 @@ fn bits(simulation: &Simulation) -> Vec<(RigidBodyHandle, Pose, Vector, AngVecto
         .collect()
 }
 
-/// Whether a screen shows of what was handed over what it would show of the simulation's own poses.
+/// Whether a screen shows of what was handed over what it would show of the simulation's own bodies.
 fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
     let moment = Moment {
-        simulation: 0,
         frame: physics.simulation.frame().number,
         alpha,
-        beyond: 0.0,
+        beyond: None,
+        elapsed: Duration::ZERO,
+        correction: None,
     };
-    let shown = |poses: &Poses| {
+    let shown = |movers: &Movers| {
         let mut screen = Screen::default();
-        screen.show(poses, &[], moment);
+        screen.show(movers, &mut Changes::default(), &moment);
         screen.moved().iter().copied().collect::<BTreeMap<_, _>>()
     };
     let copy = physics.sent.last().expect("it was just handed over");
-    shown(&copy.poses) == shown(physics.simulation.poses())
+    shown(&copy.movers) == shown(physics.simulation.movers())
 }
 
 #[test]
@@ -76,13 +79,13 @@ fn smoothings_and_errors_are_handed_over_too() {
         }
         // Now one alone, now all.
         if ms == 4_000 {
-            both.command(Command::RemoveAll(vec![off, curved]));
+            assert!(both.runner.remove_all(vec![off, curved]).is_empty());
         }
         both.physics(MS(ms));
         if ms % 30 == 0 {
             both.frame(MS(ms));
         }
-        corrected += usize::from(both.physics.simulation.visual_error(flyer).is_some());
+        corrected += usize::from(both.view().screen().error(flyer).is_some());
         for alpha in [0.0, 0.4, 1.0] {
             assert!(copies_are_whole(&both.physics, alpha), "at {ms} ms");
         }
@@ -103,6 +106,7 @@ proptest! {
         let starved = Starved::Extrapolate { most };
         let mut both = Both::with(floor(), ByTick(Vec::new()), starved);
         let mut map = BTreeMap::<BodyKey, Pose>::new();
+        let mut gone = BTreeSet::new();
         let (mut now, mut last) = (Duration::ZERO, 0.0);
         let mut ticks = Vec::new();
         for (stall, is_frame) in stalls {
@@ -116,18 +120,20 @@ proptest! {
             prop_assert!(view.time() >= last);
             last = view.time();
             for key in view.removed() {
-                prop_assert!(map.remove(key).is_some());
+                map.remove(key);
+                prop_assert!(gone.insert(*key), "once, also if it was never shown");
+                prop_assert_eq!(view.pose(*key), None);
             }
             map.extend(view.moved().iter().copied());
             for (key, pose) in &map {
                 prop_assert_eq!(view.pose(*key), Some(*pose));
             }
-            let come = both.view.take_events(&both.mailbox, Some(both.view.tick()));
-            prop_assert!(come.iter().all(|event| event.tick() < both.view.tick()));
+            let come = both.runner.shown_events();
+            prop_assert!(come.iter().all(|event| event.tick() < both.view().tick()));
             ticks.extend(come.iter().map(Event::tick));
         }
         both.physics(now);
-        let rest = both.view.take_events(&both.mailbox, None);
+        let rest = both.runner.events();
         ticks.extend(rest.iter().map(Event::tick));
         prop_assert!(ticks.is_sorted(), "each step once, in order");
 
@@ -139,6 +145,6 @@ proptest! {
         }
         prop_assert_eq!(bits(&alone), bits(&both.physics.simulation));
         prop_assert_eq!(ticks, expected);
-        prop_assert_eq!(both.view.lost_events(), 0);
+        prop_assert_eq!(both.runner.lost_events(), 0);
     }
 }

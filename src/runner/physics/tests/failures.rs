@@ -18,24 +18,24 @@ fn failures_are_bounded_and_those_lost_are_counted() {
             both.frame(MS(10 * ms));
         }
     }
-    assert_eq!(both.view.take_failures(&both.mailbox).len(), 1_000);
-    assert_eq!(both.view.lost_failures(), 500);
+    assert_eq!(both.runner.failures().len(), 1_000);
+    assert_eq!(both.runner.lost_failures(), 500);
 }
 
 #[test]
 fn a_question_that_panics_is_reported_and_the_game_goes_on() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
-    both.order(Order::Query(Box::new(|_| panic!("of no use"))));
+    both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
     both.physics(MS(10));
-    both.command(Command::Pause);
-    both.order(Order::Query(Box::new(|_| panic!("of no use"))));
+    both.pause();
+    both.runner.ask(|_| panic!("of no use")).map(drop).unwrap();
     both.physics(MS(20));
-    both.command(Command::Resume);
+    both.resume();
     both.physics(MS(30));
     let next = both.physics(MS(40));
     assert!(next.is_some() && both.tick() > 1);
-    let failures = both.view.take_failures(&both.mailbox);
+    let failures = both.runner.failures();
     assert_eq!(
         format!("{failures:?}"),
         "[Question { tick: 1, .. }, Question { tick: 1, .. }]"
@@ -66,21 +66,21 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
             both.physics(MS(10 * ms));
         }
         let shown = both.frame(MS(100)).pose(key).unwrap();
-        let failures = both.view.take_failures(&both.mailbox);
+        let failures = both.runner.failures();
         assert_eq!(
             format!("{failures:?}"),
             r#"[Hook { tick: 3, error: "no third step" }, Panic { tick: 6, .. }]"#
         );
         assert_eq!(both.physics(MS(110)), None);
-        both.command(Command::Teleport(key, Pose::IDENTITY));
+        both.teleport(key, Pose::IDENTITY);
         assert_eq!(both.physics(MS(120)), None);
         assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
         both.call(|simulation, _| simulation.clock_settings_mut().set_tick(100));
-        both.order(Order::Recover);
+        both.runner.recover().unwrap();
         // It panics again, as it is the same step.
         assert_eq!(both.physics(MS(130)), None);
         both.frame(MS(130));
-        let failures = both.view.take_failures(&both.mailbox);
+        let failures = both.runner.failures();
         assert_eq!(failures.len(), usize::from(keeps_states));
         let (simulation, _) = both.physics.into_parts();
         assert_eq!(simulation.tick(), 6);

@@ -2,19 +2,20 @@
 
 // What frames show, and when.
 mod shown;
-// Commands, questions, pauses.
+// Calls, questions, other simulations.
 mod orders;
+// Pauses and speeds.
+mod time;
 // Errors and panics.
 mod failures;
 // What is handed over is whole.
 mod copies;
 
 use super::*;
-use crate::pose::{Moment, Poses, Screen};
+use crate::pose::{Moment, Movers, Screen};
 use crate::runner::mailbox::SOON;
-use crate::runner::orders::{OrderSender, orders};
-use crate::runner::{Starved, View};
-use crate::{BodyKey, Event, Rate, Smoothing, Step};
+use crate::runner::{Runner, Starved, View};
+use crate::{ClockSettings, Event, Rate, Smoothing, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;
@@ -22,36 +23,35 @@ use std::collections::BTreeMap;
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// Both threads, with a clock of our own.
-struct Both<H: Hooks> {
+struct Both<H: Hooks>
+where
+    H::Error: Send,
+{
     physics: Physics<H>,
-    view: View<H::Error>,
-    mailbox: Arc<Mailbox<H::Error>>,
-    orders: OrderSender<Order<H>>,
+    runner: Runner<H>,
 }
 
-impl<H: Hooks> Both<H> {
+impl<H> Both<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
     fn new(simulation: Simulation, hooks: H) -> Self {
         Self::with(simulation, hooks, Starved::Hold)
     }
 
     fn with(simulation: Simulation, hooks: H, starved: Starved) -> Self {
-        let mailbox = Arc::new(Mailbox::default());
         let settings = RunnerSettings {
             starved,
             ..RunnerSettings::default()
         };
-        let (sender, orders) = orders(settings.commands);
-        let to_read = Arc::clone(&mailbox);
-        Self {
-            physics: Physics::new(simulation, hooks, settings, mailbox, orders),
-            view: View::new(settings, 0),
-            mailbox: to_read,
-            orders: sender,
-        }
+        let (runner, physics) = Runner::without_thread(simulation, hooks, settings);
+        Self { physics, runner }
     }
 
-    /// All that is due.
+    /// All that was sent, and all that is due.
     fn physics(&mut self, now: Duration) -> Option<Duration> {
+        self.physics.orders.fetch();
         loop {
             let next = self.physics.run_until(now);
             if next.is_none_or(|next| next > now) {
@@ -60,26 +60,52 @@ impl<H: Hooks> Both<H> {
         }
     }
 
+    /// As the thread has it that is never late: each step when it is due, and what was sent at `now`.
+    fn in_time(&mut self, now: Duration) {
+        while let Some(next) = self.physics.deadline().filter(|next| *next <= now) {
+            self.physics.run_until(next);
+        }
+        self.physics(now);
+    }
+
     fn frame(&mut self, now: Duration) -> &View<H::Error> {
-        self.view.update(&self.mailbox, now);
-        &self.view
-    }
-
-    fn order(&mut self, order: Order<H>) {
-        self.orders.send(order).unwrap();
-        assert!(self.physics.orders.fetch());
-    }
-
-    fn command(&mut self, command: Command<H>) {
-        self.order(Order::Command(command));
+        self.runner.view.update(&self.runner.mailbox, now);
+        &self.runner.view
     }
 
     fn call(&mut self, call: impl FnOnce(&mut Simulation, &mut H) + Send + 'static) {
-        self.command(Command::Call(Box::new(call)));
+        self.runner.call(call).unwrap();
     }
 
-    fn key(&mut self) -> BodyKey {
-        self.view.take_key(&self.mailbox).unwrap()
+    /// Sets something of the clock.
+    fn set(&mut self, set: impl FnOnce(&mut ClockSettings) + Send + 'static) {
+        self.call(|simulation, _| set(simulation.clock_settings_mut()));
+    }
+
+    fn pause(&mut self) {
+        self.set(ClockSettings::pause);
+    }
+
+    fn resume(&mut self) {
+        self.set(ClockSettings::resume);
+    }
+
+    fn set_speed(&mut self, speed: f64) {
+        self.set(move |settings| settings.set_speed(speed).unwrap());
+    }
+
+    fn teleport(&mut self, key: BodyKey, to: Pose) {
+        self.call(move |simulation, _| simulation.teleport(key, to).unwrap());
+    }
+
+    fn remove(&mut self, key: BodyKey) {
+        self.call(move |simulation, _| {
+            simulation.remove(key).unwrap();
+        });
+    }
+
+    fn view(&self) -> &View<H::Error> {
+        &self.runner.view
     }
 
     fn tick(&self) -> u64 {

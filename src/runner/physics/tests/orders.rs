@@ -1,53 +1,97 @@
-//! Commands, questions, pauses, other simulations.
+//! Calls, questions, other simulations.
 
 use super::*;
+use crate::runner::Spawned;
 
 #[test]
-fn commands_run_at_the_start_of_the_next_step_in_the_order_sent() {
+fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(0));
-    let (one, other) = (both.key(), both.key());
-    let body = |x: f32| {
-        Box::new(
-            RigidBodyBuilder::dynamic()
-                .translation(Vector::X * x)
-                .build(),
-        )
-    };
-    for (key, x) in [(other, 5.0), (one, 9.0)] {
-        both.command(Command::Spawn {
-            key,
-            body: body(x),
-            colliders: vec![ColliderBuilder::ball(0.1).mass(1.0).build()],
-        });
-    }
-    both.command(Command::ApplyImpulse(one, Vector::Y));
-    both.command(Command::Teleport(other, Pose::translation(7.0, 0.0, 0.0)));
+    let body = |x: f32| RigidBodyBuilder::dynamic().translation(Vector::X * x);
+    let ball = || [ColliderBuilder::ball(0.1).mass(1.0)];
+    let other = both.runner.spawn(body(5.0), ball()).unwrap();
+    let one = both.runner.spawn(body(9.0), ball()).unwrap();
+    let (pushed, put) = (one.clone(), other.clone());
     both.call(move |simulation, _| {
-        assert_eq!(simulation.body(other).unwrap().translation().x, 7.0);
-        simulation
-            .body_mut(other)
-            .unwrap()
-            .set_linvel(Vector::Z, true);
+        let (one, other) = (pushed.key().unwrap(), put.key().unwrap());
+        simulation.apply_impulse(one, Vector::Y).unwrap();
+        let there = Pose::translation(7.0, 0.0, 0.0);
+        simulation.teleport(other, there).unwrap();
     });
+    let there = other.clone();
+    both.call(move |simulation, _| {
+        let body = simulation.body_mut(there.key().unwrap()).unwrap();
+        assert_eq!(body.translation().x, 7.0);
+        body.set_linvel(Vector::Z, true);
+    });
+    assert_eq!((one.key(), other.key()), (None, None));
     both.physics(MS(9));
-    assert_eq!(both.physics.simulation.bodies().count(), 1, "not yet");
+    let (one, other) = (one.key().unwrap(), other.key().unwrap());
+    assert_eq!(both.physics.simulation.bodies().count(), 3);
+    assert_eq!(both.tick(), 0, "not yet");
     both.physics(MS(10));
     let at = |key| both.physics.simulation.body(key).unwrap().translation();
     assert_eq!(at(one), Vector::new(9.0, 0.01, 0.0));
     assert_eq!(at(other), Vector::new(7.0, 0.0, 0.01));
     assert!(both.frame(MS(20)).pose(one).is_some());
-    both.command(Command::Remove(one));
+    both.remove(one);
     both.physics(MS(20));
     both.physics(MS(30));
     let view = both.frame(MS(40));
     assert_eq!((view.pose(one), view.removed()), (None, &[one][..]));
-    // Keys of what is gone do nothing, and there is a key for each that was used.
-    both.command(Command::AddForce(one, Vector::X));
+    // Keys of what is gone do nothing.
+    both.call(move |simulation, _| {
+        assert!(simulation.add_force(one, Vector::X).is_err());
+        assert!(simulation.remove(one).is_none());
+    });
     both.physics(MS(40));
+    assert!(both.runner.failures().is_empty());
     let (simulation, _) = both.physics.into_parts();
     assert_eq!(simulation.bodies().count(), 2);
+}
+
+#[test]
+fn bodies_that_are_sent_have_the_keys_of_one_thread() {
+    let body = |x: f32| RigidBodyBuilder::dynamic().translation(Vector::X * x);
+    let ball = || ColliderBuilder::ball(0.1);
+    let (mut alone, _) = flyer();
+    let mut both = Both::new(flyer().0, Idle);
+    let (mut sent, mut keys) = (Vec::new(), Vec::new());
+    for i in 0..100u16 {
+        let x = f32::from(i);
+        sent.push(both.runner.spawn(body(x), [ball()]).unwrap());
+        keys.push(alone.insert(body(x), ball()));
+        // Some before they have come, some long after, by each of the ways.
+        if i % 3 == 2 {
+            let spawned = sent.remove(usize::from(i) / 3);
+            both.call(move |simulation, _| {
+                simulation.remove(spawned.key().unwrap()).unwrap();
+            });
+            alone.remove(keys.remove(usize::from(i) / 3)).unwrap();
+        }
+        if i % 10 == 9 {
+            both.physics(MS(4 * u64::from(i)));
+            assert!(
+                sent.iter()
+                    .map(Spawned::key)
+                    .eq(keys.iter().copied().map(Some))
+            );
+            let gone = vec![keys.remove(0), keys.remove(3)];
+            drop((sent.remove(0), sent.remove(3)));
+            assert!(both.runner.remove_all(gone.clone()).is_empty());
+            for key in gone {
+                alone.remove(key).unwrap();
+            }
+        }
+    }
+    both.physics(MS(500));
+    let (simulation, _) = both.physics.into_parts();
+    let keys_and_handles = |simulation: &Simulation| -> Vec<_> {
+        let keys = simulation.bodies().map(|(key, _)| key);
+        keys.map(|key| (key, simulation.handle(key))).collect()
+    };
+    assert_eq!(keys_and_handles(&simulation), keys_and_handles(&alone));
 }
 
 #[test]
@@ -81,30 +125,26 @@ fn a_state_put_back_by_a_call_is_shown_whole() {
 }
 
 #[test]
-fn questions_see_every_command_before_them_also_in_a_pause() {
+fn questions_see_every_call_before_them_also_in_a_pause() {
     let (mut simulation, _) = flyer();
     let wall = RigidBodyBuilder::fixed().translation(Vector::Y * 50.0);
     let wall = simulation.insert(wall, ColliderBuilder::ball(1.0));
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(0));
-    let (answer, answers) = std::sync::mpsc::channel();
     for (paused, x) in [(false, 20.0f32), (true, 30.0)] {
         if paused {
-            both.command(Command::Pause);
+            both.pause();
             both.physics(MS(20));
             both.physics(MS(21));
         }
-        both.command(Command::Teleport(wall, Pose::translation(x, 9.0, 0.0)));
-        let answer = answer.clone();
-        let query = Order::Query(Box::new(move |simulation: &Simulation| {
+        both.teleport(wall, Pose::translation(x, 9.0, 0.0));
+        let answer = both.runner.ask(move |simulation| {
             let pipeline = simulation.physics().query_pipeline();
             let ray = Ray::new(Vector::new(x, 20.0, 0.0), -Vector::Y);
-            let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
-            answer.send((simulation.tick(), hit)).unwrap();
-        }));
-        both.order(query);
+            pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at)
+        });
         both.physics(MS(if paused { 25 } else { 10 }));
-        let (tick, hit) = answers.try_recv().expect("answered in this step");
+        let (tick, hit) = answer.unwrap().get().expect("answered in this step");
         assert_eq!(tick, both.tick());
         assert!((hit.unwrap() - 10.0).abs() < 1e-3, "{hit:?}");
     }
@@ -112,52 +152,14 @@ fn questions_see_every_command_before_them_also_in_a_pause() {
 }
 
 #[test]
-fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
-    let (simulation, key) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    let x = |both: &mut Both<Idle>, now| both.frame(now).pose(key).unwrap().translation.x;
-    for ms in 0..=10 {
-        both.physics(MS(10 * ms));
-    }
-    both.command(Command::Pause);
-    assert_eq!(both.physics(MS(110)), None);
-    let stood = x(&mut both, MS(115));
-    for ms in [120, 200, 5_000] {
-        assert_eq!(both.physics(MS(ms)), None);
-        assert_eq!(x(&mut both, MS(ms)), stood);
-    }
-    both.command(Command::StepOnce);
-    assert_eq!(both.physics(MS(5_010)), None);
-    assert_eq!(both.tick(), 11);
-    both.command(Command::Resume);
-    both.command(Command::SetSpeed(0.5));
-    // Twice as long, from now on.
-    let next = both.physics(MS(6_000)).unwrap();
-    assert_eq!(next, MS(6_020));
-    both.physics(next);
-    both.physics(next + MS(20));
-    let one = x(&mut both, next + MS(30));
-    both.physics(next + MS(40));
-    let two = x(&mut both, next + MS(40));
-    assert!((two - one - 0.5).abs() < 1e-3, "{one} {two}");
-    assert_eq!(both.tick(), 14);
-    // Two seconds a step, at half the speed.
-    both.command(Command::SetRate(Rate::hz(1).unwrap()));
-    let next = both.physics(next + MS(60)).unwrap();
-    let tick = both.tick();
-    assert_eq!(both.physics(next), Some(next + MS(2_000)));
-    assert_eq!(both.physics(next + MS(2_000)), Some(next + MS(4_000)));
-    assert_eq!(both.tick(), tick + 2);
-}
-
-#[test]
 fn what_finds_the_mailbox_taken_comes_again_soon() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(0));
-    both.command(Command::Pause);
-    let mailbox = Arc::clone(&both.mailbox);
+    both.pause();
+    let mailbox = Arc::clone(&both.runner.mailbox);
     let mut next = None;
+    both.physics.orders.fetch();
     mailbox.try_with(|_| next = both.physics.run_until(MS(10)));
     assert_eq!(next, Some(MS(10) + SOON), "also in a pause");
     assert_eq!(both.physics.run_until(MS(11)), None);
@@ -215,14 +217,14 @@ fn another_simulation_in_its_place_is_shown_as_it_is() {
         }
         let mut both = Both::new(simulation, Idle);
         let first = Pose::translation(0.0, 7.0, 0.0);
-        both.command(Command::Teleport(wall, first));
+        both.teleport(wall, first);
         for ms in 0..50 {
             both.physics(MS(10 * ms));
             both.frame(MS(10 * ms));
         }
-        assert_eq!(both.view.pose(wall), Some(first));
+        assert_eq!(both.view().pose(wall), Some(first));
         if pauses {
-            both.command(Command::Pause);
+            both.pause();
         }
         both.call(move |simulation, _| {
             let is_paused = simulation.clock().settings().is_paused();
@@ -240,18 +242,6 @@ fn another_simulation_in_its_place_is_shown_as_it_is() {
         let x = view.pose(key).unwrap().translation.x;
         assert!((x - age as f32).abs() <= 3.0, "{x} after {age} steps");
     }
-}
-
-#[test]
-fn time_that_stands_still_is_not_dropped() {
-    let (simulation, _) = flyer();
-    let mut both = Both::new(simulation, Idle);
-    both.command(Command::SetSpeed(0.0));
-    both.physics(MS(10));
-    both.physics(MS(10_000));
-    let clock = both.physics.simulation.clock();
-    assert_eq!(clock.real_time(), MS(10_000));
-    assert_eq!(clock.dropped(), crate::Dropped::default());
 }
 
 #[test]
@@ -287,11 +277,11 @@ fn a_recorder_hears_of_all_frames_also_in_a_pause() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Frames::default());
     both.physics(MS(20));
-    both.command(Command::Pause);
+    both.pause();
     both.physics(MS(30));
     both.call(|simulation, _| simulation.clock_settings_mut().set_overstep(MS(4)));
     both.physics(MS(40));
-    both.command(Command::Resume);
+    both.resume();
     both.physics(MS(50));
     let (simulation, hooks) = both.physics.into_parts();
     assert_eq!(simulation.frame().number, hooks.0);

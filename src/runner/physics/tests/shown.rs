@@ -56,7 +56,7 @@ fn beyond(most: f32) -> (Both<Idle>, BodyKey) {
     let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
     both.physics(MS(100));
     let x = both.frame(MS(120)).pose(key).unwrap().translation.x;
-    assert!(both.view.is_starved());
+    assert!(both.view().is_starved());
     assert!((x - 10.5).abs() < 1e-4, "{x}");
     (both, key)
 }
@@ -79,7 +79,7 @@ fn a_starved_frame_goes_on_as_far_as_it_may_and_no_time_goes_back() {
                 (x - expected).abs() < 1e-3,
                 "{x}, not {expected}, at {ms} ms"
             );
-            starved += u32::from(both.view.is_starved());
+            starved += u32::from(both.view().is_starved());
         }
         assert_eq!(starved, 7);
     }
@@ -89,7 +89,7 @@ fn a_starved_frame_goes_on_as_far_as_it_may_and_no_time_goes_back() {
 fn what_was_shown_too_far_goes_to_where_it_truly_is() {
     let (mut both, key) = beyond(2.0);
     let there = Pose::translation(50.0, 5.0, 0.0);
-    both.command(Command::Teleport(key, there));
+    both.teleport(key, there);
     both.physics(MS(125));
     for (now, expected) in [(125, 51.0), (126, 51.1), (130, 51.5)] {
         let at = both.frame(MS(now)).pose(key).unwrap().translation;
@@ -99,7 +99,7 @@ fn what_was_shown_too_far_goes_to_where_it_truly_is() {
         );
     }
     let (mut both, key) = beyond(2.0);
-    both.command(Command::Remove(key));
+    both.remove(key);
     both.physics(MS(125));
     let view = both.frame(MS(125));
     assert_eq!((view.pose(key), view.removed()), (None, &[key][..]));
@@ -115,7 +115,7 @@ fn what_was_shown_too_far_goes_to_where_it_truly_is() {
         assert!(x >= last && x - last < 0.2, "{x} after {last}");
         last = x;
     }
-    assert!(!both.view.is_starved());
+    assert!(!both.view().is_starved());
     let (mut both, key) = beyond(60.0);
     let (other, same) = flyer();
     assert_eq!(same, key);
@@ -128,13 +128,13 @@ fn what_was_shown_too_far_goes_to_where_it_truly_is() {
 #[test]
 fn nothing_is_made_up_in_a_pause() {
     let (mut both, key) = beyond(60.0);
-    both.command(Command::Pause);
+    both.pause();
     both.physics(MS(125));
     for ms in [125, 126, 500, 50_000] {
         assert!((x(&mut both, key, MS(ms)) - 10.0).abs() < 1e-5);
-        assert!(!both.view.is_starved());
+        assert!(!both.view().is_starved());
     }
-    both.command(Command::Resume);
+    both.resume();
     let mut next = both.physics(MS(50_000));
     let mut last = 10.0;
     for ms in 50_000..50_050 {
@@ -152,7 +152,7 @@ fn nothing_is_made_up_in_a_pause() {
     both.physics(MS(125));
     for ms in [125, 5_000] {
         assert!((x(&mut both, key, MS(ms)) - 10.0).abs() < 1e-5);
-        assert!(!both.view.is_starved());
+        assert!(!both.view().is_starved());
     }
 }
 
@@ -195,20 +195,20 @@ fn only_what_moves_goes_on() {
     both.physics(MS(100));
     let now = MS(140);
     both.frame(now);
-    assert!(both.view.is_starved());
+    assert!(both.view().is_starved());
     let simulated = |key| *both.physics.simulation.body(key).unwrap().position();
     for key in stand {
-        assert_eq!(both.view.pose(key), Some(simulated(key)));
+        assert_eq!(both.view().pose(key), Some(simulated(key)));
     }
     for (key, ahead) in go.into_iter().zip([0.025, 0.025, 2.5]) {
-        let shown = both.view.pose(key).unwrap().translation - simulated(key).translation;
+        let shown = both.view().pose(key).unwrap().translation - simulated(key).translation;
         assert!((shown.x - ahead).abs() < 1e-3, "{shown}");
     }
     for ms in 0..200 {
         both.frame(now + MS(100 * ms));
-        assert!(both.view.moved().iter().all(|(_, pose)| pose.is_finite()));
+        assert!(both.view().moved().iter().all(|(_, pose)| pose.is_finite()));
     }
-    let x = both.view.pose(go[0]).unwrap().translation.x;
+    let x = both.view().pose(go[0]).unwrap().translation.x;
     assert!((x - 0.7).abs() < 1e-3, "{x}: a tenth, and 60 steps");
 }
 
@@ -244,26 +244,32 @@ fn states_are_filled_again_once_nobody_has_them() {
         }
     }
     assert!(most <= 10, "{most}");
-    assert!(both.view.pose(key).is_some());
+    assert!(both.view().pose(key).is_some());
 }
 
 #[test]
 fn a_pause_copies_nothing_that_nobody_has_changed() {
-    let mut both = Both::new(flyer().0, Idle);
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
     let copies = |both: &Both<Idle>| {
         let mut copies = 0;
-        both.mailbox
+        both.runner
+            .mailbox
             .try_with(|mail| copies = mail.states.drain(..).count());
         copies
     };
     both.physics(MS(5));
-    both.command(Command::Pause);
+    both.pause();
     both.physics(MS(10));
     assert!(copies(&both) > 0);
     both.physics(MS(20));
     assert_eq!(copies(&both), 0);
-    both.command(Command::SetSpeed(2.0));
+    // Nothing that could be seen.
+    both.set_speed(2.0);
     both.physics(MS(30));
+    assert_eq!(copies(&both), 0);
+    both.teleport(key, Pose::IDENTITY);
+    both.physics(MS(40));
     assert_eq!(copies(&both), 1);
 }
 
@@ -275,21 +281,63 @@ fn what_is_done_in_a_pause_is_shown_in_it() {
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
     both.frame(MS(104));
-    both.command(Command::Pause);
+    both.pause();
     both.physics(MS(110));
-    // To where it stands, and no farther.
-    for (now, expected) in [(110, 9.5), (114, 9.9), (115, 10.0), (119, 10.0)] {
-        let x = x(&mut both, flyer, MS(now));
-        assert!((x - expected).abs() < 1e-3, "{x} at {now} ms");
+    // The picture stands where it was.
+    for ms in [110, 114, 115, 119] {
+        let x = x(&mut both, flyer, MS(ms));
+        assert!((x - 9.5).abs() < 1e-3, "{x} at {ms} ms");
     }
     let there = Pose::translation(0.0, 7.0, 0.0);
-    both.command(Command::Teleport(wall, there));
-    both.command(Command::Remove(gone));
+    both.teleport(wall, there);
+    both.remove(gone);
     both.physics(MS(120));
     let view = both.frame(MS(121));
     assert_eq!(view.pose(wall), Some(there));
     assert_eq!((view.pose(gone), view.removed()), (None, &[gone][..]));
-    assert_eq!(view.pose(flyer).unwrap().translation.x, 10.0);
+    // To where it stands, and no farther.
+    for (now, expected) in [(121, 9.7), (123, 9.9), (124, 10.0), (150, 10.0)] {
+        let x = x(&mut both, flyer, MS(now));
+        assert!((x - expected).abs() < 1e-3, "{x} at {now} ms");
+    }
+}
+
+#[test]
+fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let shown = |both: &mut Both<Idle>, ms| {
+        both.in_time(MS(ms));
+        x(both, key, MS(ms))
+    };
+    assert!((shown(&mut both, 102) - 8.7).abs() < 1e-3);
+    both.call(|simulation, _| simulation.set_smoothing(Smoothing::Latest));
+    both.physics(MS(102));
+    for (ms, expected) in [(127, 12.0), (132, 12.0), (138, 13.0)] {
+        let x = shown(&mut both, ms);
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x}, not {expected}, at {ms} ms"
+        );
+    }
+    both.call(|simulation, _| simulation.set_smoothing(Smoothing::Extrapolate));
+    both.physics(MS(138));
+    for (ms, expected) in [(167, 16.2), (172, 16.7)] {
+        let x = shown(&mut both, ms);
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x}, not {expected}, at {ms} ms"
+        );
+    }
+    both.call(|simulation, _| simulation.set_smoothing(Smoothing::Interpolate));
+    both.physics(MS(172));
+    for (ms, expected) in [(207, 19.2), (212, 19.7)] {
+        let x = shown(&mut both, ms);
+        assert!(
+            (x - expected).abs() < 1e-3,
+            "{x}, not {expected}, at {ms} ms"
+        );
+    }
 }
 
 #[test]
@@ -301,7 +349,7 @@ fn a_simulation_that_is_paused_from_the_start_is_shown() {
     for ms in [0, 10, 1_000_000] {
         both.physics(MS(ms));
         assert_eq!(x(&mut both, key, MS(ms)), 0.0);
-        assert!(!both.view.is_starved());
+        assert!(!both.view().is_starved());
     }
 }
 
@@ -311,7 +359,7 @@ fn a_view_without_a_state_shows_nothing() {
         slack: f32::NAN,
         ..RunnerSettings::default()
     };
-    let mut view = View::<()>::new(settings, 0);
+    let mut view = View::<()>::new(settings, Screen::default());
     view.update(&Mailbox::default(), MS(u64::MAX / 2));
     assert!(view.moved().is_empty() && view.removed().is_empty() && !view.is_starved());
 }
@@ -330,7 +378,7 @@ fn what_is_too_late_is_dropped_and_counted() {
     assert_eq!(both.physics(MS(800)), Some(MS(810)));
     assert_eq!(both.tick(), 31);
     both.frame(MS(800));
-    assert_eq!(both.view.dropped(), MS(490));
+    assert_eq!(both.view().dropped(), MS(490));
     assert_eq!(
         both.physics.simulation.clock().dropped().frame_time,
         MS(490)

@@ -1,0 +1,177 @@
+//! Pauses and speeds: they hold from the moment they are sent, and no time is lost or gained.
+
+use super::*;
+
+#[test]
+fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.in_time(MS(100));
+    both.pause();
+    assert_eq!(both.physics(MS(104)), None);
+    let stood = x(&mut both, key, MS(115));
+    assert!((stood - 8.9).abs() < 1e-3, "{stood}");
+    for ms in [120, 200, 5_000] {
+        assert_eq!(both.physics(MS(ms)), None);
+        assert_eq!(x(&mut both, key, MS(ms)), stood);
+    }
+    both.set(ClockSettings::step_once);
+    assert_eq!(both.physics(MS(5_010)), None);
+    assert_eq!(both.tick(), 11);
+    both.resume();
+    both.set_speed(0.5);
+    // Twice as long, from now on: six of ten milliseconds were left.
+    let next = both.physics(MS(6_000)).unwrap();
+    assert_eq!(next, MS(6_012));
+    both.physics(next);
+    both.physics(next + MS(20));
+    let one = x(&mut both, key, next + MS(30));
+    both.physics(next + MS(40));
+    let two = x(&mut both, key, next + MS(40));
+    assert!((two - one - 0.5).abs() < 1e-3, "{one} {two}");
+    assert_eq!(both.tick(), 14);
+    // Two seconds a step, at half the speed, less the five milliseconds that have passed.
+    both.set(|settings| settings.set_rate(Rate::hz(1).unwrap()));
+    let next = both.physics(next + MS(50)).unwrap();
+    assert_eq!(next, MS(6_012 + 50 + 1_990));
+    let tick = both.tick();
+    assert_eq!(both.physics(next), Some(next + MS(2_000)));
+    assert_eq!(both.physics(next + MS(2_000)), Some(next + MS(4_000)));
+    assert_eq!(both.tick(), tick + 2);
+}
+
+#[test]
+fn time_that_stands_still_is_not_dropped() {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.set_speed(0.0);
+    both.physics(MS(5));
+    both.physics(MS(5_000));
+    both.set_speed(1.0);
+    assert_eq!(both.physics(MS(10_000)), Some(MS(10_005)));
+    let clock = both.physics.simulation.clock();
+    assert_eq!(clock.real_time(), MS(10_000));
+    assert_eq!(clock.time(), MS(5));
+    assert_eq!(clock.dropped(), crate::Dropped::default());
+    assert_eq!(both.frame(MS(10_000)).dropped(), Duration::ZERO);
+}
+
+/// The length of a frame.
+const FRAME: Duration = Duration::from_millis(7);
+
+/// Frames of a flyer, at each of these speeds for so many milliseconds.
+fn fly(speeds: impl IntoIterator<Item = (f64, u64)>) {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let (mut now, mut next_frame, mut expected) = (Duration::ZERO, FRAME, 0.0);
+    let (mut shown, mut stood, mut last_speed) = (0.0, 0, 1.0);
+    for (speed, ms) in speeds {
+        both.set_speed(speed);
+        both.physics(now);
+        now += MS(ms);
+        while next_frame <= now {
+            both.in_time(next_frame);
+            let x = x(&mut both, key, next_frame);
+            // It is shown a step and a half in the past.
+            if both.physics.simulation.clock().time() > MS(25) {
+                stood = if x > shown { 0 } else { stood + 1 };
+                assert!(stood <= 2, "at {x} for {stood} frames, at {next_frame:?}");
+            }
+            let most = 1.5 * 100.0 * FRAME.as_secs_f64() * f64::max(speed, last_speed);
+            let step = f64::from(x - shown);
+            assert!(
+                (0.0..=most).contains(&step),
+                "{x} after {shown} at {next_frame:?}, at speed {speed}"
+            );
+            assert!(!both.view().is_starved());
+            (shown, last_speed) = (x, speed);
+            next_frame += FRAME;
+        }
+        both.in_time(now);
+        expected += speed * MS(ms).as_secs_f64();
+    }
+    both.physics(now);
+    let time = both.physics.simulation.clock().time().as_secs_f64();
+    // The clock is behind by less than a step.
+    let behind = expected - time;
+    assert!((-1e-6..=0.01).contains(&behind), "{time}, not {expected}");
+    assert_eq!(both.view().dropped(), Duration::ZERO);
+}
+
+#[test]
+fn slow_motion_holds_from_when_it_is_sent_and_no_frame_leaps() {
+    for speed in [0.1, 0.05, 0.01] {
+        fly([(1.0, 500), (speed, 2_000), (1.0, 500)]);
+    }
+    // Also in the middle of steps.
+    fly([(1.0, 503), (0.1, 1_998), (2.0, 509), (0.3, 1_001)]);
+}
+
+#[test]
+fn a_speed_that_changes_often_changes_no_sum_of_time() {
+    fly([(1.0, 500), (0.02, 500)].repeat(8));
+    fly([(1.0, 13), (0.02, 29)].repeat(60));
+}
+
+/// Runs and pauses that often, for so many milliseconds each; the time that was simulated.
+fn pauses(times: u32, running: u64, paused: u64) -> Duration {
+    let (simulation, _) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    let mut now = Duration::ZERO;
+    for _ in 0..times {
+        both.resume();
+        both.in_time(now);
+        now += MS(running);
+        both.pause();
+        both.in_time(now);
+        now += MS(paused);
+        both.frame(now);
+    }
+    assert_eq!(both.view().dropped(), Duration::ZERO);
+    let simulation = &both.physics.simulation;
+    let steps = simulation.clock().time().as_millis() / 10;
+    assert_eq!(u128::from(both.tick()), steps);
+    simulation.clock().time()
+}
+
+#[test]
+fn pauses_in_the_middle_of_steps_lose_nothing() {
+    for (times, running, paused) in [(200, 1, 10), (300, 17, 3), (300, 17, 400)] {
+        let (time, expected) = (pauses(times, running, paused), MS(running) * times);
+        // A pause that comes with a step comes a nanosecond before it.
+        assert!(time <= expected && expected - time < MS(1), "{time:?}");
+    }
+}
+
+#[test]
+fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
+    let (mut simulation, key) = flyer();
+    let wall = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    let mut both = Both::new(simulation, Idle);
+    both.in_time(MS(108));
+    both.set_speed(0.0001);
+    both.physics(MS(108));
+    // 1.5 steps before 108 ms it is 93 ms.
+    assert!((x(&mut both, key, MS(110)) - 9.3).abs() < 1e-3);
+    let there = Pose::translation(0.0, 7.0, 0.0);
+    both.teleport(wall, there);
+    let spawned = both
+        .runner
+        .spawn(RigidBodyBuilder::fixed(), [ColliderBuilder::ball(1.0)]);
+    let answer = both.runner.ask(move |simulation| {
+        let ray = Ray::new(Vector::Y * 20.0, -Vector::Y);
+        let pipeline = simulation.physics().query_pipeline();
+        pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at)
+    });
+    // The next step is twenty seconds away.
+    assert!(both.physics(MS(120)).unwrap() > MS(20_000));
+    let (tick, hit) = answer.unwrap().get().expect("no step is waited for");
+    assert_eq!((tick, both.tick()), (10, 10));
+    assert!((hit.unwrap() - 12.0).abs() < 1e-3, "{hit:?}");
+    let spawned = spawned.unwrap().key().expect("no step is waited for");
+    let view = both.frame(MS(121));
+    assert_eq!(view.pose(wall), Some(there));
+    assert_eq!(view.pose(spawned), Some(Pose::IDENTITY));
+    // That is no pause: the flyer goes on as slowly as before.
+    assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
+}
