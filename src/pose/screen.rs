@@ -131,6 +131,16 @@ impl Screen {
         extrapolated
     }
 
+    /// The next frame will show these: of those that are new, where they are until then.
+    pub(crate) fn expect(&mut self, movers: &Movers) {
+        self.align(movers);
+        for (place, marks) in self.marks.iter().enumerate().take(movers.len()) {
+            if marks.is_unreported {
+                self.shown[place] = movers.current(place);
+            }
+        }
+    }
+
     /// A frame that shows what the last one has shown.
     pub fn show_same(&mut self, frame: u64) {
         self.number = frame;
@@ -271,7 +281,13 @@ impl Screen {
     /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
     /// hosts that have read that already.
     pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
-        if self.pose(key) != Some(pose) {
+        let Some(shown) = self.pose(key) else {
+            // It is listed by the next frame, once those that had its slot are gone.
+            let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
+            self.report(key, pose, moved_at.map_or(0, index));
+            return;
+        };
+        if shown != pose {
             let place = self.list(key);
             self.shown[place] = pose;
             self.marks[place].is_unreported = true;

@@ -242,8 +242,7 @@ where
             view,
             clock,
         };
-        // What there is: entities whose bodies were never shown keep them.
-        runner.view.update(&runner.mailbox, clock.at_start);
+        runner.view.expect(&runner.mailbox);
         (runner, physics)
     }
 

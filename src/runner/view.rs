@@ -64,6 +64,14 @@ impl<E> View<E> {
         self.settings.slack = slack;
     }
 
+    /// Bodies that were never shown have a pose before the first frame: entities keep them.
+    pub(super) fn expect(&mut self, mailbox: &Mailbox<E>) {
+        self.fetch(mailbox);
+        if let Some(newest) = self.mail.states.back() {
+            self.screen.expect(&newest.snapshot.movers);
+        }
+    }
+
     /// Shows what is to be seen at `now`, of what has come by then.
     pub(super) fn update(&mut self, mailbox: &Mailbox<E>, now: Duration) {
         self.fetch(mailbox);
