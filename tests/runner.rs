@@ -349,11 +349,7 @@ fn a_full_queue_hands_the_call_back() {
     };
     assert_eq!(sent, 3);
     assert!(matches!(refused, SendError::Full(_)));
-    assert!(
-        refused
-            .to_string()
-            .contains("the queue of calls is full")
-    );
+    assert!(refused.to_string().contains("the queue of calls is full"));
     let refused = runner
         .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
         .unwrap_err();

@@ -25,6 +25,9 @@ pub trait Source {
     /// Where a body is shown; `None` of one that is gone.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 
+    /// Whether it is known where bodies are shown: not before the first frame of a thread.
+    fn is_known(&self) -> bool;
+
     /// What frames show; `None` inside of a thread, where none are shown.
     fn screen(&self) -> Option<&Screen>;
 
@@ -38,6 +41,10 @@ pub trait Source {
 impl Source for Simulation {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.pose(key)
+    }
+
+    fn is_known(&self) -> bool {
+        true
     }
 
     fn screen(&self) -> Option<&Screen> {
@@ -64,6 +71,10 @@ where
 {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.view().pose(key)
+    }
+
+    fn is_known(&self) -> bool {
+        self.view().has_begun()
     }
 
     fn screen(&self) -> Option<&Screen> {

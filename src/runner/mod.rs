@@ -235,15 +235,13 @@ where
         let clock = WallClock::new(simulation.clock().real_time());
         let (sender, orders) = orders(settings.commands);
         let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
-        let mut runner = Self {
+        let runner = Self {
             orders: Some(sender),
             thread: None,
             mailbox,
             view,
             clock,
         };
-        // What there is: entities whose bodies were never shown keep them.
-        runner.view.update(&runner.mailbox, clock.at_start);
         (runner, physics)
     }
 
