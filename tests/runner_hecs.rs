@@ -58,7 +58,7 @@ fn a_level_goes_to_a_thread_with_its_entities() {
     assert!(world.satisfies::<(&Body, &RenderPose)>(entity));
     let at = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
     let (wall, _) = entities
-        .try_spawn(&mut world, &mut runner, at, scenes::ball(), ("wall",))
+        .try_spawn(&mut world, &runner, at, scenes::ball(), ("wall",))
         .unwrap();
     let start = world.get::<&RenderPose>(wall).unwrap().0;
     assert_eq!(start, Pose::translation(0.0, 3.0, 0.0));
@@ -131,7 +131,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     entities.sync(&mut world, &mut runner);
     // There is room for more, and all is done before what comes after it.
     let (entity, _) =
-        (entities.try_spawn(&mut world, &mut runner, flyer(), scenes::ball(), ())).unwrap();
+        (entities.try_spawn(&mut world, &runner, flyer(), scenes::ball(), ())).unwrap();
     let count = runner
         .ask(|simulation| simulation.bodies().count())
         .unwrap();

@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_what_one_thread_would_and_makes_the_same_bits() {
+    fn it_shows_what_one_thread_does_a_step_later_and_makes_the_same_bits() {
         let (simulation, key) = flyer();
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation);
@@ -521,20 +521,19 @@ mod tests {
             key: Some(key),
             ..Game::default()
         });
-        // Of one thread, a frame that ends with a step shows the state before it.
         for millis in [7, 3, 10, 0, 4, 33, 16, 1, 1, 250, 9].repeat(3) {
             let view = overlap.frame(MS(millis), &mut game).unwrap();
             alone.advance_with(MS(millis), &mut reference).unwrap();
-            let shown = [view.pose(key), alone.pose(key)].map(|pose| pose.unwrap().translation);
-            let off = shown[0] - shown[1];
-            assert!(off.length() < 2e-3, "{shown:?}");
+            let shown = [view.pose(key), alone.pose(key)].map(|pose| pose.unwrap().translation.x);
+            // A metre in a step, and nothing before the first one.
+            let late = shown[1] - shown[0];
+            assert!((late - 1.0).abs() < 2e-3 || shown[0] == 0.0, "{shown:?}");
             assert!(!view.is_starved());
         }
-        assert_eq!(game.after, reference.after);
-        // One more is under way.
-        assert_eq!(game.before.len(), game.after.len() + 1);
+        // The last one may be under way.
+        assert_eq!(game.before, reference.before);
+        assert!(reference.after.len() - game.after.len() <= 1);
         let simulation = overlap.stop();
-        alone.advance_with(MS(10), &mut reference).unwrap();
         assert_eq!(simulation.tick(), alone.tick());
         assert_eq!(
             simulation.body(key).unwrap().position(),

@@ -185,6 +185,11 @@ impl<E> View<E> {
         self.screen.removed()
     }
 
+    /// Whether there was a frame: before it, bodies that were never shown are not known.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.moment.is_some()
+    }
+
     /// What has changed since an earlier frame, like [`Simulation::changes_since`](crate::Simulation::changes_since).
     pub(crate) fn screen(&self) -> &Screen {
         &self.screen
@@ -259,8 +264,11 @@ impl<E> View<E> {
     reason = "rounding to f32 is the point"
 )]
 fn alpha(state: &Snapshot, time: f64) -> f32 {
-    let left = (state.time.as_secs_f64() - time) / state.dt;
-    (1.0 - left).clamp(0.0, 1.0) as f32
+    let passed = state.dt - (state.time.as_secs_f64() - time);
+    if passed < NANOSECOND {
+        return 0.0;
+    }
+    (passed / state.dt).min(1.0) as f32
 }
 
 #[cfg(test)]

@@ -148,14 +148,14 @@ impl Half {
         });
     }
 
-    /// Does something to the simulation and the game: at once here, before the next step on a thread, and there not
+    /// Does something to the simulation and the game: at once here, between two steps on a thread, and there not
     /// at all if too much waits for that.
     pub fn order(&mut self, order: impl FnOnce(&mut Simulation, &mut Player) + Send + 'static) {
         match self.host_mut() {
             Host::Here(here) => order(&mut here.0, &mut here.1),
             Host::Thread { runner, .. } => {
                 if runner.call(order).is_err() {
-                    eprintln!("an order was lost: too many wait for the next step");
+                    eprintln!("an order was lost: too many wait to be carried out");
                 }
             }
         }
