@@ -83,8 +83,8 @@ impl Match {
             .map(|(key, _)| {
                 (
                     key,
-                    previous_pose(&simulation, key),
-                    current_pose(&simulation, key),
+                    previous_pose(simulation, key),
+                    current_pose(simulation, key),
                 )
             })
             .collect();

@@ -38,9 +38,6 @@ impl Entities {
     /// It also does so when a [`Body`] was taken off and kept, or when an entity was taken by hecs' `World::take` and
     /// spawned again.
     pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
-        if !bodies.is_known() {
-            return;
-        }
         let since = self.owners.begin_sync(bodies);
         let dropped = self.shared.take_dropped();
         self.take_in_coming(world, bodies);

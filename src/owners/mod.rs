@@ -138,9 +138,6 @@ impl<E: Copy + PartialEq> Owners<E> {
 
     /// Once a frame: the entities whose body was removed, so that the game can remove their components.
     pub fn removed(&mut self, bodies: &mut impl Bodies) -> Vec<E> {
-        if !bodies.is_known() {
-            return Vec::new();
-        }
         self.remove_all(bodies, Vec::new());
         let mut removed = self.take_displaced();
         let gone = self.take_removed(bodies, self.synced).into_iter();

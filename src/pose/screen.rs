@@ -381,7 +381,9 @@ impl Screen {
             ErrorChange::Clear(_) => (),
             ErrorChange::ClearAll => {
                 let keys: Vec<_> = self.errors.keys().copied().collect();
-                keys.into_iter().for_each(|key| self.set_error(key, None));
+                for key in keys {
+                    self.set_error(key, None);
+                }
             }
         }
     }

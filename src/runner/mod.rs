@@ -235,7 +235,7 @@ where
         let clock = WallClock::new(simulation.clock().real_time());
         let (sender, orders) = orders(settings.commands);
         let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
-        let runner = Self {
+        let mut runner = Self {
             orders: Some(sender),
             thread: None,
             mailbox,

@@ -515,8 +515,6 @@ mod tests {
         let (simulation, key) = flyer();
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation);
-        // Otherwise it shows the same a step later.
-        overlap.set_slack(0.0);
         let [mut game, mut reference] = [(); 2].map(|()| Game {
             key: Some(key),
             ..Game::default()

@@ -185,11 +185,6 @@ impl<E> View<E> {
         self.screen.removed()
     }
 
-    /// Whether there was a frame: before it, bodies that were never shown are not known.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.moment.is_some()
-    }
-
     /// What has changed since an earlier frame, like [`Simulation::changes_since`](crate::Simulation::changes_since).
     pub(crate) fn screen(&self) -> &Screen {
         &self.screen

@@ -205,10 +205,10 @@ impl Simulation {
             if let Some(changes) = again.end_step(&self.events) {
                 self.event_changes = changes;
             }
-            let made = if again.left != Phase::Outside {
-                &mut self.frame.resimulated
-            } else {
+            let made = if again.left == Phase::Outside {
                 &mut self.made_again
+            } else {
+                &mut self.frame.resimulated
             };
             *made += 1;
             return;
