@@ -61,8 +61,7 @@ fn between_states(count: usize) -> (Simulation, Vec<BodyKey>) {
 
 /// The last two states of all bodies.
 fn states(simulation: &Simulation, keys: &[BodyKey]) -> (Vec<Pose>, Vec<Pose>) {
-    let pair =
-        |key: &BodyKey| previous_pose(simulation, *key).zip(current_pose(simulation, *key));
+    let pair = |key: &BodyKey| previous_pose(simulation, *key).zip(current_pose(simulation, *key));
     keys.iter().map(|key| pair(key).expect("alive")).unzip()
 }
 

@@ -52,7 +52,7 @@
 //! [`despawn`](Entities::despawn) in the hook of a step.
 //!
 //! # Physics on a thread
-//! A [`Runner`](crate::Runner) takes the place of the [`Simulation`]: call `runner.frame()` where
+//! A [`Runner`] takes the place of the [`Simulation`]: call `runner.frame()` where
 //! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
 //! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of calls
 //! may be full. Entities whose bodies existed before the thread was started are kept: spawn a level of thousands into

@@ -558,7 +558,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(first, [Some(50), Some(41)]);
+        assert_eq!(first, [Some(51), Some(41)]);
     }
 
     #[test]

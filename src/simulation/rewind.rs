@@ -90,6 +90,16 @@ pub enum ResimulateError<E> {
 /// # Ok::<(), RewindError>(())
 /// ```
 ///
+/// # Choosing
+/// | to | use |
+/// | --- | --- |
+/// | go back and stay there: a player who rewinds, a debugger, scrubbing | [`rewind`](Self::rewind) |
+/// | make the steps since a tick again, in one call | [`resimulate`](Self::resimulate) |
+/// | the same in the game's own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
+/// | take over another machine's state, also for the steps that are made again | [`replace_state`](Self::replace_state) |
+/// | put a copy or a saved state back | assignment: [The state as a value](Self#the-state-as-a-value) |
+/// | play a recording, and check it | `Replay` |
+///
 /// # What is made again
 /// Steps, not frames. The state before a step includes what the game did until then, also between frames. What it did
 /// between frames after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do everything

@@ -39,9 +39,14 @@ impl Simulation {
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.state.world.handle(key)?;
-        let shown = self.screen.as_ref().and_then(|screen| screen.pose(key));
-        // Of a body that no frame has shown yet, what the next one will show.
-        shown.or_else(|| Some(self.state.pairs.get(key)?.at(self.frame.alpha)))
+        let Some(screen) = &self.screen else {
+            // On a thread nothing is shown; this is what would be.
+            return Some(self.state.pairs.get(key)?.at(self.frame.alpha));
+        };
+        // A body that no frame has shown yet is where it is.
+        screen
+            .pose(key)
+            .or_else(|| Some(self.state.pairs.get(key)?.current))
     }
 
     /// [`pose`](Self::pose) as nalgebra's type, to the bit.
