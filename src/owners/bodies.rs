@@ -3,7 +3,6 @@
 use crate::key::BodyKey;
 use crate::pose::Screen;
 use crate::runner::Runner;
-#[cfg(feature = "hecs")]
 use crate::runner::Spawned;
 use crate::simulation::{Hooks, Simulation};
 use rapier::math::Pose;
@@ -28,7 +27,6 @@ pub trait Source {
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 
     /// Whether a body that was sent has come, and is gone if it has no pose.
-    #[cfg(feature = "hecs")]
     fn is_after(&self, spawned: &Spawned) -> bool;
 
     /// What frames show; `None` inside of a thread, where none are shown.
@@ -46,7 +44,6 @@ impl Source for Simulation {
         self.pose(key)
     }
 
-    #[cfg(feature = "hecs")]
     fn is_after(&self, spawned: &Spawned) -> bool {
         spawned.key().is_some()
     }
@@ -77,7 +74,6 @@ where
         self.view().pose(key)
     }
 
-    #[cfg(feature = "hecs")]
     fn is_after(&self, spawned: &Spawned) -> bool {
         self.view().is_after(spawned)
     }

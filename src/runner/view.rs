@@ -191,7 +191,6 @@ impl<E> View<E> {
     }
 
     /// Whether what is shown is after a body was inserted: it has no pose if it is gone by then.
-    #[cfg(feature = "hecs")]
     pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
         let shown = self.moment.as_ref();
         shown.is_some_and(|(state, ..)| spawned.has_come(state.run, state.frame))
