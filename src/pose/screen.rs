@@ -154,18 +154,11 @@ impl Screen {
     }
 
     fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
-        let mut living = SecondaryMap::new();
         if std::mem::take(&mut changes.is_whole) {
             self.order = None;
             let resting = changes.rest.iter().map(|(key, _)| *key);
-            living.extend(
-                movers
-                    .keys()
-                    .iter()
-                    .copied()
-                    .chain(resting)
-                    .map(|key| (key, ())),
-            );
+            let living = movers.keys().iter().copied().chain(resting);
+            let living: SecondaryMap<BodyKey, ()> = living.map(|key| (key, ())).collect();
             let gone = self.bodies.keys().filter(|key| !living.contains_key(*key));
             changes.removed.extend(gone);
             changes.removed.sort_unstable();

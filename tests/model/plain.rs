@@ -614,6 +614,8 @@ impl Model {
 /// A simulation that shows the poses right before the last step, as far as a frame can.
 pub fn at_previous(simulation: &Simulation) -> Simulation {
     let mut copy = simulation.clone();
+    // Also without the single steps that were asked for.
+    copy.resume();
     copy.pause();
     let settings = copy.clock_settings_mut();
     settings.set_stepping(Stepping::Fixed);
