@@ -121,6 +121,13 @@ impl History {
         }
     }
 
+    /// Before a body gets another previous pose: where it was until then.
+    pub fn keep_body(&mut self, pairs: &Pairs, key: BodyKey) {
+        if let Some(pair) = pairs.of_step(key) {
+            self.push(pairs, key, pair);
+        }
+    }
+
     /// After a step.
     pub fn keep(&mut self, pairs: &Pairs) {
         if !self.is_kept() {

@@ -22,6 +22,8 @@ use super::paths::Weights;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
     bodies: SecondaryMap<BodyKey, Shown>,
+    /// New bodies, which the next frame shows first, and where they are until then.
+    unseen: BTreeMap<BodyKey, Pose>,
     /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
     keys: Vec<BodyKey>,
     shown: Vec<Pose>,
@@ -133,12 +135,16 @@ impl Screen {
 
     /// The next frame will show these: of those that are new, where they are until then.
     pub(crate) fn expect(&mut self, movers: &Movers) {
-        self.align(movers);
-        for (place, marks) in self.marks.iter().enumerate().take(movers.len()) {
-            if marks.is_unreported {
-                self.shown[place] = movers.current(place);
+        for (place, key) in movers.keys().iter().enumerate() {
+            if !self.bodies.contains_key(*key) {
+                self.insert(*key, movers.current(place));
             }
         }
+    }
+
+    /// A body was inserted there.
+    pub fn insert(&mut self, key: BodyKey, pose: Pose) {
+        self.unseen.insert(key, pose);
     }
 
     /// A frame that shows what the last one has shown.
@@ -150,6 +156,7 @@ impl Screen {
 
     fn begin(&mut self, moment: &Moment) {
         self.show_same(moment.frame);
+        self.unseen.clear();
         self.alpha = moment.alpha;
     }
 
@@ -220,10 +227,13 @@ impl Screen {
 /// # Bodies
 impl Screen {
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        Some(match *self.bodies.get(key)? {
-            Shown::Resting { pose, .. } => self.errors.get(&key).map_or(pose, |it| it.shown),
-            Shown::Moving(place) => self.shown[place],
-        })
+        match self.bodies.get(key) {
+            Some(Shown::Resting { pose, .. }) => {
+                Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
+            }
+            Some(Shown::Moving(place)) => Some(self.shown[*place]),
+            None => self.unseen.get(&key).copied(),
+        }
     }
 
     pub fn alpha(&self) -> f32 {
@@ -274,13 +284,11 @@ impl Screen {
     /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
     /// hosts that have read that already.
     pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
-        let Some(shown) = self.pose(key) else {
-            // It is listed by the next frame, once those that had its slot are gone.
+        if let Some(unseen) = self.unseen.get_mut(&key) {
+            *unseen = pose;
             let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
             self.report(key, pose, moved_at.map_or(0, index));
-            return;
-        };
-        if shown != pose {
+        } else if self.pose(key) != Some(pose) {
             let place = self.list(key);
             self.shown[place] = pose;
             self.marks[place].is_unreported = true;
@@ -493,6 +501,7 @@ impl Screen {
         let errors = self.errors.values().flat_map(|it| [&it.error, &it.shown]);
         (self.shown.len(), self.marks.len()) == (len, len)
             && self.keys.iter().enumerate().all(is_listed)
+            && self.unseen.values().all(Pose::is_finite)
             && self.bodies.len() - resting.clone().count() == len
             && resting
                 .chain(&self.shown)

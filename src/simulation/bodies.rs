@@ -4,6 +4,7 @@ use crate::key::BodyKey;
 use crate::step::BodyError;
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::geometry::{Collider, ColliderHandle};
+use rapier::math::Pose;
 use rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
 
 use super::Simulation;
@@ -120,8 +121,14 @@ impl Simulation {
             self.died(dead);
         }
         let position = *self.state.world.physics.bodies[handle].position();
+        let position = Some(position).filter(Pose::is_finite).unwrap_or_default();
         let since = self.tick() + u64::from(self.peek().is_some());
         self.state.pairs.insert(key, handle, position);
+        if self.resimulation.is_none()
+            && let Some(screen) = &mut self.screen
+        {
+            screen.insert(key, position);
+        }
         self.history.insert(key, since);
     }
 

@@ -312,6 +312,7 @@ impl Simulation {
         } = &mut self.state.world.physics;
         // Rapier would do so in the next step only.
         bodies[handle].recompute_mass_properties_from_colliders(colliders);
+        self.history.keep_body(&self.state.pairs, key);
         let State { pairs, world, .. } = &mut self.state;
         let smoothing = self.smoothing.of(key);
         if pairs.set_previous_from_velocity(key, handle, world, smoothing, dt)

@@ -43,7 +43,7 @@ impl Simulation {
             // On a thread nothing is shown; this is what would be.
             return Some(self.state.pairs.get(key)?.at(self.frame.alpha));
         };
-        // A body that no frame has shown yet is where it is.
+        // A body of a step that is made again is where it is.
         screen
             .pose(key)
             .or_else(|| Some(self.state.pairs.get(key)?.current))
