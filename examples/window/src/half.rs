@@ -143,7 +143,9 @@ impl Half {
             }
         } else {
             // A runner lifts this limit.
-            simulation.clock_settings_mut().set_max_frame_time(Duration::from_millis(250));
+            simulation
+                .clock_settings_mut()
+                .set_max_frame_time(Duration::from_millis(250));
             Host::Here(Box::new((simulation, player)))
         });
     }

@@ -80,7 +80,9 @@ impl Strategy {
 
     /// Has a simulation follow it from the next frame on.
     pub fn apply(self, simulation: &mut Simulation) {
-        simulation.clock_settings_mut().set_stepping(self.stepping());
+        simulation
+            .clock_settings_mut()
+            .set_stepping(self.stepping());
         simulation.set_smoothing(self.smoothing());
     }
 }

@@ -29,6 +29,7 @@ const STATES: usize = 2;
 fn step(mail: &mut Mail<()>, tick: u64) {
     let snapshot = Arc::new(Snapshot {
         run: 0,
+        frame: tick,
         tick,
         movers: Movers,
         onward: Vec::new(),
