@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
-use evenstep::{Hooks, Runner, RunnerSettings, Simulation, Step};
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{Hooks, Simulation, Step};
 use scenes::NO_STEP;
 
 const COUNT: usize = 10_000;
@@ -124,9 +125,95 @@ fn hand_over(c: &mut Criterion) {
     group.finish();
 }
 
+/// A thousand bodies that spin, among a hundred thousand that sleep or alone.
+fn movers(hz: u32, sleepers: usize) -> Simulation {
+    let mut simulation = scenes::space(hz);
+    let keys = scenes::spinners(&mut simulation, 1_000);
+    scenes::keep_awake(&mut simulation, &keys);
+    scenes::sleepers(&mut simulation, sleepers);
+    let settings = simulation.clock_settings_mut();
+    settings.set_max_frame_time(Duration::MAX);
+    let step = settings.rate().period();
+    simulation.advance(step, |_, _| ());
+    assert_eq!(simulation.advance(step, |_, _| ()).poses.movers, 1_000);
+    simulation
+}
+
+/// What is awake costs the same however much sleeps: in an overlap, whose frames begin and end the steps.
+fn overlap_among_sleepers(c: &mut Criterion) {
+    let [mut among, mut alone] = [100_000, 0].map(|sleepers| Overlap::new(movers(1, sleepers)));
+    for (name, frame_time) in [
+        ("without a step", NO_STEP),
+        ("with a step", Duration::from_secs(1)),
+    ] {
+        let frame = |overlap: &mut Overlap| {
+            let Ok(view) = overlap.frame(frame_time, &mut Between::new().0);
+            assert_eq!(view.removed(), []);
+        };
+        compare(
+            c,
+            &format!("frame of an overlap, 1000 awake, {name}"),
+            ("among 100000 asleep", || frame(&mut among)),
+            ("alone", || frame(&mut alone)),
+        );
+    }
+}
+
+/// The same of a runner: the game's frames, an order that makes a frame of the physics' without a step, and the time
+/// from step to step on the thread.
+fn runner_among_sleepers(c: &mut Criterion) {
+    let start = |hz, sleepers| {
+        let (hooks, times) = Between::new();
+        let settings = RunnerSettings::default();
+        (Runner::new(movers(hz, sleepers), hooks, settings), times)
+    };
+    let [(mut among, _), (mut alone, _)] = [100_000, 0].map(|sleepers| start(1, sleepers));
+    let frame = |runner: &mut Runner<Between>| {
+        runner.frame();
+    };
+    compare(
+        c,
+        "frame of a runner, 1000 awake",
+        ("among 100000 asleep", || frame(&mut among)),
+        ("alone", || frame(&mut alone)),
+    );
+    let order = |runner: &mut Runner<Between>| {
+        let (done, wait) = channel();
+        let call = move |simulation: &mut Simulation, _: &mut Between| {
+            simulation.pause();
+            simulation.resume();
+            let _ = done.send(());
+        };
+        runner.call(call).expect("it runs");
+        wait.recv().expect("the call is made");
+    };
+    compare(
+        c,
+        "order between two steps, 1000 awake",
+        ("among 100000 asleep", || order(&mut among)),
+        ("alone", || order(&mut alone)),
+    );
+    drop((among, alone));
+
+    let [(among, among_times), (alone, alone_times)] =
+        [100_000, 0].map(|sleepers| start(10_000, sleepers));
+    let median = |times: &Receiver<Duration>| {
+        let mut times: Vec<Duration> = times.iter().take(2_000).collect();
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let [among_time, alone_time] = [&among_times, &alone_times].map(median);
+    drop((among, alone));
+    let ratio = among_time.as_secs_f64() / alone_time.as_secs_f64();
+    println!(
+        "ratio from step to step on a thread, 1000 awake: among 100000 asleep / alone = {ratio:.3}, \
+         {among_time:?} / {alone_time:?}"
+    );
+}
+
 criterion_group! {
     name = benches;
     config = compare::config();
-    targets = frames, hand_over
+    targets = frames, hand_over, overlap_among_sleepers, runner_among_sleepers
 }
 criterion_main!(benches);

@@ -12,7 +12,8 @@ use std::time::Duration;
 use clap::Parser;
 use evenstep::entities::{Entities, RenderPose};
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Hooks, Rate, Runner, RunnerSettings, SendError, Simulation, Step};
+use evenstep::threads::{Runner, RunnerSettings, SendError};
+use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
 use hecs::{Entity, World};
 
 /// The drone's speed in metres a second, and the radius of its circle in metres.

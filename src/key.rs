@@ -55,8 +55,7 @@ pub(crate) struct Keys {
     /// By the index in a handle: the last body's key, dead or not. Rapier uses an index again for a later
     /// body, so the handle of the key found here has to be compared, generation and all.
     by_index: Vec<Option<BodyKey>>,
-    /// The same of indices beyond those, which a file says there are: nothing is sized by them until Rapier gives
-    /// out one of them.
+    /// Keys by larger indices, which a file says there are: nothing is sized by an index until Rapier gives it out.
     beyond: BTreeMap<usize, BodyKey>,
 }
 
@@ -64,7 +63,7 @@ pub(crate) struct Keys {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Body {
     handle: RigidBodyHandle,
-    /// Known to be dead, though it was not removed by its key. Its slot stays taken until the game's next
+    /// The body is known to be dead, though it was not removed by its key. Its slot stays taken until the game's next
     /// insert or removal that frees it: the moment of a discovery depends on the frame rate.
     is_dead: bool,
 }

@@ -52,8 +52,8 @@
 //! | joints, queries, controllers: full access to Rapier | [Choosing access](Simulation#choosing-access) |
 //! | your own ECS | [`Owners`]; for hecs [`entities`] |
 //! | saved states, rollback | [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
-//! | replays, crash reports | [`Recorder`], [`FlightRecorder`] |
-//! | threads | [`Runner`], [`Overlap`] |
+//! | replays, crash reports | [`recording`] |
+//! | threads | [`threads`] |
 //! | where the time goes | [`Frame::counters`], spans for a profiler |
 //!
 //! # What holds
@@ -70,7 +70,7 @@
 //! | feature | adds |
 //! | --- | --- |
 //! | `hecs` | [`entities`]: components for the hecs ECS |
-//! | `serde` | states as bytes, [`Recorder`], serde's traits on plain types; turns `checksum` on |
+//! | `serde` | states as bytes, [`recording`], serde's traits on plain types; turns `checksum` on |
 //! | `checksum` | [a hash of all bodies](Simulation#checksums) |
 //! | `enhanced-determinism` | Rapier's feature: the same bits on every platform, and after a state was loaded from bytes |
 //! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
@@ -101,33 +101,36 @@
 
 // The modules in the order that the data takes; each uses only those above it.
 
-// All that differs in two dimensions and three.
+// Mathematics that differs in two dimensions and three.
 mod dim;
-// Where the time goes, for all of them.
+// Spans for profilers, in all modules.
 #[macro_use]
 mod span;
-// A table by key as plain data.
+// A slotmap as plain data.
 #[cfg(feature = "serde")]
 mod slots;
-// Ids.
+// Keys of bodies and force generators.
 mod key;
-// What happened to them, by frame.
+// Keys by the frame in which something happened.
 mod key_log;
-// Frame times in, steps due out.
+// Frame times in, due steps out.
 mod time;
-// What goes into a step, what is stepped, what comes out.
+// Input and forces in, a step of Rapier, events out.
 mod step;
-// What a frame shows.
+// Two states in, poses to show out.
 mod pose;
-// All of it in order.
+// Time, steps and poses in order.
 mod simulation;
-// What is done with its state as a value.
+// The state as bytes, and its checksum.
 mod state;
-// All of it on a thread of its own.
-mod runner;
-// For a host with an ECS of its own.
+// Runs as files.
+#[cfg(feature = "serde")]
+pub mod recording;
+// Physics on a thread of its own.
+pub mod threads;
+// Bodies of entities, for any ECS.
 mod owners;
-// For a host with this ECS.
+// The same for hecs.
 #[cfg(feature = "hecs")]
 pub mod entities;
 
@@ -139,17 +142,11 @@ pub use nalgebra;
 pub use owners::{Bodies, Owners, Unmatched};
 pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier as rapier3d;
-pub use runner::{
-    Answer, Call, Failure, Overlap, Runner, RunnerSettings, SendError, Spawned, Starved, View,
-};
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;
 pub use simulation::{Frame, Hooks, OriginError, ResimulateError, RewindError, Simulation};
 #[cfg(feature = "serde")]
-pub use state::{
-    Divergence, FlightRecorder, LoadError, RecordError, Recorder, RecorderSettings, Recording,
-    RecordingEnd, Replay, ReplayError,
-};
+pub use state::LoadError;
 pub use step::{
     BodyError, Button, Collision, ContactForce, CustomForce, Delivery, Event, EventChanges, Events,
     ForceGenerator, InputCounts, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts,
@@ -160,6 +157,6 @@ pub use time::{
     SpeedError, Step, Stepping,
 };
 
-// What the README and the book show.
+// Programs of the README and the book, as tests.
 #[cfg(doctest)]
 mod book;

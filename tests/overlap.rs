@@ -3,8 +3,9 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
+use evenstep::threads::Overlap;
 use evenstep::{
-    BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Overlap, Rate, Simulation, Step, Wrench,
+    BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Rate, Simulation, Step, Wrench,
 };
 use scenes::{MS, flyer_in_space, hash};
 use std::any::Any;

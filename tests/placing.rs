@@ -670,7 +670,7 @@ fn chain(simulation: &mut Simulation, links: u8, root: RigidBodyBuilder) -> Vec<
         let joint = SphericalJointBuilder::new()
             .local_anchor1(Vector::X * 0.5)
             .local_anchor2(Vector::X * -0.5);
-        let joints = simulation.physics_mut_for(&[]);
+        let joints = simulation.physics_mut_except_bodies();
         joints.insert_multibody_joint(one, other, joint).unwrap();
     }
     simulation.advance(MS(200), |simulation, _| {

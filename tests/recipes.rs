@@ -259,7 +259,7 @@ fn a_character_walks_evenly_up_and_down_a_slope() {
 /// By Rapier's controller alone, which slides over the ground.
 fn slide(simulation: &mut Simulation, step: Step, key: BodyKey, velocity: Vector) {
     let handle = simulation.handle(key).unwrap();
-    let physics = simulation.physics_mut_for(&[]);
+    let physics = simulation.physics_mut_except_bodies();
     let pose = *physics.bodies[handle].position();
     let filter = QueryFilter::new().exclude_rigid_body(handle);
     let movement = KinematicCharacterController::default().move_shape(

@@ -3,10 +3,12 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
+use evenstep::recording::{
+    Divergence, FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, RecordingEnd,
+    Replay, ReplayError,
+};
 use evenstep::{
-    BodyKey, Budget, Divergence, FlightRecorder, ForceGenerator, Hooks, Rate, RecordError,
-    Recorder, RecorderSettings, Recording, RecordingEnd, Replay, ReplayError, SaveError,
-    Simulation, Step, Stepping,
+    BodyKey, Budget, ForceGenerator, Hooks, Rate, SaveError, Simulation, Step, Stepping,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -394,7 +396,7 @@ fn both_loops_make_the_same_recording_and_play_it() {
 /// A game on another thread, recorded there.
 mod on_threads {
     use super::*;
-    use evenstep::{Overlap, Runner, RunnerSettings};
+    use evenstep::threads::{Overlap, Runner, RunnerSettings};
 
     /// All of it, to be sent to a thread. It reports its steps.
     struct Recorded {
@@ -913,7 +915,7 @@ fn what_is_done_between_frames_needs_a_new_run() {
         // No step has seen the joint: the state can be written after the next one.
         let rope = RopeJointBuilder::new(200.0);
         simulation
-            .physics_mut_for(&[])
+            .physics_mut_except_bodies()
             .insert_impulse_joint(ends[0], ends[1], rope);
     };
     for is_told in [false, true] {

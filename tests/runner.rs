@@ -3,10 +3,8 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{
-    BodyKey, Event, Failure, ForceGenerator, Hooks, Owners, Rate, Runner, RunnerSettings,
-    SendError, Simulation, Step, Wrench,
-};
+use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
+use evenstep::{BodyKey, Event, ForceGenerator, Hooks, Owners, Rate, Simulation, Step, Wrench};
 use scenes::{hash, space, with_floor};
 use std::collections::BTreeMap;
 use std::sync::Arc;

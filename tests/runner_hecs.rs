@@ -5,7 +5,8 @@ mod scenes;
 
 use evenstep::entities::{Body, Entities, RenderPose};
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Hooks, Runner, RunnerSettings, SendError, Simulation};
+use evenstep::threads::{Runner, RunnerSettings, SendError};
+use evenstep::{BodyKey, Hooks, Simulation};
 use hecs::World;
 use scenes::space;
 use std::convert::Infallible;

@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use evenstep::{Hooks, Runner, RunnerSettings, Simulation, Step};
+use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::{Hooks, Simulation, Step};
 use scenes::{MS, flyer_in_space};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};

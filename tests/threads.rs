@@ -3,9 +3,8 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{
-    BodyKey, Hooks, Overlap, Rate, Runner, RunnerSettings, Simulation, Step, TickQueue,
-};
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{BodyKey, Hooks, Rate, Simulation, Step, TickQueue};
 use scenes::everything::{Everything, Script};
 use scenes::{MS, hash};
 use std::collections::BTreeMap;
@@ -264,7 +263,7 @@ struct Shown {
 
 impl Shown {
     /// All of a frame is seen from one origin, that of its first body; and what flies goes on evenly.
-    fn check<E>(&mut self, view: &evenstep::View<E>, keys: &[BodyKey], flyer: BodyKey) {
+    fn check<E>(&mut self, view: &evenstep::threads::View<E>, keys: &[BodyKey], flyer: BodyKey) {
         self.map.extend(view.moved().iter().copied());
         let anchor = self.map[&keys[0]].translation;
         for (i, key) in keys.iter().enumerate() {

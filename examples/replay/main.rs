@@ -20,7 +20,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use evenstep::{Divergence, Recorder, RecorderSettings, Recording, Replay, Simulation};
+use evenstep::Simulation;
+use evenstep::recording::{Divergence, Recorder, RecorderSettings, Recording, Replay};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use game::{Game, Input};

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Hooks, Overlap, Rate, Runner, RunnerSettings, Simulation, Step};
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
 
 /// What is not looked at: until frames are shown as late as they should be.
 const START: Duration = Duration::from_millis(200);

@@ -179,7 +179,7 @@ pub(crate) fn four_floats(pose: &Pose) -> Vec4 {
     Vec4::new(x, y, z, f32::from_bits(pose.padding))
 }
 
-/// Those of `Σ c_i(α) yⁱ`, lowest power first, for the double of y.
+/// The coefficients of `Σ c_i(α) yⁱ`, lowest power first, for the double of y.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];
     let mut i = 1.0;

@@ -120,9 +120,9 @@ use hecs::{DynamicBundle, Entity, EntityBuilder, World};
 
 use crate::key::BodyKey;
 use crate::owners::{Bodies, Owners, Unmatched};
-use crate::runner::{Call, Runner, SendError, Spawned};
 use crate::simulation::Hooks;
 use crate::simulation::Simulation;
+use crate::threads::{Call, Runner, SendError, Spawned};
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 use rapier::math::Pose;
@@ -178,7 +178,8 @@ impl Entities {
     /// ```
     /// # use evenstep::entities::{Entities, RenderPose};
     /// # use evenstep::rapier3d::prelude::*;
-    /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+    /// # use evenstep::threads::{Runner, RunnerSettings};
+    /// # use evenstep::{Hooks, Simulation};
     /// # struct Game;
     /// # impl Hooks for Game {
     /// #     type Error = std::convert::Infallible;

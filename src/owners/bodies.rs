@@ -2,9 +2,9 @@
 
 use crate::key::BodyKey;
 use crate::pose::Screen;
-use crate::runner::Runner;
-use crate::runner::Spawned;
 use crate::simulation::{Hooks, Simulation};
+use crate::threads::Runner;
+use crate::threads::Spawned;
 use rapier::math::Pose;
 
 /// What has the bodies of entities: a [`Simulation`] or a [`Runner`].

@@ -13,7 +13,7 @@ use rapier::math::Pose;
 pub use bodies::Bodies;
 
 /// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`], or a
-/// [`Runner`](crate::Runner).
+/// [`Runner`](crate::threads::Runner).
 ///
 /// For hosts with an ECS of their own; for hecs there is the module `entities`. `E` is the ECS's entity. The
 /// package `examples/ecs` shows it with `bevy_ecs`, shipyard, specs and a hand-made ECS.
@@ -225,9 +225,10 @@ impl<E: Copy + PartialEq> Owners<E> {
         since: Option<u64>,
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
-            Some(keys) => keys
-                .filter_map(|key| Some((key, self.take(key)?)))
-                .collect(),
+            Some(keys) => {
+                let taken = keys.iter().map(|key| Some((*key, self.take(*key)?)));
+                taken.flatten().collect()
+            }
             None => self.take_if(|key, _| bodies.pose(key).is_none()),
         }
     }
@@ -260,12 +261,15 @@ impl<E: Copy + PartialEq> Owners<E> {
         since: Option<u64>,
     ) -> impl Iterator<Item = (E, Pose)> {
         let moved = since.and_then(|frame| bodies.screen()?.moved_since(frame));
-        let all = moved.is_none().then(|| self.by_index.iter().flatten());
-        let all = all.into_iter().flatten();
-        let all = all.filter_map(|(key, entity)| Some((*entity, bodies.pose(*key)?)));
-        let moved = moved.into_iter().flatten();
-        let moved = moved.filter_map(|(key, pose)| Some((self.entity(key)?, pose)));
-        moved.chain(all)
+        let moved = moved.unwrap_or_else(|| {
+            let owned = self.by_index.iter().flatten();
+            let all = owned.filter_map(|(key, _)| Some((*key, bodies.pose(*key)?)));
+            all.collect()
+        });
+        (0..moved.len()).filter_map(move |i| {
+            let (key, pose) = moved[i];
+            Some((self.entity(key)?, pose))
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What frames show: the pose of every body as it was last shown, and what changed then.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -226,6 +227,7 @@ impl Screen {
 
 /// # Bodies
 impl Screen {
+    #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {
             Some(Shown::Resting { pose, .. }) => {
@@ -254,31 +256,33 @@ impl Screen {
     }
 
     /// The bodies that may be shown elsewhere than in an earlier frame; `None` if that is too long ago.
-    pub fn moved_since(&self, frame: u64) -> Option<impl Iterator<Item = (BodyKey, Pose)>> {
-        listed_or(self.listed_since(frame, &self.moved), move || {
-            let rested = self.rested.since(frame).filter(|_| frame <= self.number)?;
-            let keys = rested.chain(self.keys.iter().copied());
-            Some(keys.filter_map(|key| Some((key, self.pose(key)?))))
-        })
+    pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
+        if self.is_listed_since(frame)? {
+            return Some(Cow::Borrowed(&self.moved));
+        }
+        let keys = self.rested.since(frame)?.chain(self.keys.iter().copied());
+        let moved = keys.filter_map(|key| Some((key, self.pose(key)?)));
+        Some(moved.collect())
     }
 
     /// The bodies that were removed after an earlier frame; `None` if that is too long ago.
-    pub fn removed_since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
-        listed_or(self.listed_since(frame, &self.removed), move || {
-            let removed = self
-                .removals
-                .since(frame)
-                .filter(|_| frame <= self.number)?;
-            // After a rollback some may live again.
-            Some(removed.filter(|key| !self.bodies.contains_key(*key)))
-        })
+    pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
+        if self.is_listed_since(frame)? {
+            return Some(Cow::Borrowed(&self.removed));
+        }
+        // After a rollback some may live again.
+        let removed = self.removals.since(frame)?;
+        Some(
+            removed
+                .filter(|key| !self.bodies.contains_key(*key))
+                .collect(),
+        )
     }
 
-    /// The list of the last frame, if all that changed since an earlier one is there: since that frame, or the one
-    /// before it.
-    fn listed_since<'a, T>(&self, frame: u64, list: &'a [T]) -> Option<&'a [T]> {
-        let frames = self.number.checked_sub(frame);
-        frames.filter(|frames| *frames <= 1).map(|_| list)
+    /// Whether the lists of the last frame hold all that changed since an earlier one; `None` if that was not one of
+    /// these frames.
+    fn is_listed_since(&self, frame: u64) -> Option<bool> {
+        Some(self.number.checked_sub(frame)? <= 1)
     }
 
     /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
@@ -508,19 +512,6 @@ impl Screen {
                 .chain(errors)
                 .all(Pose::is_finite)
     }
-}
-
-/// What the last frame lists, or else what is known of the frames before it.
-fn listed_or<T: Copy, I: Iterator<Item = T>>(
-    listed: Option<&[T]>,
-    missed: impl FnOnce() -> Option<I>,
-) -> Option<impl Iterator<Item = T>> {
-    let missed = match listed {
-        Some(_) => None,
-        None => Some(missed()?),
-    };
-    let listed = listed.unwrap_or_default().iter().copied();
-    Some(listed.chain(missed.into_iter().flatten()))
 }
 
 /// Keys are 32 bits wide, so there are never more bodies than that.

@@ -40,7 +40,7 @@ impl Simulation {
 
     /// Attaches another collider to a body.
     ///
-    /// A collider without a body is inserted through [`physics_mut_for(&[])`](Self::physics_mut_for).
+    /// A collider without a body is inserted through [`physics_mut_except_bodies()`](Self::physics_mut_for).
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -225,20 +225,30 @@ impl Simulation {
     /// ```
     pub fn physics_mut(&mut self) -> &mut PhysicsWorld {
         self.state.edits.all = true;
-        self.state.world.has_unwritten_changes = true;
-        &mut self.state.world.physics
+        self.physics_mut_except_bodies()
     }
 
-    /// Rapier's world, to change the bodies of `keys`, or no body at all: no other body is checked for changes.
+    /// Rapier's world, to change the bodies of `keys`: no other body is checked for changes.
     ///
-    /// For what needs `&mut` sets and moves nothing itself, such as joints, gravity and parameters: with no
-    /// keys, at no cost. (For character controllers and vehicles there is
-    /// [`query_pipeline_mut`](Self::query_pipeline_mut).) Name the bodies whose pose, type, mass or colliders may be
-    /// changed. If a body that is not named is changed, the change is shown once the body moves; if it is removed, its
-    /// key is dead at once, but [`removed`](Self::removed) lists it only after [`physics_mut`](Self::physics_mut)
-    /// was used. Keys of removed bodies are ignored.
+    /// Name the bodies whose pose, type, mass or colliders may be changed. If a body that is not named is changed, the
+    /// change is shown once the body moves; if it is removed, its key is dead at once, but [`removed`](Self::removed)
+    /// lists it only after [`physics_mut`](Self::physics_mut) was used. Keys of removed bodies are ignored.
     pub fn physics_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.state.edits.bodies.extend_from_slice(keys);
+        self.physics_mut_except_bodies()
+    }
+
+    /// Rapier's world, to change joints, gravity, parameters and anything else that is no body: no body is
+    /// checked for changes, so there is no cost. (For character controllers and vehicles there is
+    /// [`query_pipeline_mut`](Self::query_pipeline_mut).)
+    ///
+    /// ```
+    /// # use evenstep::Simulation;
+    /// # use evenstep::rapier3d::prelude::*;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.physics_mut_except_bodies().gravity = Vector::ZERO;
+    /// ```
+    pub fn physics_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
         self.state.world.has_unwritten_changes = true;
         &mut self.state.world.physics
     }

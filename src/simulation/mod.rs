@@ -85,8 +85,8 @@ pub use saving::SaveError;
 /// | in a variable beside the game | [`advance`](Self::advance) with a closure that is called before each step |
 /// | the same, with hooks after each step, errors, or Rapier's own hooks | [`advance_with`](Self::advance_with) |
 /// | inside the game's own world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
-/// | on a thread of its own, because a step takes too long for a frame | [`Runner`](crate::Runner) |
-/// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::Overlap) |
+/// | on a thread of its own, because a step takes too long for a frame | [`Runner`](crate::threads::Runner) |
+/// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::threads::Overlap) |
 ///
 /// # The order of a step
 /// 1. [`next_step`](Self::next_step): kinematic [targets](Self::set_kinematic_target) are applied, so the
@@ -106,7 +106,8 @@ pub use saving::SaveError;
 /// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body in the next frame |
 /// | queries, debug-render | [`physics`](Self::physics) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
-/// | joints, gravity, parameters | [`physics_mut_for`](Self::physics_mut_for) | a check of each body that is named |
+/// | joints, gravity, parameters | [`physics_mut_except_bodies`](Self::physics_mut_except_bodies) | none |
+/// | several bodies at once | [`physics_mut_for`](Self::physics_mut_for) | a check of each body that is named |
 /// | anything else of Rapier | [`physics_mut`](Self::physics_mut) | a check of every body in the next frame |
 ///
 /// # The state as a value

@@ -1,5 +1,7 @@
 //! What a frame shows, and what earlier ones did.
 
+use std::borrow::Cow;
+
 use crate::dim::Isometry;
 use crate::key::BodyKey;
 use crate::pose::{ErrorChange, Moment, Screen};
@@ -162,20 +164,18 @@ impl Simulation {
     /// simulation.advance(Duration::ZERO, |_, _| ());
     /// assert!(simulation.moved().is_empty()); // in the last frame
     /// let (moved, removed) = simulation.changes_since(seen.number).unwrap();
-    /// assert!(moved.map(|(key, _)| key).eq([ball]));
-    /// assert_eq!(removed.count(), 0);
+    /// assert_eq!((moved.len(), moved[0].0), (1, ball));
+    /// assert!(removed.is_empty());
     /// ```
     ///
+    /// If that was the frame before, the lists are borrowed from [`moved`](Self::moved) and [`removed`](Self::removed).
     /// `None` if that frame is too long ago, or not one of this simulation: then read the
     /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.
     #[must_use]
     pub fn changes_since(
         &self,
         frame: u64,
-    ) -> Option<(
-        impl Iterator<Item = (BodyKey, Pose)>,
-        impl Iterator<Item = BodyKey>,
-    )> {
+    ) -> Option<(Cow<'_, [(BodyKey, Pose)]>, Cow<'_, [BodyKey]>)> {
         let screen = self.screen.as_ref()?;
         Some((screen.moved_since(frame)?, screen.removed_since(frame)?))
     }

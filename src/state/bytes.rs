@@ -6,13 +6,13 @@ use serde::Deserialize;
 use twox_hash::XxHash3_64;
 
 /// How a file begins: what it is, and the version of its format.
-pub(super) struct Start {
+pub(crate) struct Start {
     pub magic: [u8; 8],
     pub format: u32,
 }
 
 /// Why a file does not begin like that.
-pub(super) enum NoStart {
+pub(crate) enum NoStart {
     Magic,
     Cut,
     Format(u32),
@@ -37,7 +37,7 @@ impl Start {
 }
 
 /// The first bytes of a hash of all bytes but those of the checksum itself, which is at `at`.
-pub(super) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(crate) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut hasher = XxHash3_64::new();
     hasher.write(&bytes[..at]);
     hasher.write(&bytes[at + N..]);
@@ -46,7 +46,7 @@ pub(super) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 /// A value that these bytes are, and nothing more.
-pub(super) fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
+pub(crate) fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)
 }

@@ -208,7 +208,7 @@ impl Simulation {
 }
 
 /// The contents, and all that can be known before they are decoded.
-pub(super) fn open(bytes: &[u8]) -> Result<&[u8], LoadError> {
+pub(crate) fn open(bytes: &[u8]) -> Result<&[u8], LoadError> {
     let found = bytes.len() as u64;
     let length = |expected| LoadError::Length { expected, found };
     let too_short = length(HEADER_LEN as u64);

@@ -273,7 +273,7 @@ fn check_moved_since(model: &Model, simulation: &Simulation) {
             );
             continue;
         };
-        let moved: BTreeMap<BodyKey, Pose> = moved.collect();
+        let moved: BTreeMap<BodyKey, Pose> = moved.iter().copied().collect();
         assert!(
             moved
                 .iter()
@@ -299,7 +299,7 @@ fn check_removed(model: &mut Model, simulation: &Simulation) {
             assert_ne!(from, number);
             continue;
         };
-        let removed: BTreeSet<BodyKey> = removed.collect();
+        let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
         let mut dead = model.deaths[from as usize..].iter().flatten();
         assert!(dead.all(|key| removed.contains(key)));
         assert!(removed.iter().all(|key| simulation.pose(*key).is_none()));

@@ -228,7 +228,7 @@ impl Run<'_> {
                 .into(),
             JointKind::Rope => RopeJointBuilder::new(1.5).into(),
         };
-        let physics = self.simulation.physics_mut_for(&[]);
+        let physics = self.simulation.physics_mut_except_bodies();
         // Rapier panics for a link that is not dynamic, and for ends that are disabled.
         let are_enabled = [one, other]
             .iter()
@@ -277,7 +277,7 @@ impl Run<'_> {
             Deed::WakeByIslands(index, is_strong) => {
                 if let Some(handle) = self.simulation.handle(self.key(index)) {
                     self.simulation
-                        .physics_mut_for(&[])
+                        .physics_mut_except_bodies()
                         .wake_up(handle, is_strong);
                 }
             }
@@ -333,7 +333,7 @@ impl Run<'_> {
                 }
             }
             Deed::RemoveJoint(index) => {
-                let physics = self.simulation.physics_mut_for(&[]);
+                let physics = self.simulation.physics_mut_except_bodies();
                 let joint = physics
                     .impulse_joints()
                     .map(|(handle, _)| handle)

@@ -59,7 +59,7 @@ impl Everything {
                 let joint = SphericalJointBuilder::new()
                     .local_anchor1(Vector::X * 0.5)
                     .local_anchor2(Vector::X * -0.5);
-                let physics = simulation.physics_mut_for(&[]);
+                let physics = simulation.physics_mut_except_bodies();
                 if is_multibody {
                     physics
                         .insert_multibody_joint(ends[0], ends[1], joint)

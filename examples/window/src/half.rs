@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyKey, Frame, Rate, Runner, RunnerSettings, Simulation};
+use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::{BodyKey, Frame, Rate, Simulation};
 
 use crate::bones::Bones;
 use crate::game::{Game, Input};

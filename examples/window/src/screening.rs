@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use evenstep::rapier3d::math::{Pose, Vector};
-use evenstep::{Divergence, Recording, Replay, Simulation};
+use evenstep::recording::{Divergence, Recording, Replay};
+use evenstep::Simulation;
 
 use crate::game::{Game, Input};
 use crate::shown::{Looks, Shown, look, wheels};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use evenstep::{BodyKey, RecordError, Recorder, RecorderSettings, Simulation, Step};
+use evenstep::recording::{RecordError, Recorder, RecorderSettings};
+use evenstep::{BodyKey, Simulation, Step};
 
 use crate::game::{Game, Input};
 

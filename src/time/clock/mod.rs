@@ -1,18 +1,18 @@
 //! The accumulator: elapsed time in, steps due out, one at a time.
 
-// In which it counts.
+// The units of time.
 mod units;
-// How fast it goes.
+// Speed.
 mod speed;
-// What its steps may take.
+// Limits of the time for steps.
 mod budget;
-// What can be set.
+// Settings.
 mod settings;
-// What it gives.
+// A step, and time that was dropped.
 mod step;
-// The steps of a frame.
+// Steps due in a frame.
 mod due;
-// What it says.
+// Readings.
 mod readings;
 
 use std::time::Duration;
@@ -158,7 +158,7 @@ mod tests {
         clock.due()
     }
 
-    /// The steps of a frame.
+    /// Steps due in a frame.
     pub(super) fn steps(clock: &mut Clock, elapsed: Duration) -> Vec<Step> {
         clock.begin_frame(elapsed);
         std::iter::from_fn(|| clock.next_step()).collect()

@@ -11,7 +11,7 @@ use super::{Budget, Dropped, units};
 
 /// What can be set of a [`Clock`](crate::Clock): from [`Clock::settings`](crate::Clock::settings).
 ///
-/// Each takes effect in the next frame; its getter returns what was set. They are a plain value: those of one clock can be
+/// A setting takes effect in the next frame; its getter returns what was set. Settings are a plain value: those of one clock can be
 /// given to another.
 ///
 /// ```
@@ -43,7 +43,7 @@ pub struct ClockSettings {
 }
 
 impl ClockSettings {
-    /// Those of a clock at speed 1, with the defaults.
+    /// The settings of a clock at speed 1, with the defaults.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         Self {
@@ -290,7 +290,7 @@ impl ClockSettings {
 }
 
 impl ClockSettings {
-    /// Those of a frame that begins now. What is asked of that frame alone is asked of no later one.
+    /// The settings of a frame that begins now. What is asked of that frame alone is asked of no later one.
     pub(super) fn begin_frame(&mut self) -> Self {
         let mut settings = self.clone();
         if self.are_limits_lifted {

@@ -3,10 +3,10 @@
 mod sync;
 
 #[expect(dead_code, reason = "nobody looks at a state's poses here")]
-#[path = "../../../src/runner/mailbox.rs"]
+#[path = "../../../src/threads/mailbox.rs"]
 mod mailbox;
 mod model;
-#[path = "../../../src/runner/orders.rs"]
+#[path = "../../../src/threads/orders.rs"]
 mod orders;
 
 // What the library's files name.

@@ -55,6 +55,6 @@ fn join(simulation: &mut Simulation, one: BodyKey, other: BodyKey, end: Vector, 
         .local_anchor1(end)
         .local_anchor2(start)
         .contacts_enabled(false);
-    let physics = simulation.physics_mut_for(&[]);
+    let physics = simulation.physics_mut_except_bodies();
     physics.insert_impulse_joint(handles[0], handles[1], joint);
 }

@@ -78,14 +78,15 @@ pub enum RecordError {
     Game,
 }
 
-/// Records a run while it is played, for a [`Replay`](crate::Replay).
+/// Records a run while it is played, for a [`Replay`](crate::recording::Replay).
 ///
 /// The game passes it each frame, each step's input before it acts on it, and each step that was made. With
 /// the feature `serde`.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
-/// use evenstep::{BodyKey, Recorder, RecorderSettings, Recording, Simulation};
+/// use evenstep::recording::{Recorder, RecorderSettings, Recording};
+/// use evenstep::{BodyKey, Simulation};
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
@@ -249,7 +250,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Ends the recording and returns the writer, flushed. A recording that was not finished can be replayed too; it
-    /// counts as [cut](crate::RecordingEnd::Cut).
+    /// counts as [cut](crate::recording::RecordingEnd::Cut).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.

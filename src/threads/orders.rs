@@ -1,6 +1,7 @@
 //! What was sent to the physics and is not done yet: no more of it than may wait.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::Duration;
@@ -12,7 +13,6 @@ use super::sync::{AtomicUsize, Ordering, Receiver, Sender, channel};
 const ORDERING: Ordering = Ordering::Relaxed;
 
 /// The end that sends.
-#[derive(Debug)]
 pub(super) struct OrderSender<T> {
     sender: Sender<T>,
     /// How many wait, on their way and at the other end.
@@ -42,6 +42,12 @@ pub(super) fn orders<T>(most: usize) -> (OrderSender<T>, Orders<T>) {
         waiting,
     };
     (sender, orders)
+}
+
+impl<T> fmt::Debug for OrderSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at most {} orders", self.most)
+    }
 }
 
 impl<T> OrderSender<T> {

@@ -1,12 +1,16 @@
 //! A hecs world on a runner, with a clock of our own.
 
+use super::physics::Physics;
 use super::*;
-use crate::Rate;
 use crate::entities::{Body, Entities, RenderPose};
+use crate::key::BodyKey;
+use crate::simulation::{Hooks, Simulation};
+use crate::time::Rate;
 use hecs::{Entity, World};
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

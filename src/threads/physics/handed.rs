@@ -1,8 +1,8 @@
 //! What is handed over of a simulation.
 
-use crate::runner::Starved;
-use crate::runner::mailbox::{Pace, Snapshot};
 use crate::simulation::Simulation;
+use crate::threads::Starved;
+use crate::threads::mailbox::{Pace, Snapshot};
 
 impl Snapshot {
     /// Of a simulation's last state, in place of an earlier one. `is_stopped`: in which time stood still.

@@ -6,19 +6,21 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::bytes::{Start, decode};
+use crate::state::{Start, decode};
+
 use super::chunk::{self, Frame, Kind, START};
 
-/// A writer for a [`Recorder`](crate::Recorder) that keeps the last seconds of a recording in memory, and
+/// A writer for a [`Recorder`](crate::recording::Recorder) that keeps the last seconds of a recording in memory, and
 /// writes them to a file on request, or when the game panics.
 ///
 /// What it writes is a recording that begins at a keyframe. So it covers at least the requested time, and
 /// at most that plus the time between two keyframes: set
-/// [`keyframe_every`](crate::RecorderSettings::keyframe_every) to a fraction of it, and
-/// [`max_keyframe_bytes`](crate::RecorderSettings::max_keyframe_bytes) to no limit, because old data is dropped here.
+/// [`keyframe_every`](crate::recording::RecorderSettings::keyframe_every) to a fraction of it, and
+/// [`max_keyframe_bytes`](crate::recording::RecorderSettings::max_keyframe_bytes) to no limit, because old data is dropped here.
 ///
 /// ```
-/// use evenstep::{FlightRecorder, Recorder, RecorderSettings, Recording, Simulation, Step};
+/// use evenstep::recording::{FlightRecorder, Recorder, RecorderSettings, Recording};
+/// use evenstep::{Simulation, Step};
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
@@ -98,7 +100,7 @@ impl FlightRecorder {
     /// Writes what is kept, as a recording.
     ///
     /// # Errors
-    /// That of the writer.
+    /// The error of the writer.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
         writer.write_all(&START.bytes())?;
         for stretch in &self.stretches {
@@ -175,7 +177,7 @@ fn frame_time(bytes: &[u8]) -> Duration {
     frame.map_or(Duration::ZERO, |frame| frame.time)
 }
 
-/// For a [`Recorder`](crate::Recorder) alone: it takes what that writes, in pieces of any size.
+/// For a [`Recorder`](crate::recording::Recorder) alone: it takes what that writes, in pieces of any size.
 impl Write for FlightRecorder {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(bytes);

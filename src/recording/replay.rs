@@ -2,72 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::Range;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
+use crate::state::{LoadError, decode};
 use crate::step::ForceGenerator;
 use crate::time::{ClockSettings, Step};
 
-use super::bytes::{NoStart, Start, decode};
-use super::chunk::{self, Check, Chunk, Frame, Kind, NoChunk, START, State};
-use super::saved::{self, LoadError};
-
-/// What a [`Recorder`](crate::Recorder) has written, to be played by a [`Replay`].
-///
-/// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If they
-/// were truncated or changed, the recording ends before that place, and [reports it](Self::ending):
-///
-/// ```
-/// # use evenstep::{Recorder, RecorderSettings, Recording, RecordingEnd, Simulation};
-/// # let mut simulation = Simulation::default();
-/// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
-/// # let frame_time = std::time::Duration::from_millis(51);
-/// # recorder.begin_frame(&simulation, &(), frame_time)?;
-/// # simulation.begin_frame(frame_time);
-/// # while let Some(step) = simulation.next_step() {
-/// #     recorder.input(step, &())?;
-/// #     simulation.make_step();
-/// #     recorder.end_step(&simulation)?;
-/// # }
-/// let mut bytes = recorder.finish()?;
-/// bytes.pop(); // the disk was full
-/// let recording = Recording::read(bytes)?;
-/// assert!(matches!(recording.ending(), RecordingEnd::Cut { .. }));
-/// assert_eq!(recording.ticks(), 0..3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct Recording<B> {
-    bytes: B,
-    /// The tick of each state, and where it is.
-    states: Vec<(u64, usize)>,
-    ticks: Range<u64>,
-    /// Where the last whole chunk ends.
-    end: usize,
-    ending: RecordingEnd,
-}
-
-/// How a recording ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub enum RecordingEnd {
-    /// Its recorder was [finished](crate::Recorder::finish).
-    Complete,
-    /// The recorder was not finished, or the end is missing. A damaged length may look
-    /// like this too. What comes before is played.
-    Cut {
-        /// The number of bytes that can be played.
-        at: u64,
-    },
-    /// Bytes were changed. What comes before them is played.
-    Damaged {
-        /// The number of bytes that can be played.
-        at: u64,
-    },
-}
+use super::chunk::{self, Check, Chunk, Frame, Kind, START, State};
 
 /// Why a recording cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +21,7 @@ pub enum ReplayError {
     /// The bytes do not begin as a recording does.
     #[error("not a recording: give `Recording::read` the bytes that a `Recorder` has written")]
     NotARecording,
-    /// They are of another version of the format.
+    /// Another version of the format.
     #[error(
         "a recording of format {found}, where {} is read: \
          play it with the version of evenstep that recorded it",
@@ -115,7 +60,7 @@ pub enum ReplayError {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Divergence {
-    /// The first step whose check failed. With the default [settings](crate::RecorderSettings) that is the first
+    /// The first step whose check failed. With the default [settings](crate::recording::RecorderSettings) that is the first
     /// step after which a bit differed.
     pub tick: u64,
     /// The last step whose check failed before a check succeeded again, the replay ended, or it continued from another
@@ -129,117 +74,12 @@ pub struct Divergence {
     pub bodies: Vec<BodyKey>,
 }
 
-impl<B: AsRef<[u8]>> Recording<B> {
-    /// Reads a recording: checks all of it, and finds its keyframes.
-    ///
-    /// # Errors
-    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state
-    /// cannot be loaded here. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
-    pub fn read(bytes: B) -> Result<Self, ReplayError> {
-        START.strip(bytes.as_ref()).map_err(|error| match error {
-            NoStart::Format(found) => ReplayError::Format { found },
-            NoStart::Magic | NoStart::Cut => ReplayError::NotARecording,
-        })?;
-        let mut recording = Self {
-            bytes,
-            states: Vec::new(),
-            ticks: 0..0,
-            end: Start::LEN,
-            ending: RecordingEnd::Complete,
-        };
-        recording.ending = recording.scan()?;
-        Ok(recording)
-    }
-
-    fn scan(&mut self) -> Result<RecordingEnd, ReplayError> {
-        let mut rest = &self.bytes.as_ref()[Start::LEN..];
-        loop {
-            let at = self.end as u64;
-            let (chunk, after) = match chunk::take(rest) {
-                Err(NoChunk::Cut) => return Ok(RecordingEnd::Cut { at }),
-                Err(NoChunk::Damaged) => return Ok(RecordingEnd::Damaged { at }),
-                Ok(taken) => taken,
-            };
-            match chunk.kind {
-                Kind::Run | Kind::Keyframe => {
-                    let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
-                    if self.states.is_empty() {
-                        saved::open(state.simulation)?;
-                        self.ticks = state.tick..state.tick;
-                    }
-                    self.states.push((state.tick, self.end));
-                }
-                Kind::Input => {
-                    let (tick, _) = tick_and_input(chunk.contents)?;
-                    self.ticks.end = tick.saturating_add(1);
-                }
-                Kind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
-                Kind::End => return Ok(RecordingEnd::Damaged { at }),
-                Kind::Frame | Kind::Made => (),
-            }
-            self.end += rest.len() - after.len();
-            rest = after;
-        }
-    }
-
-    /// How it ends. A recording that was truncated or damaged is played up to that place.
-    #[must_use]
-    pub fn ending(&self) -> RecordingEnd {
-        self.ending
-    }
-
-    /// The steps in it: from the tick of its first state to that of its last step. If the game renumbered
-    /// its steps in between, the ticks are not contiguous.
-    #[must_use]
-    pub fn ticks(&self) -> Range<u64> {
-        self.ticks.clone()
-    }
-
-    /// The ticks of the states that a replay can begin from, in the order of the recording.
-    pub fn keyframes(&self) -> impl Iterator<Item = u64> {
-        self.states.iter().map(|(tick, _)| *tick)
-    }
-
-    /// A replay from the last keyframe at or before a tick, or from the first one if that is later.
-    ///
-    /// To show it from exactly that tick on, play frames without showing them until [`Simulation::tick`] has reached it.
-    #[must_use]
-    pub fn replay(&self, tick: u64) -> Replay<'_> {
-        let mut states = self.states.iter();
-        let last = states.rfind(|(state, _)| *state <= tick);
-        let start = last.or(self.states.first()).map_or(self.end, |(_, at)| *at);
-        Replay {
-            rest: &self.bytes.as_ref()[start..self.end],
-            clock: None,
-            awake: Vec::new(),
-            tick,
-            is_different: false,
-            differences: Vec::new(),
-        }
-    }
-}
-
-impl<B> fmt::Debug for Recording<B> {
-    /// What it is, not its contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recording")
-            .field("ticks", &self.ticks)
-            .field("states", &self.states.len())
-            .field("ending", &self.ending)
-            .finish_non_exhaustive()
-    }
-}
-
-fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
-    postcard::take_from_bytes(contents).map_err(|_| ReplayError::Contents)
-}
-
 /// Plays a [`Recording`]: returns what was recorded, in order, and checks the result of the game and the
 /// simulation. From [`Recording::replay`].
 ///
 /// The loop is the game's own, with the same calls as when recording: [`next_run`](Self::next_run) returns the state to
 /// start from, then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each
-/// step's input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::Recorder)
+/// step's input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::recording::Recorder)
 /// have a complete program. How fast it is played, and whether anything is shown, is up to the caller.
 ///
 /// # What holds
@@ -253,7 +93,8 @@ fn tick_and_input(contents: &[u8]) -> Result<(u64, &[u8]), ReplayError> {
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
-/// # use evenstep::{Recorder, RecorderSettings, Recording, Simulation};
+/// # use evenstep::recording::{Recorder, RecorderSettings, Recording};
+/// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut simulation = Simulation::default();
 /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
@@ -298,11 +139,22 @@ pub struct Replay<'r> {
 }
 
 impl<'r> Replay<'r> {
+    pub(super) fn new(rest: &'r [u8], tick: u64) -> Self {
+        Self {
+            rest,
+            clock: None,
+            awake: Vec::new(),
+            tick,
+            is_different: false,
+            differences: Vec::new(),
+        }
+    }
+
     /// The state that the next run begins with: the simulation, and the game's own part. `None` at the end of the
     /// recording.
     ///
     /// The first one is where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
-    /// `None`: a [new run](crate::Recorder::new_run) was recorded there, or nothing follows. Called
+    /// `None`: a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. Called
     /// before that, it skips to the next keyframe.
     ///
     /// `force` returns the force of each name, as in [`Simulation::load_with`].
@@ -360,7 +212,7 @@ impl<'r> Replay<'r> {
         let Some(chunk) = self.take() else {
             return Ok(None);
         };
-        let (tick, input) = tick_and_input(chunk.contents)?;
+        let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         self.tick = tick;
         if tick != step.tick {
             self.differ(Vec::new());
@@ -370,7 +222,7 @@ impl<'r> Replay<'r> {
     }
 
     /// Checks the simulation after a step. Call it after each step, at the place where the recorder's
-    /// [`end_step`](crate::Recorder::end_step) was called.
+    /// [`end_step`](crate::recording::Recorder::end_step) was called.
     ///
     /// # Errors
     /// [`ReplayError::Contents`].
@@ -412,7 +264,7 @@ impl<'r> Replay<'r> {
     fn skip_of_step(&mut self) -> Result<(), ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
         if chunk.kind == Kind::Input {
-            (self.tick, _) = tick_and_input(chunk.contents)?;
+            (self.tick, _) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         }
         self.differ(Vec::new());
         Ok(())
@@ -479,7 +331,7 @@ impl<'r> Replay<'r> {
 }
 
 impl fmt::Debug for Replay<'_> {
-    /// Where it is, not what is to come.
+    /// The present tick, not the bytes to come.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replay")
             .field("tick", &self.tick)
@@ -492,7 +344,9 @@ impl fmt::Debug for Replay<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::bytes::checksum;
+    use crate::recording::Recording;
+    use crate::state::Start;
+    use crate::state::checksum;
     use crate::time::Rate;
     use proptest::prelude::*;
     use rapier::prelude::*;

@@ -1,28 +1,5 @@
 //! The simulation on a thread of its own, by the wall clock: the only place here that reads one.
 
-// What can be set.
-mod settings;
-// Bodies that are sent to it.
-mod spawned;
-// What comes from it.
-mod mailbox;
-// The same for hooks that stay on the game's thread.
-mod overlap;
-// What waits for it.
-mod orders;
-// What it does.
-mod physics;
-// What the two threads share.
-mod sync;
-// What goes wrong.
-mod failure;
-// What is shown of it.
-mod view;
-// All of it with entities.
-#[cfg(all(test, feature = "hecs"))]
-mod with_hecs;
-
-use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -34,20 +11,11 @@ use crate::step::Event;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
-pub use failure::{Failure, SendError};
-use mailbox::Mailbox;
-use orders::{OrderSender, orders};
-pub use overlap::Overlap;
-use physics::{Order, Physics};
-pub use settings::{RunnerSettings, Starved};
-pub use spawned::Spawned;
-pub use view::View;
-
-/// A function for [`Runner::call`].
-pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
-
-/// A question to the physics, which gets the simulation after the step in which it is answered.
-type Query = Box<dyn FnOnce(&Simulation) + Send>;
+use super::mailbox::Mailbox;
+use super::orders::{OrderSender, orders};
+use super::physics::{Call, Order, Physics};
+use super::view::View;
+use super::{Failure, RunnerSettings, SendError, Spawned};
 
 /// The answer to a question, once there is one: from [`Runner::ask`].
 #[derive(Debug)]
@@ -76,7 +44,8 @@ impl<T> Answer<T> {
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
-/// use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+/// use evenstep::threads::{Runner, RunnerSettings};
+/// use evenstep::{Hooks, Simulation};
 ///
 /// struct Game;
 /// impl Hooks for Game {
@@ -112,7 +81,8 @@ impl<T> Answer<T> {
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
-/// # use evenstep::{BodyKey, Hooks, Runner, RunnerSettings, Simulation};
+/// # use evenstep::threads::{Runner, RunnerSettings};
+/// # use evenstep::{BodyKey, Hooks, Simulation};
 /// # struct Game;
 /// # impl Hooks for Game {
 /// #     type Error = std::convert::Infallible;
@@ -165,20 +135,9 @@ where
     /// `None` once it is to end.
     orders: Option<OrderSender<Order<H>>>,
     thread: Option<JoinHandle<(Simulation, H)>>,
-    mailbox: Arc<Mailbox<H::Error>>,
-    view: View<H::Error>,
+    pub(super) mailbox: Arc<Mailbox<H::Error>>,
+    pub(super) view: View<H::Error>,
     clock: WallClock,
-}
-
-impl<H: Hooks> fmt::Debug for Order<H> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Call(_) => f.write_str("Call"),
-            Self::Query(_) => f.write_str("Query"),
-            Self::RemoveAll(keys) => f.debug_tuple("RemoveAll").field(keys).finish(),
-            Self::Recover => f.write_str("Recover"),
-        }
-    }
 }
 
 /// The wall clock, as the simulation's real time.
@@ -225,7 +184,7 @@ where
     }
 
     /// Both sides.
-    fn without_thread(
+    pub(super) fn without_thread(
         mut simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
@@ -271,7 +230,8 @@ where
     /// It is called between two steps as soon as the thread is free, so that a speed or a pause holds from then on.
     ///
     /// ```
-    /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+    /// # use evenstep::threads::{Runner, RunnerSettings};
+    /// # use evenstep::{Hooks, Simulation};
     /// # use std::time::Duration;
     /// # struct Game;
     /// # impl Hooks for Game {
@@ -335,7 +295,8 @@ where
     /// cast, an overlap test, a saved state (`Simulation::clone`). Every call that was sent before was made by then.
     ///
     /// ```
-    /// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+    /// # use evenstep::threads::{Runner, RunnerSettings};
+    /// # use evenstep::{Hooks, Simulation};
     /// # use std::time::Duration;
     /// # struct Game;
     /// # impl Hooks for Game {
@@ -370,7 +331,8 @@ where
     /// calls that were made since are lost.
     ///
     /// ```
-    /// # use evenstep::{Failure, Hooks, Runner, RunnerSettings, Simulation};
+    /// # use evenstep::threads::{Failure, Runner, RunnerSettings};
+    /// # use evenstep::{Hooks, Simulation};
     /// # use std::time::Duration;
     /// # struct Game;
     /// # impl Hooks for Game {
@@ -484,55 +446,6 @@ fn run<H: Hooks>(physics: &mut Physics<H>, clock: WallClock) {
         let most = next.map(|next| next.saturating_sub(clock.now()));
         if !physics.orders.wait(most) {
             return;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_say_what_went_wrong_where() {
-        let failures: [Failure<&str>; 4] = [
-            Failure::Hook {
-                tick: 12,
-                error: "no more arrows",
-            },
-            Failure::Panic {
-                tick: 12,
-                payload: Box::new("oh no"),
-            },
-            Failure::Question {
-                tick: 12,
-                payload: Box::new(String::from("of no use")),
-            },
-            Failure::Question {
-                tick: 12,
-                payload: Box::new(1),
-            },
-        ];
-        let texts = failures.map(|failure| failure.to_string());
-        assert_eq!(
-            texts[0],
-            "a hook failed in the step of tick 12: no more arrows"
-        );
-        assert_eq!(
-            texts[1],
-            "physics panicked in the step of tick 12 (oh no): call `recover` or `stop`"
-        );
-        let question =
-            "a question panicked after 12 steps (of no use): it has no answer, physics continues";
-        assert_eq!(texts[2], question);
-        assert_eq!(texts[3], question.replace(" (of no use)", ""));
-    }
-
-    #[test]
-    fn who_has_ended_is_never_full() {
-        let (sender, orders) = orders(1);
-        drop(orders);
-        for i in 0..3 {
-            assert!(matches!(sender.send(i), Err(SendError::Ended(_))));
         }
     }
 }

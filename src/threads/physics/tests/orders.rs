@@ -1,7 +1,7 @@
 //! Calls, questions, other simulations.
 
 use super::*;
-use crate::runner::Spawned;
+use crate::threads::{SendError, Spawned};
 
 #[test]
 fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
@@ -285,4 +285,13 @@ fn a_recorder_hears_of_all_frames_also_in_a_pause() {
     both.physics(MS(50));
     let (simulation, hooks) = both.physics.into_parts();
     assert_eq!(simulation.frame().number, hooks.0);
+}
+
+#[test]
+fn who_has_ended_is_never_full() {
+    let (sender, orders) = crate::threads::orders::orders(1);
+    drop(orders);
+    for i in 0..3 {
+        assert!(matches!(sender.send(i), Err(SendError::Ended(_))));
+    }
 }

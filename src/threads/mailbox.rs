@@ -19,7 +19,7 @@ const MOST_FAILURES: usize = 1_000;
 /// What is shown of a state.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
-    /// Which simulation's it is.
+    /// The simulation that was copied.
     pub run: u64,
     /// The number of the simulation's last frame.
     pub frame: u64,

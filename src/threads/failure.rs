@@ -100,3 +100,43 @@ impl<T> SendError<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_say_what_went_wrong_where() {
+        let failures: [Failure<&str>; 4] = [
+            Failure::Hook {
+                tick: 12,
+                error: "no more arrows",
+            },
+            Failure::Panic {
+                tick: 12,
+                payload: Box::new("oh no"),
+            },
+            Failure::Question {
+                tick: 12,
+                payload: Box::new(String::from("of no use")),
+            },
+            Failure::Question {
+                tick: 12,
+                payload: Box::new(1),
+            },
+        ];
+        let texts = failures.map(|failure| failure.to_string());
+        assert_eq!(
+            texts[0],
+            "a hook failed in the step of tick 12: no more arrows"
+        );
+        assert_eq!(
+            texts[1],
+            "physics panicked in the step of tick 12 (oh no): call `recover` or `stop`"
+        );
+        let question =
+            "a question panicked after 12 steps (of no use): it has no answer, physics continues";
+        assert_eq!(texts[2], question);
+        assert_eq!(texts[3], question.replace(" (of no use)", ""));
+    }
+}

@@ -12,7 +12,8 @@ use crate::simulation::Simulation;
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
-/// # use evenstep::{Hooks, Runner, RunnerSettings, Simulation};
+/// # use evenstep::threads::{Runner, RunnerSettings};
+/// # use evenstep::{Hooks, Simulation};
 /// # struct Game;
 /// # impl Hooks for Game {
 /// #     type Error = std::convert::Infallible;

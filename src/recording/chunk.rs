@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
+use crate::state::{Start, checksum};
 use crate::time::ClockSettings;
-
-use super::bytes::{Start, checksum};
 
 /// The format is counted up when chunks change their meaning. Rapier's version and layout are in each state's own
 /// header.
@@ -34,9 +33,9 @@ pub(super) enum Kind {
     Keyframe,
     /// A frame begins.
     Frame,
-    /// A step was taken: its tick, and its input.
+    /// A step begins: its tick, and its input.
     Input,
-    /// It was made.
+    /// A step was made.
     Made,
     /// Nothing follows.
     End,
@@ -166,4 +165,9 @@ impl<'r> State<'r> {
             simulation,
         })
     }
+}
+
+/// The tick of a step, and its input as bytes.
+pub(super) fn tick_and_input(contents: &[u8]) -> Option<(u64, &[u8])> {
+    postcard::take_from_bytes(contents).ok()
 }

@@ -13,8 +13,8 @@ mod copies;
 
 use super::*;
 use crate::pose::{Moment, Movers, Screen};
-use crate::runner::mailbox::SOON;
-use crate::runner::{Runner, Starved, View};
+use crate::threads::mailbox::SOON;
+use crate::threads::{Runner, Starved, View};
 use crate::{ClockSettings, Event, Rate, Smoothing, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;

@@ -11,8 +11,8 @@ use rapier::math::Pose;
 use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
 use super::{Failure, RunnerSettings, Spawned};
 
-/// What a body shown by [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) has in front of a state is its way
-/// beyond the one before: it ends at the very state, and would jump back for a frame at it.
+/// Below 1: a body with [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) is shown beyond the previous state, and
+/// would jump back for one frame at alpha 1, where the next state itself is shown.
 const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// Times are given in whole nanoseconds: two that are closer are the same.
@@ -24,12 +24,12 @@ pub struct View<E> {
     settings: RunnerSettings,
     mail: Mail<E>,
     screen: Screen,
-    /// That of the last frame.
+    /// Real time of the last frame.
     now: Duration,
     /// Simulated time that is shown, in seconds; it never goes back but with the simulation, and to the newest state in a
     /// pause.
     time: f64,
-    /// Which simulation's the newest state is, and its tick.
+    /// The simulation of the newest state, and its tick.
     newest: (u64, u64),
     /// What was shown last: of which state, how far between its poses, and how far beyond.
     moment: Option<(Arc<Snapshot>, f32, f32)>,
@@ -54,7 +54,7 @@ impl<E> View<E> {
         }
     }
 
-    /// What it has shown, for the simulation to go on with.
+    /// The screen, for the simulation to go on with.
     pub(super) fn take_screen(&mut self) -> Screen {
         std::mem::take(&mut self.screen)
     }

@@ -25,7 +25,8 @@ use super::{RunnerSettings, Starved};
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
-/// use evenstep::{Hooks, Overlap, Simulation};
+/// use evenstep::threads::Overlap;
+/// use evenstep::{Hooks, Simulation};
 /// use std::time::Duration;
 ///
 /// struct Game;
@@ -464,7 +465,7 @@ impl Drop for Overlap {
 mod tests {
     use super::*;
     use crate::BodyKey;
-    use crate::runner::physics::tests::flyer;
+    use crate::threads::physics::tests::flyer;
     use rapier::prelude::*;
     use std::rc::Rc;
 

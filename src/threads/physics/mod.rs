@@ -16,7 +16,13 @@ use crate::simulation::{Hooks, Simulation};
 
 use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
 use super::orders::Orders;
-use super::{Call, Failure, Query, RunnerSettings};
+use super::{Failure, RunnerSettings};
+
+/// A function for [`Runner::call`](super::Runner::call).
+pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
+
+/// A question to the physics, which gets the simulation after the step in which it is answered.
+type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
 /// The most steps that are made one after the other before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;

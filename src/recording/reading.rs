@@ -1,0 +1,158 @@
+//! A recording, read from bytes.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::state::{NoStart, Start, open};
+
+use super::chunk::{self, Kind, NoChunk, START, State};
+use super::replay::{Replay, ReplayError};
+
+/// What a [`Recorder`](crate::recording::Recorder) has written, to be played by a [`Replay`].
+///
+/// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If they
+/// were truncated or changed, the recording ends before that place, and [reports it](Self::ending):
+///
+/// ```
+/// # use evenstep::recording::{Recorder, RecorderSettings, Recording, RecordingEnd};
+/// # use evenstep::Simulation;
+/// # let mut simulation = Simulation::default();
+/// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
+/// # let frame_time = std::time::Duration::from_millis(51);
+/// # recorder.begin_frame(&simulation, &(), frame_time)?;
+/// # simulation.begin_frame(frame_time);
+/// # while let Some(step) = simulation.next_step() {
+/// #     recorder.input(step, &())?;
+/// #     simulation.make_step();
+/// #     recorder.end_step(&simulation)?;
+/// # }
+/// let mut bytes = recorder.finish()?;
+/// bytes.pop(); // the disk was full
+/// let recording = Recording::read(bytes)?;
+/// assert!(matches!(recording.ending(), RecordingEnd::Cut { .. }));
+/// assert_eq!(recording.ticks(), 0..3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Recording<B> {
+    bytes: B,
+    /// The tick of each state, and where it is.
+    states: Vec<(u64, usize)>,
+    ticks: Range<u64>,
+    /// Where the last whole chunk ends.
+    end: usize,
+    ending: RecordingEnd,
+}
+
+/// How a recording ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub enum RecordingEnd {
+    /// The recorder was [finished](crate::recording::Recorder::finish).
+    Complete,
+    /// The recorder was not finished, or the end is missing. A damaged length may look
+    /// like this too. What comes before is played.
+    Cut {
+        /// The number of bytes that can be played.
+        at: u64,
+    },
+    /// Bytes were changed. What comes before them is played.
+    Damaged {
+        /// The number of bytes that can be played.
+        at: u64,
+    },
+}
+
+impl<B: AsRef<[u8]>> Recording<B> {
+    /// Reads a recording: checks all of it, and finds its keyframes.
+    ///
+    /// # Errors
+    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state
+    /// cannot be loaded here. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
+    pub fn read(bytes: B) -> Result<Self, ReplayError> {
+        START.strip(bytes.as_ref()).map_err(|error| match error {
+            NoStart::Format(found) => ReplayError::Format { found },
+            NoStart::Magic | NoStart::Cut => ReplayError::NotARecording,
+        })?;
+        let mut recording = Self {
+            bytes,
+            states: Vec::new(),
+            ticks: 0..0,
+            end: Start::LEN,
+            ending: RecordingEnd::Complete,
+        };
+        recording.ending = recording.scan()?;
+        Ok(recording)
+    }
+
+    fn scan(&mut self) -> Result<RecordingEnd, ReplayError> {
+        let mut rest = &self.bytes.as_ref()[Start::LEN..];
+        loop {
+            let at = self.end as u64;
+            let (chunk, after) = match chunk::take(rest) {
+                Err(NoChunk::Cut) => return Ok(RecordingEnd::Cut { at }),
+                Err(NoChunk::Damaged) => return Ok(RecordingEnd::Damaged { at }),
+                Ok(taken) => taken,
+            };
+            match chunk.kind {
+                Kind::Run | Kind::Keyframe => {
+                    let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
+                    if self.states.is_empty() {
+                        open(state.simulation)?;
+                        self.ticks = state.tick..state.tick;
+                    }
+                    self.states.push((state.tick, self.end));
+                }
+                Kind::Input => {
+                    let (tick, _) =
+                        chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
+                    self.ticks.end = tick.saturating_add(1);
+                }
+                Kind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
+                Kind::End => return Ok(RecordingEnd::Damaged { at }),
+                Kind::Frame | Kind::Made => (),
+            }
+            self.end += rest.len() - after.len();
+            rest = after;
+        }
+    }
+
+    /// How the recording ends. One that was truncated or damaged is played up to that place.
+    #[must_use]
+    pub fn ending(&self) -> RecordingEnd {
+        self.ending
+    }
+
+    /// The steps in it: from the tick of its first state to that of its last step. If the game renumbered
+    /// its steps in between, the ticks are not contiguous.
+    #[must_use]
+    pub fn ticks(&self) -> Range<u64> {
+        self.ticks.clone()
+    }
+
+    /// The ticks of the states that a replay can begin from, in the order of the recording.
+    pub fn keyframes(&self) -> impl Iterator<Item = u64> {
+        self.states.iter().map(|(tick, _)| *tick)
+    }
+
+    /// A replay from the last keyframe at or before a tick, or from the first one if that is later.
+    ///
+    /// To show it from exactly that tick on, play frames without showing them until [`Simulation::tick`] has reached it.
+    #[must_use]
+    pub fn replay(&self, tick: u64) -> Replay<'_> {
+        let mut states = self.states.iter();
+        let last = states.rfind(|(state, _)| *state <= tick);
+        let start = last.or(self.states.first()).map_or(self.end, |(_, at)| *at);
+        Replay::new(&self.bytes.as_ref()[start..self.end], tick)
+    }
+}
+
+impl<B> fmt::Debug for Recording<B> {
+    /// What it is, not its contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recording")
+            .field("ticks", &self.ticks)
+            .field("states", &self.states.len())
+            .field("ending", &self.ending)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,36 @@
+//! Physics on a thread of its own: for steps that take so long that they cost frames.
+//!
+//! A [`Runner`] steps a simulation by the wall clock; its hooks run there, and neither side waits for the other. An
+//! [`Overlap`] makes each step while the game draws; its hooks stay on the game's thread. Both show frames through a
+//! [`View`]. The chapter on threads of the book compares them.
+
+// What can be set.
+mod settings;
+// Errors and panics.
+mod failure;
+// Bodies on their way to the thread.
+mod spawned;
+// The types of std that tests replace.
+mod sync;
+// From the physics to the game.
+mod mailbox;
+// From the game to the physics.
+mod orders;
+// The physics' side of a `Runner`.
+mod physics;
+// The game's side of either.
+mod view;
+// By the wall clock.
+mod runner;
+// By the game's frames.
+mod overlap;
+#[cfg(all(test, feature = "hecs"))]
+mod with_hecs;
+
+pub use failure::{Failure, SendError};
+pub use overlap::Overlap;
+pub use physics::Call;
+pub use runner::{Answer, Runner};
+pub use settings::{RunnerSettings, Starved};
+pub use spawned::Spawned;
+pub use view::View;
