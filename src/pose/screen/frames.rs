@@ -1,0 +1,138 @@
+//! What a frame shows, and what of that differs from the last one.
+
+use rapier::math::Pose;
+use slotmap::SecondaryMap;
+
+use crate::key::BodyKey;
+
+use super::super::changes::Changes;
+use super::super::movers::Movers;
+use super::super::onward::move_on;
+use super::super::paths::Weights;
+use super::{Moment, Screen, Shown, index};
+
+/// How many bodies are worked on at once: few enough that what is made of them stays in the nearest cache.
+const CHUNK: usize = 64;
+
+impl Screen {
+    /// Makes the poses that this frame shows, and the lists of what changed. Gives the number of bodies that are shown
+    /// beyond their last state.
+    pub(crate) fn show(
+        &mut self,
+        movers: &Movers,
+        changes: &mut Changes,
+        moment: &Moment,
+    ) -> usize {
+        self.begin(moment);
+        for change in changes.errors.drain(..) {
+            self.change_error(change, moment.correction);
+        }
+        self.remove_gone(movers, changes);
+        self.align(movers);
+        self.decay(moment.correction, moment.elapsed);
+        self.let_rest(movers, changes);
+        let weights = Weights::new(moment.alpha);
+        let mut extrapolated = 0;
+        let mut poses = [Pose::IDENTITY; CHUNK];
+        for start in (0..self.keys.len()).step_by(CHUNK) {
+            let poses = &mut poses[..CHUNK.min(self.keys.len() - start)];
+            extrapolated += movers.blend(start, &weights, poses);
+            if let Some((seconds, onward)) = moment.beyond {
+                move_on(poses, &onward[start..], seconds);
+            }
+            self.add_errors(start, poses);
+            self.compare(start, poses);
+        }
+        extrapolated
+    }
+
+    /// The next frame will show these: of those that are new, where they are until then.
+    pub(crate) fn expect(&mut self, movers: &Movers) {
+        for (place, key) in movers.keys().iter().enumerate() {
+            if !self.bodies.contains_key(*key) {
+                self.insert(*key, movers.current(place));
+            }
+        }
+    }
+
+    /// A body was inserted there.
+    pub fn insert(&mut self, key: BodyKey, pose: Pose) {
+        self.unseen.insert(key, pose);
+    }
+
+    /// A frame that shows what the last one has shown.
+    pub fn show_same(&mut self, frame: u64) {
+        self.number = frame;
+        self.moved.clear();
+        self.removed.clear();
+    }
+
+    fn begin(&mut self, moment: &Moment) {
+        self.show_same(moment.frame);
+        self.unseen.clear();
+        self.alpha = moment.alpha;
+    }
+
+    fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
+        if std::mem::take(&mut changes.is_whole) {
+            self.order = None;
+            let resting = changes.rest.iter().map(|(key, _)| *key);
+            let living = movers.keys().iter().copied().chain(resting);
+            let living: SecondaryMap<BodyKey, ()> = living.map(|key| (key, ())).collect();
+            let gone = self.bodies.keys().filter(|key| !living.contains_key(*key));
+            changes.removed.extend(gone);
+            changes.removed.sort_unstable();
+            changes.removed.dedup();
+            changes.removed.retain(|key| !living.contains_key(*key));
+        }
+        for key in changes.removed.drain(..) {
+            self.remove(key);
+        }
+    }
+
+    /// Shows the bodies that came to rest where they did, but for those that move again.
+    fn let_rest(&mut self, movers: &Movers, changes: &mut Changes) {
+        let len = movers.len();
+        for (key, pose) in changes.rest.drain(..) {
+            if !matches!(self.bodies.get(key), Some(Shown::Moving(place)) if *place < len) {
+                self.rest(key, pose);
+            }
+        }
+        // Of a body that was put elsewhere and is not among these yet.
+        while self.keys.len() > len {
+            let place = self.keys.len() - 1;
+            self.rest(self.keys[place], self.shown[place]);
+        }
+    }
+
+    /// Brings the lists into the order of the movers.
+    fn align(&mut self, movers: &Movers) {
+        if self.order.replace(movers.order()) == Some(movers.order()) {
+            return;
+        }
+        for (place, key) in movers.keys().iter().enumerate() {
+            if self.keys.get(place) != Some(key) {
+                let listed = self.list(*key);
+                self.swap(place, listed);
+            }
+        }
+    }
+
+    /// Shows `poses` of the bodies from `start` on.
+    fn compare(&mut self, start: usize, poses: &[Pose]) {
+        let places = start..start + poses.len();
+        let keys = &self.keys[places.clone()];
+        let marks = &mut self.marks[places.clone()];
+        let shown = &mut self.shown[places];
+        for (((key, marks), shown), pose) in keys.iter().zip(marks).zip(shown).zip(poses) {
+            // In parts: a pose copied whole would go into the list by way of the stack.
+            let pose = Pose::from_parts(pose.translation, pose.rotation);
+            if pose != *shown || marks.is_unreported {
+                *shown = pose;
+                marks.moved_at = index(self.moved.len());
+                marks.is_unreported = false;
+                self.moved.push((*key, pose));
+            }
+        }
+    }
+}

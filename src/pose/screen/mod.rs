@@ -1,0 +1,244 @@
+//! What frames show: the pose of every body as it was last shown, and what changed then.
+
+// What a frame shows.
+mod frames;
+// Errors after a rollback.
+mod errors;
+// Lists of bodies that move.
+mod lists;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rapier::math::Pose;
+use slotmap::SecondaryMap;
+
+use crate::key::BodyKey;
+use crate::key_log::KeyLog;
+
+use super::correction::Correction;
+
+use super::onward::Onward;
+
+/// Whoever draws has one: a simulation, or the view of one on another thread.
+///
+/// It takes the movers as they are, whatever state they are of: its own lists are brought into their order.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Screen {
+    bodies: SecondaryMap<BodyKey, Shown>,
+    /// New bodies, which the next frame shows first, and where they are until then.
+    unseen: BTreeMap<BodyKey, Pose>,
+    /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
+    keys: Vec<BodyKey>,
+    shown: Vec<Pose>,
+    marks: Vec<Marks>,
+    /// The order of the movers that `keys` are in; `None` if they may be others.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    order: Option<u64>,
+    /// How far off their places bodies are shown, after a rollback.
+    errors: BTreeMap<BodyKey, Offset>,
+    /// What this frame shows otherwise than the frame before, and what was put elsewhere since.
+    moved: Vec<(BodyKey, Pose)>,
+    removed: Vec<BodyKey>,
+    /// Bodies whose last change was shown while they were not among the movers, by frame.
+    rested: KeyLog,
+    removals: KeyLog,
+    /// The number of the last frame, and how far between two states it was.
+    number: u64,
+    alpha: f32,
+}
+
+/// What is shown of a body.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Shown {
+    /// A body at rest. `moved_at` as in [`Marks`].
+    Resting { pose: Pose, moved_at: u32 },
+    /// The index in the lists.
+    Moving(usize),
+}
+
+/// How far off its place a body is shown, and where that is if it rests.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Offset {
+    error: Pose,
+    shown: Pose,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Marks {
+    /// `shown` is to be reported by the next frame, whatever that shows.
+    is_unreported: bool,
+    /// The body is shown off its place.
+    has_error: bool,
+    /// The place of the body in `moved`, if it is listed there.
+    moved_at: u32,
+}
+
+impl Marks {
+    fn reported_at(moved_at: u32) -> Self {
+        Self {
+            is_unreported: false,
+            has_error: false,
+            moved_at,
+        }
+    }
+}
+
+/// What a frame shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    /// The number of the frame: higher than that of every one before.
+    pub frame: u64,
+    /// How far between the two states.
+    pub alpha: f32,
+    /// How far beyond the second one, in seconds, and how each of the movers goes on there.
+    pub beyond: Option<(f32, &'a [Onward])>,
+    /// Real time since the last frame, in which errors decay.
+    pub elapsed: Duration,
+    pub correction: Option<Correction>,
+}
+
+/// # Bodies
+impl Screen {
+    #[inline]
+    pub fn pose(&self, key: BodyKey) -> Option<Pose> {
+        match self.bodies.get(key) {
+            Some(Shown::Resting { pose, .. }) => {
+                Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
+            }
+            Some(Shown::Moving(place)) => Some(self.shown[*place]),
+            None => self.unseen.get(&key).copied(),
+        }
+    }
+
+    pub fn alpha(&self) -> f32 {
+        self.alpha
+    }
+
+    /// The number of the last frame.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub fn moved(&self) -> &[(BodyKey, Pose)] {
+        &self.moved
+    }
+
+    pub fn removed(&self) -> &[BodyKey] {
+        &self.removed
+    }
+
+    /// The bodies that may be shown elsewhere than in an earlier frame; `None` if that is too long ago.
+    pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
+        if self.is_listed_since(frame)? {
+            return Some(Cow::Borrowed(&self.moved));
+        }
+        let keys = self.rested.since(frame)?.chain(self.keys.iter().copied());
+        let moved = keys.filter_map(|key| Some((key, self.pose(key)?)));
+        Some(moved.collect())
+    }
+
+    /// The bodies that were removed after an earlier frame; `None` if that is too long ago.
+    pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
+        if self.is_listed_since(frame)? {
+            return Some(Cow::Borrowed(&self.removed));
+        }
+        // After a rollback some may live again.
+        let removed = self.removals.since(frame)?;
+        Some(
+            removed
+                .filter(|key| !self.bodies.contains_key(*key))
+                .collect(),
+        )
+    }
+
+    /// Whether the lists of the last frame hold all that changed since an earlier one; `None` if that was not one of
+    /// these frames.
+    fn is_listed_since(&self, frame: u64) -> Option<bool> {
+        Some(self.number.checked_sub(frame)? <= 1)
+    }
+
+    /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
+    /// hosts that have read that already.
+    pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
+        if let Some(unseen) = self.unseen.get_mut(&key) {
+            *unseen = pose;
+            let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
+            self.report(key, pose, moved_at.map_or(0, index));
+        } else if self.pose(key) != Some(pose) {
+            let place = self.list(key);
+            self.shown[place] = pose;
+            self.marks[place].is_unreported = true;
+            self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
+        }
+    }
+
+    fn remove(&mut self, key: BodyKey) {
+        if let Some(Shown::Moving(place)) = self.bodies.remove(key) {
+            self.unlist(place);
+        }
+        self.errors.remove(&key);
+        self.removed.push(key);
+        self.removals.grow(self.bodies.len() + 1);
+        self.removals.push(self.number, key);
+    }
+
+    /// The body stays where it is.
+    fn rest(&mut self, key: BodyKey, pose: Pose) {
+        let before = self.pose(key);
+        let now = self.with_error(key, pose);
+        if let Some(offset) = self.errors.get_mut(&key) {
+            offset.shown = now;
+        }
+        let marks = match self.bodies.get(key) {
+            Some(Shown::Moving(place)) => {
+                let marks = self.marks[*place];
+                self.rested.push(self.number, key);
+                self.unlist(*place);
+                marks
+            }
+            Some(Shown::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
+            None => Marks::reported_at(0),
+        };
+        let moved_at = marks.moved_at;
+        self.bodies.insert(key, Shown::Resting { pose, moved_at });
+        self.rested.grow(self.bodies.len());
+        if before != Some(now) || marks.is_unreported {
+            self.report_resting(key, now);
+        }
+    }
+
+    /// Of a body that moves, the lists say it anyway.
+    fn report_resting(&mut self, key: BodyKey, shown: Pose) {
+        if let Some(&Shown::Resting { pose, moved_at }) = self.bodies.get(key) {
+            self.rested.push(self.number, key);
+            let moved_at = self.report(key, shown, moved_at);
+            self.bodies[key] = Shown::Resting { pose, moved_at };
+        }
+    }
+
+    /// Gives where in `moved` it is.
+    fn report(&mut self, key: BodyKey, shown: Pose, moved_at: u32) -> u32 {
+        match self.moved.get_mut(moved_at as usize) {
+            Some(reported) if reported.0 == key => {
+                reported.1 = shown;
+                moved_at
+            }
+            _ => {
+                self.moved.push((key, shown));
+                index(self.moved.len() - 1)
+            }
+        }
+    }
+}
+
+/// Keys are 32 bits wide, so there are never more bodies than that.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+fn index(len: usize) -> u32 {
+    len as u32
+}
