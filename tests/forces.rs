@@ -3,7 +3,9 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{BodyError, BodyKey, ForceGenerator, Rate, Simulation, Step, Wrench};
+use evenstep::{
+    BodyError, BodyKey, ForceGenerator, Hooks, Overlap, Rate, Simulation, Step, Wrench,
+};
 use scenes::MS;
 use std::time::Duration;
 
@@ -414,6 +416,125 @@ fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
     }
 }
 
+/// Pushes before and after each step.
+struct Pusher(BodyKey);
+
+impl Hooks for Pusher {
+    type Error = std::convert::Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Self::Error> {
+        simulation.apply_impulse(self.0, Vector::Y).unwrap();
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        let force = Vector::X * (step.tick + 1) as f32;
+        simulation.add_force(self.0, force).unwrap();
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_added_while_time_runs_outlasts_a_pause() {
+    type Pause = fn(Simulation, &mut Pusher) -> Simulation;
+    let still: Pause = |mut simulation, game| {
+        let key = game.0;
+        simulation.apply_impulse(key, Vector::Z).unwrap(); // in the pause
+        let Ok(frame) = simulation.advance_with(MS(10), game);
+        assert_eq!((frame.steps, frame.forgotten_forces), (0, 1));
+        simulation
+    };
+    let pauses: [Pause; 7] = [
+        |mut simulation, game| {
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        |mut simulation, game| {
+            simulation.pause();
+            let Ok(frame) = simulation.advance_with(MS(10), game);
+            assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+            simulation.resume();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        // A single step in it.
+        |mut simulation, game| {
+            simulation.pause();
+            simulation.clock_settings_mut().step_once();
+            for steps in [1, 0] {
+                let Ok(frame) = simulation.advance_with(MS(10), game);
+                assert_eq!((frame.steps, frame.forgotten_forces), (steps, 0));
+            }
+            simulation.resume();
+            simulation
+        },
+        // Steps that are made again in it.
+        |mut simulation, game| {
+            simulation.pause();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+                .resimulate_with(simulation.tick() - 1, game)
+                .unwrap();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation.resume();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        // A copy.
+        |mut simulation, game| {
+            simulation.set_speed(0.0).unwrap();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            let mut copy = simulation.clone();
+            let Ok(_) = copy.advance_with(MS(10), game);
+            copy.set_speed(1.0).unwrap();
+            copy.set_rewind_limits(2, usize::MAX);
+            let Ok(_) = copy.advance_with(MS(10), game);
+            copy
+        },
+        // In the game's own loop.
+        |mut simulation, game| {
+            simulation.pause();
+            simulation.begin_frame(MS(10));
+            assert_eq!(simulation.next_step(), None);
+            assert_eq!(simulation.end_frame().forgotten_forces, 0);
+            simulation.resume();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        |simulation, game| {
+            let mut overlap = Overlap::new(simulation);
+            let Ok(_) = overlap.frame(MS(10), game);
+            overlap.simulation().pause();
+            for _ in 0..3 {
+                let Ok(_) = overlap.frame(MS(10), game);
+            }
+            let mut simulation = overlap.stop();
+            simulation.resume();
+            simulation
+        },
+    ];
+    let speeds = pauses.map(|pause| {
+        let mut simulation = space();
+        simulation.set_rewind_limits(2, usize::MAX);
+        let mut game = Pusher(ball(&mut simulation));
+        let Ok(_) = simulation.advance_with(MS(10), &mut game);
+        for _ in 0..3 {
+            simulation = pause(simulation, &mut game);
+            assert!(!simulation.clock().settings().is_paused());
+        }
+        assert_eq!(simulation.tick(), 4);
+        simulation.pause();
+        simulation = still(simulation, &mut game);
+        simulation.resume();
+        let Ok(_) = simulation.advance_with(MS(10), &mut game);
+        simulation.body(game.0).unwrap().linvel()
+    });
+    assert_eq!(speeds, [speeds[0]; 7]);
+    assert_near(speeds[0].x, 0.1);
+    assert_near(speeds[0].y, 5.0);
+    assert_eq!(speeds[0].z, 0.0);
+}
+
 #[test]
 fn a_step_that_is_not_made_takes_its_own_forces_along_and_leaves_those_that_waited() {
     let mut simulation = space();
@@ -445,16 +566,16 @@ fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
     assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
     simulation.advance(MS(10), nothing);
     assert_near(speed(&simulation, key), 2.0);
-    // What waits after a step waits for the next frame, and not for a later one.
+    // What is added after a step waits for the next one, however long that is in coming.
     simulation.clock_settings_mut().step_once();
     simulation.begin_frame(MS(10));
     assert!(simulation.next_step().is_some() && simulation.make_step());
     simulation.add_force(key, Vector::X * 100.0).unwrap();
     assert_eq!(simulation.end_frame().forgotten_forces, 0);
-    assert_eq!(simulation.advance(MS(10), nothing).forgotten_forces, 1);
+    assert_eq!(simulation.advance(MS(10), nothing).forgotten_forces, 0);
     simulation.resume();
     simulation.advance(MS(30), nothing);
-    assert_near(speed(&simulation, key), 2.0);
+    assert_near(speed(&simulation, key), 3.0);
 }
 
 #[test]

@@ -14,11 +14,12 @@ use super::Simulation;
 /// | added | act in |
 /// | --- | --- |
 /// | in the hook before a step | that step; if it is not made they are discarded |
-/// | in the hook after a step, or between frames | the next step, in this frame or a later one |
-/// | in a pause, or at speed 0 | a step of the next frame: a [single one](crate::ClockSettings::step_once), or one after `resume`. If that frame has none, because time still stands, they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+/// | in the hook after a step, or between frames | the next step, in this frame or a later one, also if a pause comes before it |
+/// | in a pause, or at speed 0, but not after a step of the same frame | a step of the next frame: a [single one](crate::ClockSettings::step_once), or one after `resume`. If that frame has none, because time still stands, they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
 ///
 /// Pending forces add up: a game that adds a force in every frame, not in every step, pushes in proportion to the
-/// number of frames until the step. In a pause that would grow without bound, so they are discarded with the frame.
+/// number of frames until the step. In a pause that would grow without bound, so what is added in it is discarded with
+/// the frame.
 ///
 /// ```
 /// use evenstep::rapier3d::prelude::*;
@@ -113,7 +114,11 @@ impl Simulation {
 
     fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
         self.living(key, push.is_finite())?;
-        self.state.forces.push(key, push);
+        // After a step of this frame time has not stood still, also if it was a single step or one made again.
+        let is_after_step =
+            self.resimulation.is_some() || (self.is_in_frame() && self.frame.steps > 0);
+        let is_of_pause = self.clock.settings().stands_still() && !is_after_step;
+        self.state.forces.push(key, push, is_of_pause);
         Ok(())
     }
 

@@ -33,7 +33,7 @@ pub struct Frame {
     /// The number of values of [`ForceGenerator`](crate::ForceGenerator)s that were ignored because they were not
     /// finite.
     pub rejected_forces: u64,
-    /// The number of forces and impulses that were discarded at the end of the frame because time stands still:
+    /// The number of forces and impulses that were added while time stands still and discarded at the end of the frame:
     /// see [Forces](crate::Simulation#forces).
     pub forgotten_forces: u64,
     /// What happened to the poses.

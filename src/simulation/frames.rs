@@ -237,7 +237,7 @@ impl Simulation {
         self.phase = Phase::Outside;
         self.notice_edits();
         if self.frame.steps == 0 && self.clock.settings().is_stopped() {
-            self.frame.forgotten_forces = self.state.forces.forget();
+            self.frame.forgotten_forces = self.state.forces.forget_those_of_pause();
         }
         self.frame.number += 1;
         let State { world, pairs, .. } = &mut self.state;

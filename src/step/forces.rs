@@ -102,6 +102,16 @@ impl Push {
     }
 }
 
+/// What waits for the next step.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Pushed {
+    key: BodyKey,
+    push: Push,
+    /// Pushed while time stood still, so by frame: it does not outlast a frame in which time still does.
+    is_of_pause: bool,
+}
+
 /// The forces of a simulation: those of the next step, and the lasting ones.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
@@ -110,7 +120,7 @@ impl Push {
     serde(into = "Written", try_from = "Written")
 )]
 pub(crate) struct Forces {
-    pushes: Vec<(BodyKey, Push)>,
+    pushes: Vec<Pushed>,
     /// How many of them were there when the step at hand was taken.
     waiting: usize,
     /// Dense: however many there once were, a step looks at those that are there.
@@ -124,7 +134,7 @@ pub(crate) struct Forces {
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Written {
-    pushes: Vec<(BodyKey, Push)>,
+    pushes: Vec<Pushed>,
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
@@ -185,14 +195,18 @@ impl Forces {
         }
     }
 
-    pub fn push(&mut self, key: BodyKey, push: Push) {
-        self.pushes.push((key, push));
+    pub fn push(&mut self, key: BodyKey, push: Push, is_of_pause: bool) {
+        self.pushes.push(Pushed {
+            key,
+            push,
+            is_of_pause,
+        });
     }
 
     /// Moves the points in the world at which forces act.
     pub fn translate(&mut self, by: Vector) {
-        for (_, push) in &mut self.pushes {
-            push.translate(by);
+        for pushed in &mut self.pushes {
+            pushed.push.translate(by);
         }
         for (_, generator) in self.generators.values_mut() {
             if let ForceGenerator::Spring { anchor, .. } = generator {
@@ -213,9 +227,9 @@ impl Forces {
         self.restore(bodies);
     }
 
-    /// Forgets what waits for the next step, and gives how much that was.
-    pub fn forget(&mut self) -> u64 {
-        self.pushes.drain(..).len() as u64
+    /// Forgets what was pushed while time stood still, and gives how much that was.
+    pub fn forget_those_of_pause(&mut self) -> u64 {
+        self.pushes.extract_if(.., |it| it.is_of_pause).count() as u64
     }
 
     pub fn insert_generator(
@@ -266,7 +280,7 @@ impl Forces {
             }
             true
         });
-        for (key, push) in pushes.drain(..) {
+        for Pushed { key, push, .. } in pushes.drain(..) {
             if let Some(handle) = keys.handle(key)
                 && let Some(body) = dynamic(bodies, handle)
             {
@@ -373,7 +387,7 @@ mod tests {
         ];
         for (push, kept) in pushes {
             let mut forces = Forces::default();
-            forces.push(key, push);
+            forces.push(key, push, false);
             forces.apply(&mut bodies, &keys, step);
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);

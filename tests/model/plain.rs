@@ -63,9 +63,11 @@ pub struct Model {
     pub set_from_velocity: usize,
     /// The number of states kept.
     pub history: usize,
-    /// What waits for the next step.
-    pushes: Vec<(BodyKey, Vector)>,
+    /// What waits for the next step, and whether time stood still when it was added.
+    pushes: Vec<(BodyKey, Vector, bool)>,
     waiting: usize,
+    /// Of the frame at hand.
+    is_after_step: bool,
     /// A single step while paused, of the next frame.
     asks_for_step: bool,
     smoothing: Smoothing,
@@ -115,6 +117,11 @@ fn capped(body: &RigidBody, simulation: &Simulation, dt: f32) -> Velocity {
         velocity.angular = velocity.angular.clamp_length_max(most);
     }
     velocity
+}
+
+fn stands_still(simulation: &Simulation) -> bool {
+    let settings = simulation.clock().settings();
+    settings.is_paused() || settings.speed() == 0.0
 }
 
 fn is_led(body: &RigidBody) -> bool {
@@ -172,10 +179,10 @@ impl Model {
             }
             let mut velocity = capped(rapiers, simulation, step.dt);
             body.may_be_unseen |= rapiers.is_sleeping();
-            let pushes = self.pushes.iter().filter(|(pushed, _)| pushed == key);
+            let pushes = self.pushes.iter().filter(|(pushed, ..)| pushed == key);
             if rapiers.is_dynamic() && pushes.clone().count() > 0 {
                 let mut body = rapiers.clone();
-                for (_, push) in pushes {
+                for (_, push, _) in pushes {
                     body.apply_impulse(*push, true);
                 }
                 velocity = capped(&body, simulation, step.dt);
@@ -194,6 +201,7 @@ impl Model {
     /// Right after Rapier's step.
     pub fn end_step(&mut self, simulation: &Simulation, step: Step) {
         let tick = step.tick + 1;
+        self.is_after_step = true;
         self.is_outdated = !(step.is_last || self.history > 2);
         for (key, body) in &mut self.bodies {
             let rapiers = simulation.body(*key).unwrap();
@@ -240,14 +248,14 @@ impl Model {
         }
     }
 
-    /// A frame without a step has ended: what waits for one is forgotten if time stands still.
+    /// A frame without a step has ended: if time stands still, what was pushed while it did is forgotten.
     pub fn forget_pushes(&mut self, simulation: &Simulation, steps: u64) -> u64 {
-        let clock = simulation.clock();
-        let stands = clock.settings().is_paused() || clock.settings().speed() == 0.0;
-        if steps > 0 || !stands || self.asks_for_step {
+        self.is_after_step = false;
+        if steps > 0 || !stands_still(simulation) || self.asks_for_step {
             return 0;
         }
-        self.pushes.drain(..).count() as u64
+        let forgotten = self.pushes.extract_if(.., |(.., in_pause)| *in_pause);
+        forgotten.count() as u64
     }
 
     /// Bodies that Rapier has elsewhere than the last step left them.
@@ -504,7 +512,8 @@ impl Model {
             }
             Deed::Push => {
                 simulation.apply_impulse(key, PUSH).unwrap();
-                self.pushes.push((key, PUSH));
+                let in_pause = stands_still(simulation) && !self.is_after_step;
+                self.pushes.push((key, PUSH, in_pause));
             }
             Deed::SetVelocity(x, how) => {
                 let body = access(simulation, key, how);
