@@ -68,7 +68,10 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     (simulation.physics_mut()).set_thread_pool(Some(Arc::clone(&pool)));
     let check = |simulation: &Simulation, when| {
         let there = simulation.physics().thread_pool();
-        assert!(there.is_some_and(|there| Arc::ptr_eq(&there, &pool)), "{when}");
+        assert!(
+            there.is_some_and(|there| Arc::ptr_eq(&there, &pool)),
+            "{when}"
+        );
     };
     let frame = Duration::from_millis(100);
     simulation.advance(frame, |_, _| ());

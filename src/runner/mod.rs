@@ -35,7 +35,7 @@ use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
 pub use failure::{Failure, SendError};
-use mailbox::Mailbox;
+use mailbox::{Mailbox, discard};
 use orders::{OrderSender, orders};
 pub use overlap::Overlap;
 use physics::{Order, Physics};
@@ -454,6 +454,7 @@ where
         let thread = self.thread.take().expect("only this takes it");
         match thread.join() {
             Ok((mut simulation, hooks)) => {
+                discard(self.failures());
                 simulation.put_screen(self.view.take_screen());
                 (simulation, hooks)
             }
