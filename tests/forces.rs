@@ -3,9 +3,8 @@
 mod scenes;
 
 use evenstep::rapier3d::prelude::*;
-use evenstep::{
-    BodyError, BodyKey, ForceGenerator, Hooks, Overlap, Rate, Simulation, Step, Wrench,
-};
+use evenstep::threads::Overlap;
+use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step, Wrench};
 use scenes::MS;
 use std::time::Duration;
 

@@ -4,6 +4,7 @@ mod scenes;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Simulation, Smoothing};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Enough for several threads, of each kind: plain, off centre, Hermite, extrapolated, at rest.
@@ -55,6 +56,39 @@ fn what_is_shown_is_the_same_with_any_number_of_threads() {
     };
     let alone = with(1);
     assert!(with(5) == alone);
+}
+
+#[test]
+fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state() {
+    let mut simulation = scenes::space(60);
+    simulation.set_rewind_limits(20, usize::MAX);
+    let mut other = simulation.clone();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
+    let pool = Arc::new(pool.build().unwrap());
+    (simulation.physics_mut()).set_thread_pool(Some(Arc::clone(&pool)));
+    let check = |simulation: &Simulation, when| {
+        let there = simulation.physics().thread_pool();
+        assert!(
+            there.is_some_and(|there| Arc::ptr_eq(&there, &pool)),
+            "{when}"
+        );
+    };
+    let frame = Duration::from_millis(100);
+    simulation.advance(frame, |_, _| ());
+    simulation.rewind(2).unwrap();
+    check(&simulation, "after a rewind");
+    simulation.advance(frame, |_, _| ());
+    let again = |simulation: &mut Simulation, _| check(simulation, "while steps are made again");
+    simulation.resimulate(5, again).unwrap();
+    check(&simulation, "after steps were made again");
+    simulation.roll_back(5).unwrap();
+    check(&simulation, "after a rollback");
+    simulation.begin_frame(Duration::ZERO);
+    simulation.end_frame();
+    check(&simulation, "after a rollback that was given up");
+    other.advance(frame, |_, _| ());
+    simulation.replace_state(other).unwrap();
+    check(&simulation, "after another state was taken over");
 }
 
 /// The pose right after the last step.

@@ -162,6 +162,9 @@ impl Simulation {
     /// Puts another state in the place of the one there is, which it gives.
     pub(super) fn swap_state(&mut self, state: State) -> State {
         let left = std::mem::replace(&mut self.state, state);
+        // The pool is Rapier's pipeline's, of which a copy of the world has a fresh one.
+        #[cfg(feature = "parallel")]
+        (self.state.world.physics).set_thread_pool(left.world.physics.thread_pool());
         self.history.go_back(&self.state.pairs);
         if !self.smoothing.is_plain() {
             self.state.pairs.doubt_all();

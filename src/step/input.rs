@@ -174,7 +174,8 @@ pub struct Sample<T> {
 pub struct InputCounts {
     /// Samples that came after the step that covers them was made; they went to the next one.
     pub late: u64,
-    /// Stamps earlier than that of the sample pushed before; replaced by that stamp.
+    /// Stamps that were out of order. One later than that of a sample pushed after it was replaced by that stamp; one
+    /// earlier than a stamp that an earlier step has checked, by that one.
     pub reordered: u64,
     /// Stamps more than a step after the end of the frame; replaced by the start of the next step.
     pub future: u64,
@@ -198,9 +199,10 @@ impl<T> InputQueue<T> {
 
     /// Adds a sample that happened at `time`, in [real time](crate::Clock::real_time).
     ///
-    /// Stamps are checked when the next step takes its samples. A stamp earlier than the one before is replaced by
-    /// that one. A stamp more than a step after the end of the frame is replaced by the start of the step. Both are
-    /// counted in [`counts`](Self::counts), and neither delays later samples by more than two steps.
+    /// Stamps are checked when the next step takes its samples. A stamp later than one pushed after it is replaced by
+    /// that one: it comes early, and holds nothing back. A stamp more than a step after the end of the frame is replaced
+    /// by the start of the step. Both are counted in [`counts`](Self::counts). What was checked keeps its stamp, at most a
+    /// step after the end of its frame: that delays what is pushed later by two steps at most.
     ///
     /// ```
     /// # use evenstep::{Delivery, InputQueue, Simulation};
@@ -271,6 +273,16 @@ impl<T> InputQueue<T> {
     /// Makes the stamps of new samples credible and monotone.
     fn check(&mut self, step: Step) {
         let latest = step.real_frame_end.saturating_add(lead(step));
+        // Which of two stamps is wrong nobody knows: a sample that comes early does less harm than one that is held back.
+        let mut next = latest;
+        let new = self.waiting.range_mut(self.checked..).rev();
+        for (time, _) in new.filter(|(time, _)| *time <= latest) {
+            next = next.min(*time).max(self.newest);
+            if *time > next {
+                self.counts.reordered += 1;
+                *time = next;
+            }
+        }
         for (time, _) in self.waiting.range_mut(self.checked..) {
             if *time > latest {
                 self.counts.future += 1;
@@ -475,9 +487,9 @@ mod tests {
     #[test]
     fn stamps_are_made_monotone_and_future_ones_are_taken_as_now() {
         let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
-        queue.push(MS(8), 1);
-        queue.push(MS(3), 2); // backwards: taken as 8 ms
-        queue.push(Duration::MAX, 3); // future: taken as the step's start, and so as 8 ms
+        queue.push(MS(8), 1); // later than the next: taken as 3 ms
+        queue.push(MS(3), 2);
+        queue.push(Duration::MAX, 3); // future: taken as the step's start, and so as 3 ms
         queue.push(MS(9), 4); // not held back by it
         queue.push(MS(18), 5); // a step ahead at most: believed
         assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1, 2, 3, 4])]);
@@ -488,6 +500,28 @@ mod tests {
             ..InputCounts::default()
         };
         assert_eq!(queue.counts(), expected);
+    }
+
+    #[test]
+    fn a_stamp_that_is_too_late_holds_nothing_back_that_was_pushed_after_it() {
+        // Of 144 steps a second, five in a frame. The first stamp is of the frame's end, or up to a step after it.
+        for ahead in [0, 6, 7, 1_000] {
+            let mut clock = Clock::new(Rate::hz(144).unwrap());
+            let mut queue = InputQueue::new(Delivery::ByTime);
+            for start in [0, 35, 70] {
+                queue.push(MS(start + 35 + ahead), 1);
+                queue.push(MS(start + 3), 2);
+                queue.push(MS(start + 17), 3);
+                let steps = frame(&mut clock, 35, &mut queue);
+                let inputs = steps.iter().filter(|(_, inputs)| !inputs.is_empty());
+                let tick = |ms| ms * 144 / 1_000;
+                let expected = [(tick(start + 3), vec![1, 2]), (tick(start + 17), vec![3])];
+                assert!(inputs.eq(&expected), "{ahead}: {steps:?}");
+            }
+            let counts = queue.counts();
+            assert_eq!(counts.reordered + counts.future, 3);
+            assert_eq!(counts.late, 0);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What goes from the physics to the renderer. Neither waits for the other: who finds the box taken comes again.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,7 +104,7 @@ impl<E> Mail<E> {
         self.pace = later.pace;
         self.failures.append(&mut later.failures);
         let old = self.failures.len().saturating_sub(MOST_FAILURES);
-        self.failures.drain(..old);
+        discard(self.failures.drain(..old));
         self.lost_failures += std::mem::take(&mut later.lost_failures) + old as u64;
         self.dropped += std::mem::take(&mut later.dropped);
     }
@@ -134,6 +135,16 @@ impl<E> Mail<E> {
         {
             let later = std::mem::replace(&mut next.changes, oldest.changes);
             next.changes.append(later);
+        }
+    }
+}
+
+/// Drops what is the game's. What panics in that ends no thread, and nobody waits for it: it is lost in silence.
+pub(super) fn discard<T>(values: impl IntoIterator<Item = T>) {
+    for value in values {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+            // That may panic where it is dropped, too.
+            std::mem::forget(payload);
         }
     }
 }

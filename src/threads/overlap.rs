@@ -124,7 +124,11 @@ impl Overlap {
         let (done, from) = channel();
         let thread = Builder::new().name("physics".into()).spawn(move || {
             for (mut simulation, hooks) in jobs {
-                let step = || simulation.make_shown_step(or_none(hooks.as_deref()));
+                let step = || {
+                    // They may panic where they are dropped, too.
+                    let hooks = hooks;
+                    simulation.make_shown_step(or_none(hooks.as_deref()))
+                };
                 let result = catch_unwind(AssertUnwindSafe(step));
                 if done.send((simulation, result)).is_err() {
                     return;
@@ -655,5 +659,38 @@ mod tests {
             let _ = overlap.frame(MS(10), &mut game);
         });
         catch_unwind(frame).unwrap_err();
+    }
+
+    /// Rapier's hooks, which panic where they are dropped.
+    struct Bomb;
+
+    impl PhysicsHooks for Bomb {}
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("dropped");
+        }
+    }
+
+    struct GivesBomb;
+
+    impl Hooks for GivesBomb {
+        type Error = std::convert::Infallible;
+
+        fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+            Some(Arc::new(Bomb))
+        }
+    }
+
+    #[test]
+    fn hooks_that_panic_where_they_are_dropped_end_no_thread() {
+        let mut overlap = Overlap::new(flyer().0);
+        for tick in 1..4 {
+            overlap.frame(MS(10), &mut GivesBomb).unwrap();
+            let frame = AssertUnwindSafe(|| overlap.simulation().tick());
+            catch_unwind(frame).unwrap_err();
+            assert_eq!(overlap.simulation().tick(), tick);
+        }
+        assert_eq!(overlap.stop().tick(), 3);
     }
 }

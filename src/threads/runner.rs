@@ -11,7 +11,7 @@ use crate::step::Event;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, discard};
 use super::orders::{OrderSender, orders};
 use super::physics::{Call, Order, Physics};
 use super::view::View;
@@ -416,6 +416,7 @@ where
         let thread = self.thread.take().expect("only this takes it");
         match thread.join() {
             Ok((mut simulation, hooks)) => {
+                discard(self.failures());
                 simulation.put_screen(self.view.take_screen());
                 (simulation, hooks)
             }

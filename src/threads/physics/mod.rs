@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
 
-use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
+use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot, discard};
 use super::orders::Orders;
 use super::{Failure, RunnerSettings};
 
@@ -91,7 +91,10 @@ impl<H: Hooks> Physics<H> {
     }
 
     /// What is left of it at the end.
-    pub fn into_parts(self) -> (Simulation, H) {
+    pub fn into_parts(mut self) -> (Simulation, H) {
+        discard(std::iter::from_fn(|| self.orders.pop()));
+        discard(self.asked);
+        discard(self.outgoing.failures);
         (self.simulation, self.hooks)
     }
 
@@ -99,12 +102,10 @@ impl<H: Hooks> Physics<H> {
     /// again, if no order comes before that; `None`: only then.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.now = now;
-        for _ in 0..MOST_STEPS_AT_ONCE {
-            self.carry_out_orders();
-            if self.deadline().is_none_or(|next| next > now) {
-                break;
-            }
-            self.make_due_step();
+        // What is the game's may panic wherever it is dropped.
+        let steps = AssertUnwindSafe(|| self.make_due_steps());
+        if let Err(payload) = catch_unwind(steps) {
+            self.fail(self.simulation.tick(), payload);
         }
         let again = self.hand_over();
         let next = self.deadline();
@@ -120,6 +121,16 @@ impl<H: Hooks> Physics<H> {
     fn deadline(&self) -> Option<Duration> {
         let real_time = self.simulation.clock().real_time();
         Some(real_time.saturating_add(self.until_next_step()?))
+    }
+
+    fn make_due_steps(&mut self) {
+        for _ in 0..MOST_STEPS_AT_ONCE {
+            self.carry_out_orders();
+            if self.deadline().is_none_or(|next| next > self.now) {
+                break;
+            }
+            self.make_due_step();
+        }
     }
 
     fn make_due_step(&mut self) {
@@ -191,7 +202,7 @@ impl<H: Hooks> Physics<H> {
 
     fn run(&mut self, call: Call<H>) {
         if self.broken.is_some() {
-            return;
+            return discard([call]);
         }
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let result = catch_unwind(AssertUnwindSafe(|| call(simulation, hooks)));
@@ -258,7 +269,7 @@ impl<H: Hooks> Physics<H> {
             .failures
             .push_back(Failure::Panic { tick, payload });
         // Nobody would answer them.
-        self.asked.clear();
+        discard(self.asked.drain(..));
     }
 
     fn recover(&mut self) {

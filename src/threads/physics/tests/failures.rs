@@ -86,3 +86,109 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
         assert_eq!(simulation.tick(), 6);
     }
 }
+
+/// Panics where it is dropped.
+#[derive(Debug)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("dropped");
+        }
+    }
+}
+
+/// Hooks whose errors panic where they are dropped, and those themselves if they are to.
+struct Armed {
+    fails: bool,
+    is_bomb: bool,
+}
+
+impl Hooks for Armed {
+    type Error = Bomb;
+
+    fn before_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Bomb> {
+        if self.fails { Err(Bomb) } else { Ok(()) }
+    }
+}
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        if self.is_bomb {
+            drop(Bomb);
+        }
+    }
+}
+
+fn armed(fails: bool) -> Both<Armed> {
+    let (mut simulation, _) = flyer();
+    simulation.set_rewind_limits(10, usize::MAX);
+    let is_bomb = false;
+    Both::new(simulation, Armed { fails, is_bomb })
+}
+
+fn call_with_bomb(both: &mut Both<Armed>) {
+    let bomb = Bomb;
+    both.call(move |_, _| drop(bomb));
+}
+
+#[test]
+fn what_panics_where_it_is_dropped_ends_no_thread() {
+    let mut both = armed(false);
+    both.physics(MS(10));
+    // Questions that nobody answers and calls that nobody makes, as a call has panicked.
+    for _ in 0..2 {
+        let bomb = Bomb;
+        (both.runner.ask(move |_| drop(bomb))).map(drop).unwrap();
+    }
+    call_with_bomb(&mut both);
+    call_with_bomb(&mut both);
+    assert_eq!(both.physics(MS(20)), None);
+    // A function of the game's that goes with its body.
+    both.runner.recover().unwrap();
+    both.call(|simulation, _| {
+        let (key, _) = simulation.bodies().next().unwrap();
+        let bomb = Bomb;
+        let force = move |_: &RigidBody, _| {
+            let _ = &bomb;
+            Default::default()
+        };
+        let force = ForceGenerator::custom(force);
+        simulation.insert_force_generator(key, force).unwrap();
+        simulation.set_rewind_limits(0, 0);
+    });
+    both.physics(MS(30));
+    let key = both.physics.simulation.bodies().next().unwrap().0;
+    assert!(both.runner.remove_all(vec![key]).is_empty());
+    both.physics(MS(40));
+    let failures = format!("{:?}", both.runner.failures());
+    assert_eq!(failures, "[Panic { tick: 1, .. }, Panic { tick: 2, .. }]");
+    // What is left over when the thread ends.
+    for _ in 0..2 {
+        call_with_bomb(&mut both);
+    }
+    both.physics.orders.fetch();
+    let (simulation, _) = both.physics.into_parts();
+    assert_eq!(simulation.bodies().count(), 0);
+}
+
+#[test]
+fn errors_that_panic_where_they_are_dropped_are_lost_in_silence() {
+    let mut both = armed(true);
+    for ms in 1..=2_100 {
+        both.physics(MS(10 * ms));
+        if ms == 1_100 {
+            both.frame(MS(10 * ms));
+        }
+    }
+    let failures = both.runner.failures();
+    assert_eq!(failures.len(), 1_000);
+    discard(failures);
+    assert_eq!(both.runner.lost_failures(), 1_100);
+    for _ in 0..3 {
+        both.physics(MS(30_000));
+    }
+    both.physics.into_parts();
+    discard(both.runner.failures());
+}

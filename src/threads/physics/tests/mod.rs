@@ -15,7 +15,7 @@ use super::*;
 use crate::pose::{Moment, Movers, Screen};
 use crate::threads::mailbox::SOON;
 use crate::threads::{Runner, Starved, View};
-use crate::{ClockSettings, Event, Rate, Smoothing, Step};
+use crate::{ClockSettings, Event, ForceGenerator, Rate, Smoothing, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;
