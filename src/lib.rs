@@ -144,7 +144,9 @@ pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier as rapier3d;
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;
-pub use simulation::{Frame, Hooks, OriginError, ResimulateError, RewindError, Simulation};
+pub use simulation::{
+    Frame, FrameChanges, Hooks, OriginError, ResimulateError, RewindError, Simulation,
+};
 #[cfg(feature = "serde")]
 pub use state::LoadError;
 pub use step::{

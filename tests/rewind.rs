@@ -975,7 +975,7 @@ fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
     advance(&mut simulation, 100);
     assert_eq!(simulation.frame().poses.movers, 0);
     let frame = simulation.frame().number - 3;
-    assert_eq!(simulation.changes_since(frame).unwrap().0.len(), 1);
+    assert_eq!(simulation.changes_since(frame).unwrap().moved.len(), 1);
 }
 
 #[test]
@@ -1014,7 +1014,11 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_at_once() {
     assert_eq!(simulation.removed(), []);
     assert_eq!(simulation.visual_error(first), None);
     assert_near(shown_x(&simulation, first), 5.4);
-    assert_eq!(simulation.changes_since(1).unwrap().1.len(), 0, "both live");
+    assert_eq!(
+        simulation.changes_since(1).unwrap().removed.len(),
+        0,
+        "both live"
+    );
 }
 
 #[test]

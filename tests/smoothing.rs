@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The angle of the rotation from one to the other: radians.
 fn angle(a: Quat, b: Quat) -> f32 {
     let difference = if a.dot(b) < 0.0 { a + b } else { a - b };
-    4.0 * (0.5 * difference.length()).asin()
+    4.0 * libm::asinf(0.5 * difference.length())
 }
 
 // About the centre of mass.

@@ -24,7 +24,7 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
 
 /// How far a rotation turns, in radians: by the sine of its half, which small angles need.
 pub(crate) fn angle(rotation: Rotation) -> Real {
-    2.0 * rotation.xyz().length().min(1.0).asin()
+    2.0 * libm::asinf(rotation.xyz().length().min(1.0))
 }
 
 /// An angular velocity of at most `max` radians a second.

@@ -223,6 +223,7 @@ fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "compared within a tolerance")]
 mod tests {
     use super::*;
     use nalgebra::{Quaternion, Unit, UnitQuaternion, Vector3};

@@ -47,7 +47,7 @@ impl Correction {
     pub(super) fn decayed(&self, error: &Pose, elapsed: Duration) -> Option<Pose> {
         let half_lives = elapsed.as_secs_f32() / self.half_life.as_secs_f32();
         // Not a number where no time passes of a half-life of zero: the error stays for that frame.
-        let left = (-half_lives).exp2();
+        let left = libm::exp2f(-half_lives);
         let left = if left.is_nan() { 1.0 } else { left };
         let error = interpolate(&Pose::IDENTITY, error, left);
         matters(&error).then_some(error)

@@ -52,6 +52,7 @@ pub use placing::OriginError;
 pub use rewind::{ResimulateError, RewindError};
 #[cfg(feature = "serde")]
 pub use saving::SaveError;
+pub use shown::FrameChanges;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///

@@ -10,6 +10,16 @@ use rapier::math::Pose;
 
 use super::Simulation;
 
+/// What changed since an earlier frame: from [`Simulation::changes_since`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FrameChanges<'a> {
+    /// The bodies whose pose may differ, with their poses now. All that moved are listed, and some that did not.
+    pub moved: Cow<'a, [(BodyKey, Pose)]>,
+    /// The bodies that were removed.
+    pub removed: Cow<'a, [BodyKey]>,
+}
+
 /// # Poses
 ///
 /// A shown pose is that of the body's origin, in world space. It is for drawing, never for physics: the
@@ -150,8 +160,7 @@ impl Simulation {
     }
 
     /// What has changed since the frame of this [`number`](crate::Frame::number), for a host that missed the frames
-    /// since: the bodies whose pose may differ, with their poses now, and the keys of the bodies that were removed. All
-    /// that moved are listed, and some that did not.
+    /// since.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;
@@ -163,21 +172,21 @@ impl Simulation {
     /// simulation.advance(Duration::from_millis(20), |_, _| ()); // the host did not read this frame
     /// simulation.advance(Duration::ZERO, |_, _| ());
     /// assert!(simulation.moved().is_empty()); // in the last frame
-    /// let (moved, removed) = simulation.changes_since(seen.number).unwrap();
-    /// assert_eq!((moved.len(), moved[0].0), (1, ball));
-    /// assert!(removed.is_empty());
+    /// let changes = simulation.changes_since(seen.number).unwrap();
+    /// assert_eq!((changes.moved.len(), changes.moved[0].0), (1, ball));
+    /// assert!(changes.removed.is_empty());
     /// ```
     ///
-    /// If that was the frame before, the lists are borrowed from [`moved`](Self::moved) and [`removed`](Self::removed).
+    /// If only one frame came since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed).
     /// `None` if that frame is too long ago, or not one of this simulation: then read the
     /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.
     #[must_use]
-    pub fn changes_since(
-        &self,
-        frame: u64,
-    ) -> Option<(Cow<'_, [(BodyKey, Pose)]>, Cow<'_, [BodyKey]>)> {
+    pub fn changes_since(&self, frame: u64) -> Option<FrameChanges<'_>> {
         let screen = self.screen.as_ref()?;
-        Some((screen.moved_since(frame)?, screen.removed_since(frame)?))
+        Some(FrameChanges {
+            moved: screen.moved_since(frame)?,
+            removed: screen.removed_since(frame)?,
+        })
     }
 }
 

@@ -100,6 +100,8 @@ impl Bytes {
 
     fn push_reals<const N: usize>(&mut self, reals: [Real; N]) {
         for real in reals {
+            // The sign and the payload of a NaN depend on the processor and the compiler.
+            let real = if real.is_nan() { Real::NAN } else { real };
             self.push(real.to_bits().to_le_bytes());
         }
     }

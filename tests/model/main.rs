@@ -266,14 +266,14 @@ fn check_moved_since(model: &Model, simulation: &Simulation) {
     let number = simulation.frame().number;
     assert!(simulation.changes_since(number + 1).is_none());
     for from in earlier(number) {
-        let Some((moved, _)) = simulation.changes_since(from) else {
+        let Some(changes) = simulation.changes_since(from) else {
             assert!(
                 from + 1 < number,
                 "there is room for those of the last frame"
             );
             continue;
         };
-        let moved: BTreeMap<BodyKey, Pose> = moved.iter().copied().collect();
+        let moved: BTreeMap<BodyKey, Pose> = changes.moved.iter().copied().collect();
         assert!(
             moved
                 .iter()
@@ -295,11 +295,11 @@ fn check_removed(model: &mut Model, simulation: &Simulation) {
     model.deaths.push(dead);
     let number = simulation.frame().number;
     for from in earlier(number) {
-        let Some((_, removed)) = simulation.changes_since(from) else {
+        let Some(changes) = simulation.changes_since(from) else {
             assert_ne!(from, number);
             continue;
         };
-        let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
+        let removed: BTreeSet<BodyKey> = changes.removed.iter().copied().collect();
         let mut dead = model.deaths[from as usize..].iter().flatten();
         assert!(dead.all(|key| removed.contains(key)));
         assert!(removed.iter().all(|key| simulation.pose(*key).is_none()));

@@ -145,7 +145,7 @@ pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
 /// `count` bodies that spin in free space and never meet: no gravity, no contacts, all above 3 m.
 pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     simulation.physics_mut().gravity = Vector::ZERO;
-    let side = (count as f32).cbrt().ceil() as usize;
+    let side = (1..).find(|side| side * side * side >= count).unwrap_or(1);
     (0..count)
         .map(|i| {
             let at = [i % side, i / side % side + 1, i / side / side].map(|n| 4.0 * n as f32);

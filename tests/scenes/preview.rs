@@ -448,6 +448,7 @@ fn seen_after(way: Way, rate: Rate, pressed: Duration) -> Duration {
     unreachable!("every way shows it in the end")
 }
 
+#[expect(clippy::disallowed_methods, reason = "for a table in degrees")]
 fn degrees(one: Rotation, other: Rotation) -> f32 {
     let between = one.inverse() * other;
     let sine = Vector::new(between.x, between.y, between.z).length();

@@ -78,7 +78,7 @@ impl Body {
 
 /// The first `count` points of a cube of points.
 fn grid(count: usize) -> impl Iterator<Item = Vector> {
-    let side = (count as f32).cbrt().ceil() as usize;
+    let side = (1..).find(|side| side * side * side >= count).unwrap_or(1);
     (0..count).map(move |i| {
         Vector::from([i % side, i / side % side, i / side / side].map(|n| SPACING * n as f32))
     })

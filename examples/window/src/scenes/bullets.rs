@@ -38,6 +38,7 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
 pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
     remove_old(simulation, cast, moment.step, 3.0);
     if begins_period(moment.step, PERIOD) {
+        #[expect(clippy::disallowed_methods, reason = "a picture, not a law")]
         let aim = (f64::from(cast.thrown) * 0.7).sin() as f32;
         let from = Vector::new(-5.2, 1.2, 0.0) - moment.origin;
         let key = fire(simulation, cast, from, Vector::new(1.0, 0.03, 0.08 * aim));
