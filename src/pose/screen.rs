@@ -214,7 +214,7 @@ impl Screen {
         for (((key, marks), shown), pose) in keys.iter().zip(marks).zip(shown).zip(poses) {
             // In parts: a pose copied whole would go into the list by way of the stack.
             let pose = Pose::from_parts(pose.translation, pose.rotation);
-            if pose != *shown || marks.is_unreported {
+            if !is_same(&pose, shown) || marks.is_unreported {
                 *shown = pose;
                 marks.moved_at = index(self.moved.len());
                 marks.is_unreported = false;
@@ -288,7 +288,7 @@ impl Screen {
             *unseen = pose;
             let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
             self.report(key, pose, moved_at.map_or(0, index));
-        } else if self.pose(key) != Some(pose) {
+        } else if self.pose(key).is_none_or(|shown| !is_same(&shown, &pose)) {
             let place = self.list(key);
             self.shown[place] = pose;
             self.marks[place].is_unreported = true;
@@ -326,7 +326,7 @@ impl Screen {
         let moved_at = marks.moved_at;
         self.bodies.insert(key, Shown::Resting { pose, moved_at });
         self.rested.grow(self.bodies.len());
-        if before != Some(now) || marks.is_unreported {
+        if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
             self.report_resting(key, now);
         }
     }
@@ -521,6 +521,15 @@ fn listed_or<T: Copy, I: Iterator<Item = T>>(
     };
     let listed = listed.unwrap_or_default().iter().copied();
     Some(listed.chain(missed.into_iter().flatten()))
+}
+
+/// To the bit: −0 is another number than 0.
+fn is_same(one: &Pose, other: &Pose) -> bool {
+    let bits = |pose: &Pose| {
+        let (translation, rotation) = (pose.translation.to_array(), pose.rotation.to_array());
+        (translation.map(f32::to_bits), rotation.map(f32::to_bits))
+    };
+    bits(one) == bits(other)
 }
 
 /// Keys are 32 bits wide, so there are never more bodies than that.
