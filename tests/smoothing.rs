@@ -753,6 +753,131 @@ fn a_body_that_comes_to_rest_in_a_step_does_not_swing_past_that() {
     }
 }
 
+#[test]
+fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
+    use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
+    let bits = |pose: &Pose| {
+        let [x, y, z] = pose.translation.to_array();
+        let [i, j, k, w] = pose.rotation.to_array();
+        [x, y, z, i, j, k, w].map(f32::to_bits)
+    };
+    for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {
+        let mut simulation = space(100);
+        simulation.set_smoothing(smoothing);
+        // Enough for the lanes of a batch, and a rest.
+        let keys: Vec<BodyKey> = (0..90u8)
+            .map(|i| {
+                let at = Vector::X * -f32::from(i); // −0 along y and z
+                let turned = Quat::from_xyzw(-0.0, -0.6, -0.0, 0.8);
+                let body = [
+                    RigidBodyBuilder::dynamic(),
+                    RigidBodyBuilder::kinematic_position_based(),
+                    RigidBodyBuilder::fixed(),
+                ];
+                let body = body[usize::from(i % 3)].clone();
+                let offset = Vector::Y * f32::from(i % 2); // of the centre of mass
+                let body = body.pose(Pose::from_parts(at, turned));
+                simulation.insert(body, ball().translation(offset))
+            })
+            .collect();
+        // Rapier's first step makes +0 of some.
+        for ms in [3, 27] {
+            advance(&mut simulation, ms);
+        }
+        let start = simulation.frame().number - 1;
+        for ms in [0, 3, 7, 0, 15, 5, 600, 3] {
+            advance(&mut simulation, ms);
+            let (since, _) = simulation.changes_since(start).unwrap();
+            let listed = simulation.moved().iter().copied().chain(since);
+            for (key, pose) in listed.collect::<Vec<_>>() {
+                let own = simulation.body(key).unwrap().position();
+                assert_eq!(bits(&pose), bits(own), "{smoothing:?}");
+            }
+            for key in &keys {
+                let own = simulation.body(*key).unwrap().position();
+                let shown = simulation.pose(*key).unwrap();
+                assert_eq!(bits(&shown), bits(own), "{smoothing:?}");
+            }
+        }
+    }
+}
+
+/// A platform that is led along and about, far out, at so many m/s until it has arrived at `end`.
+fn arriving(smoothing: Smoothing, i: u16, speed: f32) -> (Simulation, BodyKey, Pose) {
+    let mut simulation = space(60);
+    simulation.set_smoothing(smoothing);
+    let start = Pose::new(
+        Vector::new(0.37 * f32::from(i), 3.0, -0.11 * f32::from(i)),
+        Vector::new(0.01, 0.02, 0.03) * f32::from(i),
+    );
+    let body = RigidBodyBuilder::kinematic_position_based().pose(start);
+    let key = simulation.insert(body, ball().translation(Vector::X));
+    let end = start * Pose::new(Vector::Y * speed, Vector::Z * 0.5);
+    let time = Duration::from_secs(1);
+    simulation.set_kinematic_target(key, end, time).unwrap();
+    for _ in 0..60 {
+        simulation.advance(time / 60, |_, _| ());
+    }
+    (simulation, key, end)
+}
+
+#[test]
+fn a_led_body_that_has_arrived_stands_and_is_no_longer_listed() {
+    for smoothing in [
+        Smoothing::Hermite,
+        Smoothing::Extrapolate,
+        Smoothing::Interpolate,
+    ] {
+        for i in 0..300 {
+            let (mut simulation, key, end) = arriving(smoothing, i, 1.0);
+            advance(&mut simulation, 17); // the first step in which it stands
+            for _ in 0..20 {
+                advance(&mut simulation, 7);
+                assert_eq!(simulation.pose(key), Some(end), "{smoothing:?} {i}");
+                assert!(simulation.moved().is_empty(), "{smoothing:?} {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_led_body_does_not_swing_past_where_it_stands() {
+    let (mut simulation, key, end) = arriving(Smoothing::Hermite, 1, 25.0);
+    advance(&mut simulation, 17);
+    for alpha in [0.1, 0.3, 0.5, 0.9] {
+        assert_eq!(simulation.pose_at(key, simulation.tick(), alpha), Some(end));
+    }
+}
+
+#[test]
+fn a_portal_turns_the_way_of_a_led_body() {
+    for (frame_time, hz) in [(10, 100), (3, 100), (7, 100), (25, 100), (40, 100), (1, 10)] {
+        let mut simulation = space(hz);
+        simulation.set_smoothing(Smoothing::Hermite);
+        let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+        let to = Pose::translation(1_000.0, 0.0, 0.0);
+        let time = Duration::from_secs(100); // 10 m/s
+        simulation.set_kinematic_target(key, to, time).unwrap();
+        for _ in 0..500 / frame_time {
+            advance(&mut simulation, frame_time);
+        }
+        let half_turn = Pose::rotation(Vector::Y * std::f32::consts::PI);
+        simulation.teleport_by(key, half_turn).unwrap();
+        let mut x = shown_x(&simulation, key);
+        let way = -0.01 * frame_time as f32;
+        for _ in 0..100 {
+            advance(&mut simulation, frame_time);
+            let next = shown_x(&simulation, key);
+            assert!(
+                (next - x - way).abs() < 1e-4,
+                "{} at {frame_time}",
+                next - x
+            );
+            x = next;
+        }
+    }
+}
+
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.body(key)?.position())

@@ -14,7 +14,7 @@ mod parts;
 
 pub(crate) use lanes::{Floats, LANES, Rotations, Spins, Vectors, chosen};
 pub use matrices::{write_matrices_3x4, write_matrices_4x4};
-pub(crate) use parts::{Isometry, angle, capped_spin, lerp_in_f64, normalized};
+pub(crate) use parts::{Isometry, angle, capped_spin, is_same, lerp_in_f64, normalized};
 #[cfg(feature = "checksum")]
 pub(crate) use parts::{rotation_to_array, spin_to_array};
 pub(crate) use slerp::Blend;

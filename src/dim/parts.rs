@@ -2,6 +2,15 @@
 
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
+/// Whether two poses are equal to the bit: −0 is another number than 0.
+pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
+    let bits = |pose: &Pose| {
+        let (translation, rotation) = (pose.translation.to_array(), pose.rotation.to_array());
+        (translation.map(f32::to_bits), rotation.map(f32::to_bits))
+    };
+    bits(one) == bits(other)
+}
+
 /// nalgebra's type for a pose.
 pub(crate) type Isometry = nalgebra::Isometry3<Real>;
 

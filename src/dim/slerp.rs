@@ -123,8 +123,8 @@ impl Blend {
     /// its place. First how far each pair is apart; then the weights of all, without branches and
     /// calls, which the compiler makes vector code of; then the blends.
     ///
-    /// A rotation is blended as a + (a · w + (b − a) · v) with small w and v: where both are equal
-    /// nothing is added, and what is added is rounded less than a sum of two halves.
+    /// A rotation is blended as a − ((a − b) · v − a · w) with small w and v: where both are equal
+    /// nothing is taken away, which leaves −0 as it is, and what is taken away is rounded less than a sum of two halves.
     #[inline]
     #[expect(
         clippy::needless_bitwise_bool,
@@ -136,8 +136,12 @@ impl Blend {
         current: &[Pose; N],
         out: &mut [Pose; N],
     ) {
-        if self.alpha >= 1.0 {
-            *out = *current;
+        if self.alpha >= 1.0 || self.alpha <= 0.0 {
+            *out = if self.alpha > 0.0 {
+                *current
+            } else {
+                *previous
+            };
             return;
         }
         let mut apart = [0.0; N];
@@ -155,9 +159,9 @@ impl Blend {
         for i in 0..N {
             let (start, end) = (previous[i].rotation, current[i].rotation);
             // The difference is made again: it costs less than to keep it.
-            out[i].rotation = start + (start * of_start[i] + (end - start) * of_way[i]);
+            out[i].rotation = start - ((start - end) * of_way[i] - start * of_start[i]);
             let (start, end) = (four_floats(&previous[i]), four_floats(&current[i]));
-            let blend = start + (end - start) * self.alpha;
+            let blend = start - (start - end) * self.alpha;
             out[i].translation.x = blend.x;
             out[i].translation.y = blend.y;
             out[i].translation.z = blend.z;
@@ -262,6 +266,12 @@ mod tests {
             + b * ((alpha * angle).sin() / angle.sin())
     }
 
+    fn bits(pose: &Pose) -> [u32; 7] {
+        let [x, y, z] = pose.translation.to_array();
+        let [i, j, k, w] = pose.rotation.to_array();
+        [x, y, z, i, j, k, w].map(f32::to_bits)
+    }
+
     /// The angle of the rotation that leads from one to the other, in radians.
     fn difference(a: Quaternion<f64>, b: Quaternion<f64>) -> f64 {
         let (a, b) = (a.normalize(), b.normalize());
@@ -312,8 +322,21 @@ mod tests {
             let a = Pose::from_parts(Vec3::from(from), to_f32(a));
             prop_assert_eq!(interpolate(&a, &b, 0.0), a);
             prop_assert_eq!(interpolate(&a, &b, 1.0), b);
-            prop_assert_eq!(interpolate(&a, &a, alpha), a);
+            prop_assert_eq!(bits(&interpolate(&a, &a, alpha)), bits(&a));
         }
+    }
+
+    #[test]
+    fn what_rests_or_begins_at_minus_zero_stays_there() {
+        let at = Pose::from_parts(
+            Vec3::new(-0.0, 1.0, -0.0),
+            Quat::from_xyzw(-0.0, 0.0, -0.0, 1.0),
+        );
+        let elsewhere = Pose::from_parts(Vec3::ONE, Quat::from_rotation_x(1.0));
+        for alpha in [0.0, 0.3, 0.999, 1.0] {
+            assert_eq!(bits(&interpolate(&at, &at, alpha)), bits(&at), "{alpha}");
+        }
+        assert_eq!(bits(&interpolate(&at, &elsewhere, 0.0)), bits(&at));
     }
 
     #[test]

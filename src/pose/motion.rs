@@ -158,24 +158,21 @@ impl Trajectory {
     pub fn begin(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
         // Rapier keeps the velocity of the last step for a body that is kinematic by position. Of one that
         // was put elsewhere since, that says nothing of where it goes.
-        let is_led = body.body_type() == RigidBodyType::KinematicPositionBased;
-        let is_stale = self.put_at == Some(tick) && is_led;
+        let is_stale = self.put_at == Some(tick) && is_led(body);
         self.before = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
     }
 
-    /// Right after it.
-    pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32) {
-        let led_by_origin = smoothing == Smoothing::Interpolate
-            && body.body_type() == RigidBodyType::KinematicPositionBased;
-        self.center = if led_by_origin {
+    /// Right after it. `has_moved`: the body is not where it was.
+    pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32, has_moved: bool) {
+        self.center = if smoothing == Smoothing::Interpolate && is_led(body) {
             Vector::ZERO
         } else {
             finite_center(body)
         };
         self.after = finite_velocity(body);
-        if !is_in_motion(body) {
+        if stands(body, has_moved) {
             // It has come to rest, and does not swing past that.
-            self.before = None;
+            (self.before, self.after) = (None, RigidBodyVelocity::default());
         }
         // Not seen at the beginning: it was asleep, and whatever set it in motion did so at once.
         self.before.get_or_insert(self.after);
@@ -253,6 +250,7 @@ impl Motions<'_> {
         let after = || self.trajectories.each_ref().map(|it| &it.after);
         let ends = [self.previous, self.current];
         match smoothing {
+            Smoothing::Interpolate | Smoothing::Hermite if weights.alpha <= 0.0 => *self.previous,
             Smoothing::Interpolate => about_centers(self.plain, ends, centers(), weights.alpha),
             Smoothing::Hermite => {
                 let before = self.trajectories.each_ref();
@@ -280,6 +278,16 @@ pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
 pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     let center = body.mass_properties().local_mprops.local_com;
     Some(center).filter(|it| it.is_finite()).unwrap_or_default()
+}
+
+/// Whether a body was at rest in the last step. Rapier gives one that is kinematic by position and stays where it is a
+/// velocity all the same, which is nothing but rounding.
+pub(super) fn stands(body: &RigidBody, has_moved: bool) -> bool {
+    !is_in_motion(body) || (is_led(body) && !has_moved)
+}
+
+fn is_led(body: &RigidBody) -> bool {
+    body.body_type() == RigidBodyType::KinematicPositionBased
 }
 
 fn is_in_motion(body: &RigidBody) -> bool {

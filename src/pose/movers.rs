@@ -168,7 +168,8 @@ impl Movers {
                 && let Some(body) = world.physics.bodies.get(self.handles[place])
             {
                 let trajectory = &mut self.trajectories[place];
-                trajectory.end(body, smoothing(self.keys[place]), dt);
+                let has_moved = self.previous[place] != self.current[place];
+                trajectory.end(body, smoothing(self.keys[place]), dt, has_moved);
                 self.are_special[place] = !trajectory.is_plain();
             }
         }
@@ -240,8 +241,13 @@ impl Movers {
         self.current[place] = current;
     }
 
-    pub fn turn(&mut self, place: usize, by: Rotation) {
+    /// The body and its motion have been turned, after `tick` steps.
+    pub fn turn(&mut self, place: usize, by: Rotation, tick: u64) {
         self.trajectories[place].turn(by);
+        if by != Rotation::IDENTITY {
+            // The velocity that Rapier keeps of a body that is kinematic by position is not turned.
+            self.trajectories[place].put(tick);
+        }
     }
 
     pub fn stop(&mut self, place: usize) {
@@ -267,7 +273,7 @@ impl Movers {
     ) {
         let trajectory = &mut self.trajectories[place];
         trajectory.begin(body, max_linear_velocity, dt, tick);
-        trajectory.end(body, smoothing, dt);
+        trajectory.end(body, smoothing, dt, true);
     }
 }
 

@@ -59,8 +59,9 @@ pub(super) fn about_centers(
     let start = Rotations::of(ends[0]).rotate(center);
     let end = Rotations::of(ends[1]).rotate(center);
     let shown = Rotations::of(plain).rotate(center);
-    let off = (start + (end - start) * alpha - shown).to_array();
-    std::array::from_fn(|i| Pose::from_parts(plain[i].translation + off[i], plain[i].rotation))
+    // Taken away where nothing is to be, which leaves −0 as it is.
+    let off = (shown - (start - (start - end) * alpha)).to_array();
+    std::array::from_fn(|i| Pose::from_parts(plain[i].translation - off[i], plain[i].rotation))
 }
 
 /// Along curves that have the `velocities` of both ends, which are `dt` seconds apart.
@@ -73,9 +74,6 @@ pub(super) fn hermite(
     weights: &Weights,
 ) -> [Pose; LANES] {
     let [previous, current] = ends;
-    if weights.alpha <= 0.0 {
-        return *previous;
-    }
     let [before, after] = velocities.map(|velocities| Way::new(velocities, dt));
     let turned = ends.map(Rotations::of);
     let rotation = hermite_rotation(turned, [before.turned, after.turned], weights);
@@ -90,7 +88,7 @@ pub(super) fn hermite(
     // A body at rest is shown where it is, to the bit.
     for i in zeros(before.length_squared() + after.length_squared()) {
         if previous[i] == current[i] {
-            poses[i] = previous[i];
+            poses[i] = current[i];
         }
     }
     poses

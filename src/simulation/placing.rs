@@ -99,7 +99,8 @@ impl Simulation {
     /// The body and its motion were moved, and are shown there.
     fn shown_moved(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
         let shown = self.pose(key).map(|shown| by * shown);
-        if let Some(current) = self.state.pairs.transform(key, handle, by) {
+        let tick = self.tick();
+        if let Some(current) = self.state.pairs.transform(key, handle, by, tick) {
             self.show_at(key, shown.filter(Pose::is_finite).unwrap_or(current));
             if self.resimulation.is_none() {
                 self.change_error(ErrorChange::Turn(key, by.rotation));

@@ -213,9 +213,14 @@ impl Model {
             } else {
                 rapiers.mass_properties().local_mprops.local_com
             };
-            let after = velocity(rapiers);
+            let has_stayed = is_led(rapiers) && previous == current;
+            let after = if has_stayed {
+                Velocity::default() // whatever rounding makes of it
+            } else {
+                velocity(rapiers)
+            };
             let mut before = before.unwrap_or(after);
-            if rapiers.is_sleeping() || !rapiers.is_enabled() {
+            if rapiers.is_sleeping() || !rapiers.is_enabled() || has_stayed {
                 // It came to rest where it is: it does not swing past that.
                 before = after;
             }

@@ -16,7 +16,7 @@ use crate::key::BodyKey;
 use crate::key::Keys;
 
 use super::correction::difference;
-use super::motion::{Pair, Smoothing};
+use super::motion::{Pair, Smoothing, stands};
 use super::movers::Movers;
 use super::onward::Onward;
 use super::smoothing_settings::SmoothingSettings;
@@ -122,7 +122,10 @@ impl Pairs {
         let goes_on = |(place, key): (usize, &BodyKey)| {
             let is_latest = settings.of(*key) == Smoothing::Latest;
             let handle = self.movers.handle(place).filter(|_| !is_latest)?;
-            bodies.get(handle).map(Onward::of)
+            let pair = self.movers.pair(place);
+            let has_moved = pair.previous != pair.current;
+            let body = bodies.get(handle).filter(|body| !stands(body, has_moved));
+            body.map(Onward::of)
         };
         let movers = self.movers.keys().iter().enumerate();
         movers

@@ -67,8 +67,14 @@ impl Pairs {
     }
 
     /// The body and its motion have been moved by an isometry of the world. Gives where it is now; `None` if that is
-    /// nowhere.
-    pub fn transform(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) -> Option<Pose> {
+    /// nowhere. `tick` steps have been made.
+    pub fn transform(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        by: &Pose,
+        tick: u64,
+    ) -> Option<Pose> {
         let place = self.list(key, handle);
         let pair = self.movers.pair(place);
         let current = by * pair.current;
@@ -78,7 +84,7 @@ impl Pairs {
         // Beyond all numbers there is nothing to come from.
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
         self.movers.set(place, previous.unwrap_or(current), current);
-        self.movers.turn(place, by.rotation);
+        self.movers.turn(place, by.rotation, tick);
         if let Some(pair) = self.displaced.get_mut(&key) {
             pair.transform(by);
         }

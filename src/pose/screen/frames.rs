@@ -3,6 +3,7 @@
 use rapier::math::Pose;
 use slotmap::SecondaryMap;
 
+use crate::dim::is_same;
 use crate::key::BodyKey;
 
 use super::super::changes::Changes;
@@ -127,7 +128,7 @@ impl Screen {
         for (((key, marks), shown), pose) in keys.iter().zip(marks).zip(shown).zip(poses) {
             // In parts: a pose copied whole would go into the list by way of the stack.
             let pose = Pose::from_parts(pose.translation, pose.rotation);
-            if pose != *shown || marks.is_unreported {
+            if !is_same(&pose, shown) || marks.is_unreported {
                 *shown = pose;
                 marks.moved_at = index(self.moved.len());
                 marks.is_unreported = false;

@@ -14,6 +14,7 @@ use std::time::Duration;
 use rapier::math::Pose;
 use slotmap::SecondaryMap;
 
+use crate::dim::is_same;
 use crate::key::BodyKey;
 use crate::key_log::KeyLog;
 
@@ -170,7 +171,7 @@ impl Screen {
             *unseen = pose;
             let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
             self.report(key, pose, moved_at.map_or(0, index));
-        } else if self.pose(key) != Some(pose) {
+        } else if self.pose(key).is_none_or(|shown| !is_same(&shown, &pose)) {
             let place = self.list(key);
             self.shown[place] = pose;
             self.marks[place].is_unreported = true;
@@ -208,7 +209,7 @@ impl Screen {
         let moved_at = marks.moved_at;
         self.bodies.insert(key, Shown::Resting { pose, moved_at });
         self.rested.grow(self.bodies.len());
-        if before != Some(now) || marks.is_unreported {
+        if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
             self.report_resting(key, now);
         }
     }
