@@ -39,9 +39,10 @@ pub struct Screen {
     /// Bodies whose last change was shown while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
-    /// The number of the last frame, and how far between two states it was.
+    /// The number of the last frame, how far between two states it was, and in simulated time, in seconds.
     number: u64,
     alpha: f32,
+    time: f64,
 }
 
 /// What is shown of a body.
@@ -88,6 +89,8 @@ impl Marks {
 pub(crate) struct Moment<'a> {
     /// The number of the frame: higher than that of every one before.
     pub frame: u64,
+    /// Simulated time that is shown, in seconds.
+    pub time: f64,
     /// How far between the two states.
     pub alpha: f32,
     /// How far beyond the second one, in seconds, and how each of the movers goes on there.
@@ -142,20 +145,32 @@ impl Screen {
         }
     }
 
+    /// Makes of copies the way from where bodies were shown last to the first of their two states.
+    pub(crate) fn lead_to(&self, movers: &mut Movers) {
+        for place in 0..movers.len() {
+            let key = movers.keys()[place];
+            let shown = self.pose(key).filter(|_| self.bodies.contains_key(key));
+            let error = self.error(key).copied().unwrap_or_default();
+            let back = Pose::from_parts(-error.translation, error.rotation.inverse());
+            movers.lead(place, shown.map(|shown| shown_with(&back, &shown)));
+        }
+    }
+
     /// A body was inserted there.
     pub fn insert(&mut self, key: BodyKey, pose: Pose) {
         self.unseen.insert(key, pose);
     }
 
     /// A frame that shows what the last one has shown.
-    pub fn show_same(&mut self, frame: u64) {
+    pub fn show_same(&mut self, frame: u64, time: f64) {
         self.number = frame;
+        self.time = time;
         self.moved.clear();
         self.removed.clear();
     }
 
     fn begin(&mut self, moment: &Moment) {
-        self.show_same(moment.frame);
+        self.show_same(moment.frame, moment.time);
         self.unseen.clear();
         self.alpha = moment.alpha;
     }
@@ -238,6 +253,11 @@ impl Screen {
 
     pub fn alpha(&self) -> f32 {
         self.alpha
+    }
+
+    /// Simulated time that the last frame has shown, in seconds.
+    pub fn time(&self) -> f64 {
+        self.time
     }
 
     /// The number of the last frame.
