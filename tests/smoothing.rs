@@ -787,11 +787,10 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
         let start = simulation.frame().number - 1;
         for ms in [0, 3, 7, 0, 15, 5, 600, 3] {
             advance(&mut simulation, ms);
-            let (since, _) = simulation.changes_since(start).unwrap();
-            let listed = simulation.moved().iter().copied().chain(since);
-            for (key, pose) in listed.collect::<Vec<_>>() {
-                let own = simulation.body(key).unwrap().position();
-                assert_eq!(bits(&pose), bits(own), "{smoothing:?}");
+            let since = simulation.changes_since(start).unwrap();
+            for (key, pose) in simulation.moved().iter().chain(&*since.moved) {
+                let own = simulation.body(*key).unwrap().position();
+                assert_eq!(bits(pose), bits(own), "{smoothing:?}");
             }
             for key in &keys {
                 let own = simulation.body(*key).unwrap().position();

@@ -241,6 +241,13 @@ impl Movers {
         self.current[place] = current;
     }
 
+    /// The body comes from there to what was its previous state, on a straight way; if nobody knows from where, it stands.
+    pub fn lead(&mut self, place: usize, from: Option<Pose>) {
+        self.current[place] = self.previous[place];
+        self.previous[place] = from.unwrap_or(self.current[place]);
+        self.are_special[place] = false;
+    }
+
     /// The body and its motion have been turned, after `tick` steps.
     pub fn turn(&mut self, place: usize, by: Rotation, tick: u64) {
         self.trajectories[place].turn(by);

@@ -198,6 +198,8 @@ impl Simulation {
         self.frame.number = self.frame.number.max(screen.number() + 1);
         let moment = Moment {
             frame: self.frame.number,
+            time: self.clock.simulated().as_secs_f64()
+                - f64::from(self.frame.dt * (1.0 - self.frame.alpha)),
             alpha: self.frame.alpha,
             beyond: None,
             elapsed: std::mem::take(&mut self.shown_for),

@@ -139,12 +139,13 @@ impl Overlap {
             slack: 1.0,
             ..RunnerSettings::default()
         };
+        let real_time = simulation.clock().real_time();
         let mut overlap = Self {
-            view: View::new(settings, simulation.take_screen()),
+            view: View::new(settings, simulation.take_screen(), real_time),
             run: simulation.id(),
             published: None,
             is_stopped: simulation.clock().settings().stands_still(),
-            real_time: simulation.clock().real_time(),
+            real_time,
             longest_frame: Duration::ZERO,
             simulation: Some(simulation),
             under_way: None,
@@ -157,6 +158,7 @@ impl Overlap {
             change: None,
         };
         overlap.publish();
+        overlap.view.begin();
         overlap
     }
 
@@ -243,6 +245,12 @@ impl Overlap {
 
     /// Ends the other thread, and returns the simulation after the current step. The hook after
     /// that is not called, and the frames that wait for it do not count.
+    ///
+    /// What goes on with the simulation continues smoothly from what was shown, as after [`Runner::stop`]. In one thread
+    /// the first frame leaps ahead by the slack: by a step, 17 ms at 60 Hz, unless [set](Self::set_slack) otherwise; less by
+    /// those frames that do not count.
+    ///
+    /// [`Runner::stop`]: super::Runner::stop
     ///
     /// # Panics
     /// If the step that is under way panicked.

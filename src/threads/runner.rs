@@ -177,7 +177,7 @@ where
         let clock = runner.clock;
         let thread = Builder::new().name("physics".into()).spawn(move || {
             run(&mut physics, clock);
-            physics.into_parts()
+            physics.end(clock.now())
         });
         runner.thread = Some(thread.expect("the system starts a thread for the physics"));
         runner
@@ -189,9 +189,10 @@ where
         hooks: H,
         settings: RunnerSettings,
     ) -> (Self, Physics<H>) {
-        let view = View::new(settings, simulation.take_screen());
+        let now = simulation.clock().real_time();
+        let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
-        let clock = WallClock::new(simulation.clock().real_time());
+        let clock = WallClock::new(now);
         let (sender, orders) = orders(settings.commands);
         let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
         let mut runner = Self {
@@ -201,7 +202,8 @@ where
             view,
             clock,
         };
-        runner.view.expect(&runner.mailbox);
+        runner.view.fetch(&runner.mailbox);
+        runner.view.begin();
         (runner, physics)
     }
 
@@ -406,7 +408,11 @@ where
         self.view.take_failures(&self.mailbox)
     }
 
-    /// Ends the thread after the current step. Returns the simulation and the hooks.
+    /// Ends the thread after the current step, and lets the time since then pass. Returns the simulation and the hooks.
+    ///
+    /// What goes on with the simulation continues smoothly from what was shown. A new `Runner` shows no standstill and no
+    /// leap: see [`View::time`]. In one thread frames show the slack less of the past, so the first one leaps ahead by
+    /// it: by half a step, 8 ms at 60 Hz, unless [set](RunnerSettings::slack) otherwise.
     ///
     /// # Panics
     /// If the thread has panicked where no hook and no step was running, which is a bug in this crate.

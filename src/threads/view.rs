@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::pose::{Changes, Moment, Screen};
+use crate::pose::{Changes, Moment, Movers, Screen};
 use crate::step::Event;
 use rapier::math::Pose;
 
@@ -26,11 +26,11 @@ pub struct View<E> {
     screen: Screen,
     /// Real time of the last frame.
     now: Duration,
-    /// Simulated time that is shown, in seconds; it never goes back but with the simulation, and to the newest state in a
-    /// pause.
-    time: f64,
-    /// The simulation of the newest state, and its tick.
-    newest: (u64, u64),
+    /// The simulation of the newest state, and its tick; `None` if what is shown is not its time.
+    newest: Option<(u64, u64)>,
+    /// Whether more or less was shown before this than is due: until that is made up for, it goes on at half the speed, or
+    /// half as fast again.
+    comes_from_another: bool,
     /// What was shown last: of which state, how far between its poses, and how far beyond.
     moment: Option<(Arc<Snapshot>, f32, f32)>,
     tick: u64,
@@ -39,14 +39,14 @@ pub struct View<E> {
 }
 
 impl<E> View<E> {
-    pub(super) fn new(settings: RunnerSettings, screen: Screen) -> Self {
+    pub(super) fn new(settings: RunnerSettings, screen: Screen, now: Duration) -> Self {
         Self {
             settings,
             mail: Mail::default(),
             screen,
-            now: Duration::ZERO,
-            time: 0.0,
-            newest: (0, 0),
+            now,
+            newest: None,
+            comes_from_another: false,
             moment: None,
             tick: 0,
             alpha: 0.0,
@@ -64,11 +64,40 @@ impl<E> View<E> {
         self.settings.slack = slack;
     }
 
-    /// Bodies that were never shown have a pose before the first frame: entities keep them.
-    pub(super) fn expect(&mut self, mailbox: &Mailbox<E>) {
-        self.fetch(mailbox);
-        if let Some(newest) = self.mail.states.back() {
-            self.screen.expect(&newest.snapshot.movers);
+    /// Goes on from what the screen has shown of the simulation.
+    pub(super) fn begin(&mut self) {
+        let Some(Handed { snapshot, changes }) = self.mail.states.back_mut() else {
+            return;
+        };
+        let (end, dt, shown) = (snapshot.time.as_secs_f64(), snapshot.dt, self.screen.time());
+        if shown <= end + self.settings.most_beyond() * dt {
+            self.newest = Some((snapshot.run, snapshot.tick));
+            self.comes_from_another = shown > 0.0;
+        }
+        // The newest state is of one step, and what was shown may be before that: the way from there is made up.
+        let missing = end - dt - shown;
+        let before = if missing > NANOSECOND {
+            let mut movers = Movers::default();
+            movers.copy_shown(&snapshot.movers);
+            self.screen.lead_to(&mut movers);
+            Some(Snapshot {
+                run: snapshot.run,
+                frame: snapshot.frame,
+                tick: snapshot.tick.saturating_sub(1),
+                movers,
+                correction: snapshot.correction,
+                time: Duration::from_secs_f64((end - dt).max(0.0)),
+                dt: missing,
+                ..Snapshot::default()
+            })
+        } else {
+            None
+        };
+        // Bodies that were never shown have a pose before the first frame: entities keep them.
+        self.screen.expect(&snapshot.movers);
+        if let Some(snapshot) = before.map(Arc::new) {
+            let changes = std::mem::take(changes);
+            self.mail.states.push_front(Handed { snapshot, changes });
         }
     }
 
@@ -94,22 +123,29 @@ impl<E> View<E> {
         let Some(Handed { snapshot, .. }) = self.mail.states.back() else {
             return;
         };
-        let newest = (snapshot.run, snapshot.tick);
-        let last = std::mem::replace(&mut self.newest, newest);
-        if last.0 != newest.0 || last.1 > newest.1 {
-            // Another simulation, or one that went back in time: what was shown is not its time.
-            self.time = 0.0;
-        }
+        let (run, tick) = (snapshot.run, snapshot.tick);
+        let last = self.newest.replace((run, tick));
+        // Of another simulation, or of one that went back in time, what was shown is not its time.
+        let is_its = |(last_run, last_tick)| last_run == run && last_tick <= tick;
+        let last = last
+            .filter(|last| is_its(*last))
+            .map_or(0.0, |_| self.screen.time());
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
         let Pace { real, time, speed } = self.mail.pace;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = time.as_secs_f64() + now.saturating_sub(real).as_secs_f64() * speed;
-        let mut due = (present - self.settings.delay() * dt).max(self.time);
+        let mut due = (present - self.settings.delay() * dt).max(last);
         let mut most = end;
         let mut decayed = elapsed;
         if speed > 0.0 {
             most += self.settings.most_beyond() * dt;
             self.is_starved = due > end;
+            let passed = elapsed.as_secs_f64() * speed;
+            let (slow, fast) = (last + passed / 2.0, last + passed * 1.5);
+            self.comes_from_another &= !(slow..=fast).contains(&due);
+            if self.comes_from_another {
+                due = due.clamp(slow, fast);
+            }
         } else {
             // What is done in a pause is shown: the frames go on to it.
             if snapshot.is_stopped {
@@ -118,16 +154,16 @@ impl<E> View<E> {
             self.is_starved = false;
             decayed = Duration::ZERO;
         }
-        self.time = due.min(most);
-        self.show_time(self.time - end, decayed);
+        let time = due.min(most);
+        self.show_time(time, time - end, decayed);
     }
 
-    /// Shows the time that is to be shown, which is so much beyond the newest state.
-    fn show_time(&mut self, beyond: f64, elapsed: Duration) {
+    /// Shows a time, which is so much beyond the newest state.
+    fn show_time(&mut self, time: f64, beyond: f64, elapsed: Duration) {
         // The first state that is after it, the newest if none is: as in one thread, a moment between two steps is of the
         // later one.
         let states = &mut self.mail.states;
-        let is_over = |state: &Handed| state.snapshot.time.as_secs_f64() < self.time + NANOSECOND;
+        let is_over = |state: &Handed| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
         let place = states.partition_point(is_over);
         let place = place.min(states.len() - 1);
         let mut changes = Changes::default();
@@ -135,7 +171,7 @@ impl<E> View<E> {
             changes.append(std::mem::take(&mut state.changes));
         }
         let snapshot = Arc::clone(&states[place].snapshot);
-        self.alpha = alpha(&snapshot, self.time);
+        self.alpha = alpha(&snapshot, time);
         self.tick = snapshot.tick;
         #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
         let beyond = beyond.max(0.0) as f32;
@@ -147,10 +183,11 @@ impl<E> View<E> {
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
             && self.moment.as_ref().is_some_and(is_same)
         {
-            return self.screen.show_same(frame);
+            return self.screen.show_same(frame, time);
         }
         let moment = Moment {
             frame,
+            time,
             alpha: self.alpha.min(LARGEST_ALPHA),
             beyond: (beyond > 0.0 && !snapshot.onward.is_empty())
                 .then_some((beyond, &snapshot.onward)),
@@ -161,7 +198,7 @@ impl<E> View<E> {
         self.moment = Some((snapshot, self.alpha, beyond));
     }
 
-    fn fetch(&mut self, mailbox: &Mailbox<E>) {
+    pub(super) fn fetch(&mut self, mailbox: &Mailbox<E>) {
         mailbox.take(&mut self.mail, &self.settings);
     }
 
@@ -208,10 +245,15 @@ impl<E> View<E> {
         self.alpha
     }
 
-    /// Simulated time that is shown, in seconds. In a pause it goes on to that of the newest state, and stops there.
+    /// Simulated time that is shown, in seconds. It never goes back but with the simulation. In a pause it goes on to that
+    /// of the newest state, and stops there.
+    ///
+    /// A `Runner` or an `Overlap` begins with the time that its simulation has shown last. If that is earlier or later
+    /// than its own delay has it, time goes half as fast again, or half as fast, until that is made up for. From one
+    /// thread to an `Overlap` it may stand still for a part of a step, as no later state is known.
     #[must_use]
     pub fn time(&self) -> f64 {
-        self.time
+        self.screen.time()
     }
 
     /// Whether the state to be shown is late: what is shown instead is a [setting](RunnerSettings::starved).
@@ -279,7 +321,7 @@ mod tests {
             let event = |tick| Event::Quarantined(Quarantined { tick, body });
             mail.events = ticks.map(|tick| (tick, vec![event(tick)])).into();
         });
-        let mut view = View::new(RunnerSettings::default(), Screen::default());
+        let mut view = View::new(RunnerSettings::default(), Screen::default(), Duration::ZERO);
         view.fetch(&mailbox);
         let come = view.take_events(&mailbox, Some(5));
         assert!(come.iter().map(Event::tick).eq(ticks[..6].iter().copied()));

@@ -7,6 +7,7 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 
 use super::super::changes::Changes;
+use super::super::correction::shown_with;
 use super::super::movers::Movers;
 use super::super::onward::move_on;
 use super::super::paths::Weights;
@@ -56,20 +57,32 @@ impl Screen {
         }
     }
 
+    /// Makes of copies the way from where bodies were shown last to the first of their two states.
+    pub(crate) fn lead_to(&self, movers: &mut Movers) {
+        for place in 0..movers.len() {
+            let key = movers.keys()[place];
+            let shown = self.pose(key).filter(|_| self.bodies.contains_key(key));
+            let error = self.error(key).copied().unwrap_or_default();
+            let back = Pose::from_parts(-error.translation, error.rotation.inverse());
+            movers.lead(place, shown.map(|shown| shown_with(&back, &shown)));
+        }
+    }
+
     /// A body was inserted there.
     pub fn insert(&mut self, key: BodyKey, pose: Pose) {
         self.unseen.insert(key, pose);
     }
 
     /// A frame that shows what the last one has shown.
-    pub fn show_same(&mut self, frame: u64) {
+    pub fn show_same(&mut self, frame: u64, time: f64) {
         self.number = frame;
+        self.time = time;
         self.moved.clear();
         self.removed.clear();
     }
 
     fn begin(&mut self, moment: &Moment) {
-        self.show_same(moment.frame);
+        self.show_same(moment.frame, moment.time);
         self.unseen.clear();
         self.alpha = moment.alpha;
     }

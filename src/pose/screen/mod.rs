@@ -46,9 +46,10 @@ pub struct Screen {
     /// Bodies whose last change was shown while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
-    /// The number of the last frame, and how far between two states it was.
+    /// The number of the last frame, how far between two states it was, and in simulated time, in seconds.
     number: u64,
     alpha: f32,
+    time: f64,
 }
 
 /// What is shown of a body.
@@ -95,6 +96,8 @@ impl Marks {
 pub(crate) struct Moment<'a> {
     /// The number of the frame: higher than that of every one before.
     pub frame: u64,
+    /// Simulated time that is shown, in seconds.
+    pub time: f64,
     /// How far between the two states.
     pub alpha: f32,
     /// How far beyond the second one, in seconds, and how each of the movers goes on there.
@@ -119,6 +122,11 @@ impl Screen {
 
     pub fn alpha(&self) -> f32 {
         self.alpha
+    }
+
+    /// Simulated time that the last frame has shown, in seconds.
+    pub fn time(&self) -> f64 {
+        self.time
     }
 
     /// The number of the last frame.

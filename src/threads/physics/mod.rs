@@ -90,7 +90,14 @@ impl<H: Hooks> Physics<H> {
         physics
     }
 
-    /// What is left of it at the end.
+    /// The end, with the time that has passed by then: what goes on from there does not stand still for that long.
+    pub fn end(mut self, now: Duration) -> (Simulation, H) {
+        self.now = now;
+        self.pass_time();
+        self.into_parts()
+    }
+
+    /// What is left of it.
     pub fn into_parts(mut self) -> (Simulation, H) {
         discard(std::iter::from_fn(|| self.orders.pop()));
         discard(self.asked);

@@ -45,6 +45,7 @@ fn bits(simulation: &Simulation) -> Vec<(RigidBodyHandle, Pose, Vector, AngVecto
 fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
     let moment = Moment {
         frame: physics.simulation.frame().number,
+        time: 0.0,
         alpha,
         beyond: None,
         elapsed: Duration::ZERO,

@@ -14,8 +14,8 @@ mod copies;
 use super::*;
 use crate::pose::{Moment, Movers, Screen};
 use crate::threads::mailbox::SOON;
-use crate::threads::{Runner, Starved, View};
-use crate::{ClockSettings, Event, ForceGenerator, Rate, Smoothing, Step};
+use crate::threads::{Overlap, Runner, Starved, View};
+use crate::{ClockSettings, Correction, Event, ForceGenerator, Rate, Smoothing, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;
@@ -47,6 +47,13 @@ where
         };
         let (runner, physics) = Runner::without_thread(simulation, hooks, settings);
         Self { physics, runner }
+    }
+
+    /// Stopped at `now`, as [`Runner::stop`] does.
+    fn stop(mut self, now: Duration) -> (Simulation, H) {
+        let (mut simulation, hooks) = self.physics.end(now);
+        simulation.put_screen(self.runner.view.take_screen());
+        (simulation, hooks)
     }
 
     /// All that was sent, and all that is due.

@@ -359,7 +359,7 @@ fn a_view_without_a_state_shows_nothing() {
         slack: f32::NAN,
         ..RunnerSettings::default()
     };
-    let mut view = View::<()>::new(settings, Screen::default());
+    let mut view = View::<()>::new(settings, Screen::default(), Duration::ZERO);
     view.update(&Mailbox::default(), MS(u64::MAX / 2));
     assert!(view.moved().is_empty() && view.removed().is_empty() && !view.is_starved());
 }
@@ -384,4 +384,149 @@ fn what_is_too_late_is_dropped_and_counted() {
         MS(490)
     );
     assert_eq!(both.physics.simulation.clock().real_time(), MS(800));
+}
+
+/// What shows a simulation.
+enum Host {
+    Loop(Simulation),
+    Overlap(Box<Overlap>),
+    /// With its wall clock.
+    Runner(Box<Both<Idle>>, Duration),
+}
+
+impl Host {
+    fn new(simulation: Simulation, kind: u32) -> Self {
+        match kind % 3 {
+            0 => Self::Loop(simulation),
+            1 => Self::Overlap(Overlap::new(simulation).into()),
+            _ => {
+                let now = simulation.clock().real_time();
+                Self::Runner(Both::new(simulation, Idle).into(), now)
+            }
+        }
+    }
+
+    fn stop(self) -> Simulation {
+        match self {
+            Self::Loop(simulation) => simulation,
+            Self::Overlap(overlap) => overlap.stop(),
+            Self::Runner(both, now) => both.stop(now).0,
+        }
+    }
+
+    /// Where the body is shown in a frame of so long, and at which simulated time.
+    fn frame(&mut self, frame_time: Duration, key: BodyKey) -> (f32, Option<f64>) {
+        let (pose, time) = match self {
+            Self::Loop(simulation) => {
+                simulation.advance(frame_time, |_, _| ());
+                (simulation.pose(key), None)
+            }
+            Self::Overlap(overlap) => {
+                let view = overlap.frame(frame_time, &mut Idle).unwrap();
+                (view.pose(key), Some(view.time()))
+            }
+            Self::Runner(both, now) => {
+                *now += frame_time;
+                both.in_time(*now);
+                let view = both.frame(*now);
+                (view.pose(key), Some(view.time()))
+            }
+        };
+        (pose.unwrap().translation.x, time)
+    }
+}
+
+#[test]
+fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
+    for (from, to) in (0..9).map(|i| (i / 3, i % 3)) {
+        for restart in 31..=42 {
+            let (simulation, key) = flyer();
+            let mut host = Host::new(simulation, from);
+            let (mut last, mut last_time) = (0.0, 0.0);
+            for i in 1..80 {
+                if i == restart {
+                    host = Host::new(host.stop(), to);
+                }
+                let (x, time) = host.frame(MS(3), key);
+                let time = time.unwrap_or(last_time);
+                if i > 30 {
+                    let by = x - last;
+                    let case =
+                        format!("{by} from {from} to {to} in frame {i}, restarted in {restart}");
+                    // A steady frame is 0.3 m. Where the delay grows it is half of that, or nothing where it grows by a
+                    // whole step; where it shrinks half as much again, or all that is left out in one thread.
+                    let least = if (from, to) == (0, 1) { 0.0 } else { 0.149 };
+                    let most = if to == 0 {
+                        [0.3, 1.3, 0.8][from as usize]
+                    } else {
+                        0.45
+                    };
+                    assert!((least..most + 1e-3).contains(&by), "{case}");
+                    assert!(from != 2 || to != 2 || by > 0.299, "{case}");
+                    assert!(time >= last_time, "{time} after {last_time}, {case}");
+                }
+                (last, last_time) = (x, time);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_visual_error_lasts_as_long_whoever_shows_it() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        simulation.set_correction(Some(Correction::default()));
+        simulation.set_rewind_limits(10, usize::MAX);
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
+        simulation.advance(MS(10_000), |_, _| ());
+        let aside = Pose::translation(0.0, 1.0, 0.0);
+        let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
+        simulation.resimulate(999, again).unwrap();
+        let y = |simulation: &Simulation| simulation.pose(key).unwrap().translation.y;
+        assert_eq!(y(&simulation), 0.0);
+        let simulation = match kind {
+            0 => simulation,
+            kind => {
+                let mut host = Host::new(simulation, kind);
+                host.frame(MS(1), key);
+                host.stop()
+            }
+        };
+        let mut simulation = simulation;
+        simulation.advance(MS(1), |_, _| ());
+        let y = y(&simulation);
+        assert!(y > 0.0 && y < 0.02, "{y} of {kind}");
+    }
+}
+
+#[test]
+fn what_comes_and_goes_while_nobody_runs_is_shown_at_once() {
+    for kind in 1..3 {
+        let (simulation, key) = flyer();
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(3), key);
+        }
+        let mut simulation = host.stop();
+        let new = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()];
+        let new = new.map(|body| {
+            let body = body.translation(Vector::Y * 9.0).gravity_scale(0.0);
+            simulation.insert(body, ColliderBuilder::ball(0.1))
+        });
+        simulation.remove(key).unwrap();
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..9 {
+            for key in new {
+                assert_eq!(host.frame(MS(1), key).0, 0.0);
+            }
+            let gone = match &host {
+                Host::Loop(simulation) => simulation.pose(key),
+                Host::Overlap(overlap) => overlap.view().pose(key),
+                Host::Runner(both, _) => both.view().pose(key),
+            };
+            assert_eq!(gone, None);
+        }
+    }
 }
