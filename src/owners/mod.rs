@@ -155,8 +155,8 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Call it before the next frame, whose new keys may be equal to those of old entities. An entity that it returns has
-    /// no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
+    /// Call it before the next step, whose new keys may be equal to those of old entities: after a
+    /// [rollback](Simulation::roll_back), before the first step that is made again. An entity that it returns has no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
     /// every body's pose. For a runner, ask it for a clone.
     ///
     /// ```
@@ -225,7 +225,9 @@ impl<E: Copy + PartialEq> Owners<E> {
         since: Option<u64>,
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
+            // While steps are made again, some that the last frame has removed live.
             Some(keys) => keys
+                .filter(|key| bodies.pose(*key).is_none())
                 .filter_map(|key| Some((key, self.take(key)?)))
                 .collect(),
             None => self.take_if(|key, _| bodies.pose(key).is_none()),

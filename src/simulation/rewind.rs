@@ -108,7 +108,8 @@ pub enum ResimulateError<E> {
 /// everything in the hooks, by the input of that tick. Only the [origin](Self::shift_origin) stays where it was put: once
 /// that is shifted elsewhere, earlier states are no longer kept. Settings of the clock, of smoothing, corrections and history are not part
 /// of the state. What the game keeps beside the simulation, such as its components, it has to restore itself:
-/// [`Owners::unmatched`](crate::Owners::unmatched) finds bodies without an entity, and entities without a body.
+/// [`Owners::unmatched`](crate::Owners::unmatched), called right after [`roll_back`](Self::roll_back), finds bodies without
+/// an entity, and entities without a body.
 ///
 /// In the hooks of a step that is made again [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
 /// [`events`](Self::events) are those of that step, and [`Step::is_resimulated`] is set. What frames show,
