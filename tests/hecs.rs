@@ -1344,3 +1344,51 @@ fn what_a_restore_leaves_without_a_body_takes_none_away_later() {
         assert!(game.simulation().body(old).is_some());
     }
 }
+
+/// Without a call of `unmatched`, both have the key.
+#[test]
+fn an_entity_spawned_in_a_step_made_again_keeps_its_body_from_one_that_had_the_key() {
+    type End = fn(&mut Game, Entity);
+    let ends: [End; 4] = [
+        |game, late| game.despawn(late),
+        |game, late| game.world.despawn(late).unwrap(),
+        |game, late| drop(game.world.remove_one::<Body>(late).unwrap()),
+        |game, late| {
+            let simulation = game.simulation.as_mut().unwrap();
+            let other = simulation.insert_body(RigidBodyBuilder::fixed());
+            let Game {
+                world, entities, ..
+            } = game;
+            entities.attach(world, simulation, late, other).unwrap();
+        },
+    ];
+    for end in ends {
+        for is_synced_before in [false, true] {
+            let mut game = Game::new();
+            game.simulation().set_rewind_limits(50, usize::MAX);
+            game.frame(20);
+            let late = game.spawn(RigidBodyBuilder::dynamic());
+            let old = key(&game.world, late);
+            game.frame(20);
+            let (world, entities) = (&mut game.world, &mut game.entities);
+            let simulation = game.simulation.as_mut().unwrap();
+            simulation.roll_back(1).unwrap();
+            assert!(simulation.next_step().is_some());
+            let new = spawn(entities, world, simulation, RigidBodyBuilder::dynamic());
+            assert_eq!(key(world, new), old);
+            while simulation.make_step() {
+                simulation.next_step();
+            }
+            if is_synced_before {
+                game.frame(0);
+            }
+            end(&mut game, late);
+            game.frame(20);
+            game.frame(20);
+            assert!(game.simulation().body(old).is_some());
+            assert_eq!(game.entities.entity(old), Some(new));
+            let shown = game.simulation().pose(old);
+            assert_eq!(Some(game.pose(new)), shown);
+        }
+    }
+}

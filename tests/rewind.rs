@@ -683,6 +683,106 @@ fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
 }
 
 #[test]
+fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
+    let (mut simulation, key) = flyer_with_states(100);
+    let grow = |simulation: &mut Simulation, bodies: usize| {
+        simulation.advance(MS(10), |simulation, _| {
+            for _ in 0..bodies {
+                simulation.insert_body(RigidBodyBuilder::dynamic());
+            }
+        });
+    };
+    for _ in 0..8 {
+        grow(&mut simulation, 3);
+    }
+    let bytes = simulation.rewind_bytes();
+    simulation.set_rewind_limits(100, bytes);
+    // The present is larger than all the states before it.
+    grow(&mut simulation, 1_000);
+    let kept = simulation.rewindable();
+    assert!(kept.start > 0 && kept.end == 9, "{kept:?}");
+    let present = true_pose(&simulation, key);
+    for tick in [kept.start, 9, 8, kept.start, 9] {
+        simulation.rewind(tick).unwrap();
+        assert_eq!(simulation.rewindable(), kept.start..10);
+    }
+    assert_same(true_pose(&simulation, key), present);
+    simulation.rewind(8).unwrap();
+    grow(&mut simulation, 3);
+    assert!(simulation.rewind_bytes() <= bytes);
+    assert_eq!(simulation.rewindable().end, 9);
+}
+
+#[test]
+fn an_origin_that_is_shifted_outside_of_a_step_is_never_shifted_back() {
+    let shift = |simulation: &mut Simulation| simulation.shift_origin(Vector::X * 100.0).unwrap();
+    let all_due = |simulation: &mut Simulation| {
+        while simulation.next_step().is_some() {
+            simulation.make_step();
+        }
+    };
+    // Between two frames, before a frame's first step, after its last one, and before the first that is made again.
+    for place in 0..4 {
+        let (mut simulation, key) = flyer_with_states(20);
+        advance(&mut simulation, 50);
+        if place == 0 {
+            shift(&mut simulation);
+        }
+        simulation.begin_frame(MS(20));
+        if place == 1 {
+            shift(&mut simulation);
+        }
+        all_due(&mut simulation);
+        if place == 2 {
+            shift(&mut simulation);
+        }
+        if place == 3 {
+            simulation.roll_back(3).unwrap();
+            shift(&mut simulation);
+            all_due(&mut simulation);
+        }
+        simulation.end_frame();
+        advance(&mut simulation, 20);
+        let first = [5, 5, 7, 3][place];
+        assert_eq!(simulation.rewindable(), first..9, "{place}");
+        assert!(simulation.roll_back(2).is_err());
+        simulation.resimulate(first, |_, _| ()).unwrap();
+        let x = current_pose(&simulation, key).unwrap().translation.x;
+        assert!((x + 91.0).abs() < 1e-3, "{x} at {place}");
+    }
+}
+
+/// Shifts the origin after a step.
+struct ShiftsAfter(u64);
+
+impl Hooks for ShiftsAfter {
+    type Error = evenstep::OriginError;
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        if step.tick == self.0 {
+            simulation.shift_origin(Vector::X * 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_origin_that_is_shifted_after_a_step_is_shifted_again() {
+    // Within the frame, and after its last step.
+    for tick in [5, 9] {
+        let (mut simulation, key) = flyer_with_states(20);
+        let mut game = ShiftsAfter(tick);
+        simulation.advance_with(MS(100), &mut game).unwrap();
+        assert_eq!(simulation.rewindable(), 0..10);
+        for first in [2, 9] {
+            simulation.resimulate_with(first, &mut game).unwrap();
+            let x = current_pose(&simulation, key).unwrap().translation.x;
+            assert!((x + 90.0).abs() < 1e-3, "{x} from {first} on");
+        }
+    }
+}
+
+#[test]
 fn an_origin_that_is_shifted_in_a_step_is_shifted_again() {
     let (mut simulation, key) = flyer_with_states(20);
     let shift = |simulation: &mut Simulation, step: Step| {

@@ -67,6 +67,12 @@
 //! A simulation that was restored from a saved state may have bodies whose entity was despawned since, and lack
 //! those of entities that were spawned since: [`Entities::unmatched`] returns both. For a `Runner`, ask it for a clone.
 //!
+//! For a rollback, the game keeps its own components before each step, with the [`Body`]'s key, by an id of its own. To go
+//! back it calls [`Simulation::roll_back`], right then [`Entities::unmatched`], before a step that is made again gives a key
+//! anew, and then makes its entities what they were: it despawns those that were not there, spawns those that were, writes
+//! their components, and [attaches](Entities::attach) the bodies that have lost their entity. In the steps that are made
+//! again [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and [`sync`](Entities::sync) work as in all others.
+//!
 //! # Several worlds and simulations
 //! There is one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so
 //! several simulations may share a world, though their keys may be equal. Several worlds may share a simulation, and
@@ -245,7 +251,7 @@ impl Entities {
         let key = self.release(world, entity);
         (world.despawn(entity)).map_err(|_| EntityError::NoSuchEntity(entity))?;
         if let Some(key) = key {
-            self.owners.remove(bodies, key);
+            self.remove(world, bodies, key);
         }
         Ok(())
     }
@@ -292,7 +298,7 @@ impl Entities {
             self.detach(world, owner);
         }
         if let Some(before) = self.release(world, entity).filter(|before| *before != key) {
-            self.owners.remove(bodies, before);
+            self.remove(world, bodies, before);
         }
         let components = self.components(key, pose);
         world.insert(entity, components).expect("it is there");
@@ -323,7 +329,7 @@ impl Entities {
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Call it before the next frame, whose new keys may be equal to those of old entities. An entity that it returns
+    /// Call it before the next step, whose new keys may be equal to those of old entities. An entity that it returns
     /// loses its components [`Body`] and [`RenderPose`] at once, so nothing that is done with it later removes a body. A
     /// [`Body`] that is held outside of the world is not found: drop it before. The next [`sync`](Self::sync) writes
     /// every pose. [`Owners::unmatched`] has an example.
@@ -343,6 +349,14 @@ impl Entities {
         Unmatched {
             entities,
             ..self.owners.unmatched(simulation)
+        }
+    }
+
+    /// Removes a body that an entity has lost, unless another entity has it: one with the same key, in steps that were
+    /// made again.
+    fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
+        if self.owner(world, key).is_none() {
+            self.owners.remove(bodies, key);
         }
     }
 

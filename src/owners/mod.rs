@@ -155,8 +155,8 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Call it before the next frame, whose new keys may be equal to those of old entities. An entity that it returns has
-    /// no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
+    /// Call it before the next step, whose new keys may be equal to those of old entities: after a
+    /// [rollback](Simulation::roll_back), before the first step that is made again. An entity that it returns has no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
     /// every body's pose. For a runner, ask it for a clone.
     ///
     /// ```
@@ -226,7 +226,9 @@ impl<E: Copy + PartialEq> Owners<E> {
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
             Some(keys) => {
-                let taken = keys.iter().map(|key| Some((*key, self.take(*key)?)));
+                // While steps are made again, some that the last frame has removed live.
+                let gone = keys.iter().filter(|key| bodies.pose(**key).is_none());
+                let taken = gone.map(|key| Some((*key, self.take(*key)?)));
                 taken.flatten().collect()
             }
             None => self.take_if(|key, _| bodies.pose(key).is_none()),

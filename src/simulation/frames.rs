@@ -114,7 +114,12 @@ impl Simulation {
         if self.current_step().is_some() {
             return self.current_step();
         }
-        let step = self.peek()?;
+        let Some(step) = self.peek() else {
+            if self.phase == Phase::Made {
+                self.phase = Phase::Between;
+            }
+            return None;
+        };
         if self.ring.is_on() {
             span!("keep_state");
             self.ring.push(self.clock().clone(), self.state.clone());
@@ -179,7 +184,7 @@ impl Simulation {
         self.phase = Phase::Stepping;
         let State { world, log, .. } = &mut self.state;
         world.step(step, hooks, log, &mut self.events);
-        self.phase = Phase::Between;
+        self.phase = Phase::Made;
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
         self.take_poses(step, is_captured);
@@ -247,10 +252,10 @@ impl Simulation {
         true
     }
 
-    /// The last frame goes on, which was ended so that the state could be looked at.
+    /// The last frame goes on after its step, which was ended so that the state could be looked at.
     pub(crate) fn resume_frame(&mut self) {
         if !self.is_in_frame() {
-            self.phase = Phase::Between;
+            self.phase = Phase::Made;
             self.frame.number -= 1;
             self.changes.counts = std::mem::take(&mut self.frame.poses);
         }

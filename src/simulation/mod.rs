@@ -175,12 +175,14 @@ enum Phase {
     /// Between two frames.
     #[default]
     Outside,
-    /// In a frame, between two steps.
+    /// In a frame, before its first step or after its last one.
     Between,
     /// The game is at work on this step, which was taken and is not made yet.
     Taken(Step),
     /// Inside Rapier's step; afterwards, if that panicked.
     Stepping,
+    /// A step was made, to which the game reacts until it asks for the next one.
+    Made,
 }
 
 /// Which simulation it is. A copy is another one.

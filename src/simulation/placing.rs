@@ -165,7 +165,9 @@ impl Simulation {
     /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`;
     /// joints move with their bodies, the colliders of soft bodies follow in the next step. No velocity changes, and
     /// sleeping bodies stay asleep. The game has to move what it holds in world space itself, such as its
-    /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
+    /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured. For a rollback, shift it
+    /// in a hook, which [does so again](Self#what-is-made-again); elsewhere the [states kept](Self::set_rewind_limits) are
+    /// discarded.
     ///
     /// ```
     /// # use evenstep::rapier3d::prelude::*;
@@ -195,7 +197,7 @@ impl Simulation {
             return Err(OriginError(origin));
         }
         self.notice_edits();
-        if self.phase == Phase::Outside && self.resimulation.is_none() {
+        if !matches!(self.phase, Phase::Taken(_) | Phase::Made) {
             // No step that is made again would do it again.
             self.ring.clear();
         }

@@ -101,11 +101,15 @@ pub enum ResimulateError<E> {
 /// | play a recording, and check it | `Replay` |
 ///
 /// # What is made again
-/// Steps, not frames. The state before a step includes what the game did until then, also between frames. What it did
-/// between frames after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do everything
-/// in the hooks, by the input of that tick. Settings of the clock, of smoothing, corrections and history are not part
+/// Steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on, before and after
+/// [`make_step`](Self::make_step), until it asks for the next one: what its hooks do. The state before a step includes all
+/// that the game did until then, also elsewhere: between frames, or in a frame before its first step or after its last
+/// one. What it did elsewhere after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do
+/// everything in the hooks, by the input of that tick. Only the [origin](Self::shift_origin) stays where it was put: once
+/// that is shifted elsewhere, earlier states are no longer kept. Settings of the clock, of smoothing, corrections and history are not part
 /// of the state. What the game keeps beside the simulation, such as its components, it has to restore itself:
-/// [`Owners::unmatched`](crate::Owners::unmatched) finds bodies without an entity, and entities without a body.
+/// [`Owners::unmatched`](crate::Owners::unmatched), called right after [`roll_back`](Self::roll_back), finds bodies without
+/// an entity, and entities without a body.
 ///
 /// In the hooks of a step that is made again [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
 /// [`events`](Self::events) are those of that step, and [`Step::is_resimulated`] is set. What frames show,
@@ -122,8 +126,9 @@ impl Simulation {
     /// keeps none.
     ///
     /// A state's size is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
-    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), and when the [origin](Self::shift_origin) is shifted
-    /// between frames. A [clone](Self#the-state-as-a-value) and a saved state hold none of them.
+    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), and when the [origin](Self::shift_origin) is
+    /// shifted outside of a step. The state that a [rewind](Self::rewind) leaves is kept until the next step, beside these
+    /// limits. A [clone](Self#the-state-as-a-value) and a saved state hold none of them.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
         self.ring.set_limits(ticks, bytes);
     }
@@ -218,8 +223,7 @@ impl Simulation {
             self.phase = Phase::Outside;
             self.frame.dropped += self.clock.abort_frame();
         } else if self.ring.ticks().end <= self.tick() + 1 {
-            self.ring
-                .push_present(self.clock.clone(), self.state.clone());
+            self.ring.add(self.clock.clone(), self.state.clone());
         }
         self.clock.go_to(&clock);
         let left = self.swap_state(state);

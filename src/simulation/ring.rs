@@ -76,13 +76,9 @@ impl Ring {
         self.cut(self.ticks);
     }
 
-    /// Adds the present, for the way back to it: it pushes out none of those before the last steps.
-    pub fn push_present(&mut self, clock: Clock, state: State) {
-        self.add(clock, state);
-        self.cut(self.ticks.saturating_add(1));
-    }
-
-    fn add(&mut self, clock: Clock, state: State) {
+    /// Adds the state before the clock's next step, beside those that the limits allow: the present that a rewind
+    /// leaves pushes out none of the others, however large it is.
+    pub fn add(&mut self, clock: Clock, state: State) {
         self.take_from(clock.tick());
         if self.ticks().end != clock.tick() {
             self.clear();
