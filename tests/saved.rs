@@ -67,6 +67,40 @@ fn what_is_read_goes_on_to_the_bit() {
     assert!(read.len() > 3 && read[0].0 < 50, "{} states", read.len());
 }
 
+/// With the exceptions that are named at `Simulation::save`.
+#[cfg(feature = "enhanced-determinism")]
+#[test]
+fn soft_bodies_that_are_read_go_on_to_the_bit() {
+    let particles = |simulation: &Simulation| -> Vec<Vector> {
+        let soft_bodies = simulation.physics().soft_bodies.iter();
+        let all = |soft: &SoftBody| -> Vec<Vector> {
+            (0..soft.num_particles())
+                .map(|i| soft.particle_position(i))
+                .collect()
+        };
+        soft_bodies.flat_map(|(_, soft)| all(soft)).collect()
+    };
+    let mut here = Simulation::new(Rate::hz(60).unwrap());
+    let floor = ColliderBuilder::cuboid(20.0, 0.1, 20.0);
+    here.insert(RigidBodyBuilder::fixed(), floor);
+    let at = |y: f32| SoftBodyBuilder::cuboid(Vector::Y * y, Vector::splat(0.5), 3, 3, 3);
+    let cloth = SoftBodyBuilder::cloth(Vector::Y * 2.5, Vector::X * 2.0, Vector::Z * 2.0, 6, 6);
+    for soft_body in [at(0.7), at(1.9), cloth] {
+        here.physics_mut().insert_soft_body(soft_body);
+    }
+    for _ in 0..8 {
+        here.advance(MS(170), |_, _| ());
+        let mut there = load(&here.save().unwrap());
+        let mut copy = here.clone();
+        for _ in 0..10 {
+            for simulation in [&mut copy, &mut there] {
+                simulation.advance(MS(17), |_, _| ());
+            }
+            assert_eq!(particles(&copy), particles(&there));
+        }
+    }
+}
+
 #[test]
 fn what_is_read_has_the_same_poses_keys_and_history() {
     let mut simulation = space(100);
