@@ -72,7 +72,7 @@
 //! | `hecs` | [`entities`]: components for the hecs ECS |
 //! | `serde` | states as bytes, [`recording`], serde's traits on plain types; turns `checksum` on |
 //! | `checksum` | [a hash of all bodies](Simulation#checksums) |
-//! | `enhanced-determinism` | Rapier's feature: the same bits on every platform, and after a state was loaded from bytes |
+//! | `enhanced-determinism` | Rapier's feature: the same bits on every platform, and after a state was loaded [from bytes](Simulation#states-as-bytes) |
 //! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
 //! | `tracing` | spans of frames, steps and their parts |

@@ -2,7 +2,10 @@
 
 mod scenes;
 
-use evenstep::{BodyKey, Budget, Clock, Dropped, Rate, Simulation, Smoothing, Step, Stepping};
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{
+    BodyKey, Budget, Clock, Dropped, Hooks, Rate, Simulation, Smoothing, Step, Stepping,
+};
 use proptest::prelude::*;
 use scenes::{MS, flyer_in_space};
 use std::time::Duration;
@@ -435,4 +438,38 @@ fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapie
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier3d::math::Pose> {
     simulation.pose_at(key, simulation.tick(), 0.0)
+}
+
+#[test]
+fn frames_of_all_time_end_no_host() {
+    let most = Duration::MAX;
+    let (mut simulation, _) = flyer(Stepping::Fixed);
+    simulation.begin_frame(most);
+    simulation.begin_frame(most);
+    simulation.end_frame();
+    let mut is_first = true;
+    simulation.advance(most, |simulation, _| {
+        if std::mem::take(&mut is_first) {
+            simulation.advance(most, |_, _| ());
+        }
+    });
+    assert_eq!(simulation.clock().real_time(), most);
+    let mut overlap = Overlap::new(simulation);
+    for frame_time in [Duration::ZERO, MS(20), most] {
+        overlap.frame(frame_time, &mut Idle).unwrap();
+    }
+    let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default());
+    let question = runner.ask(Simulation::tick).unwrap();
+    runner.frame();
+    let call = |simulation: &mut Simulation, _: &mut Idle| simulation.pause();
+    runner.call(call).unwrap();
+    assert!(question.wait(Duration::from_secs(60)).is_some());
+    assert!(runner.failures().is_empty());
+    assert!(runner.stop().0.tick() > 0);
+}
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = std::convert::Infallible;
 }

@@ -30,8 +30,10 @@ pub(crate) struct Movers {
     /// How many were awake.
     awake: usize,
     /// Counts up whenever bodies come, go or change places.
+    #[cfg_attr(feature = "serde", serde(skip))]
     order: u64,
     /// Counts up whenever anything changes.
+    #[cfg_attr(feature = "serde", serde(skip))]
     version: u64,
 }
 

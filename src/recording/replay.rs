@@ -85,7 +85,8 @@ pub struct Divergence {
 /// # What holds
 /// A replay by the same program is the run that was recorded, to the bit, also with another number of threads, and
 /// also from a keyframe in its middle, with the feature `enhanced-determinism`. Without that feature the run may
-/// diverge some time after a state was loaded: see [`Simulation`](crate::Simulation#states-as-bytes).
+/// diverge some time after a state was loaded, with some [soft bodies](crate::Simulation#soft-bodies) with it too: see
+/// [`Simulation`](crate::Simulation#states-as-bytes).
 ///
 /// # Differences
 /// If a check fails, the replay records it and continues. From then on it is another run, which usually differs to its

@@ -202,7 +202,7 @@ impl Simulation {
     ) -> Result<Frame, H::Error> {
         span!(
             "frame",
-            number = self.frame.number + 1,
+            number = self.frame.number.saturating_add(1),
             frame_time = frame_time.as_secs_f64()
         );
         let result = hooks.before_frame(self, frame_time);

@@ -90,7 +90,7 @@ impl Simulation {
             1.0
         };
         if !self.clock.settings().is_paused() {
-            self.shown_for += frame_time;
+            self.shown_for = self.shown_for.saturating_add(frame_time);
         }
     }
 
@@ -244,7 +244,7 @@ impl Simulation {
         if self.frame.steps == 0 && self.clock.settings().is_stopped() {
             self.frame.forgotten_forces = self.state.forces.forget_those_of_pause();
         }
-        self.frame.number += 1;
+        self.frame.number = self.frame.number.saturating_add(1);
         let State { world, pairs, .. } = &mut self.state;
         self.frame.awake = world.physics.islands.num_active_bodies();
         pairs.settle(world, &mut self.changes);

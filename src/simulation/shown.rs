@@ -195,7 +195,7 @@ impl Simulation {
     pub(super) fn show(&mut self) {
         let mut screen = self.take_screen();
         self.complete_changes();
-        self.frame.number = self.frame.number.max(screen.number() + 1);
+        self.frame.number = self.frame.number.max(screen.number().saturating_add(1));
         let moment = Moment {
             frame: self.frame.number,
             time: self.clock.simulated().as_secs_f64()

@@ -106,7 +106,7 @@ impl<E> Mail<E> {
         let old = self.failures.len().saturating_sub(MOST_FAILURES);
         discard(self.failures.drain(..old));
         self.lost_failures += std::mem::take(&mut later.lost_failures) + old as u64;
-        self.dropped += std::mem::take(&mut later.dropped);
+        self.dropped = (self.dropped).saturating_add(std::mem::take(&mut later.dropped));
     }
 
     /// Adds a state, in place of those that it comes instead of.

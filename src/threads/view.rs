@@ -175,7 +175,7 @@ impl<E> View<E> {
         self.tick = snapshot.tick;
         #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
         let beyond = beyond.max(0.0) as f32;
-        let frame = self.screen.number() + 1;
+        let frame = self.screen.number().saturating_add(1);
         let is_same = |(last, alpha, last_beyond): &(Arc<Snapshot>, f32, f32)| {
             Arc::ptr_eq(last, &snapshot) && (*alpha, *last_beyond) == (self.alpha, beyond)
         };

@@ -148,7 +148,7 @@ impl<H: Hooks> Physics<H> {
         let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {
             self.simulation.skip_real_time(lag);
-            self.outgoing.dropped += lag;
+            self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
         }
         if let Some(until) = self.until_next_step() {
             self.make_step(until);
@@ -243,7 +243,7 @@ impl<H: Hooks> Physics<H> {
     fn make_frame(&mut self, frame_time: Duration) -> bool {
         span!(
             "frame",
-            number = self.simulation.frame().number + 1,
+            number = self.simulation.frame().number.saturating_add(1),
             frame_time = frame_time.as_secs_f64()
         );
         let tick = self.simulation.tick();
