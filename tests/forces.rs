@@ -467,7 +467,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
             simulation.resume();
             simulation
         },
-        // Steps that are made again in it.
+        // Steps that are resimulated in it.
         |mut simulation, game| {
             simulation.pause();
             let Ok(_) = simulation.advance_with(MS(10), game);

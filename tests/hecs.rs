@@ -1333,7 +1333,7 @@ fn what_a_restore_leaves_without_a_body_takes_none_away_later() {
         let unmatched = game.entities.unmatched(&mut game.world, simulation);
         let expected = (!is_despawned_before).then_some(late);
         assert_eq!(unmatched.entities, Vec::from_iter(expected));
-        // The step is made again, and its new body gets the same key.
+        // The step is resimulated, and its new body gets the same key.
         let unrelated = RigidBodyBuilder::dynamic().translation(Vector::X * 9.0);
         assert_eq!(game.simulation().insert_body(unrelated), old);
         game.frame(20);

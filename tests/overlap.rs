@@ -463,7 +463,7 @@ fn hooks_pause_step_and_go_back() {
         let mut game = Game::once(when, 3, Simulation::pause);
         frames(&mut overlap, &mut game, 30);
         assert_eq!((game.count(Before), game.count(After)), (4, 4), "{when:?}");
-        // Steps are made again after a rollback: with their hooks, and to the same bits.
+        // Steps are resimulated after a rollback: with their hooks, and to the same bits.
         let (mut simulation, key) = flyer_in_space();
         simulation.set_rewind_limits(20, usize::MAX);
         let push = move |simulation: &mut Simulation, step: Step, now| {

@@ -78,9 +78,9 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     simulation.rewind(2).unwrap();
     check(&simulation, "after a rewind");
     simulation.advance(frame, |_, _| ());
-    let again = |simulation: &mut Simulation, _| check(simulation, "while steps are made again");
+    let again = |simulation: &mut Simulation, _| check(simulation, "while steps are resimulated");
     simulation.resimulate(5, again).unwrap();
-    check(&simulation, "after steps were made again");
+    check(&simulation, "after steps were resimulated");
     simulation.roll_back(5).unwrap();
     check(&simulation, "after a rollback");
     simulation.begin_frame(Duration::ZERO);

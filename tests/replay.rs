@@ -943,7 +943,7 @@ fn what_is_done_between_frames_needs_a_new_run() {
     }
 }
 
-/// The steps that are made again are not what was recorded: what follows begins with a state of its own.
+/// The steps that are resimulated are not what was recorded: what follows begins with a state of its own.
 #[test]
 fn a_rollback_begins_a_new_run() {
     let (mut simulation, mut game) = Balls::new();

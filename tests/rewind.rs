@@ -1,4 +1,4 @@
-//! Back in time: steps that are made again, what is shown meanwhile and after, and rewinding for good.
+//! Back in time: steps that are resimulated, what is shown meanwhile and after, and rewinding for good.
 
 mod scenes;
 
@@ -63,7 +63,7 @@ impl Match {
         })
     }
 
-    /// The next step, whether it is one that is made again or not.
+    /// The next step, whether it is one that is resimulated or not.
     fn step(&mut self, inputs: &Inputs) {
         let step = self.simulation.next_step().unwrap();
         act(&mut self.simulation, &self.balls, inputs, step);
@@ -133,7 +133,7 @@ fn inputs() -> impl Strategy<Value = Vec<(u64, Deed, usize)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// However late input comes, and whichever way its steps are made again, the run is that in which it was
+    /// However late input comes, and whichever way its steps are resimulated, the run is that in which it was
     /// there in time, to the bit.
     #[test]
     fn late_input_ends_where_input_in_time_does(
@@ -721,7 +721,7 @@ fn an_origin_that_is_shifted_outside_of_a_step_is_never_shifted_back() {
             simulation.make_step();
         }
     };
-    // Between two frames, before a frame's first step, after its last one, and before the first that is made again.
+    // Between two frames, before a frame's first step, after its last one, and before the first that is resimulated.
     for place in 0..4 {
         let (mut simulation, key) = flyer_with_states(20);
         advance(&mut simulation, 50);
@@ -854,7 +854,7 @@ fn steps_made_again_count_against_the_limits_of_a_frame() {
     );
 }
 
-/// Flies along x; the run that is made again has it fly at `speed` from tick 8 on.
+/// Flies along x; the run that is resimulated has it fly at `speed` from tick 8 on.
 fn corrected(speed: f32) -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_with_states(50);
     advance(&mut simulation, 104);
@@ -1264,7 +1264,7 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
     advance(&mut server, 60);
     advance(&mut client, 105);
     let shown = client.pose(key).unwrap();
-    // Of an earlier tick: the steps since are made again from it.
+    // Of an earlier tick: the steps since are resimulated from it.
     client.roll_back(server.tick()).unwrap();
     client.replace_state(server.clone()).unwrap();
     assert_eq!(client.steps_to_resimulate(), 4);

@@ -28,26 +28,13 @@ use rapier::math::Pose;
 /// assert!(simulation.body(key).is_none());
 /// # Ok::<(), hecs::NoSuchEntity>(())
 /// ```
-pub struct Body(Link);
+pub struct Body(pub(super) Link<BodyKey>);
 
 impl Body {
-    pub(super) fn new(link: Link) -> Self {
-        Self(link)
-    }
-
     /// The key of the body.
     #[must_use]
     pub fn key(&self) -> BodyKey {
-        self.0.key
-    }
-
-    pub(super) fn link(&self) -> &Link {
-        &self.0
-    }
-
-    /// Releases the body: dropping the component no longer removes it.
-    pub(super) fn release(&mut self) {
-        self.0.release();
+        self.0.value
     }
 }
 
@@ -77,7 +64,7 @@ pub struct RenderPose(pub Pose);
 ///
 /// Only this module can name it, so it stays where it is when a game moves the other two. An entity with one
 /// of [`Body`] and this, but not both, is one to look at, and hecs finds such by their archetype.
-pub(super) struct Noted(pub Link);
+pub(super) struct Noted(pub Link<BodyKey>);
 
 impl Drop for Noted {
     fn drop(&mut self) {
@@ -85,69 +72,45 @@ impl Drop for Noted {
     }
 }
 
-/// A body of one [`Entities`](super::Entities): keys of two simulations may be equal.
-#[derive(Clone)]
-pub(super) struct Link {
-    pub key: BodyKey,
-    /// `None` once it was released.
-    owner: Option<Weak<Owner>>,
-}
-
-impl Link {
-    pub fn new(key: BodyKey, owner: &Arc<Owner>) -> Self {
-        Self {
-            key,
-            owner: Some(Arc::downgrade(owner)),
-        }
-    }
-
-    pub fn is_of(&self, owner: &Arc<Owner>) -> bool {
-        let own = self.owner.as_ref();
-        own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)))
-    }
-
-    /// A drop is not reported from now on.
-    pub fn release(&mut self) {
-        self.owner = None;
-    }
-
-    fn report(&self, list: fn(&mut Dropped) -> &mut Vec<BodyKey>) {
-        if let Some(owner) = self.owner.as_ref().and_then(Weak::upgrade) {
-            list(&mut owner.dropped()).push(self.key);
-        }
-    }
-}
-
 /// Component: a body for the entity is on its way to a thread.
-pub(super) struct Coming {
-    spawned: Spawned,
-    owner: Option<Weak<Owner>>,
-}
-
-impl Coming {
-    pub fn new(spawned: Spawned, owner: &Arc<Owner>) -> Self {
-        Self {
-            spawned,
-            owner: Some(Arc::downgrade(owner)),
-        }
-    }
-
-    /// The body, if it is for one of this owner's entities.
-    pub fn of(&self, owner: &Arc<Owner>) -> Option<&Spawned> {
-        let own = self.owner.as_ref()?;
-        std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)).then_some(&self.spawned)
-    }
-
-    /// A drop is not reported from now on.
-    pub fn release(&mut self) {
-        self.owner = None;
-    }
-}
+pub(super) struct Coming(pub Link<Spawned>);
 
 impl Drop for Coming {
     fn drop(&mut self) {
+        self.0.report(|dropped| &mut dropped.coming);
+    }
+}
+
+/// A body of one [`Entities`](super::Entities): keys of two simulations may be equal.
+#[derive(Clone)]
+pub(super) struct Link<T> {
+    value: T,
+    /// `None` once the body was released.
+    owner: Option<Weak<Owner>>,
+}
+
+impl<T: Clone> Link<T> {
+    pub fn new(value: T, owner: &Arc<Owner>) -> Self {
+        Self {
+            value,
+            owner: Some(Arc::downgrade(owner)),
+        }
+    }
+
+    /// The body, if it is one of this owner's.
+    pub fn of(&self, owner: &Arc<Owner>) -> Option<T> {
+        let own = self.owner.as_ref()?;
+        std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)).then(|| self.value.clone())
+    }
+
+    /// A drop is not reported from now on.
+    pub fn release(&mut self) {
+        self.owner = None;
+    }
+
+    fn report(&self, list: fn(&mut Dropped) -> &mut Vec<T>) {
         if let Some(owner) = self.owner.as_ref().and_then(Weak::upgrade) {
-            owner.dropped().coming.push(self.spawned.clone());
+            list(&mut owner.dropped()).push(self.value.clone());
         }
     }
 }

@@ -68,7 +68,7 @@
 //! those of entities that were spawned since: [`Entities::unmatched`] returns both. For a `Runner`, ask it for a clone.
 //!
 //! For a rollback, the game keeps its own components before each step, with the [`Body`]'s key, by an id of its own. To go
-//! back it calls [`Simulation::roll_back`], right then [`Entities::unmatched`], before a step that is made again gives a key
+//! back it calls [`Simulation::roll_back`], right then [`Entities::unmatched`], before a step that is resimulated gives a key
 //! anew, and then makes its entities what they were: it despawns those that were not there, spawns those that were, writes
 //! their components, and [attaches](Entities::attach) the bodies that have lost their entity. In the steps that are made
 //! again [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and [`sync`](Entities::sync) work as in all others.
@@ -217,7 +217,7 @@ impl Entities {
         let pose = *body.position();
         let spawned = runner.spawn(body, [collider])?;
         self.builder.add_bundle(components);
-        let coming = Coming::new(spawned.clone(), &self.shared);
+        let coming = Coming(Link::new(spawned.clone(), &self.shared));
         self.builder.add_bundle((RenderPose(pose), coming));
         Ok((world.spawn(self.builder.build()), spawned))
     }
@@ -337,9 +337,8 @@ impl Entities {
         let is_gone = |key| simulation.handle(key).is_none();
         self.shared.forget_dropped(is_gone);
         let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
-        let gone =
-            bodies.filter(|(_, body)| body.link().is_of(&self.shared) && is_gone(body.key()));
-        let mut gone: Vec<_> = gone.map(|(entity, body)| (body.key(), entity)).collect();
+        let ours = bodies.filter_map(|(entity, body)| Some((body.0.of(&self.shared)?, entity)));
+        let mut gone: Vec<_> = ours.filter(|(key, _)| is_gone(*key)).collect();
         gone.sort_unstable();
         for (_, entity) in &gone {
             self.detach(world, *entity);
@@ -362,18 +361,15 @@ impl Entities {
 
     fn components(&self, key: BodyKey, pose: Pose) -> (Body, RenderPose, Noted) {
         let link = Link::new(key, &self.shared);
-        (Body::new(link.clone()), RenderPose(pose), Noted(link))
+        (Body(link.clone()), RenderPose(pose), Noted(link))
     }
 
     /// Makes an entity's body outlive its component.
     fn release(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         self.release_noted(world, entity);
         let mut body = world.get::<&mut Body>(entity).ok()?;
-        if !body.link().is_of(&self.shared) {
-            return None;
-        }
-        let key = body.key();
-        body.release();
+        let key = body.0.of(&self.shared)?;
+        body.0.release();
         self.owners.forget(key, entity);
         Some(key)
     }
@@ -381,18 +377,15 @@ impl Entities {
     /// Forgets what was noted of an entity.
     fn release_noted(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let mut noted = world.get::<&mut Noted>(entity).ok()?;
-        if !noted.0.is_of(&self.shared) {
-            return None;
-        }
+        let key = noted.0.of(&self.shared)?;
         noted.0.release();
-        self.owners.forget(noted.0.key, entity);
-        Some(noted.0.key)
+        self.owners.forget(key, entity);
+        Some(key)
     }
 
     /// The body that an entity has, if it is one of ours.
     fn key_on(&self, world: &World, entity: Entity) -> Option<BodyKey> {
-        let body = world.get::<&Body>(entity).ok()?;
-        body.link().is_of(&self.shared).then(|| body.key())
+        world.get::<&Body>(entity).ok()?.0.of(&self.shared)
     }
 
     /// The entity that was noted to have a body, if it does.

@@ -6,7 +6,6 @@ use hecs::{Entity, PreparedQuery, With, Without, World};
 
 use crate::key::BodyKey;
 use crate::owners::Bodies;
-use rapier::math::Pose;
 
 use super::Entities;
 use super::components::{Body, Coming, Dropped, Link, Noted, RenderPose};
@@ -55,21 +54,18 @@ impl Entities {
     fn take_in_coming(&mut self, world: &mut World, bodies: &impl Bodies) {
         let mut come = Vec::new();
         for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
-            if let Some(spawned) = coming.of(&self.shared)
+            if let Some(spawned) = coming.0.of(&self.shared)
                 && let Some(key) = spawned.key()
-                && (bodies.pose(key).is_some() || bodies.is_after(spawned))
+                && (bodies.pose(key).is_some() || bodies.is_after(&spawned))
             {
-                coming.release();
+                coming.0.release();
                 come.push((entity, key));
             }
         }
         for (entity, key) in come {
             let _ = world.remove_one::<Coming>(entity);
-            let components = (
-                Body::new(Link::new(key, &self.shared)),
-                RenderPose(Pose::IDENTITY),
-            );
-            world.insert(entity, components).expect("it is there");
+            let body = Body(Link::new(key, &self.shared));
+            world.insert_one(entity, body).expect("it is there");
             self.take_up(world, bodies, entity, key);
         }
     }
@@ -96,13 +92,13 @@ impl Entities {
         let mut taken_off = Vec::new();
         QUERIES.with_borrow_mut(|queries| {
             for (entity, noted) in queries.taken_off.query_mut(world) {
-                if noted.0.is_of(&self.shared) {
-                    taken_off.push(noted.0.key);
+                if let Some(key) = noted.0.of(&self.shared) {
+                    taken_off.push(key);
                     changed.push(entity);
                 }
             }
             for (entity, body) in queries.put_on.query_mut(world) {
-                if body.link().is_of(&self.shared) {
+                if body.0.of(&self.shared).is_some() {
                     changed.push(entity);
                 }
             }
@@ -110,7 +106,7 @@ impl Entities {
         for entity in changed {
             self.look_at(world, bodies, entity);
         }
-        // One that is kept may be on an entity that had another body before.
+        // A body that is kept may be on an entity that had another body before.
         let is_known = |key: &BodyKey| {
             self.entity(*key).is_some() || dropped.bodies.binary_search(key).is_ok()
         };
@@ -121,16 +117,16 @@ impl Entities {
     pub(super) fn look_at_all(&mut self, world: &mut World, bodies: &impl Bodies) {
         let shown = world.view_mut::<&Body>();
         self.owners.take_if(|key, entity| {
-            let body = shown.get(entity).map(Body::link);
-            let has_it = body.is_some_and(|link| link.key == key && link.is_of(&self.shared));
-            !has_it || bodies.pose(key).is_none()
+            let has = shown.get(entity).and_then(|body| body.0.of(&self.shared));
+            has != Some(key) || bodies.pose(key).is_none()
         });
-        let is_astray = |entity: Entity, link: &Link| {
-            link.is_of(&self.shared) && self.owners.entity(link.key) != Some(entity)
+        let is_astray = |entity: Entity, link: &Link<BodyKey>| {
+            let key = link.of(&self.shared);
+            key.is_some_and(|key| self.owners.entity(key) != Some(entity))
         };
         let mut changed = Vec::new();
         for (entity, body) in world.query_mut::<(Entity, &Body)>() {
-            if is_astray(entity, body.link()) {
+            if is_astray(entity, &body.0) {
                 changed.push(entity);
             }
         }

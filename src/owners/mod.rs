@@ -156,7 +156,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// and spawn, or to check that there are none.
     ///
     /// Call it before the next step, whose new keys may be equal to those of old entities: after a
-    /// [rollback](Simulation::roll_back), before the first step that is made again. An entity that it returns has no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
+    /// [rollback](Simulation::roll_back), before the first step that is resimulated. An entity that it returns has no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
     /// every body's pose. For a runner, ask it for a clone.
     ///
     /// ```
@@ -226,7 +226,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
             Some(keys) => {
-                // While steps are made again, some that the last frame has removed live.
+                // While steps are resimulated, some that the last frame has removed live.
                 let gone = keys.iter().filter(|key| bodies.pose(**key).is_none());
                 let taken = gone.map(|key| Some((*key, self.take(*key)?)));
                 taken.flatten().collect()

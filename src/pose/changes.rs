@@ -31,7 +31,7 @@ pub(crate) enum ErrorChange {
     Add(BodyKey, Pose),
     /// The body was turned.
     Turn(BodyKey, Rotation),
-    /// The body was put elsewhere, to be shown there.
+    /// The body was teleported, to be shown there.
     Clear(BodyKey),
     /// All bodies were.
     ClearAll,

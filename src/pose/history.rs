@@ -12,7 +12,7 @@ use super::pairs::Pairs;
 
 /// Pairs by key and tick. A body at rest adds none: it is where its next pair begins.
 ///
-/// No part of the state: what a rollback takes back is overwritten by the steps that are made again.
+/// No part of the state: what a rollback takes back is overwritten by the steps that are resimulated.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct History {
@@ -114,7 +114,7 @@ impl History {
         }
     }
 
-    /// Before a step: where bodies were before they were put elsewhere.
+    /// Before a step: where bodies were before they were teleported.
     pub fn keep_displaced(&mut self, pairs: &Pairs) {
         for (key, pair) in pairs.displaced() {
             self.push(pairs, key, pair);

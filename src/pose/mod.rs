@@ -6,7 +6,7 @@ mod paths;
 // The trajectory of a body from one state to the next.
 mod motion;
 // The same beyond the last state.
-mod onward;
+mod extrapolation;
 // What is shown after a rollback.
 mod correction;
 // Which of these for which body.
@@ -28,10 +28,10 @@ mod screen;
 pub(crate) use changes::{Changes, ErrorChange};
 pub use correction::Correction;
 pub use counts::PoseCounts;
+pub(crate) use extrapolation::Extrapolation;
 pub(crate) use history::History;
 pub use motion::Smoothing;
 pub(crate) use movers::Movers;
-pub(crate) use onward::Onward;
 pub(crate) use pairs::Pairs;
 pub(crate) use screen::{Moment, Screen};
 pub(crate) use smoothing_settings::SmoothingSettings;

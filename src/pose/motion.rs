@@ -5,7 +5,7 @@ use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
 use crate::dim::{LANES, capped_spin};
 
-use super::paths::{Weights, about_centers, all_moved_on, hermite};
+use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
 /// How to draw a frame that falls between two steps: for
 /// [`Simulation::set_smoothing`](crate::Simulation::set_smoothing) and, for one body,
@@ -106,8 +106,8 @@ pub(crate) struct Trajectory {
     after: RigidBodyVelocity<Real>,
     /// From one to the other: seconds.
     dt: Real,
-    /// How many steps had been made when it was last put elsewhere.
-    put_at: Option<u64>,
+    /// How many steps had been made when it was last teleported.
+    teleported_at: Option<u64>,
 }
 
 impl Pair {
@@ -157,8 +157,8 @@ impl Trajectory {
     /// Right before a step, when `tick` have been made.
     pub fn begin(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
         // Rapier keeps the velocity of the last step for a body that is kinematic by position. Of one that
-        // was put elsewhere since, that says nothing of where it goes.
-        let is_stale = self.put_at == Some(tick) && is_led(body);
+        // was teleported since, that says nothing of where it goes.
+        let is_stale = self.teleported_at == Some(tick) && is_led(body);
         self.before = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
     }
 
@@ -185,9 +185,9 @@ impl Trajectory {
         self.center
     }
 
-    /// The body was put elsewhere after `tick` steps.
+    /// The body was teleported after `tick` steps.
     pub fn put(&mut self, tick: u64) {
-        self.put_at = Some(tick);
+        self.teleported_at = Some(tick);
     }
 
     /// The body's place was set: it goes on from there in the next step only.
@@ -203,7 +203,7 @@ impl Trajectory {
 
     /// So many steps have another number from now on.
     pub fn set_tick(&mut self, old: u64, new: u64) {
-        self.put_at = (self.put_at == Some(old)).then_some(new);
+        self.teleported_at = (self.teleported_at == Some(old)).then_some(new);
     }
 
     /// Whether the poses alone say as much.
@@ -260,7 +260,7 @@ impl Motions<'_> {
             }
             Smoothing::Extrapolate => {
                 let seconds = self.trajectories.each_ref().map(|it| weights.alpha * it.dt);
-                all_moved_on(self.current, after(), centers(), seconds)
+                all_extrapolated(self.current, after(), centers(), seconds)
             }
             Smoothing::Latest => *self.current,
         }

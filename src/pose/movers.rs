@@ -183,7 +183,7 @@ impl Movers {
         position.filter(Pose::is_finite).unwrap_or(last)
     }
 
-    /// Whether nothing changes of a body that is not awake, until it is seen awake or put elsewhere.
+    /// Whether nothing changes of a body that is not awake, until it is seen awake or teleported.
     pub fn is_settled(&self, place: usize, world: &World) -> bool {
         self.previous[place] == self.current[place]
             && !(world.physics.bodies.get(self.handles[place])).is_some_and(is_about_to_move)

@@ -115,7 +115,7 @@ fn hermite_rotation(
 
 /// Where bodies that nothing touches are after so many seconds, or were before: `centers` are those of their
 /// mass, in their own frames.
-pub(crate) fn all_moved_on(
+pub(crate) fn all_extrapolated(
     poses: &[Pose; LANES],
     velocities: [&RigidBodyVelocity<Real>; LANES],
     centers: [Vector; LANES],
@@ -133,14 +133,14 @@ pub(crate) fn all_moved_on(
 }
 
 /// The same of one body.
-pub(crate) fn moved_on(
+pub(crate) fn extrapolated(
     pose: &Pose,
     velocity: &RigidBodyVelocity<Real>,
     center: Vector,
     seconds: f32,
 ) -> Pose {
     let (poses, velocities) = ([*pose; LANES], [velocity; LANES]);
-    all_moved_on(&poses, velocities, [center; LANES], [seconds; LANES])[0]
+    all_extrapolated(&poses, velocities, [center; LANES], [seconds; LANES])[0]
 }
 
 fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
@@ -168,13 +168,13 @@ mod tests {
         let velocity =
             RigidBodyVelocity::new(Vector::new(3.0, 0.0, -2.0), Vector::new(5.0, 4.0, 0.0));
         let center = Vector::new(0.2, 0.0, -0.4);
-        let there = moved_on(&pose, &velocity, center, 0.25);
+        let there = extrapolated(&pose, &velocity, center, 0.25);
         let moved = there * center - pose * center;
         assert!((moved - velocity.linvel * 0.25).length() < 1e-6);
-        let back = moved_on(&there, &velocity, center, -0.25);
+        let back = extrapolated(&there, &velocity, center, -0.25);
         assert!((back.translation - pose.translation).length() < 1e-6);
         assert!((back.rotation - pose.rotation).length() < 1e-6);
         let at_rest = RigidBodyVelocity::default();
-        assert_eq!(moved_on(&pose, &at_rest, center, 0.25), pose);
+        assert_eq!(extrapolated(&pose, &at_rest, center, 0.25), pose);
     }
 }

@@ -217,7 +217,7 @@ impl<W: Write> Recorder<W> {
     /// Records the input of a step that was taken. Call it before the game acts on the input: it is then recorded also if
     /// the game panics in that step.
     ///
-    /// A step that is made again after a rollback is not recorded: the next frame begins a [new run](Self::new_run)
+    /// A step that is resimulated after a rollback is not recorded: the next frame begins a [new run](Self::new_run)
     /// with the corrected state.
     ///
     /// # Errors

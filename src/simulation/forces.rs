@@ -114,7 +114,7 @@ impl Simulation {
 
     fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
         self.living(key, push.is_finite())?;
-        // After a step of this frame time has not stood still, also if it was a single step or one made again.
+        // After a step of this frame time has not stood still, also if it was a single step or a resimulated one.
         let is_after_step =
             self.resimulation.is_some() || (self.is_in_frame() && self.frame.steps > 0);
         let is_of_pause = self.clock.settings().stands_still() && !is_after_step;

@@ -14,7 +14,7 @@ pub struct Frame {
     pub number: u64,
     /// The number of steps made.
     pub steps: u64,
-    /// The number of steps that were made again after a [rollback](crate::Simulation::roll_back), since the frame
+    /// The number of steps that were resimulated after a [rollback](crate::Simulation::roll_back), since the frame
     /// before.
     pub resimulated: u64,
     /// The number of steps made since the simulation began; the tick of the next one.

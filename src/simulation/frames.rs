@@ -76,7 +76,7 @@ impl Simulation {
             None => self.phase = Phase::Between,
         }
         let tick = self.clock.tick();
-        self.frame.resimulated += std::mem::take(&mut self.made_again);
+        self.frame.resimulated += std::mem::take(&mut self.resimulated_between);
         let again = self.frame.resimulated + self.steps_to_resimulate();
         let leaves_a_fraction = self.clock.settings().leaves_a_fraction();
         self.frame.dropped += self.clock.begin_frame_after(again, frame_time);
@@ -105,7 +105,7 @@ impl Simulation {
     /// Takes the next step that is due in this frame; `None` if none is. The game does its part in the step, then calls
     /// [`make_step`](Self::make_step).
     ///
-    /// After a [rollback](Self::roll_back) the steps that are to be made again come first, also outside of a frame.
+    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame.
     pub fn next_step(&mut self) -> Option<Step> {
         if self.phase == Phase::Stepping {
             return None;
@@ -136,7 +136,7 @@ impl Simulation {
         again.map_or(self.phase, |again| again.left) != Phase::Outside
     }
 
-    /// The next step: one that is to be made again, or one that is due in this frame.
+    /// The next step: one that is to be resimulated, or one that is due in this frame.
     pub(super) fn peek(&self) -> Option<Step> {
         match &self.resimulation {
             Some(again) => again.step(),
@@ -211,7 +211,7 @@ impl Simulation {
                 self.event_changes = changes;
             }
             let made = if again.left == Phase::Outside {
-                &mut self.made_again
+                &mut self.resimulated_between
             } else {
                 &mut self.frame.resimulated
             };
@@ -263,7 +263,7 @@ impl Simulation {
 
     fn abort_steps(&mut self) {
         self.catch_up();
-        self.give_up_again();
+        self.abort_resimulation();
         if let Phase::Taken(_) = std::mem::replace(&mut self.phase, Phase::Between) {
             (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
         }
@@ -325,7 +325,7 @@ impl Simulation {
         self.state.pairs.remove(key);
         self.state.targets.remove(key);
         self.history.remove(key, self.tick());
-        // While steps are made again, who died is known once the present is reached.
+        // While steps are resimulated, who died is known once the present is reached.
         if self.resimulation.is_none() {
             self.changes.removed.push(key);
         }

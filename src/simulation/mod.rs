@@ -4,7 +4,7 @@
 mod state;
 // Earlier ones.
 mod ring;
-// Steps that are made again after a rollback.
+// Steps that are resimulated after a rollback.
 mod resimulate;
 // Back in time.
 mod rewind;
@@ -36,7 +36,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::pose::{Changes, History, Movers, Onward, Screen, SmoothingSettings};
+use crate::pose::{Changes, Extrapolation, History, Movers, Screen, SmoothingSettings};
 use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
@@ -155,10 +155,10 @@ pub struct Simulation {
     ring: Ring,
     /// After a rollback, until the present is reached.
     resimulation: Option<Box<Resimulation>>,
-    /// What the last run of steps made again did to the events.
+    /// What the last run of resimulated steps did to the events.
     event_changes: ChangedEvents,
-    /// Steps that were made again since the last frame was begun.
-    made_again: u64,
+    /// Steps that were resimulated since the last frame was begun.
+    resimulated_between: u64,
     /// Real time since the last frame was shown, but for pauses.
     shown_for: Duration,
     smoothing: SmoothingSettings,
@@ -169,7 +169,7 @@ pub struct Simulation {
     screen: Option<Screen>,
 }
 
-/// Where in the loop a simulation is. While steps are made again, where in these.
+/// Where in the loop a simulation is. While steps are resimulated, where in these.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Phase {
     /// Between two frames.
@@ -235,7 +235,7 @@ impl Simulation {
             ring: Ring::default(),
             resimulation: None,
             event_changes: ChangedEvents::default(),
-            made_again: 0,
+            resimulated_between: 0,
             shown_for: Duration::ZERO,
             smoothing: SmoothingSettings::default(),
             history: History::default(),
@@ -276,7 +276,7 @@ impl Simulation {
         }
     }
 
-    /// The clock: its time, its settings, and what was dropped so far. While steps are made again, it is as it was
+    /// The clock: its time, its settings, and what was dropped so far. While steps are resimulated, it is as it was
     /// before the current step.
     #[must_use]
     pub fn clock(&self) -> &Clock {
@@ -303,9 +303,9 @@ impl Simulation {
     }
 
     /// How all movers go on from the last state.
-    pub(crate) fn onward(&self) -> Vec<Onward> {
+    pub(crate) fn extrapolations(&self) -> Vec<Extrapolation> {
         let bodies = &self.state.world.physics.bodies;
-        self.state.pairs.onward(bodies, &self.smoothing)
+        self.state.pairs.extrapolations(bodies, &self.smoothing)
     }
 
     /// What happened since the last call.

@@ -57,7 +57,7 @@ impl Simulation {
         let pose = self.placeable(key, handle, pose)?;
         self.state.world.physics.bodies[handle].set_position(pose, true);
         self.state.targets.remove(key);
-        self.shown_put(key, handle, pose);
+        self.show_teleported(key, handle, pose);
         self.place_links(handle);
         Ok(())
     }
@@ -81,13 +81,13 @@ impl Simulation {
             if let Some(key) = self.state.world.keys.key(link)
                 && let Some(position) = self.state.world.position(link)
             {
-                self.shown_put(key, link, position);
+                self.show_teleported(key, link, position);
             }
         }
     }
 
     /// The body was put there, and is shown there.
-    fn shown_put(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
+    fn show_teleported(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         let tick = self.tick();
         if position.is_finite() {
             self.state.pairs.teleport(key, handle, position, tick);
@@ -97,7 +97,7 @@ impl Simulation {
     }
 
     /// The body and its motion were moved, and are shown there.
-    fn shown_moved(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
+    fn show_transformed(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
         let shown = self.pose(key).map(|shown| by * shown);
         let tick = self.tick();
         if let Some(current) = self.state.pairs.transform(key, handle, by, tick) {
@@ -149,7 +149,7 @@ impl Simulation {
             self.state.pairs.begin_transform();
             self.history
                 .transform(&self.state.pairs, tick, Some(key), by);
-            self.shown_moved(key, handle, &by);
+            self.show_transformed(key, handle, &by);
             if self.resimulation.is_none() {
                 self.changes.counts.teleported += 1;
             }
@@ -198,7 +198,7 @@ impl Simulation {
         }
         self.notice_edits();
         if !matches!(self.phase, Phase::Taken(_) | Phase::Made) {
-            // No step that is made again would do it again.
+            // No step that is resimulated would do it again.
             self.ring.clear();
         }
         let by = Pose::from_translation(-origin);
@@ -210,7 +210,7 @@ impl Simulation {
         self.history.transform(&self.state.pairs, tick, None, by);
         let all: Vec<_> = self.state.world.keys.iter().collect();
         for (key, handle) in all {
-            self.shown_moved(key, handle, &by);
+            self.show_transformed(key, handle, &by);
         }
         Ok(())
     }

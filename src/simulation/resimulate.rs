@@ -1,4 +1,4 @@
-//! Steps that are made again after a rollback: the present waits until they have caught up with it.
+//! Steps that are resimulated after a rollback: the present waits until they have caught up with it.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub(super) struct Resimulation {
     /// What was kept of the motion until then.
     history: History,
     steps: VecDeque<Made>,
-    /// How many of them have been made again.
+    /// How many of them have been resimulated.
     done: usize,
 }
 
@@ -68,7 +68,7 @@ impl Resimulation {
         self.steps.front().map_or(0, |made| made.clock.tick())
     }
 
-    /// Goes back to `tick`. `later` are the steps from there on, of which those that were made again already are
+    /// Goes back to `tick`. `later` are the steps from there on, of which those that were resimulated already are
     /// known here as they were made first.
     fn go_back(&mut self, tick: u64, later: Vec<Made>) {
         let known = self
@@ -86,7 +86,7 @@ impl Resimulation {
 }
 
 impl Simulation {
-    /// How many steps are still to be made again after a [rollback](Self::roll_back), before
+    /// How many steps are still to be resimulated after a [rollback](Self::roll_back), before
     /// [`next_step`](Self::next_step) returns a new one.
     #[must_use]
     pub fn steps_to_resimulate(&self) -> u64 {
@@ -116,7 +116,7 @@ impl Simulation {
         let history = self.history.clone();
         let present = self.swap_state(state);
         if self.resimulation.is_some() {
-            // Some were made again already, and stay so.
+            // Some were resimulated already, and stay so.
             replace_events(&mut self.events, tick..u64::MAX, Vec::new());
         }
         let left = std::mem::replace(&mut self.phase, Phase::Between);
@@ -133,7 +133,7 @@ impl Simulation {
         again.go_back(tick, later);
     }
 
-    /// Once all steps are made again: goes on in the present, as they have changed it.
+    /// Once all steps are resimulated: goes on in the present, as they have changed it.
     pub(super) fn catch_up(&mut self) {
         if let Some(again) = self.resimulation.take_if(|again| again.left() == 0) {
             let of_frame = again.first().max(self.frame.ticks().start)..self.clock.tick();
@@ -148,8 +148,8 @@ impl Simulation {
         }
     }
 
-    /// If steps are still to be made again: goes on in the present as it was.
-    pub(super) fn give_up_again(&mut self) {
+    /// If steps are still to be resimulated: goes on in the present as it was.
+    pub(super) fn abort_resimulation(&mut self) {
         if let Some(again) = self.resimulation.take() {
             self.swap_state(again.present);
             self.phase = again.left;

@@ -23,22 +23,22 @@ pub enum RewindError {
         /// See [`Simulation::rewindable`].
         kept: Range<u64>,
     },
-    /// More steps would have to be made again than
+    /// More steps would have to be resimulated than
     /// [`set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame) or
     /// [`set_budget`](crate::ClockSettings::set_budget) allow, with one left for the frame's own step: request a full
     /// state, and call [`replace_state`](Simulation::replace_state) with that.
     #[error(
-        "{steps} steps to be made again, where a frame may make {most}: \
+        "{steps} steps to be resimulated, where a frame may make {most}: \
          call `replace_state` with a full state, or raise that limit"
     )]
     TooManySteps {
-        /// How many steps, with those that were made again since the last frame.
+        /// How many steps, with those that were resimulated since the last frame.
         steps: u64,
         /// The most that a frame may make.
         most: u64,
     },
     /// A frame is open: end it first.
-    #[error("a frame is open, or steps are to be made again: call `end_frame` first")]
+    #[error("a frame is open, or steps are to be resimulated: call `end_frame` first")]
     WithinFrame,
 }
 
@@ -50,7 +50,7 @@ pub enum ResimulateError<E> {
     #[error(transparent)]
     Rewind(#[from] RewindError),
     /// A hook failed. The present state is as it was; the states kept before it are discarded.
-    #[error("a hook failed in a step that was made again: the present state is as it was")]
+    #[error("a hook failed in a step that was resimulated: the present state is as it was")]
     Hook(#[source] E),
 }
 
@@ -96,11 +96,11 @@ pub enum ResimulateError<E> {
 /// | go back and stay there: a player who rewinds, a debugger, scrubbing | [`rewind`](Self::rewind) |
 /// | make the steps since a tick again, in one call | [`resimulate`](Self::resimulate) |
 /// | the same in the game's own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
-/// | take over another machine's state, also for the steps that are made again | [`replace_state`](Self::replace_state) |
+/// | take over another machine's state, also for the steps that are resimulated | [`replace_state`](Self::replace_state) |
 /// | put a copy or a saved state back | assignment: [The state as a value](Self#the-state-as-a-value) |
 /// | play a recording, and check it | `Replay` |
 ///
-/// # What is made again
+/// # What is resimulated
 /// Steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on, before and after
 /// [`make_step`](Self::make_step), until it asks for the next one: what its hooks do. The state before a step includes all
 /// that the game did until then, also elsewhere: between frames, or in a frame before its first step or after its last
@@ -111,10 +111,10 @@ pub enum ResimulateError<E> {
 /// [`Owners::unmatched`](crate::Owners::unmatched), called right after [`roll_back`](Self::roll_back), finds bodies without
 /// an entity, and entities without a body.
 ///
-/// In the hooks of a step that is made again [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
+/// In the hooks of a step that is resimulated [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
 /// [`events`](Self::events) are those of that step, and [`Step::is_resimulated`] is set. What frames show,
 /// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it moves to
-/// the corrected motion [smoothly](Self::set_correction). A key given out in a step that is made again is the
+/// the corrected motion [smoothly](Self::set_correction). A key given out in a step that is resimulated is the
 /// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another
 /// body.
 ///
@@ -279,7 +279,7 @@ impl Simulation {
         let made = if self.is_in_frame() {
             self.frame.resimulated + self.frame.steps
         } else {
-            self.made_again
+            self.resimulated_between
         };
         let steps = made + (present - tick);
         let most = self.clock.settings().most_steps();
@@ -329,7 +329,7 @@ impl Simulation {
             && let Some(step) = self.next_step()
         {
             if let Err(error) = self.make_one(hooks, step) {
-                self.give_up_again();
+                self.abort_resimulation();
                 return Err(ResimulateError::Hook(error));
             }
         }
@@ -374,11 +374,11 @@ impl Simulation {
     /// [smoothly](Self::set_correction). Real time, settings and the overstep stay as they are.
     ///
     /// A state of an earlier tick is best taken over after a [`roll_back`](Self::roll_back) to that tick: the steps
-    /// since then are made again from it. A state of any other tick than the present one discards the kept states, and
+    /// since then are resimulated from it. A state of any other tick than the present one discards the kept states, and
     /// the simulation goes on at its tick.
     ///
     /// # Errors
-    /// [`RewindError::WithinFrame`] for a state of another tick while a frame is open or steps are to be made again;
+    /// [`RewindError::WithinFrame`] for a state of another tick while a frame is open or steps are to be resimulated;
     /// nothing is changed.
     ///
     /// # Panics

@@ -55,7 +55,7 @@ impl Simulation {
             // On a thread nothing is shown; this is what would be.
             return Some(self.state.pairs.get(key)?.at(self.frame.alpha));
         };
-        // A body of a step that is made again is where it is.
+        // A body of a step that is resimulated is where it is.
         screen
             .pose(key)
             .or_else(|| Some(self.state.pairs.get(key)?.current))
@@ -223,7 +223,7 @@ impl Simulation {
         }
     }
 
-    /// The body was put elsewhere: it is shown there, and not off its place.
+    /// The body was teleported: it is shown there, and not off its place.
     pub(super) fn put(&mut self, key: BodyKey) {
         if self.resimulation.is_none() {
             self.changes.counts.teleported += 1;
@@ -231,7 +231,7 @@ impl Simulation {
         }
     }
 
-    /// What is shown changes at once, but not while steps are made again: then once the present is reached.
+    /// What is shown changes at once, but not while steps are resimulated: then once the present is reached.
     pub(super) fn show_at(&mut self, key: BodyKey, pose: Pose) {
         if self.resimulation.is_none()
             && let Some(screen) = &mut self.screen

@@ -1,10 +1,10 @@
-//! What became of events when their steps were made again.
+//! What became of events when their steps were resimulated.
 
 use std::collections::VecDeque;
 
 use super::events::{Event, Events};
 
-/// How the events changed when steps were made again: from
+/// How the events changed when steps were resimulated: from
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
 /// An event is the same in both runs if it has the same tick, kind and pair. One that comes a tick later counts as one

@@ -11,7 +11,7 @@ mod forces;
 mod generators;
 // Where kinematic bodies move to.
 mod targets;
-// What comes out, and what becomes of it when steps are made again.
+// What comes out, and what becomes of it when steps are resimulated.
 mod event_changes;
 mod events;
 

@@ -133,7 +133,7 @@ impl World {
         Some(self.link_position(handle).unwrap_or(position))
     }
 
-    /// Where a link is to be whose root was put elsewhere since the last step.
+    /// Where a link is to be whose root was teleported since the last step.
     fn link_position(&self, handle: RigidBodyHandle) -> Option<Pose> {
         let PhysicsWorld {
             bodies,

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::pose::{Changes, Correction, Movers, Onward};
+use crate::pose::{Changes, Correction, Extrapolation, Movers};
 use crate::step::Event;
 
 use super::sync::{Mutex, TryLockError};
@@ -28,7 +28,7 @@ pub(super) struct Snapshot {
     pub tick: u64,
     pub movers: Movers,
     /// How these go on from it; empty if nobody asks.
-    pub onward: Vec<Onward>,
+    pub extrapolations: Vec<Extrapolation>,
     pub correction: Option<Correction>,
     /// Simulated time at the end of its last step.
     pub time: Duration,
@@ -40,14 +40,14 @@ pub(super) struct Snapshot {
 
 /// A state on its way, with what happened since the one before.
 #[derive(Debug)]
-pub(super) struct Handed {
+pub(super) struct Update {
     pub snapshot: Arc<Snapshot>,
     pub changes: Changes,
 }
 
 /// Which simulated time it is at a moment of real time, and how fast that goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Pace {
+pub(super) struct ClockReading {
     pub real: Duration,
     pub time: Duration,
     /// 0 while paused.
@@ -57,8 +57,8 @@ pub(super) struct Pace {
 #[derive(Debug)]
 pub(super) struct Mail<E> {
     /// The last few, oldest first. What happened before one that is dropped is handed over with the next one.
-    pub states: VecDeque<Handed>,
-    pub pace: Pace,
+    pub states: VecDeque<Update>,
+    pub reading: ClockReading,
     /// Of each step that had any, oldest first.
     pub events: VecDeque<(u64, Vec<Event>)>,
     /// How many events of the oldest steps were dropped, as nobody took them.
@@ -74,7 +74,7 @@ impl<E> Default for Mail<E> {
     fn default() -> Self {
         Self {
             states: VecDeque::new(),
-            pace: Pace::default(),
+            reading: ClockReading::default(),
             events: VecDeque::new(),
             lost_events: 0,
             failures: VecDeque::new(),
@@ -101,7 +101,7 @@ impl<E> Mail<E> {
             .drain(..old)
             .map(|(_, lost)| lost.len() as u64)
             .sum::<u64>();
-        self.pace = later.pace;
+        self.reading = later.reading;
         self.failures.append(&mut later.failures);
         let old = self.failures.len().saturating_sub(MOST_FAILURES);
         discard(self.failures.drain(..old));
@@ -110,7 +110,7 @@ impl<E> Mail<E> {
     }
 
     /// Adds a state, in place of those that it comes instead of.
-    pub fn add(&mut self, mut state: Handed) {
+    pub fn add(&mut self, mut state: Update) {
         let mut changes = Changes::default();
         let (run, tick) = (state.snapshot.run, state.snapshot.tick);
         let is_before = |last: &Snapshot| last.run == run && last.tick < tick;

@@ -13,7 +13,7 @@ use crate::simulation::{Hooks, Simulation, or_none};
 use crate::time::{ClockSettings, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::mailbox::{Handed, Pace, Snapshot};
+use super::mailbox::{ClockReading, Snapshot, Update};
 use super::view::View;
 use super::{RunnerSettings, Starved};
 
@@ -56,7 +56,7 @@ use super::{RunnerSettings, Starved};
 ///
 /// # What runs where
 /// [Rapier's own hooks](Hooks::physics_hooks) and [custom forces](crate::ForceGenerator::custom) are called within
-/// the step, on the other thread. Steps that are made again after a [rollback](Simulation::roll_back), and all but the
+/// the step, on the other thread. Steps that are resimulated after a [rollback](Simulation::roll_back), and all but the
 /// last of several steps that are due, are waited for.
 ///
 /// # Frames
@@ -428,7 +428,7 @@ impl Overlap {
         if let Some(simulation) = &self.simulation {
             self.real_time = simulation.clock().real_time();
             self.longest_frame = simulation.clock().settings().max_frame_time();
-            self.view.receive(None, Pace::of(simulation));
+            self.view.receive(None, ClockReading::of(simulation));
         }
     }
 
@@ -456,8 +456,10 @@ impl Overlap {
             let mut snapshot = Snapshot::default();
             snapshot.fill(simulation, Starved::Hold, self.is_stopped);
             let snapshot = Arc::new(snapshot);
-            self.view
-                .receive(Some(Handed { snapshot, changes }), Pace::of(simulation));
+            self.view.receive(
+                Some(Update { snapshot, changes }),
+                ClockReading::of(simulation),
+            );
         }
     }
 }

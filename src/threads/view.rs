@@ -8,7 +8,7 @@ use crate::pose::{Changes, Moment, Movers, Screen};
 use crate::step::Event;
 use rapier::math::Pose;
 
-use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot};
+use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
 use super::{Failure, RunnerSettings, Spawned};
 
 /// Below 1: a body with [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) is shown beyond the previous state, and
@@ -66,7 +66,7 @@ impl<E> View<E> {
 
     /// Goes on from what the screen has shown of the simulation.
     pub(super) fn begin(&mut self) {
-        let Some(Handed { snapshot, changes }) = self.mail.states.back_mut() else {
+        let Some(Update { snapshot, changes }) = self.mail.states.back_mut() else {
             return;
         };
         let (end, dt, shown) = (snapshot.time.as_secs_f64(), snapshot.dt, self.screen.time());
@@ -97,7 +97,7 @@ impl<E> View<E> {
         self.screen.expect(&snapshot.movers);
         if let Some(snapshot) = before.map(Arc::new) {
             let changes = std::mem::take(changes);
-            self.mail.states.push_front(Handed { snapshot, changes });
+            self.mail.states.push_front(Update { snapshot, changes });
         }
     }
 
@@ -108,11 +108,11 @@ impl<E> View<E> {
     }
 
     /// Adds what has come by another way.
-    pub(super) fn receive(&mut self, state: Option<Handed>, pace: Pace) {
+    pub(super) fn receive(&mut self, state: Option<Update>, reading: ClockReading) {
         let states = state.into_iter().collect();
         let mut mail = Mail {
             states,
-            pace,
+            reading,
             ..Mail::default()
         };
         self.mail.append(&mut mail, &self.settings);
@@ -120,7 +120,7 @@ impl<E> View<E> {
 
     /// Shows what is to be seen at `now`.
     pub(super) fn show(&mut self, now: Duration) {
-        let Some(Handed { snapshot, .. }) = self.mail.states.back() else {
+        let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             return;
         };
         let (run, tick) = (snapshot.run, snapshot.tick);
@@ -131,7 +131,7 @@ impl<E> View<E> {
             .filter(|last| is_its(*last))
             .map_or(0.0, |_| self.screen.time());
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
-        let Pace { real, time, speed } = self.mail.pace;
+        let ClockReading { real, time, speed } = self.mail.reading;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let present = time.as_secs_f64() + now.saturating_sub(real).as_secs_f64() * speed;
         let mut due = (present - self.settings.delay() * dt).max(last);
@@ -163,7 +163,7 @@ impl<E> View<E> {
         // The first state that is after it, the newest if none is: as in one thread, a moment between two steps is of the
         // later one.
         let states = &mut self.mail.states;
-        let is_over = |state: &Handed| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
+        let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
         let place = states.partition_point(is_over);
         let place = place.min(states.len() - 1);
         let mut changes = Changes::default();
@@ -189,8 +189,8 @@ impl<E> View<E> {
             frame,
             time,
             alpha: self.alpha.min(LARGEST_ALPHA),
-            beyond: (beyond > 0.0 && !snapshot.onward.is_empty())
-                .then_some((beyond, &snapshot.onward)),
+            beyond: (beyond > 0.0 && !snapshot.extrapolations.is_empty())
+                .then_some((beyond, &snapshot.extrapolations)),
             elapsed,
             correction: snapshot.correction,
         };

@@ -1,5 +1,5 @@
 //! Lockstep: input acts some ticks after it was given, and no step is made before both players' input for it is
-//! there. Nothing is predicted, nothing is made again; every loss that lasts longer than the delay is a wait.
+//! there. Nothing is predicted, nothing is resimulated; every loss that lasts longer than the delay is a wait.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -185,7 +185,7 @@ fn report(ends: &[End; 2]) {
     row("longest, ticks", &|end| {
         end.peer.player.counts.longest.to_string()
     });
-    row("steps made again", &|end| {
+    row("resimulated steps", &|end| {
         end.peer.player.counts.again.to_string()
     });
     row("steps waited for the other end", &|end| {
@@ -193,7 +193,7 @@ fn report(ends: &[End; 2]) {
     });
     row("desyncs", &|end| end.peer.desyncs.to_string());
     for (i, name) in ["new", "confirmed", "retracted"].into_iter().enumerate() {
-        let name = format!("events of steps made again: {name}");
+        let name = format!("events of resimulated steps: {name}");
         row(&name, &|end| end.peer.player.counts.events[i].to_string());
     }
     row("mean speed", &|end| {

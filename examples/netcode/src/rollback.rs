@@ -24,7 +24,7 @@
 //! # What GGRS cannot be refused
 //! Once it has asked to go back it counts on it. So leave
 //! [`set_max_steps_per_frame`](evenstep::ClockSettings::set_max_steps_per_frame) and
-//! [`set_budget`](evenstep::ClockSettings::set_budget) alone, which count the steps that are made again, or let
+//! [`set_budget`](evenstep::ClockSettings::set_budget) alone, which count the steps that are resimulated, or let
 //! them be far above [`MAX_PREDICTION`].
 
 use std::collections::BTreeMap;

@@ -63,7 +63,7 @@ fn steps_made_again_give_the_same_state() {
     }
 }
 
-/// GGRS hardly compares steps that were made again with their first run.
+/// GGRS hardly compares steps that were resimulated with their first run.
 #[test]
 fn a_run_that_never_goes_back_is_the_same() {
     let again = sync_test(Arena::start(), 7, 400).unwrap();

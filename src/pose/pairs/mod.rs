@@ -2,7 +2,7 @@
 
 // Before and after a step.
 mod steps;
-// Bodies that are put elsewhere.
+// Bodies that are teleported.
 mod placing;
 
 use std::collections::BTreeMap;
@@ -16,9 +16,9 @@ use crate::key::BodyKey;
 use crate::key::Keys;
 
 use super::correction::difference;
+use super::extrapolation::Extrapolation;
 use super::motion::{Pair, Smoothing, stands};
 use super::movers::Movers;
-use super::onward::Onward;
 use super::smoothing_settings::SmoothingSettings;
 
 /// Pairs of poses by key: a part of the state.
@@ -40,7 +40,7 @@ use super::smoothing_settings::SmoothingSettings;
 pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
     movers: Movers,
-    /// The last step's pairs of bodies that were put elsewhere since.
+    /// The last step's pairs of bodies that were teleported since.
     displaced: BTreeMap<BodyKey, Pair>,
     /// The number of steps made when the pairs were taken: they are the states before and after the last of these.
     tick: u64,
@@ -78,7 +78,7 @@ impl Pairs {
         })
     }
 
-    /// The states before and after the last step: also of a body that was put elsewhere since.
+    /// The states before and after the last step: also of a body that was teleported since.
     pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
         self.displaced.get(&key).copied().or_else(|| self.get(key))
     }
@@ -87,7 +87,7 @@ impl Pairs {
         &self.movers
     }
 
-    /// The bodies that were put elsewhere since the last step.
+    /// The bodies that were teleported since the last step.
     pub fn displaced(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         self.displaced.iter().map(|(key, pair)| (*key, *pair))
     }
@@ -118,14 +118,18 @@ impl Pairs {
     }
 
     /// How all movers go on from the last state, in their order.
-    pub fn onward(&self, bodies: &RigidBodySet, settings: &SmoothingSettings) -> Vec<Onward> {
+    pub fn extrapolations(
+        &self,
+        bodies: &RigidBodySet,
+        settings: &SmoothingSettings,
+    ) -> Vec<Extrapolation> {
         let goes_on = |(place, key): (usize, &BodyKey)| {
             let is_latest = settings.of(*key) == Smoothing::Latest;
             let handle = self.movers.handle(place).filter(|_| !is_latest)?;
             let pair = self.movers.pair(place);
             let has_moved = pair.previous != pair.current;
             let body = bodies.get(handle).filter(|body| !stands(body, has_moved));
-            body.map(Onward::of)
+            body.map(Extrapolation::of)
         };
         let movers = self.movers.keys().iter().enumerate();
         movers

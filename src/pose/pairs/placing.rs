@@ -1,4 +1,4 @@
-//! Bodies that are put elsewhere, not by a step.
+//! Bodies that are teleported, not by a step.
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Real};
@@ -7,7 +7,7 @@ use crate::key::BodyKey;
 use crate::step::World;
 
 use super::super::motion::{Smoothing, finite_velocity};
-use super::super::paths::moved_on;
+use super::super::paths::extrapolated;
 use super::{Pairs, Place};
 
 impl Pairs {
@@ -47,7 +47,7 @@ impl Pairs {
         is_elsewhere
     }
 
-    /// Lists a body that is about to be put elsewhere.
+    /// Lists a body that is about to be teleported.
     fn displace(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = self.list(key, handle);
         let pair = self.movers.pair(place);
@@ -106,7 +106,7 @@ impl Pairs {
         let body: &RigidBody = &world.physics.bodies[handle];
         let center = body.mass_properties().local_mprops.local_com;
         let (position, velocity) = (body.position(), finite_velocity(body));
-        let previous = moved_on(position, &velocity, center, -dt);
+        let previous = extrapolated(position, &velocity, center, -dt);
         let is_pose = position.is_finite() && previous.is_finite();
         if is_pose {
             self.movers.set(place, previous, *position);

@@ -8,8 +8,8 @@ use crate::key::BodyKey;
 
 use super::super::changes::Changes;
 use super::super::correction::shown_with;
+use super::super::extrapolation::extrapolate;
 use super::super::movers::Movers;
-use super::super::onward::move_on;
 use super::super::paths::Weights;
 use super::{Moment, Screen, Shown, index};
 
@@ -39,8 +39,8 @@ impl Screen {
         for start in (0..self.keys.len()).step_by(CHUNK) {
             let poses = &mut poses[..CHUNK.min(self.keys.len() - start)];
             extrapolated += movers.blend(start, &weights, poses);
-            if let Some((seconds, onward)) = moment.beyond {
-                move_on(poses, &onward[start..], seconds);
+            if let Some((seconds, extrapolations)) = moment.beyond {
+                extrapolate(poses, &extrapolations[start..], seconds);
             }
             self.add_errors(start, poses);
             self.compare(start, poses);
@@ -112,7 +112,7 @@ impl Screen {
                 self.rest(key, pose);
             }
         }
-        // Of a body that was put elsewhere and is not among these yet.
+        // Of a body that was teleported and is not among these yet.
         while self.keys.len() > len {
             let place = self.keys.len() - 1;
             self.rest(self.keys[place], self.shown[place]);

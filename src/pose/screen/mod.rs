@@ -20,7 +20,7 @@ use crate::key_log::KeyLog;
 
 use super::correction::Correction;
 
-use super::onward::Onward;
+use super::extrapolation::Extrapolation;
 
 /// Whoever draws has one: a simulation, or the view of one on another thread.
 ///
@@ -40,7 +40,7 @@ pub struct Screen {
     order: Option<u64>,
     /// How far off their places bodies are shown, after a rollback.
     errors: BTreeMap<BodyKey, Offset>,
-    /// What this frame shows otherwise than the frame before, and what was put elsewhere since.
+    /// What this frame shows otherwise than the frame before, and what was teleported since.
     moved: Vec<(BodyKey, Pose)>,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was shown while they were not among the movers, by frame.
@@ -101,7 +101,7 @@ pub(crate) struct Moment<'a> {
     /// How far between the two states.
     pub alpha: f32,
     /// How far beyond the second one, in seconds, and how each of the movers goes on there.
-    pub beyond: Option<(f32, &'a [Onward])>,
+    pub beyond: Option<(f32, &'a [Extrapolation])>,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
     pub correction: Option<Correction>,

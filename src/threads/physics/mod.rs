@@ -1,7 +1,7 @@
 //! What the physics' thread does, without the thread and the clock.
 
 // What it hands over.
-mod handed;
+mod snapshot;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
 
-use super::mailbox::{Handed, Mail, Mailbox, Pace, Snapshot, discard};
+use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update, discard};
 use super::orders::Orders;
 use super::{Failure, RunnerSettings};
 
@@ -170,7 +170,7 @@ impl<H: Hooks> Physics<H> {
                 self.answer_between_steps();
             }
         }
-        self.outgoing.pace = self.pace();
+        self.outgoing.reading = self.reading();
     }
 
     /// Lets the time pass until now, or until right before the next step.
@@ -271,7 +271,7 @@ impl<H: Hooks> Physics<H> {
     /// In the step of that tick, or in the hook after it.
     fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
-        self.outgoing.pace = self.pace();
+        self.outgoing.reading = self.reading();
         self.outgoing
             .failures
             .push_back(Failure::Panic { tick, payload });
@@ -303,7 +303,7 @@ impl<H: Hooks> Physics<H> {
 
     /// Hands the state over, if it is not the one that was.
     fn publish(&mut self) {
-        self.outgoing.pace = self.pace();
+        self.outgoing.reading = self.reading();
         let changes = self.simulation.take_changes();
         let version = Some(self.simulation.movers().version());
         if changes.is_empty() && self.published == version {
@@ -314,16 +314,16 @@ impl<H: Hooks> Physics<H> {
         let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
         filled.fill(&self.simulation, self.settings.starved, self.is_stopped);
         self.sent.push(Arc::clone(&snapshot));
-        self.outgoing.states.push_back(Handed { snapshot, changes });
+        self.outgoing.states.push_back(Update { snapshot, changes });
     }
 
-    fn pace(&self) -> Pace {
-        let mut pace = Pace::of(&self.simulation);
+    fn reading(&self) -> ClockReading {
+        let mut reading = ClockReading::of(&self.simulation);
         if self.broken.is_some() {
             // It is a pause: no state is on its way.
-            pace.speed = 0.0;
+            reading.speed = 0.0;
         }
-        pace
+        reading
     }
 
     /// One that nobody has: there are never many more than wait and are shown.

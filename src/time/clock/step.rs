@@ -27,7 +27,7 @@ pub struct Step {
     pub is_first: bool,
     /// Whether it is the last step that is due in its frame.
     pub is_last: bool,
-    /// Whether it was made before, and is made again after a
+    /// Whether it was made before, and is resimulated after a
     /// [rollback](crate::Simulation::roll_back). All other fields are as they were the first time.
     pub is_resimulated: bool,
 }

@@ -2,7 +2,7 @@
 
 use crate::simulation::Simulation;
 use crate::threads::Starved;
-use crate::threads::mailbox::{Pace, Snapshot};
+use crate::threads::mailbox::{ClockReading, Snapshot};
 
 impl Snapshot {
     /// Of a simulation's last state, in place of an earlier one. `is_stopped`: in which time stood still.
@@ -24,12 +24,12 @@ impl Snapshot {
         self.movers.copy_shown(simulation.movers());
         self.correction = simulation.correction();
         if matches!(starved, Starved::Extrapolate { .. }) {
-            self.onward = simulation.onward();
+            self.extrapolations = simulation.extrapolations();
         }
     }
 }
 
-impl Pace {
+impl ClockReading {
     /// From a simulation's last frame on.
     pub fn of(simulation: &Simulation) -> Self {
         let clock = simulation.clock();
