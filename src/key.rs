@@ -39,7 +39,7 @@ slotmap::new_key_type! {
     pub struct ForceGeneratorKey;
 }
 
-/// Which handle each key stands for, and the other way round.
+/// Handles by key, and keys by handle.
 ///
 /// It knows nothing of Rapier's sets: whether a handle's body still lives is for the caller to
 /// ask. Which keys are given out depends on what was inserted and removed alone, never on when

@@ -3,7 +3,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use slotmap::{DenseSlotMap, Key, KeyData, SlotMap};
+use slotmap::{Key, KeyData, SlotMap};
 
 /// What a slotmap holds.
 #[derive(Serialize, Deserialize)]
@@ -16,45 +16,9 @@ pub(crate) struct Slots<V> {
     occupied: Vec<(u32, V)>,
 }
 
-/// What the two kinds of slotmap have in common.
-pub(crate) trait Map<V>: Clone + DeserializeOwned {
-    type Key: Key;
-
-    fn insert(&mut self, value: V) -> Self::Key;
-    fn remove(&mut self, key: Self::Key) -> Option<V>;
-    fn entries<'a>(&'a self) -> impl Iterator<Item = (Self::Key, &'a V)>
-    where
-        V: 'a;
-}
-
-macro_rules! map {
-    ($($kind:ident),*) => {$(
-        impl<K: Key, V: Clone + DeserializeOwned> Map<V> for $kind<K, V> {
-            type Key = K;
-
-            fn insert(&mut self, value: V) -> K {
-                self.insert(value)
-            }
-
-            fn remove(&mut self, key: K) -> Option<V> {
-                self.remove(key)
-            }
-
-            fn entries<'a>(&'a self) -> impl Iterator<Item = (K, &'a V)>
-            where
-                V: 'a,
-            {
-                self.iter()
-            }
-        }
-    )*};
-}
-
-map!(SlotMap, DenseSlotMap);
-
-impl<V: Clone + Serialize> Slots<V> {
+impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
     /// `any` is a value to try slots with.
-    pub fn of<M: Map<V>>(map: &M, any: &V) -> Self {
+    pub fn of<K: Key>(map: &SlotMap<K, V>, any: &V) -> Self {
         let mut versions = Vec::new();
         let mut note = |index: u32, version: u32| {
             let place = index as usize - 1;
@@ -62,12 +26,12 @@ impl<V: Clone + Serialize> Slots<V> {
             versions[place] = version;
         };
         let mut occupied = Vec::new();
-        for (key, value) in map.entries() {
+        for (key, value) in map.iter() {
             let (index, version) = parts(key);
             note(index, version);
             occupied.push((index, value.clone()));
         }
-        // Which slots are vacant only inserting says: first those that were used before.
+        // The order of vacant slots is only found by inserting, which takes slots that were used before first.
         let mut vacant = Vec::new();
         let mut copy = map.clone();
         loop {
@@ -86,7 +50,7 @@ impl<V: Clone + Serialize> Slots<V> {
     }
 
     /// `None` if the data contradict each other.
-    pub fn into_map<M: Map<V>>(self, any: &V) -> Option<M> {
+    pub fn into_map<K: Key>(self, any: &V) -> Option<SlotMap<K, V>> {
         if !self.is_consistent() {
             return None;
         }
@@ -101,7 +65,8 @@ impl<V: Clone + Serialize> Slots<V> {
             .chain(before.map(|version| (Some(any), version)))
             .collect();
         // As bytes of a format in which a pair is what slotmap's own type is.
-        let mut map: M = postcard::from_bytes(&postcard::to_stdvec(&slots).ok()?).ok()?;
+        let mut map: SlotMap<K, V> =
+            postcard::from_bytes(&postcard::to_stdvec(&slots).ok()?).ok()?;
         let occupied = self.occupied.iter().map(|(index, _)| index);
         for index in self.vacant.iter().rev().chain(occupied.rev()) {
             let (_, version) = slots[*index as usize];
@@ -150,7 +115,8 @@ mod tests {
         struct Id;
     }
 
-    fn check<M: Map<u8, Key = Id>>(mut map: M, actions: &[Option<usize>]) {
+    fn check(actions: &[Option<usize>]) {
+        let mut map = SlotMap::<Id, u8>::with_key();
         let mut keys = Vec::new();
         for action in actions {
             match action {
@@ -163,9 +129,9 @@ mod tests {
         let slots = Slots::of(&map, &0);
         let bytes = postcard::to_stdvec(&slots).unwrap();
         let read: Slots<u8> = postcard::from_bytes(&bytes).unwrap();
-        let mut copy: M = read.into_map(&0).unwrap();
+        let mut copy: SlotMap<Id, u8> = read.into_map(&0).unwrap();
         // The same entries in the same order, and the same keys from then on.
-        assert!(copy.entries().eq(map.entries()));
+        assert!(copy.iter().eq(map.iter()));
         for i in 0..actions.len() {
             assert_eq!(copy.insert(1), map.insert(1));
             if i % 3 == 0
@@ -174,7 +140,7 @@ mod tests {
                 assert_eq!(copy.remove(key), map.remove(key));
             }
         }
-        assert!(copy.entries().eq(map.entries()));
+        assert!(copy.iter().eq(map.iter()));
     }
 
     proptest! {
@@ -182,8 +148,7 @@ mod tests {
         fn a_map_that_is_read_goes_on_like_the_one_that_was_written(
             actions in prop::collection::vec(prop::option::of(0..50usize), 0..100),
         ) {
-            check(SlotMap::<Id, u8>::with_key(), &actions);
-            check(DenseSlotMap::<Id, u8>::with_key(), &actions);
+            check(&actions);
         }
 
         #[test]
@@ -194,7 +159,7 @@ mod tests {
         ) {
             let slots = Slots { versions, vacant, occupied };
             let len = slots.occupied.len();
-            if let Some(map) = slots.into_map::<SlotMap<Id, u8>>(&0) {
+            if let Some(map) = slots.into_map::<Id>(&0) {
                 prop_assert_eq!(map.len(), len);
             }
         }

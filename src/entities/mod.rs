@@ -310,7 +310,7 @@ impl Entities {
     /// showing it. Returns its key; `None` if the entity has no body of this [`Entities`], or was despawned.
     pub fn detach(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let key = self.release(world, entity)?;
-        // Each by itself, as the game may have taken off the others.
+        // One by one, as the game may have taken off the others.
         let _ = world.remove_one::<Body>(entity);
         let _ = world.remove_one::<RenderPose>(entity);
         let _ = world.remove_one::<Noted>(entity);
@@ -407,7 +407,7 @@ impl fmt::Debug for Entities {
 mod tests {
     use super::*;
 
-    /// It goes to a thread with its world.
+    /// `Entities` goes to a thread with its world.
     const _: fn() = || {
         fn send_and_sync<T: Send + Sync>() {}
         send_and_sync::<Entities>();

@@ -1,4 +1,4 @@
-//! Which entity has which body: what joins an ECS with a simulation.
+//! Entities of bodies: what joins an ECS with a simulation.
 
 // What has the bodies.
 mod bodies;

@@ -186,7 +186,7 @@ impl History {
         }
     }
 
-    /// These pairs are of an earlier state: what was moved after that is not moved any more.
+    /// The pairs are of an earlier state now: bodies that were moved after it are not moved any more.
     pub fn go_back(&mut self, pairs: &Pairs) {
         let number = pairs.transforms();
         self.transforms.retain(|it| it.number <= number);

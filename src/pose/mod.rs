@@ -5,11 +5,11 @@
 mod paths;
 // The trajectory of a body from one state to the next.
 mod motion;
-// The same beyond the last state.
+// The path of a body beyond its last state.
 mod extrapolation;
 // What is shown after a rollback.
 mod correction;
-// Which of these for which body.
+// The smoothing of each body.
 mod smoothing_settings;
 // Work shared by many threads.
 mod shared;

@@ -171,7 +171,7 @@ impl Trajectory {
         };
         self.after = finite_velocity(body);
         if stands(body, has_moved) {
-            // It has come to rest, and does not swing past that.
+            // A body at rest does not swing past its place.
             (self.before, self.after) = (None, RigidBodyVelocity::default());
         }
         // Not seen at the beginning: it was asleep, and whatever set it in motion did so at once.

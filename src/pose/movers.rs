@@ -124,7 +124,7 @@ impl Movers {
         self.previous.clone_from(&of.previous);
         self.current.clone_from(&of.current);
         self.are_special.clone_from(&of.are_special);
-        // They are read of bodies that are special, by fours.
+        // Trajectories are read of bodies that are special, by fours.
         if of.are_special.contains(&true) {
             self.trajectories.clone_from(&of.trajectories);
         }

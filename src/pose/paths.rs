@@ -132,7 +132,7 @@ pub(crate) fn all_extrapolated(
     moved
 }
 
-/// The same of one body.
+/// The pose of one body after so many seconds.
 pub(crate) fn extrapolated(
     pose: &Pose,
     velocity: &RigidBodyVelocity<Real>,

@@ -147,7 +147,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
 }
 
 impl<B> fmt::Debug for Recording<B> {
-    /// What it is, not its contents.
+    /// A summary, not the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording")
             .field("ticks", &self.ticks)

@@ -114,7 +114,7 @@ pub trait Hooks {
     }
 }
 
-/// Those, or hooks that do nothing.
+/// Rapier's hooks for a step; by default hooks that do nothing.
 pub(crate) fn or_none<'a>(
     hooks: Option<&'a (dyn PhysicsHooks + Send + Sync)>,
 ) -> &'a (dyn PhysicsHooks + 'a) {

@@ -50,7 +50,7 @@ impl Simulation {
         collider: impl Into<Collider>,
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.living(key, true)?;
-        // Its centre of mass may be elsewhere from now on.
+        // The body's centre of mass may be elsewhere from now on.
         self.state.edits.bodies.push(key);
         Ok(self
             .state

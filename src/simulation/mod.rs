@@ -1,34 +1,36 @@
 //! The loop: elapsed time in, steps made one at a time, poses shown.
 
-// All that a step depends on.
+// What a step depends on.
 mod state;
-// Earlier ones.
+// States of earlier ticks.
 mod ring;
 // Steps that are resimulated after a rollback.
 mod resimulate;
-// Back in time.
+// Back in time, to stay there.
 mod rewind;
+// Back in time, for steps to be resimulated.
+mod roll_back;
 // Bodies and their keys.
 mod bodies;
-// Putting bodies elsewhere, and moving them by targets.
+// Teleports, targets, the origin.
 mod placing;
 // Forces for a step, and lasting ones.
 mod forces;
-// What a renderer asks.
+// Poses for a renderer.
 mod shown;
-// How that is smoothed.
+// Smoothing and correction.
 mod smoothing;
 // Rate, speed, pause: the clock's settings.
 mod settings;
 // The loop, driven by the game.
 mod frames;
-// The two short forms of it.
+// The loop in one call.
 mod advance;
-// What a frame did.
+// A report of what a frame did.
 mod frame;
-// The same by name.
+// The counts of a frame by name.
 mod metrics;
-// Written and read.
+// A simulation as data of serde.
 #[cfg(feature = "serde")]
 mod saving;
 
@@ -49,7 +51,8 @@ pub use advance::Hooks;
 pub(crate) use advance::or_none;
 pub use frame::Frame;
 pub use placing::OriginError;
-pub use rewind::{ResimulateError, RewindError};
+pub use rewind::RewindError;
+pub use roll_back::ResimulateError;
 #[cfg(feature = "serde")]
 pub use saving::SaveError;
 pub use shown::FrameChanges;
@@ -149,7 +152,7 @@ pub struct Simulation {
     clock: Clock,
     state: State,
     frame: Frame,
-    /// Those of the frame, sorted by tick, also if ticks were renumbered within it.
+    /// Events of the frame, sorted by tick, also if ticks were renumbered within it.
     events: Vec<Event>,
     phase: Phase,
     ring: Ring,
@@ -185,7 +188,7 @@ enum Phase {
     Made,
 }
 
-/// Which simulation it is. A copy is another one.
+/// The identity of a simulation. A copy is another one.
 #[derive(Debug, PartialEq, Eq)]
 struct Id(u64);
 
@@ -293,7 +296,7 @@ impl Simulation {
 
 /// # For a view on another thread
 impl Simulation {
-    /// Which simulation it is: a copy is another one.
+    /// The identity of this simulation: a copy has another one.
     pub(crate) fn id(&self) -> u64 {
         self.id.0
     }

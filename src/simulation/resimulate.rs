@@ -15,7 +15,7 @@ pub(super) struct Resimulation {
     present: State,
     /// Where in the loop that was.
     pub left: Phase,
-    /// Those of the frame until then.
+    /// Events of the frame until the rollback.
     pub events: Vec<Event>,
     /// What was kept of the motion until then.
     history: History,
@@ -50,8 +50,8 @@ impl Resimulation {
         self.steps.len() - self.done
     }
 
-    /// Another one is made, by which `events` have happened. After the last one, gives what became of those
-    /// that were.
+    /// A step was made, with these `events` so far. After the last one, gives what became of the
+    /// events of the earlier run.
     pub fn end_step(&mut self, events: &[Event]) -> Option<ChangedEvents> {
         self.done += 1;
         if self.left() > 0 {
@@ -116,7 +116,7 @@ impl Simulation {
         let history = self.history.clone();
         let present = self.swap_state(state);
         if self.resimulation.is_some() {
-            // Some were resimulated already, and stay so.
+            // Steps before `tick` were resimulated already, and stay so.
             replace_events(&mut self.events, tick..u64::MAX, Vec::new());
         }
         let left = std::mem::replace(&mut self.phase, Phase::Between);
@@ -139,7 +139,7 @@ impl Simulation {
             let of_frame = again.first().max(self.frame.ticks().start)..self.clock.tick();
             let events = std::mem::replace(&mut self.events, again.events);
             self.phase = match again.left {
-                // It is taken anew.
+                // The step at hand is taken anew.
                 Phase::Taken(_) => Phase::Between,
                 left => left,
             };

@@ -1,11 +1,7 @@
-//! Back in time: for good, or to make the steps since then again.
+//! Back in time, to stay there: the states that are kept.
 
 use std::ops::Range;
 
-use crate::step::EventChanges;
-use crate::time::Step;
-
-use super::advance::{BeforeStep, Hooks};
 use super::{Phase, Simulation};
 
 /// Why a simulation cannot go back in time.
@@ -40,18 +36,6 @@ pub enum RewindError {
     /// A frame is open: end it first.
     #[error("a frame is open, or steps are to be resimulated: call `end_frame` first")]
     WithinFrame,
-}
-
-/// Why [`Simulation::resimulate_with`] failed. The present state is unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ResimulateError<E> {
-    /// The simulation cannot go back that far.
-    #[error(transparent)]
-    Rewind(#[from] RewindError),
-    /// A hook failed. The present state is as it was; the states kept before it are discarded.
-    #[error("a hook failed in a step that was resimulated: the present state is as it was")]
-    Hook(#[source] E),
 }
 
 /// # Back in time
@@ -106,13 +90,13 @@ pub enum ResimulateError<E> {
 /// that the game did until then, also elsewhere: between frames, or in a frame before its first step or after its last
 /// one. What it did elsewhere after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do
 /// everything in the hooks, by the input of that tick. Only the [origin](Self::shift_origin) stays where it was put: once
-/// that is shifted elsewhere, earlier states are no longer kept. Settings of the clock, of smoothing, corrections and history are not part
-/// of the state. What the game keeps beside the simulation, such as its components, it has to restore itself:
+/// that is shifted elsewhere, earlier states are no longer kept. Settings of the clock, of smoothing, corrections and
+/// history are not part of the state. What the game keeps beside the simulation, such as its components, it has to restore itself:
 /// [`Owners::unmatched`](crate::Owners::unmatched), called right after [`roll_back`](Self::roll_back), finds bodies without
 /// an entity, and entities without a body.
 ///
-/// In the hooks of a step that is resimulated [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`] and
-/// [`events`](Self::events) are those of that step, and [`Step::is_resimulated`] is set. What frames show,
+/// In the hooks of a step that is resimulated [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`](crate::Step) and
+/// [`events`](Self::events) are those of that step, and [`Step::is_resimulated`](crate::Step::is_resimulated) is set. What frames show,
 /// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it moves to
 /// the corrected motion [smoothly](Self::set_correction). A key given out in a step that is resimulated is the
 /// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another
@@ -229,180 +213,6 @@ impl Simulation {
         let left = self.swap_state(state);
         self.show_other(&left.pairs, false);
         self.events.clear();
-        Ok(())
-    }
-
-    /// Goes back to the state before the step of `tick`, to make the steps since then again: the next ones that
-    /// [`next_step`](Self::next_step) gives, before any new one. [`resimulate`](Self::resimulate) does both.
-    ///
-    /// It may be called within a frame too: before the game does its part in the current step, which is then taken
-    /// again. If the frame ends before the present is reached, the simulation returns to the present as it was, and the
-    /// kept states are discarded. Called again before that, it goes back further, or starts over.
-    ///
-    /// ```
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// simulation.set_rewind_limits(60, usize::MAX);
-    /// simulation.advance(Duration::from_millis(100), |_, _| ());
-    /// simulation.roll_back(4)?; // of six
-    /// assert_eq!(simulation.steps_to_resimulate(), 2);
-    /// simulation.begin_frame(Duration::from_millis(20));
-    /// let mut ticks = Vec::new();
-    /// while let Some(step) = simulation.next_step() {
-    ///     ticks.push((step.tick, step.is_resimulated));
-    ///     simulation.make_step();
-    /// }
-    /// assert_eq!(ticks, [(4, true), (5, true), (6, false)]);
-    /// assert_eq!(simulation.end_frame().steps, 1);
-    /// # Ok::<(), evenstep::RewindError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`RewindError::NotKept`], [`RewindError::TooManySteps`]; nothing is changed.
-    ///
-    /// # Panics
-    /// As [`begin_frame`](Self::begin_frame).
-    pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
-        self.check_world();
-        self.catch_up();
-        let present = self.clock.tick();
-        // There already: at the present, or where an earlier call has led.
-        if tick == self.tick() && (self.resimulation.is_none() || self.current_step().is_none()) {
-            return Ok(());
-        }
-        let kept = self.ring.ticks();
-        let kept = kept.start..kept.end.min(self.tick().saturating_add(1));
-        if !kept.contains(&tick) {
-            return Err(RewindError::NotKept { tick, kept });
-        }
-        let made = if self.is_in_frame() {
-            self.frame.resimulated + self.frame.steps
-        } else {
-            self.resimulated_between
-        };
-        let steps = made + (present - tick);
-        let most = self.clock.settings().most_steps();
-        if steps >= most {
-            return Err(RewindError::TooManySteps { steps, most });
-        }
-        self.notice_edits();
-        self.leave_present(tick);
-        Ok(())
-    }
-
-    /// Makes the steps from `tick` to the present again, with `before_step` called before each, as
-    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) reports how the
-    /// events changed.
-    ///
-    /// # Errors
-    /// As [`roll_back`](Self::roll_back).
-    ///
-    /// # Panics
-    /// As [`roll_back`](Self::roll_back). A panic in `before_step` unwinds through this call, and leaves the rest of the
-    /// steps to the next call of [`next_step`](Self::next_step).
-    pub fn resimulate(
-        &mut self,
-        tick: u64,
-        before_step: impl FnMut(&mut Simulation, Step),
-    ) -> Result<(), RewindError> {
-        match self.resimulate_with(tick, &mut BeforeStep(before_step)) {
-            Ok(()) => Ok(()),
-            Err(ResimulateError::Rewind(error)) => Err(error),
-        }
-    }
-
-    /// [`resimulate`](Self::resimulate) with hooks before and after each step, which can fail.
-    ///
-    /// # Errors
-    /// A [`ResimulateError`]; the present state is as it was.
-    ///
-    /// # Panics
-    /// As [`resimulate`](Self::resimulate).
-    pub fn resimulate_with<H: Hooks>(
-        &mut self,
-        tick: u64,
-        hooks: &mut H,
-    ) -> Result<(), ResimulateError<H::Error>> {
-        self.roll_back(tick)?;
-        while self.steps_to_resimulate() > 0
-            && let Some(step) = self.next_step()
-        {
-            if let Err(error) = self.make_one(hooks, step) {
-                self.abort_resimulation();
-                return Err(ResimulateError::Hook(error));
-            }
-        }
-        self.catch_up();
-        Ok(())
-    }
-
-    /// How the events changed when steps were last made again: which are new, which are confirmed and which never
-    /// happened. Available from the last of these steps until the next rollback ends.
-    ///
-    /// ```
-    /// # use evenstep::rapier3d::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # simulation.set_rewind_limits(60, usize::MAX);
-    /// # simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
-    /// # let ball = simulation.insert(
-    /// #     RigidBodyBuilder::dynamic().translation(Vector::Y),
-    /// #     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
-    /// # );
-    /// simulation.advance(Duration::from_millis(40), |_, _| ());
-    /// assert_eq!(simulation.events().len(), 1); // a sound is played
-    ///
-    /// // Late input: the ball was elsewhere by then.
-    /// simulation.resimulate(0, |simulation, step| {
-    ///     if step.tick == 0 {
-    ///         simulation.teleport(ball, Pose::translation(9.0, 0.0, 0.0)).unwrap();
-    ///     }
-    /// })?;
-    /// let changes = simulation.event_changes();
-    /// assert_eq!(changes.retracted.collisions().count(), 1); // stop the sound
-    /// assert!(changes.new.is_empty() && changes.confirmed.is_empty());
-    /// # Ok::<(), evenstep::RewindError>(())
-    /// ```
-    #[must_use]
-    pub fn event_changes(&self) -> EventChanges<'_> {
-        EventChanges::of(&self.event_changes)
-    }
-
-    /// Takes over a full state of another machine: a server's, for a client that was wrong. What frames show moves to it
-    /// [smoothly](Self::set_correction). Real time, settings and the overstep stay as they are.
-    ///
-    /// A state of an earlier tick is best taken over after a [`roll_back`](Self::roll_back) to that tick: the steps
-    /// since then are resimulated from it. A state of any other tick than the present one discards the kept states, and
-    /// the simulation goes on at its tick.
-    ///
-    /// # Errors
-    /// [`RewindError::WithinFrame`] for a state of another tick while a frame is open or steps are to be resimulated;
-    /// nothing is changed.
-    ///
-    /// # Panics
-    /// As [`begin_frame`](Self::begin_frame).
-    pub fn replace_state(&mut self, state: Self) -> Result<(), RewindError> {
-        self.check_world();
-        let is_here = state.tick() == self.tick();
-        let is_outside = self.resimulation.is_none() && self.phase == Phase::Outside;
-        if !is_here && !is_outside {
-            return Err(RewindError::WithinFrame);
-        }
-        if !is_here {
-            self.ring.clear();
-        }
-        if is_outside {
-            self.clock.go_to(state.clock());
-        } else {
-            // The step at hand is taken anew.
-            self.phase = Phase::Between;
-        }
-        let left = self.swap_state(state.state);
-        if self.resimulation.is_none() {
-            self.show_other(&left.pairs, true);
-        }
         Ok(())
     }
 

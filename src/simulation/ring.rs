@@ -22,7 +22,7 @@ pub(super) struct Saved {
     /// With that step as its next one.
     pub clock: Clock,
     pub state: State,
-    /// Those of that step, once it is made.
+    /// Events of the step that starts from this state, once it is made.
     pub events: Vec<Event>,
     bytes: usize,
 }

@@ -35,10 +35,10 @@ const SUM_AT: usize = HEADER_LEN - 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// They do not begin like a saved state.
+    /// Bytes that do not begin like a saved state.
     #[error("not a saved state: give `load` the bytes that `Simulation::save` returned")]
     NotAState,
-    /// They are of another version of the format.
+    /// Another version of the format.
     #[error(
         "a saved state of format {found}, where {} is read: \
          load it with the version of evenstep that saved it",
@@ -48,16 +48,16 @@ pub enum LoadError {
         /// The version found.
         found: u32,
     },
-    /// They were written with another version of Rapier, with which the run would continue differently.
+    /// Another version of Rapier, with which the run would continue differently.
     #[error(
         "a saved state of Rapier {}.{}.{}, not {}: load it with a build for that version",
         found[0], found[1], found[2], rapier::VERSION
     )]
     Rapier {
-        /// Its major, minor and patch version.
+        /// The major, minor and patch version found.
         found: [u16; 3],
     },
-    /// They were written by a build with other features, whose types have other fields.
+    /// A build with other features, whose types have other fields.
     #[error(
         "a saved state of a build with other features of evenstep or Rapier: \
          load it with a build that has the same"

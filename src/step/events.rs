@@ -174,12 +174,12 @@ impl Event {
 pub struct Events<'a>(pub(crate) &'a [Event]);
 
 impl<'a> Events<'a> {
-    /// All of them, of all kinds.
+    /// All events, of all kinds.
     pub fn iter(self) -> std::slice::Iter<'a, Event> {
         self.0.iter()
     }
 
-    /// Those of one step: for the hook after it. Empty if the step is not one of the frame.
+    /// The events of one step: for the hook after it. Empty if the step is not one of the frame.
     #[must_use]
     pub fn in_tick(self, tick: u64) -> Self {
         Self(&self.0[range_of(self.0, tick..tick.saturating_add(1))])

@@ -1,6 +1,6 @@
 //! What acts on bodies in a step: forces for that step alone, and force generators.
 
-use slotmap::DenseSlotMap;
+use slotmap::SlotMap;
 
 use crate::key::{BodyKey, ForceGeneratorKey, Keys};
 #[cfg(feature = "serde")]
@@ -124,7 +124,7 @@ pub(crate) struct Forces {
     /// How many of them were there when the step at hand was taken.
     waiting: usize,
     /// Dense: however many there once were, a step looks at those that are there.
-    generators: DenseSlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
+    generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
     /// The user forces that were there before ours, to be put back after the step: Rapier's own
     /// last until they are reset, and it adds ours to them.
     replaced: Vec<(RigidBodyHandle, Wrench)>,

@@ -111,7 +111,7 @@ pub struct InputQueue<T> {
     counts: InputCounts,
 }
 
-/// Which step a sample is for.
+/// How a sample gets its step.
 ///
 /// # Choosing
 /// `ByTime` needs time stamps from within the frame. An event that only has the time at which it was polled
@@ -337,7 +337,7 @@ fn fraction(time: Duration, step: Step) -> f32 {
     let into = time.saturating_sub(step.real_start).as_secs_f64();
     let length = step.real_end.saturating_sub(step.real_start).as_secs_f64();
     if length == 0.0 {
-        // One of several single steps in a frame covers no real time.
+        // In a pause single steps cover no real time.
         return 0.0;
     }
     // What happened after the step's end is delivered to it by `NextStep` only.

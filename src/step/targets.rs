@@ -161,7 +161,7 @@ impl Target {
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
             Some(start) if self.pose_at(step.time, start) == pose => start,
-            // Its first step, or the game has put it elsewhere or moved the world.
+            // The first step, or the game has teleported the body or moved the world.
             _ => Start {
                 pose,
                 time: step.time,

@@ -65,7 +65,7 @@ pub enum TickError<T> {
         /// By how many ticks it is late: 1 if its step was the last one.
         by: u64,
     },
-    /// Its tick is further ahead than allowed.
+    /// The tick is further ahead than allowed.
     #[error(
         "the input is {by} ticks too far ahead: push it later, \
          or give `TickQueue::new` a larger `max_lead`"

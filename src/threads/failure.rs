@@ -92,7 +92,7 @@ impl<T> fmt::Debug for SendError<T> {
 }
 
 impl<T> SendError<T> {
-    /// The same of something else that is handed back.
+    /// The same error with another value to hand back.
     pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
         match self {
             Self::Full(refused) => SendError::Full(change(refused)),

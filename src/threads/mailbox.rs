@@ -45,7 +45,7 @@ pub(super) struct Update {
     pub changes: Changes,
 }
 
-/// Which simulated time it is at a moment of real time, and how fast that goes on.
+/// The simulation's time at a moment of real time, and how fast it goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ClockReading {
     pub real: Duration,
@@ -143,7 +143,7 @@ impl<E> Mail<E> {
 pub(super) fn discard<T>(values: impl IntoIterator<Item = T>) {
     for value in values {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-            // That may panic where it is dropped, too.
+            // The payload may panic where it is dropped, too.
             std::mem::forget(payload);
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct Orders<T> {
     waiting: Arc<AtomicUsize>,
 }
 
-/// Both ends, for so many that may wait.
+/// The two ends of a queue in which so many orders may wait.
 pub(super) fn orders<T>(most: usize) -> (OrderSender<T>, Orders<T>) {
     let (sender, receiver) = channel();
     let waiting = Arc::new(AtomicUsize::new(0));

@@ -80,12 +80,12 @@ pub struct Overlap {
     before: Option<ClockSettings>,
     /// The settings before and after, to be set once those frames are over.
     change: Option<(ClockSettings, ClockSettings)>,
-    /// Its real time, and the most time that a frame puts in, when it was here last.
+    /// Real time of the simulation, and the most time that a frame puts in, when it was here last.
     real_time: Duration,
     longest_frame: Duration,
     /// Whether time stood still in the last frame that it has seen.
     is_stopped: bool,
-    /// Which simulation it is.
+    /// The id of the simulation: a hook may replace it.
     run: u64,
     /// The version of what is shown of it.
     published: Option<u64>,
@@ -125,7 +125,7 @@ impl Overlap {
         let thread = Builder::new().name("physics".into()).spawn(move || {
             for (mut simulation, hooks) in jobs {
                 let step = || {
-                    // They may panic where they are dropped, too.
+                    // Hooks may panic where they are dropped, too.
                     let hooks = hooks;
                     simulation.make_shown_step(or_none(hooks.as_deref()))
                 };
@@ -374,7 +374,7 @@ impl Overlap {
         let due = self.real_time.saturating_add(wait);
         if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
             self.under_way = Some(UnderWay { step, due });
-            // It waits for just this.
+            // The thread waits for just this.
             let _ = to.send((simulation, hooks));
         }
     }
@@ -469,7 +469,7 @@ impl Drop for Overlap {
     fn drop(&mut self) {
         self.to = None;
         if let Some(thread) = self.thread.take() {
-            // It catches what panics in it.
+            // The thread catches what panics in it.
             let _ = thread.join();
         }
     }

@@ -183,7 +183,7 @@ where
         runner
     }
 
-    /// Both sides.
+    /// The game's side and the physics'.
     pub(super) fn without_thread(
         mut simulation: Simulation,
         hooks: H,

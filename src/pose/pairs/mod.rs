@@ -208,7 +208,7 @@ impl Pairs {
         }
     }
 
-    /// Another body has come to `place`: writes that to its key, unless that is gone.
+    /// Writes to the key of the body at `place` that it is there, unless the body is gone.
     fn repair(&mut self, place: usize) {
         if let Some(key) = self.movers.keys().get(place)
             && let Some(body) = self.places.get_mut(*key)

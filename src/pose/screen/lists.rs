@@ -47,7 +47,7 @@ impl Screen {
         }
     }
 
-    /// Another body has come to `place`: writes that to its key.
+    /// Writes to the key of the body at `place` that it is there.
     fn repair(&mut self, place: usize) {
         if let Some(key) = self.keys.get(place) {
             self.bodies[*key] = Shown::Moving(place);

@@ -1,6 +1,6 @@
 //! What the physics' thread does, without the thread and the clock.
 
-// What it hands over.
+// Copies for the game's side.
 mod snapshot;
 #[cfg(test)]
 pub(super) mod tests;
@@ -38,7 +38,7 @@ pub(super) struct Physics<H: Hooks> {
     outgoing: Mail<H::Error>,
     /// When it was called last.
     now: Duration,
-    /// Which simulation it is.
+    /// The id of the simulation: a call may replace it.
     run: u64,
     /// The version of what was handed over last.
     published: Option<u64>,
@@ -217,7 +217,7 @@ impl<H: Hooks> Physics<H> {
             self.fail(self.simulation.tick(), payload);
         }
         if self.simulation.id() != self.run {
-            // Another one, which goes on from now.
+            // Another simulation goes on from now.
             (self.run, self.published) = (self.simulation.id(), None);
             self.simulation.drop_screen();
             self.simulation.set_real_time(self.now);
@@ -320,13 +320,13 @@ impl<H: Hooks> Physics<H> {
     fn reading(&self) -> ClockReading {
         let mut reading = ClockReading::of(&self.simulation);
         if self.broken.is_some() {
-            // It is a pause: no state is on its way.
+            // As in a pause: no state is on its way.
             reading.speed = 0.0;
         }
         reading
     }
 
-    /// One that nobody has: there are never many more than wait and are shown.
+    /// A snapshot that nobody has: there are never many more than wait and are shown.
     fn free_snapshot(&mut self) -> Arc<Snapshot> {
         let free = self
             .sent

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Step {
     /// The number of steps before this one.
     pub tick: u64,
-    /// Its length in seconds of simulated time: the same for every step, unless
+    /// The length in seconds of simulated time: the same for every step, unless
     /// [`Stepping`](crate::Stepping) is one that varies it.
     pub dt: f32,
     /// Simulated time at its start, rounded down to a nanosecond: the sum of all steps before.
