@@ -54,6 +54,53 @@ fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [
     })
 }
 
+type Habit = (&'static str, fn(&mut Simulation));
+
+/// What a game does in each step that makes its bodies through Rapier, and parts of that.
+const HABITS: [Habit; 4] = [
+    ("nothing", |_| ()),
+    ("track_all", Simulation::track_all),
+    ("physics_mut", |simulation| {
+        simulation.physics_mut();
+    }),
+    ("both", |simulation| {
+        simulation.physics_mut();
+        simulation.track_all();
+    }),
+];
+
+/// Rapier's step, and what frames of a game with each habit take above it: of the shortest each, as what is longer is
+/// what else the machine does.
+fn measure_habits(
+    scene: fn(&mut Simulation, usize) -> Vec<BodyKey>,
+    count: usize,
+) -> (f64, [f64; 4]) {
+    let mut games = HABITS.map(|(_, habit)| (habit, build(scene, count)));
+    let mut bare = std::mem::take(build(scene, count).physics_mut());
+    bare.integration_parameters.dt = games[0].1.clock().settings().rate().dt();
+    let mut times: [Vec<f64>; 5] = Default::default();
+    for frame in 0..100 {
+        let mut last = Instant::now();
+        bare.step();
+        let mut all = vec![last.elapsed().as_secs_f64()];
+        for (habit, simulation) in &mut games {
+            last = Instant::now();
+            simulation.advance(STEP, |simulation, _| habit(simulation));
+            all.push(last.elapsed().as_secs_f64());
+        }
+        if frame >= 3 {
+            for (times, time) in times.iter_mut().zip(all) {
+                times.push(time);
+            }
+        }
+    }
+    let [step, frames @ ..] = times.map(|times| {
+        let shortest = times.into_iter().fold(f64::MAX, f64::min);
+        shortest * 1e9 / count as f64
+    });
+    (step, frames.map(|frame| frame - step))
+}
+
 fn main() {
     // `cargo test` and `cargo bench` pass arguments of their own.
     for (name, scene) in [
@@ -63,6 +110,13 @@ fn main() {
         ),
         ("pile", scenes::pile),
     ] {
+        let (step, above) = measure_habits(scene, 10_000);
+        for ((habit, _), above) in HABITS.iter().zip(above) {
+            println!(
+                "{name} 10000, in each step {habit}: {above:.1} ns a body above the step of {step:.0}; {:.1} % of it",
+                100.0 * above / step,
+            );
+        }
         for count in [1_000, 10_000, 100_000] {
             let [ours, floor, step] = measure(scene, count);
             println!(

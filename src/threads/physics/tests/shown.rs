@@ -388,7 +388,7 @@ fn what_is_too_late_is_dropped_and_counted() {
 
 /// What shows a simulation.
 enum Host {
-    Loop(Simulation),
+    Loop(Box<Simulation>),
     Overlap(Box<Overlap>),
     /// With its wall clock.
     Runner(Box<Both<Idle>>, Duration),
@@ -397,7 +397,7 @@ enum Host {
 impl Host {
     fn new(simulation: Simulation, kind: u32) -> Self {
         match kind % 3 {
-            0 => Self::Loop(simulation),
+            0 => Self::Loop(simulation.into()),
             1 => Self::Overlap(Overlap::new(simulation).into()),
             _ => {
                 let now = simulation.clock().real_time();
@@ -408,7 +408,7 @@ impl Host {
 
     fn stop(self) -> Simulation {
         match self {
-            Self::Loop(simulation) => simulation,
+            Self::Loop(simulation) => *simulation,
             Self::Overlap(overlap) => overlap.stop(),
             Self::Runner(both, now) => both.stop(now).0,
         }
