@@ -26,7 +26,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
             versions[place] = version;
         };
         let mut occupied = Vec::new();
-        for (key, value) in map.iter() {
+        for (key, value) in map {
             let (index, version) = parts(key);
             note(index, version);
             occupied.push((index, value.clone()));

@@ -1,9 +1,12 @@
 //! A step beside the frame that is drawn, with the hooks on the game's thread.
 
+// Frames and steps, in order.
+mod frames;
+
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -13,9 +16,8 @@ use crate::simulation::{Hooks, Simulation, or_none};
 use crate::time::{ClockSettings, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::mailbox::{ClockReading, Snapshot, Update};
 use super::view::View;
-use super::{RunnerSettings, Starved};
+use super::RunnerSettings;
 
 /// A simulation whose steps are made by another thread while the game draws its frame.
 ///
@@ -262,205 +264,6 @@ impl Overlap {
         simulation.end_frame_unshown();
         simulation.put_screen(self.view.take_screen());
         simulation
-    }
-
-    /// Makes what the frames so far have made due, but for the step that has time yet.
-    fn go_on<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        self.notice_other();
-        loop {
-            if let Some(under_way) = &self.under_way {
-                if under_way.due > self.shown_time() && self.change.is_none() {
-                    return Ok(());
-                }
-                self.finish_step(hooks)?;
-            } else if self.here().is_in_frame() {
-                self.begin_step(hooks)?;
-            } else if let Some(frame_time) = self.waiting.pop_front() {
-                self.begin_frame(frame_time, hooks)?;
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    /// If the game had the simulation while a step was under way: that one is over, and the frames that waited for it
-    /// are those from before.
-    fn go_on_after_access<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        self.change_settings();
-        let Some(before) = self.before.take() else {
-            return Ok(());
-        };
-        if self.is_unmade() {
-            self.waiting.clear();
-            return Ok(());
-        }
-        let settings = self.here().clock_settings_mut();
-        let after = std::mem::replace(settings, before.clone());
-        self.change = Some((before, after));
-        let result = self.go_on(hooks);
-        self.change_settings();
-        result
-    }
-
-    /// Whether the step that was under way is none of this simulation any more.
-    fn is_unmade(&self) -> bool {
-        let (Some(simulation), Some(under_way)) = (&self.simulation, &self.under_way) else {
-            return true;
-        };
-        let is_elsewhere = simulation.tick() != under_way.step.tick + 1;
-        simulation.id() != self.run || (is_elsewhere && simulation.steps_to_resimulate() == 0)
-    }
-
-    /// Sets what the game has set meanwhile.
-    fn change_settings(&mut self) {
-        if let Some((before, after)) = self.change.take() {
-            let settings = self.here().clock_settings_mut();
-            settings.adopt(&before, &after);
-        }
-    }
-
-    fn begin_frame<H: Hooks>(
-        &mut self,
-        frame_time: Duration,
-        hooks: &mut H,
-    ) -> Result<(), H::Error> {
-        let simulation = self.here();
-        let is_stopped = simulation.clock().settings().stands_still();
-        let result = hooks.before_frame(simulation, frame_time);
-        simulation.begin_frame(frame_time);
-        self.is_stopped = is_stopped;
-        self.read_clock();
-        result
-    }
-
-    /// Lets the other thread make the next step of the frame that is open; if none is due, ends the frame.
-    fn begin_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        while let Some(step) = self.here().next_step() {
-            let simulation = self.here();
-            if step.is_resimulated {
-                simulation.make_one(hooks, step)?;
-                continue;
-            }
-            if step.is_last && simulation.frame().steps > 0 {
-                // While it is made, frames show the step before it.
-                simulation.notice_edits();
-                self.publish();
-            }
-            let simulation = self.here();
-            hooks.before_step(simulation, step)?;
-            // Not if the hook has rolled back or replaced the simulation.
-            if simulation.current_step() == Some(step) {
-                self.send(step, hooks.physics_hooks());
-                return Ok(());
-            }
-        }
-        self.notice_other();
-        self.end_frame();
-        Ok(())
-    }
-
-    fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
-        // The hook may have set another speed.
-        self.read_clock();
-        let slack = self.slack;
-        let clock = self.here().clock();
-        let length = step.end_time.saturating_sub(step.time);
-        let end = step.end_time + length.mul_f64(slack.into());
-        let wait = end.saturating_sub(clock.time()).as_secs_f64() / clock.settings().speed();
-        // The next one is due at once, or nobody knows when.
-        let is_next_due = !step.is_last || clock.settings().is_paused();
-        let wait = if is_next_due { 0.0 } else { wait };
-        let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
-        let due = self.real_time.saturating_add(wait);
-        if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
-            self.under_way = Some(UnderWay { step, due });
-            // The thread waits for just this.
-            let _ = to.send((simulation, hooks));
-        }
-    }
-
-    fn join(&mut self) {
-        if self.simulation.is_none() {
-            let (simulation, result) = self.from.recv().expect("the thread ends after this");
-            self.simulation = Some(simulation);
-            if let Err(payload) = result {
-                self.under_way = None;
-                resume_unwind(payload);
-            }
-        }
-    }
-
-    /// The simulation, after a [`join`](Self::join).
-    fn here(&mut self) -> &mut Simulation {
-        self.simulation.as_mut().expect("it was joined")
-    }
-
-    /// The step that was under way is over: the game reacts to it, and frames show it.
-    fn finish_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        self.join();
-        let Some(UnderWay { step, .. }) = self.under_way.take() else {
-            return Ok(());
-        };
-        let simulation = self.here();
-        simulation.resume_frame();
-        while simulation.steps_to_resimulate() > 0
-            && let Some(step) = simulation.next_step()
-        {
-            simulation.make_one(hooks, step)?;
-        }
-        // Not if it was unmade.
-        if simulation.tick() == step.tick + 1 {
-            hooks.after_step(simulation, step)?;
-        }
-        self.notice_other();
-        Ok(())
-    }
-
-    /// Frames show from now on what there is now.
-    fn end_frame(&mut self) {
-        if let Some(simulation) = &mut self.simulation {
-            simulation.end_frame_unshown();
-            self.publish();
-        }
-    }
-
-    fn read_clock(&mut self) {
-        if let Some(simulation) = &self.simulation {
-            self.real_time = simulation.clock().real_time();
-            self.longest_frame = simulation.clock().settings().max_frame_time();
-            self.view.receive(None, ClockReading::of(simulation));
-        }
-    }
-
-    /// A simulation that is another one goes on from now.
-    fn notice_other(&mut self) {
-        if let Some(simulation) = &mut self.simulation
-            && simulation.id() != self.run
-        {
-            simulation.drop_screen();
-            (self.run, self.published) = (simulation.id(), None);
-            self.under_way = None;
-            self.publish();
-        }
-    }
-
-    fn publish(&mut self) {
-        self.read_clock();
-        if let Some(simulation) = &mut self.simulation {
-            let changes = simulation.take_changes();
-            let version = Some(simulation.movers().version());
-            if changes.is_empty() && self.published == version {
-                return;
-            }
-            self.published = version;
-            let mut snapshot = Snapshot::default();
-            snapshot.fill(simulation, Starved::Hold, self.is_stopped);
-            let snapshot = Arc::new(snapshot);
-            self.view.receive(
-                Some(Update { snapshot, changes }),
-                ClockReading::of(simulation),
-            );
-        }
     }
 }
 
