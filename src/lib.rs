@@ -123,13 +123,13 @@ mod pose;
 mod simulation;
 // The state as bytes, and its checksum.
 mod state;
+// Bodies of entities, for any ECS.
+mod owners;
 // Runs as files.
 #[cfg(feature = "serde")]
 pub mod recording;
 // Physics on a thread of its own.
 pub mod threads;
-// Bodies of entities, for any ECS.
-mod owners;
 // The same for hecs.
 #[cfg(feature = "hecs")]
 pub mod entities;

@@ -2,24 +2,17 @@
 
 use crate::key::BodyKey;
 use crate::pose::Screen;
-use crate::simulation::{Hooks, Simulation};
-use crate::threads::Runner;
-use crate::threads::Spawned;
+use crate::simulation::Simulation;
 use rapier::math::Pose;
 
-/// What has the bodies of entities: a [`Simulation`] or a [`Runner`].
+use super::Spawned;
+
+/// What has the bodies of entities: a [`Simulation`] or a [`Runner`](crate::threads::Runner).
 ///
 /// It cannot be implemented for other types.
 pub trait Bodies: Source {}
 
 impl Bodies for Simulation {}
-
-impl<H> Bodies for Runner<H>
-where
-    H: Hooks + Send + 'static,
-    H::Error: Send + 'static,
-{
-}
 
 /// What [`Owners`](super::Owners) asks of the bodies. Nobody outside can name it.
 pub trait Source {
@@ -62,32 +55,5 @@ impl Source for Simulation {
             self.remove(key);
         }
         Vec::new()
-    }
-}
-
-impl<H> Source for Runner<H>
-where
-    H: Hooks + Send + 'static,
-    H::Error: Send + 'static,
-{
-    fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.view().pose(key)
-    }
-
-    fn is_after(&self, spawned: &Spawned) -> bool {
-        self.view().is_after(spawned)
-    }
-
-    fn screen(&self) -> Option<&Screen> {
-        Some(self.view().screen())
-    }
-
-    fn remove(&mut self, _: BodyKey) -> bool {
-        // A level that is cleared would fill the queue.
-        false
-    }
-
-    fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
-        Self::remove_all(self, keys)
     }
 }

@@ -2,6 +2,8 @@
 
 // What has the bodies.
 mod bodies;
+// A body on its way to a thread.
+mod spawned;
 
 use slotmap::Key;
 
@@ -11,6 +13,8 @@ use crate::simulation::Simulation;
 use rapier::math::Pose;
 
 pub use bodies::Bodies;
+pub(crate) use bodies::Source;
+pub use spawned::Spawned;
 
 /// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`], or a
 /// [`Runner`](crate::threads::Runner).

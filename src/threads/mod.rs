@@ -8,8 +8,6 @@
 mod settings;
 // Errors and panics.
 mod failure;
-// Bodies on their way to the thread.
-mod spawned;
 // The types of std that tests replace.
 mod sync;
 // From the physics to the game.
@@ -22,15 +20,17 @@ mod physics;
 mod view;
 // By the wall clock.
 mod runner;
+// A runner as what has the bodies of entities.
+mod bodies;
 // By the game's frames.
 mod overlap;
 #[cfg(all(test, feature = "hecs"))]
 mod with_hecs;
 
+pub use crate::owners::Spawned;
 pub use failure::{Failure, SendError};
 pub use overlap::Overlap;
 pub use physics::Call;
 pub use runner::{Answer, Runner};
 pub use settings::{RunnerSettings, Starved};
-pub use spawned::Spawned;
 pub use view::View;

@@ -16,8 +16,8 @@ use crate::simulation::{Hooks, Simulation, or_none};
 use crate::time::{ClockSettings, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::view::View;
 use super::RunnerSettings;
+use super::view::View;
 
 /// A simulation whose steps are made by another thread while the game draws its frame.
 ///

@@ -1,6 +1,11 @@
 //! How fast simulated time goes.
 
-use super::units::SPEED_UNITS;
+/// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
+///
+/// 2⁵·3²·5⁴·7: every speed of at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144.
+/// A larger number would make finer speeds, but the longest frame at the largest rate and
+/// speed has to fit into 128 bits: 2⁶⁴ ns · 2³² · 2³¹.
+pub(super) const SPEED_UNITS: u32 = 1_260_000;
 
 /// The largest speed: see [`SPEED_UNITS`] for what bounds it.
 const MAX: f64 = 1_000.0;

@@ -2,14 +2,7 @@
 
 use crate::time::rate::{NANOS_PER_SECOND, Rate};
 
-use super::speed::Speed;
-
-/// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
-///
-/// 2⁵·3²·5⁴·7: every speed of at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144.
-/// A larger number would make finer speeds, but the longest frame at the largest rate and
-/// speed has to fit into 128 bits: 2⁶⁴ ns · 2³² · 2³¹.
-pub(super) const SPEED_UNITS: u32 = 1_260_000;
+use super::speed::{SPEED_UNITS, Speed};
 
 /// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {

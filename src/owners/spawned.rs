@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
 
-/// A body that was sent to the physics' thread: from [`Runner::spawn`](super::Runner::spawn).
+/// A body that was sent to the physics' thread: from [`Runner::spawn`](crate::threads::Runner::spawn).
 ///
 /// Its key is known once the body was inserted, between two steps. It is the key that the body would have got in one
-/// thread. A [`call`](super::Runner::call) that is sent after the spawn finds it:
+/// thread. A [`call`](crate::threads::Runner::call) that is sent after the spawn finds it:
 ///
 /// ```
 /// # use evenstep::rapier3d::prelude::*;
@@ -48,14 +48,14 @@ impl Spawned {
     }
 
     /// The body has just been inserted.
-    pub(super) fn set(&self, key: BodyKey, simulation: &Simulation) {
+    pub(crate) fn set(&self, key: BodyKey, simulation: &Simulation) {
         let (run, frame) = (simulation.id(), simulation.frame().number);
         // A call runs once.
         let _ = self.0.set(Inserted { key, run, frame });
     }
 
     /// Whether the body was there in a frame of a simulation, unless it was removed by then.
-    pub(super) fn has_come(&self, run: u64, frame: u64) -> bool {
+    pub(crate) fn has_come(&self, run: u64, frame: u64) -> bool {
         (self.0.get()).is_some_and(|inserted| inserted.run == run && inserted.frame < frame)
     }
 }

@@ -1,0 +1,43 @@
+//! A runner, as what has the bodies of entities.
+
+use crate::key::BodyKey;
+use crate::owners::{Bodies, Source, Spawned};
+use crate::pose::Screen;
+use crate::simulation::Hooks;
+use rapier::math::Pose;
+
+use super::Runner;
+
+impl<H> Bodies for Runner<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+}
+
+impl<H> Source for Runner<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+    fn pose(&self, key: BodyKey) -> Option<Pose> {
+        self.view().pose(key)
+    }
+
+    fn is_after(&self, spawned: &Spawned) -> bool {
+        self.view().is_after(spawned)
+    }
+
+    fn screen(&self) -> Option<&Screen> {
+        Some(self.view().screen())
+    }
+
+    fn remove(&mut self, _: BodyKey) -> bool {
+        // A level that is cleared would fill the queue.
+        false
+    }
+
+    fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
+        Self::remove_all(self, keys)
+    }
+}
