@@ -61,7 +61,7 @@ const SHIPS: u32 = 4;
 /// Whether a ship fires at this tick.
 fn fires(ship: u32, tick: u64) -> bool {
     let random = (tick * u64::from(SHIPS) + u64::from(ship)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (random >> 40) % 5 == 0
+    (random >> 40).is_multiple_of(5)
 }
 
 /// What was believed before the input came.

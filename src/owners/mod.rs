@@ -225,7 +225,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         since: Option<u64>,
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
-            // While steps are made again, some that the last frame has removed live.
+            // Some that the last frame has removed live, if steps were made again since.
             Some(keys) => keys
                 .filter(|key| bodies.pose(*key).is_none())
                 .filter_map(|key| Some((key, self.take(key)?)))
