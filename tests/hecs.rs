@@ -1392,3 +1392,55 @@ fn an_entity_spawned_in_a_step_made_again_keeps_its_body_from_one_that_had_the_k
         }
     }
 }
+
+#[test]
+fn a_body_that_comes_back_and_goes_again_in_steps_made_again_is_gone() {
+    let mut game = Game::new();
+    game.simulation().set_rewind_limits(50, usize::MAX);
+    let entity = game.spawn(RigidBodyBuilder::dynamic());
+    let old = key(&game.world, entity);
+    let steps = |game: &mut Game| {
+        let Game {
+            world,
+            simulation,
+            entities,
+        } = game;
+        let simulation = simulation.as_mut().unwrap();
+        while let Some(step) = simulation.next_step() {
+            if step.tick == 3
+                && let Some(handle) = simulation.handle(old)
+            {
+                simulation.physics_mut().remove_body(handle);
+            }
+            entities.sync(world, simulation);
+            simulation.make_step();
+            entities.sync(world, simulation);
+        }
+    };
+    for _ in 0..3 {
+        game.simulation().begin_frame(MS(20));
+        steps(&mut game);
+        game.simulation().end_frame();
+        let simulation = game.simulation.as_mut().unwrap();
+        game.entities.sync(&mut game.world, simulation);
+    }
+    assert!(!game.world.satisfies::<&Body>(entity));
+    for is_new in [false, true] {
+        game.simulation().roll_back(2).unwrap();
+        let Game {
+            world,
+            simulation,
+            entities,
+        } = &mut game;
+        let simulation = simulation.as_mut().unwrap();
+        assert_eq!(entities.unmatched(world, simulation).bodies, [old]);
+        entities.attach(world, simulation, entity, old).unwrap();
+        simulation.begin_frame(MS(if is_new { 20 } else { 0 }));
+        steps(&mut game);
+        game.simulation().end_frame();
+        let simulation = game.simulation.as_mut().unwrap();
+        game.entities.sync(&mut game.world, simulation);
+        assert!(!game.world.satisfies::<&Body>(entity));
+        assert!(!game.world.satisfies::<&RenderPose>(entity));
+    }
+}

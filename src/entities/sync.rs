@@ -34,7 +34,7 @@ impl Entities {
     ///
     /// The cost is in proportion to the bodies that moved and to what was changed. After frames without a sync it is in
     /// proportion to the bodies that moved in any of them; after very many it may go through all entities with a body.
-    /// It also does so when a [`Body`] was taken off and kept, or when an entity was taken by hecs' `World::take` and
+    /// It also does so while steps are resimulated, when a [`Body`] was taken off and kept, or when an entity was taken by hecs' `World::take` and
     /// spawned again.
     pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
         let since = self.owners.begin_sync(bodies);

@@ -22,7 +22,8 @@ pub trait Source {
     /// Whether a body that was sent has come, and is gone if it has no pose.
     fn is_after(&self, spawned: &Spawned) -> bool;
 
-    /// What frames show; `None` inside of a thread, where none are shown.
+    /// What frames show; `None` inside of a thread, where none are shown, and while it says nothing of the bodies: steps
+    /// are resimulated.
     fn screen(&self) -> Option<&Screen>;
 
     /// Removes a body at once. Gives `false` if bodies are only removed together.
@@ -42,7 +43,7 @@ impl Source for Simulation {
     }
 
     fn screen(&self) -> Option<&Screen> {
-        self.screen()
+        self.screen().filter(|_| self.steps_to_resimulate() == 0)
     }
 
     fn remove(&mut self, key: BodyKey) -> bool {

@@ -230,7 +230,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
             Some(keys) => {
-                // While steps are resimulated, some that the last frame has removed live.
+                // Some that the last frame has removed live again, if steps were resimulated since.
                 let gone = keys.iter().filter(|key| bodies.pose(**key).is_none());
                 let taken = gone.map(|key| Some((*key, self.take(*key)?)));
                 taken.flatten().collect()

@@ -3,6 +3,7 @@
 //! Every rule goes by tick, so a run is the same at every frame rate. A rule that goes through several
 //! bodies takes them [`in_order`]: each ECS finds its entities in an order of its own.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evenstep::rapier3d::prelude::*;
@@ -54,8 +55,8 @@ pub struct Thing {
     pub collider: Collider,
 }
 
-/// The part that a thing plays: each ECS makes it a component.
-#[derive(Clone, Copy, Debug)]
+/// The part that a thing plays: each ECS makes components of it.
+#[derive(Clone, Copy, Debug, ::bevy_ecs::component::Component, ::shipyard::Component)]
 pub enum Part {
     Scenery,
     Player,
@@ -74,6 +75,18 @@ pub enum Mishap {
     Restart(u64),
 }
 
+/// An entity, the number and part of its thing, and its body.
+pub type Made<E> = (E, u32, Part, Option<BodyKey>);
+
+/// A body that a rollback has brought back, and what it is of.
+pub struct Lost<E> {
+    pub key: BodyKey,
+    pub number: u32,
+    pub part: Part,
+    /// If that is there.
+    pub entity: Option<E>,
+}
+
 /// Everything of the game but the bodies.
 #[derive(Debug)]
 pub struct Game {
@@ -84,6 +97,14 @@ pub struct Game {
     walk: f32,
     jump: Button,
     things: u32,
+    /// Whether steps are made with wrong input until they are resimulated.
+    is_late: bool,
+    /// What was read before each step.
+    read: BTreeMap<u64, Vec<Input>>,
+    /// What was made of that, and the number of things, before each step.
+    kept: BTreeMap<u64, (f32, Button, u32)>,
+    /// The number and the part of what each body was last of.
+    known: BTreeMap<BodyKey, (u32, Part)>,
 }
 
 impl Game {
@@ -95,7 +116,52 @@ impl Game {
             walk: 0.0,
             jump: Button::default(),
             things: 0,
+            is_late: false,
+            read: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            known: BTreeMap::new(),
         }
+    }
+
+    /// One whose input is right only in steps that are resimulated.
+    pub fn late() -> Self {
+        Self {
+            is_late: true,
+            ..Self::new(None)
+        }
+    }
+
+    /// Goes back by so many steps, as far as states are kept: the bodies, and what the game kept for itself. The
+    /// entities are `made`; what they are then is up to the ECS.
+    ///
+    /// # Panics
+    /// Within a frame in which limits do not allow it.
+    pub fn roll_back<E>(&mut self, simulation: &mut Simulation, made: &[Made<E>], ticks: u64) {
+        for (_, number, part, key) in made {
+            self.known.extend(key.map(|key| (key, (*number, *part))));
+        }
+        simulation.set_correction(None);
+        simulation.set_rewind_limits(ticks, usize::MAX);
+        let tick = simulation.tick().saturating_sub(ticks);
+        simulation.roll_back(tick).expect("no frame is open");
+        if let Some(then) = self.kept.get(&tick) {
+            (self.walk, self.jump, self.things) = then.clone();
+        }
+    }
+
+    /// What the bodies without an entity are of.
+    pub fn lost<E: Copy>(&self, bodies: &[BodyKey], made: &[Made<E>]) -> Vec<Lost<E>> {
+        let lost = |key: &BodyKey| {
+            let (number, part) = self.known[key];
+            let mut without = made.iter().filter(|(.., body)| body.is_none());
+            Lost {
+                key: *key,
+                number,
+                part,
+                entity: without.find(|made| made.1 == number).map(|made| made.0),
+            }
+        };
+        bodies.iter().map(lost).collect()
     }
 
     /// Once a frame: what the devices reported before its end.
@@ -180,9 +246,15 @@ impl Game {
         if self.is_time_for(Mishap::Panic(step.tick)) {
             panic!("a system panics before step {}", step.tick);
         }
+        let now = (self.walk, self.jump.clone(), self.things);
+        self.kept.insert(step.tick, now);
+        if !step.is_resimulated {
+            let samples = self.input.drain(step).map(|sample| sample.input);
+            self.read.insert(step.tick, samples.collect());
+        }
         self.jump.start_step();
-        for sample in self.input.drain(step) {
-            match sample.input {
+        for input in &self.read[&step.tick] {
+            match *input {
                 Input::Walk(walk) => self.walk = walk,
                 Input::Jump(down) => self.jump.set(down),
             }
@@ -202,7 +274,10 @@ impl Game {
 
     /// The balls that come in this step.
     pub fn drop_balls(&mut self, step: Step) -> Vec<Thing> {
-        if !step.tick.is_multiple_of(DROP_EVERY) {
+        // Late input: the balls seem to come three steps earlier.
+        let is_wrong = self.is_late && !step.is_resimulated;
+        let tick = step.tick + if is_wrong { 3 } else { 0 };
+        if !tick.is_multiple_of(DROP_EVERY) {
             return Vec::new();
         }
         let part = Part::Ball {

@@ -15,6 +15,9 @@ pub trait Host {
     /// After a panic that went through [`frame`](Self::frame): mends the ECS, where it needs that.
     fn recover(&mut self) {}
 
+    /// Between two frames: goes back by so many steps, which the next frame makes again.
+    fn roll_back(&mut self, ticks: u64);
+
     /// What there is now.
     fn outcome(&self) -> Outcome;
 }

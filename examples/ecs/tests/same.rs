@@ -46,6 +46,27 @@ fn every_entity_is_shown_where_its_body_is() {
     }
 }
 
+/// With input that comes late: balls come too early, and never were once the steps are resimulated.
+#[test]
+fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
+    for ecs in ALL {
+        let mut late = (ecs.start)(Game::late());
+        late.roll_back(10); // from now on states are kept
+        let mut in_time = (ecs.start)(Game::new(None));
+        for time in frames(60, Duration::from_secs(5)) {
+            late.frame(time);
+            late.roll_back(10);
+            late.frame(Duration::ZERO);
+            in_time.frame(time);
+            in_time.frame(Duration::ZERO);
+            let [one, other] = [&late, &in_time].map(|host| host.outcome());
+            assert!(end(&one) == end(&other), "{}: {:?}", ecs.name, one.frame);
+            assert_eq!(one.render_poses, other.render_poses, "{}", ecs.name);
+            assert_eq!(one.render_poses, one.shown, "{}", ecs.name);
+        }
+    }
+}
+
 /// The entities that the level begins with.
 const LEVEL: u32 = 3 + CRATES + PICKUPS;
 const CRATES: u32 = 24;

@@ -206,8 +206,8 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::clock::speed::SPEED_UNITS;
     use crate::time::clock::tests::{MS, clock, due, rate, steps, steps_in};
-    use crate::time::clock::units::SPEED_UNITS;
     use crate::time::rate::NANOS_PER_SECOND;
     use crate::time::{Rate, Stepping};
     use proptest::prelude::*;

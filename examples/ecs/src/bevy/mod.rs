@@ -7,7 +7,7 @@ use std::time::Duration;
 use bevy_ecs::prelude::*;
 
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
-use crate::game::{self, Part, Thing};
+use crate::game::{self, Made, Part, Thing};
 use crate::host::{Host, Outcome};
 use glue::{Body, CurrentStep, Physics, RenderPose, Systems};
 
@@ -15,7 +15,7 @@ use glue::{Body, CurrentStep, Physics, RenderPose, Systems};
 struct Game(game::Game);
 
 /// Of every entity.
-type Components = (Body, RenderPose, Number);
+type Components = (Body, RenderPose, Number, Part);
 
 struct InBevy(World);
 
@@ -43,7 +43,8 @@ fn start_level(world: &mut World, mut game: game::Game) {
 fn insert(physics: &mut Physics, thing: Thing) -> (Components, Part) {
     let pose = RenderPose(*thing.body.position());
     let body = Body(physics.simulation.insert(thing.body, thing.collider));
-    ((body, pose, Number(thing.number)), thing.part)
+    let part = thing.part;
+    ((body, pose, Number(thing.number), part), part)
 }
 
 fn spawn(commands: &mut Commands, components: Components, part: Part) {
@@ -158,6 +159,38 @@ impl Host for InBevy {
     /// A schedule in which a system panicked is no longer in the world.
     fn recover(&mut self) {
         add_systems(&mut self.0);
+    }
+
+    fn roll_back(&mut self, ticks: u64) {
+        let world = &mut self.0;
+        let mut made = world.query::<(Entity, &Number, &Part, Option<&Body>)>();
+        let made = made
+            .iter(world)
+            .map(|(entity, number, part, body)| (entity, number.0, *part, body.map(|body| body.0)));
+        let made: Vec<Made<Entity>> = made.collect();
+        let (gone, lost) = world.resource_scope(|world, mut game: Mut<Game>| {
+            let Physics { simulation, owners } = &mut *world.resource_mut();
+            game.0.roll_back(simulation, &made, ticks);
+            let unmatched = owners.unmatched(simulation);
+            (unmatched.entities, game.0.lost(&unmatched.bodies, &made))
+        });
+        for entity in gone {
+            world.despawn(entity);
+        }
+        for lost in lost {
+            let physics = world.resource::<Physics>();
+            let pose = physics.simulation.pose(lost.key).expect("it lives");
+            let body = (Body(lost.key), RenderPose(pose));
+            let mut commands = world.commands();
+            match lost.entity {
+                Some(entity) => drop(commands.entity(entity).insert(body)),
+                None => {
+                    let components = (body.0, body.1, Number(lost.number), lost.part);
+                    spawn(&mut commands, components, lost.part);
+                }
+            }
+            world.flush();
+        }
     }
 
     fn outcome(&self) -> Outcome {

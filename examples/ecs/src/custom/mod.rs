@@ -8,7 +8,7 @@ use std::time::Duration;
 use evenstep::{BodyKey, Step};
 
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
-use crate::game::{self, Part, Thing};
+use crate::game::{self, Made, Part, Thing};
 use crate::host::{Host, Outcome};
 use ecs::{Column, Entity};
 use glue::Stage;
@@ -17,6 +17,7 @@ use glue::Stage;
 #[derive(Default)]
 struct Columns {
     numbers: Column<Number>,
+    parts: Column<Part>,
     players: Column<Player>,
     platforms: Column<Platform>,
     pickups: Column<Pickup>,
@@ -52,8 +53,13 @@ fn start_level(stage: &mut Stage, game: &mut Game) {
 
 fn spawn(stage: &mut Stage, columns: &mut Columns, thing: Thing) {
     let entity = stage.spawn(thing.body, thing.collider);
-    columns.numbers.insert(entity, Number(thing.number));
-    match thing.part {
+    add(columns, entity, thing.number, thing.part);
+}
+
+fn add(columns: &mut Columns, entity: Entity, number: u32, part: Part) {
+    columns.numbers.insert(entity, Number(number));
+    columns.parts.insert(entity, part);
+    match part {
         Part::Scenery => (),
         Part::Player => columns.players.insert(entity, Player),
         Part::Platform => columns.platforms.insert(entity, Platform),
@@ -66,6 +72,7 @@ fn spawn(stage: &mut Stage, columns: &mut Columns, thing: Thing) {
 fn despawn(stage: &mut Stage, columns: &mut Columns, entity: Entity) {
     stage.despawn(entity);
     columns.numbers.remove(entity);
+    columns.parts.remove(entity);
     columns.players.remove(entity);
     columns.platforms.remove(entity);
     columns.pickups.remove(entity);
@@ -163,6 +170,32 @@ impl Host for InCustom {
         let end = stage.simulation.clock().real_time() + time;
         game.rules.feed(end);
         stage.frame(game, time, [before_step, collect]);
+    }
+
+    fn roll_back(&mut self, ticks: u64) {
+        let Self { stage, game } = self;
+        let parts = game.columns.parts.iter();
+        let made = parts.filter_map(|(entity, part)| {
+            let number = game.columns.numbers.get(entity)?.0;
+            Some((entity, number, *part, stage.bodies.get(entity).copied()))
+        });
+        let made: Vec<Made<Entity>> = made.collect();
+        (game.rules).roll_back(&mut stage.simulation, &made, ticks);
+        let unmatched = stage.owners.unmatched(&stage.simulation);
+        for entity in unmatched.entities {
+            despawn(stage, &mut game.columns, entity);
+        }
+        for lost in game.rules.lost(&unmatched.bodies, &made) {
+            let entity = lost.entity.unwrap_or_else(|| {
+                let entity = stage.entities.spawn();
+                add(&mut game.columns, entity, lost.number, lost.part);
+                entity
+            });
+            let pose = stage.simulation.pose(lost.key).expect("it lives");
+            stage.bodies.insert(entity, lost.key);
+            stage.render_poses.insert(entity, pose);
+            stage.owners.insert(lost.key, entity);
+        }
     }
 
     fn outcome(&self) -> Outcome {

@@ -4,12 +4,12 @@ mod glue;
 
 use std::time::Duration;
 
-use ::hecs::{Entity, With};
+use ::hecs::{Entity, With, World};
 use evenstep::entities::{Body, Entities, RenderPose};
 use evenstep::{Simulation, Step};
 
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
-use crate::game::{self, Game, Part, Thing};
+use crate::game::{self, Game, Made, Part, Thing};
 use crate::host::{Host, Outcome};
 use glue::Stage;
 
@@ -40,7 +40,12 @@ fn spawn(stage: &mut Stage, thing: Thing) {
     } = stage;
     let number = (Number(thing.number),);
     let (entity, _) = entities.spawn(world, simulation, thing.body, thing.collider, number);
-    match thing.part {
+    add_part(world, entity, thing.part);
+}
+
+fn add_part(world: &mut World, entity: Entity, part: Part) {
+    world.insert_one(entity, part).expect("just spawned");
+    match part {
         Part::Scenery => Ok(()),
         Part::Player => world.insert_one(entity, Player),
         Part::Platform => world.insert_one(entity, Platform),
@@ -129,6 +134,32 @@ impl Host for InHecs {
         let Self { stage, game } = self;
         game.feed(stage.simulation.clock().real_time() + time);
         stage.frame(game, time, [before_step, collect]);
+    }
+
+    fn roll_back(&mut self, ticks: u64) {
+        let Stage {
+            world,
+            simulation,
+            entities,
+        } = &mut self.stage;
+        let made = world.query_mut::<(Entity, &Number, &Part, Option<&Body>)>();
+        let made = made.into_iter();
+        let made: Vec<Made<Entity>> = made
+            .map(|(entity, number, part, body)| (entity, number.0, *part, body.map(Body::key)))
+            .collect();
+        self.game.roll_back(simulation, &made, ticks);
+        let unmatched = entities.unmatched(world, simulation);
+        for entity in unmatched.entities {
+            world.despawn(entity).expect("just found");
+        }
+        for lost in self.game.lost(&unmatched.bodies, &made) {
+            let entity = lost.entity.unwrap_or_else(|| {
+                let entity = world.spawn((Number(lost.number),));
+                add_part(world, entity, lost.part);
+                entity
+            });
+            (entities.attach(world, simulation, entity, lost.key)).expect("both are there");
+        }
     }
 
     fn outcome(&self) -> Outcome {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::shipyard::all_storages::AllStorages;
-use ::shipyard::{Component, Delete, EntityId, Get, Unique, UniqueViewMut, ViewMut, World};
+use ::shipyard::{Component, EntityId, Get, Remove, Unique, UniqueViewMut, ViewMut, World};
 use evenstep::rapier3d::prelude::{Collider, Pose, RigidBody};
 use evenstep::{BodyKey, Owners, Simulation, Step};
 
@@ -67,7 +67,7 @@ fn release(mut physics: PhysicsMut, mut bodies: ViewMut<Body>) {
 fn sync(mut physics: PhysicsMut, mut bodies: ViewMut<Body>, mut poses: ViewMut<RenderPose>) {
     let Physics { simulation, owners } = &mut *physics;
     for entity in owners.removed(simulation) {
-        (&mut bodies, &mut poses).delete(entity);
+        (&mut bodies, &mut poses).remove(entity);
     }
     for (entity, pose) in owners.moved(simulation) {
         if let Ok(mut render_pose) = (&mut poses).get(entity) {

@@ -11,7 +11,7 @@ use ::shipyard::{
 };
 
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
-use crate::game::{self, Part, Thing};
+use crate::game::{self, Made, Part, Thing};
 use crate::host::{Host, Outcome};
 use glue::{AFTER_STEP, BEFORE_STEP, Body, CurrentStep, Physics, RenderPose};
 
@@ -37,8 +37,12 @@ fn start_level(all: &mut AllStorages, mut game: game::Game) {
 
 fn spawn(all: &mut AllStorages, thing: Thing) {
     let entity = glue::spawn(all, thing.body, thing.collider);
-    all.add_component(entity, Number(thing.number));
-    match thing.part {
+    add(all, entity, thing.number, thing.part);
+}
+
+fn add(all: &mut AllStorages, entity: EntityId, number: u32, part: Part) {
+    all.add_component(entity, (Number(number), part));
+    match part {
         Part::Scenery => (),
         Part::Player => all.add_component(entity, Player),
         Part::Platform => all.add_component(entity, Platform),
@@ -175,6 +179,44 @@ impl Host for InShipyard {
             },
         );
         glue::frame(&self.0, time);
+    }
+
+    fn roll_back(&mut self, ticks: u64) {
+        let world = &self.0;
+        let made: Vec<Made<EntityId>> = world.run(
+            |numbers: View<Number>, parts: View<Part>, bodies: View<Body>| {
+                let made = (&numbers, &parts).iter().with_id();
+                made.map(|(entity, (number, part))| {
+                    let body = bodies.get(entity).ok();
+                    (entity, number.0, *part, body.map(|body| body.0))
+                })
+                .collect()
+            },
+        );
+        let (gone, lost) = world.run(
+            |mut physics: UniqueViewMut<Physics>, mut game: UniqueViewMut<Game>| {
+                let Physics { simulation, owners } = &mut *physics;
+                game.0.roll_back(simulation, &made, ticks);
+                let unmatched = owners.unmatched(simulation);
+                (unmatched.entities, game.0.lost(&unmatched.bodies, &made))
+            },
+        );
+        let mut all = world.borrow::<AllStoragesViewMut>().expect("nobody has it");
+        for entity in gone {
+            all.delete_entity(entity);
+        }
+        for lost in lost {
+            let entity = lost.entity.unwrap_or_else(|| {
+                let entity = all.add_entity(());
+                add(&mut all, entity, lost.number, lost.part);
+                entity
+            });
+            let pose = all.run(|mut physics: UniqueViewMut<Physics>| {
+                physics.owners.insert(lost.key, entity);
+                physics.simulation.pose(lost.key).expect("it lives")
+            });
+            all.add_component(entity, (Body(lost.key), RenderPose(pose)));
+        }
     }
 
     fn outcome(&self) -> Outcome {

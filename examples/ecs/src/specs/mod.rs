@@ -8,7 +8,7 @@ use ::specs::prelude::*;
 use evenstep::Step;
 
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
-use crate::game::{self, Game, Part, Thing};
+use crate::game::{self, Game, Made, Part, Thing};
 use crate::host::{Host, Outcome};
 use glue::{Body, Physics, RenderPose};
 
@@ -25,6 +25,7 @@ macro_rules! components {
 
 components! {
     Number: VecStorage<Self>,
+    Part: VecStorage<Self>,
     Player: DenseVecStorage<Self>,
     Platform: DenseVecStorage<Self>,
     Pickup: DenseVecStorage<Self>,
@@ -72,20 +73,21 @@ fn start_level(world: &mut World, mut game: Game) {
 fn spawn(world: &mut World, physics: &mut Physics, thing: Thing) {
     let pose = RenderPose(*thing.body.position());
     let key = physics.simulation.insert(thing.body, thing.collider);
-    let entity = world
-        .create_entity()
-        .with(Body(key))
-        .with(pose)
-        .with(Number(thing.number));
-    let entity = match thing.part {
+    let entity = create(world, thing.number, thing.part);
+    let entity = entity.with(Body(key)).with(pose);
+    physics.owners.insert(key, entity.build());
+}
+
+fn create(world: &mut World, number: u32, part: Part) -> EntityBuilder<'_> {
+    let entity = world.create_entity().with(Number(number)).with(part);
+    match part {
         Part::Scenery => entity,
         Part::Player => entity.with(Player),
         Part::Platform => entity.with(Platform),
         Part::Pickup => entity.with(Pickup),
         Part::Ball { dies_at } => entity.with(Ball { dies_at }),
         Part::Doomed => entity.with(Doomed),
-    };
-    physics.owners.insert(key, entity.build());
+    }
 }
 
 struct ReadInput;
@@ -256,6 +258,40 @@ impl Host for InSpecs {
         self.world.fetch_mut::<Game>().feed(end);
         let systems = [&mut self.before, &mut self.after];
         glue::frame(&mut self.world, time, systems);
+    }
+
+    fn roll_back(&mut self, ticks: u64) {
+        let Self { world, .. } = self;
+        let (unmatched, lost) = {
+            let entities = world.entities();
+            let numbers = world.read_storage::<Number>();
+            let parts = world.read_storage::<Part>();
+            let bodies = world.read_storage::<Body>();
+            let made = (&entities, &numbers, &parts, bodies.maybe()).join();
+            let made: Vec<Made<Entity>> = made
+                .map(|(entity, number, part, body)| {
+                    (entity, number.0, *part, body.map(|body| body.0))
+                })
+                .collect();
+            let mut game = world.fetch_mut::<Game>();
+            let Physics { simulation, owners } = &mut *world.fetch_mut();
+            game.roll_back(simulation, &made, ticks);
+            let unmatched = owners.unmatched(simulation);
+            let lost = game.lost(&unmatched.bodies, &made);
+            (unmatched, lost)
+        };
+        (world.delete_entities(&unmatched.entities)).expect("just found");
+        for lost in lost {
+            let entity =
+                (lost.entity).unwrap_or_else(|| create(world, lost.number, lost.part).build());
+            let physics = &mut *world.fetch_mut::<Physics>();
+            let pose = physics.simulation.pose(lost.key).expect("it lives");
+            physics.owners.insert(lost.key, entity);
+            let (mut bodies, mut poses) =
+                world.system_data::<(WriteStorage<Body>, WriteStorage<RenderPose>)>();
+            bodies.insert(entity, Body(lost.key)).expect("it is there");
+            poses.insert(entity, RenderPose(pose)).expect("it is there");
+        }
     }
 
     fn outcome(&self) -> Outcome {
