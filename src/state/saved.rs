@@ -121,8 +121,8 @@ pub enum LoadError {
 /// - two meshes that [overlap](crate::rapier3d::dynamics::SoftBody::volume_contacts), or a mesh that crosses itself or
 ///   another one: the impulses and the progress of what pushes them apart;
 /// - a closed mesh that is turned inside out: that it is;
-/// - a body that is being [deformed for good](crate::rapier3d::dynamics::SoftBody::plastic_strain): that it must not fall
-///   asleep, and that its shape at rest is to be fitted.
+/// - a body that is being deformed for good, by plastic flow: that it must not fall asleep, and that its shape at rest is to
+///   be fitted.
 ///
 /// Rapier does not tell which of that matters: of eight states saved while two cuboids or two balls overlapped, each went
 /// on to the bit. So no soft body is refused. A clone holds all of it.
