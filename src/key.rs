@@ -48,10 +48,10 @@ slotmap::new_key_type! {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Slots<Body>", try_from = "Slots<Body>")
+    serde(into = "Slots<BodySlot>", try_from = "Slots<BodySlot>")
 )]
 pub(crate) struct Keys {
-    bodies: SlotMap<BodyKey, Body>,
+    bodies: SlotMap<BodyKey, BodySlot>,
     /// By the index in a handle: the last body's key, dead or not. Rapier uses an index again for a later
     /// body, so the handle of the key found here has to be compared, generation and all.
     by_index: Vec<Option<BodyKey>>,
@@ -61,7 +61,7 @@ pub(crate) struct Keys {
 
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Body {
+struct BodySlot {
     handle: RigidBodyHandle,
     /// The body is known to be dead, though it was not removed by its key. Its slot stays taken until the game's next
     /// insert or removal that frees it: the moment of a discovery depends on the frame rate.
@@ -69,22 +69,22 @@ struct Body {
 }
 
 #[cfg(feature = "serde")]
-impl From<Keys> for Slots<Body> {
+impl From<Keys> for Slots<BodySlot> {
     fn from(keys: Keys) -> Self {
         Self::of(&keys.bodies, &any())
     }
 }
 
 #[cfg(feature = "serde")]
-impl TryFrom<Slots<Body>> for Keys {
+impl TryFrom<Slots<BodySlot>> for Keys {
     type Error = &'static str;
 
-    fn try_from(slots: Slots<Body>) -> Result<Self, Self::Error> {
-        let bodies: SlotMap<BodyKey, Body> =
+    fn try_from(slots: Slots<BodySlot>) -> Result<Self, Self::Error> {
+        let bodies: SlotMap<BodyKey, BodySlot> =
             slots.into_map(&any()).ok_or("bodies in impossible slots")?;
         let mut beyond = BTreeMap::new();
         // A reserved key leads nowhere yet.
-        let placed = |body: &Body| body.handle != RigidBodyHandle::invalid();
+        let placed = |body: &BodySlot| body.handle != RigidBodyHandle::invalid();
         for (key, body) in bodies.iter().filter(|(_, body)| placed(body)) {
             if beyond.insert(index_of(body.handle), key).is_some() {
                 return Err("two keys of one body");
@@ -103,8 +103,8 @@ impl TryFrom<Slots<Body>> for Keys {
 
 /// A body to try slots with.
 #[cfg(feature = "serde")]
-fn any() -> Body {
-    Body {
+fn any() -> BodySlot {
+    BodySlot {
         handle: RigidBodyHandle::invalid(),
         is_dead: true,
     }
@@ -117,7 +117,7 @@ impl Keys {
     /// there are never more keys of dead bodies here than Rapier has had bodies at one time.
     pub fn insert(&mut self, handle: RigidBodyHandle) -> (BodyKey, Option<BodyKey>) {
         let is_dead = false;
-        let key = self.bodies.insert(Body { handle, is_dead });
+        let key = self.bodies.insert(BodySlot { handle, is_dead });
         (key, self.point_to(key))
     }
 

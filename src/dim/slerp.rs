@@ -158,7 +158,7 @@ impl Blend {
         }
         for i in 0..N {
             let (start, end) = (previous[i].rotation, current[i].rotation);
-            // The difference is resimulated: it costs less than to keep it.
+            // The difference is computed twice: that costs less than to keep it.
             out[i].rotation = start - ((start - end) * of_way[i] - start * of_start[i]);
             let (start, end) = (four_floats(&previous[i]), four_floats(&current[i]));
             let blend = start - (start - end) * self.alpha;

@@ -108,7 +108,7 @@ impl<T: Clone> Link<T> {
         self.owner = None;
     }
 
-    fn report(&self, list: fn(&mut Dropped) -> &mut Vec<T>) {
+    fn report(&self, list: fn(&mut DroppedLinks) -> &mut Vec<T>) {
         if let Some(owner) = self.owner.as_ref().and_then(Weak::upgrade) {
             list(&mut owner.dropped()).push(self.value.clone());
         }
@@ -117,11 +117,11 @@ impl<T: Clone> Link<T> {
 
 /// What an [`Entities`](super::Entities) shares with its components.
 #[derive(Default)]
-pub(super) struct Owner(Mutex<Dropped>);
+pub(super) struct Owner(Mutex<DroppedLinks>);
 
 /// Components that were dropped since the last sync.
 #[derive(Default)]
-pub(super) struct Dropped {
+pub(super) struct DroppedLinks {
     pub bodies: Vec<BodyKey>,
     pub noted: Vec<BodyKey>,
     /// Bodies that are still to come, of entities that are gone.
@@ -130,7 +130,7 @@ pub(super) struct Dropped {
 
 impl Owner {
     /// In an order that does not depend on that in which they were dropped, perhaps by several threads.
-    pub fn take_dropped(&self) -> Dropped {
+    pub fn take_dropped(&self) -> DroppedLinks {
         let mut dropped = std::mem::take(&mut *self.dropped());
         dropped
             .bodies
@@ -148,7 +148,7 @@ impl Owner {
     }
 
     /// Lists of keys are whole whatever panicked beside them.
-    fn dropped(&self) -> MutexGuard<'_, Dropped> {
+    fn dropped(&self) -> MutexGuard<'_, DroppedLinks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,7 @@ use crate::key::BodyKey;
 use crate::owners::Bodies;
 
 use super::Entities;
-use super::components::{Body, Coming, Dropped, Link, Noted, RenderPose};
+use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
 
 thread_local! {
     /// Kept for their memory. They hold pointers while they are in use, so inside of [`Entities`] they would
@@ -76,7 +76,7 @@ impl Entities {
         &mut self,
         world: &mut World,
         bodies: &impl Bodies,
-        dropped: &Dropped,
+        dropped: &DroppedLinks,
     ) -> bool {
         let mut are_found = true;
         let mut changed = self.owners.take_displaced();

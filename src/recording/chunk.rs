@@ -26,7 +26,7 @@ const SUM_AT: usize = 1 + 4;
 const HEADER_LEN: usize = SUM_AT + 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ChunkKind {
     /// A state that the run goes on from, whatever was before.
     Run = 1,
     /// The state that the run has at this place.
@@ -41,7 +41,7 @@ pub(super) enum Kind {
     End,
 }
 
-impl Kind {
+impl ChunkKind {
     fn of(byte: u8) -> Option<Self> {
         let kinds = [
             Self::Run,
@@ -59,26 +59,26 @@ impl Kind {
     }
 }
 
-/// The contents of [`Kind::Frame`].
+/// The contents of [`ChunkKind::Frame`].
 #[derive(Serialize, Deserialize)]
-pub(super) struct Frame {
+pub(super) struct FrameChunk {
     pub time: Duration,
     /// What the clock was set to, if it is not what it was before the frame before.
     pub settings: Option<ClockSettings>,
 }
 
-/// The contents of [`Kind::Made`], after each part that is due.
+/// The contents of [`ChunkKind::Made`], after each part that is due.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Check {
     /// Of the whole simulation.
     pub checksum: Option<[u8; 8]>,
-    pub bodies: Option<Bodies>,
+    pub bodies: Option<BodySums>,
 }
 
 /// The bodies that are awake, each with a part of its checksum: enough to tell which one differs, where the
 /// checksum of the whole says that one does.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Bodies {
+pub(super) struct BodySums {
     /// If they are not those of the check before.
     pub keys: Option<Vec<BodyKey>>,
     pub sums: Vec<[u8; 2]>,
@@ -104,7 +104,7 @@ pub(super) fn begin() -> Vec<u8> {
 }
 
 /// Writes the header of a chunk whose contents are complete; `None` if they are longer than can be said.
-pub(super) fn seal(kind: Kind, chunk: &mut [u8]) -> Option<()> {
+pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     let len = u32::try_from(chunk.len() - HEADER_LEN).ok()?;
     chunk[0] = kind as u8;
     chunk[1..SUM_AT].copy_from_slice(&len.to_le_bytes());
@@ -115,16 +115,16 @@ pub(super) fn seal(kind: Kind, chunk: &mut [u8]) -> Option<()> {
 
 /// The kind and the whole length of the chunk that begins with these bytes, unchecked; `None` if they are too few
 /// to tell, or not of a chunk.
-pub(super) fn peek(bytes: &[u8]) -> Option<(Kind, usize)> {
+pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;
     let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
-    Some((Kind::of(kind)?, HEADER_LEN.checked_add(len)?))
+    Some((ChunkKind::of(kind)?, HEADER_LEN.checked_add(len)?))
 }
 
 /// A chunk as it was written.
 pub(super) struct Chunk<'r> {
-    pub kind: Kind,
+    pub kind: ChunkKind,
     pub contents: &'r [u8],
 }
 
@@ -150,13 +150,13 @@ pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
 }
 
 /// The contents of a state: its tick, the game's part, and the simulation.
-pub(super) struct State<'r> {
+pub(super) struct StateChunk<'r> {
     pub tick: u64,
     pub game: &'r [u8],
     pub simulation: &'r [u8],
 }
 
-impl<'r> State<'r> {
+impl<'r> StateChunk<'r> {
     pub fn decode(contents: &'r [u8]) -> Option<Self> {
         let ((tick, game), simulation) = postcard::take_from_bytes(contents).ok()?;
         Some(Self {

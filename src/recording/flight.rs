@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::state::{Start, decode};
 
-use super::chunk::{self, Frame, Kind, START};
+use super::chunk::{self, ChunkKind, FrameChunk, START};
 
 /// A writer for a [`Recorder`](crate::recording::Recorder) that keeps the last seconds of a recording in memory, and
 /// writes them to a file on request, or when the game panics.
@@ -107,7 +107,7 @@ impl FlightRecorder {
             writer.write_all(&stretch.bytes)?;
         }
         let mut end = chunk::begin();
-        chunk::seal(Kind::End, &mut end);
+        chunk::seal(ChunkKind::End, &mut end);
         writer.write_all(&end)?;
         writer.flush()
     }
@@ -134,11 +134,11 @@ impl FlightRecorder {
             });
         }
         // The end is written by whoever writes it out; before the first state there is nothing to go on from.
-        if kind != Kind::End
+        if kind != ChunkKind::End
             && let Some(last) = self.stretches.back_mut()
         {
             last.bytes.extend_from_slice(bytes);
-            if kind == Kind::Frame {
+            if kind == ChunkKind::Frame {
                 last.time = last.time.saturating_add(frame_time(bytes));
             }
         }
@@ -173,7 +173,7 @@ impl FlightRecorder {
 /// The time of a frame, as its recorder has just written it.
 fn frame_time(bytes: &[u8]) -> Duration {
     let frame = chunk::take(bytes).ok();
-    let frame = frame.and_then(|(chunk, _)| decode::<Frame>(chunk.contents));
+    let frame = frame.and_then(|(chunk, _)| decode::<FrameChunk>(chunk.contents));
     frame.map_or(Duration::ZERO, |frame| frame.time)
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::state::{NoStart, Start, open};
 
-use super::chunk::{self, Kind, NoChunk, START, State};
+use super::chunk::{self, ChunkKind, NoChunk, START, StateChunk};
 use super::replay::{Replay, ReplayError};
 
 /// What a [`Recorder`](crate::recording::Recorder) has written, to be played by a [`Replay`].
@@ -94,22 +94,22 @@ impl<B: AsRef<[u8]>> Recording<B> {
                 Ok(taken) => taken,
             };
             match chunk.kind {
-                Kind::Run | Kind::Keyframe => {
-                    let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
+                ChunkKind::Run | ChunkKind::Keyframe => {
+                    let state = StateChunk::decode(chunk.contents).ok_or(ReplayError::Contents)?;
                     if self.states.is_empty() {
                         open(state.simulation)?;
                         self.ticks = state.tick..state.tick;
                     }
                     self.states.push((state.tick, self.end));
                 }
-                Kind::Input => {
+                ChunkKind::Input => {
                     let (tick, _) =
                         chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
                     self.ticks.end = tick.saturating_add(1);
                 }
-                Kind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
-                Kind::End => return Ok(RecordingEnd::Damaged { at }),
-                Kind::Frame | Kind::Made => (),
+                ChunkKind::End if after.is_empty() => return Ok(RecordingEnd::Complete),
+                ChunkKind::End => return Ok(RecordingEnd::Damaged { at }),
+                ChunkKind::Frame | ChunkKind::Made => (),
             }
             self.end += rest.len() - after.len();
             rest = after;

@@ -9,7 +9,7 @@ use crate::key::BodyKey;
 use crate::simulation::{SaveError, Simulation};
 use crate::time::{ClockSettings, Step};
 
-use super::chunk::{self, Bodies, Check, Frame, Kind, START};
+use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 
 /// How often a [`Recorder`] writes what.
 ///
@@ -227,7 +227,7 @@ impl<W: Write> Recorder<W> {
             self.new_run();
         }
         self.tick = step.tick;
-        self.record(Kind::Input, &(step.tick, input))
+        self.record(ChunkKind::Input, &(step.tick, input))
     }
 
     /// Records that the step was made, with the checksums that are due.
@@ -246,7 +246,7 @@ impl<W: Write> Recorder<W> {
             checksum: checks.then(|| simulation.checksum().to_le_bytes()),
             bodies: checks_bodies.then(|| self.bodies(simulation)),
         };
-        self.record(Kind::Made, &check)
+        self.record(ChunkKind::Made, &check)
     }
 
     /// Ends the recording and returns the writer, flushed. A recording that was not finished can be replayed too; it
@@ -256,7 +256,7 @@ impl<W: Write> Recorder<W> {
     /// [`RecordError::Io`] if the writer fails.
     pub fn finish(mut self) -> Result<W, RecordError> {
         self.has_begun = true;
-        self.record(Kind::End, &())?;
+        self.record(ChunkKind::End, &())?;
         self.writer.flush()?;
         Ok(self.writer)
     }
@@ -273,9 +273,9 @@ impl<W: Write> Recorder<W> {
         game: &G,
     ) -> Result<(), RecordError> {
         let kind = if !self.has_begun {
-            Kind::Run
+            ChunkKind::Run
         } else if self.keyframe_is_due() {
-            Kind::Keyframe
+            ChunkKind::Keyframe
         } else {
             return Ok(());
         };
@@ -289,7 +289,7 @@ impl<W: Write> Recorder<W> {
         let mut bytes =
             postcard::to_extend(&start, chunk::begin()).map_err(|_| RecordError::Game)?;
         bytes.extend_from_slice(&state);
-        if kind == Kind::Keyframe {
+        if kind == ChunkKind::Keyframe {
             let all = self.keyframe_bytes.saturating_add(bytes.len() as u64);
             if all > self.settings.max_keyframe_bytes {
                 return Ok(());
@@ -314,17 +314,17 @@ impl<W: Write> Recorder<W> {
     fn record_frame(&mut self, clock: &ClockSettings, time: Duration) -> Result<(), RecordError> {
         let is_known = self.clock.as_ref() == Some(clock);
         let settings = (!is_known).then(|| clock.clone());
-        let frame = Frame { time, settings };
-        self.record(Kind::Frame, &frame)?;
+        let frame = FrameChunk { time, settings };
+        self.record(ChunkKind::Frame, &frame)?;
         self.clock = frame.settings.or(self.clock.take());
         Ok(())
     }
 
-    fn bodies(&mut self, simulation: &Simulation) -> Bodies {
+    fn bodies(&mut self, simulation: &Simulation) -> BodySums {
         let awake: Vec<BodyKey> = chunk::awake(simulation).collect();
         let sums = awake.iter();
         let sums = sums.filter_map(|key| chunk::short_sum(simulation, *key));
-        Bodies {
+        BodySums {
             sums: sums.collect(),
             keys: (self.awake.as_ref() != Some(&awake)).then(|| {
                 self.awake = Some(awake.clone());
@@ -333,7 +333,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    fn record<T: Serialize>(&mut self, kind: Kind, contents: &T) -> Result<(), RecordError> {
+    fn record<T: Serialize>(&mut self, kind: ChunkKind, contents: &T) -> Result<(), RecordError> {
         if !self.has_begun {
             return Ok(());
         }
@@ -341,7 +341,7 @@ impl<W: Write> Recorder<W> {
         self.write(kind, bytes.map_err(|_| RecordError::Game)?)
     }
 
-    fn write(&mut self, kind: Kind, mut bytes: Vec<u8>) -> Result<(), RecordError> {
+    fn write(&mut self, kind: ChunkKind, mut bytes: Vec<u8>) -> Result<(), RecordError> {
         chunk::seal(kind, &mut bytes).ok_or(RecordError::Game)?;
         Ok(self.writer.write_all(&bytes)?)
     }

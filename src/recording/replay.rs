@@ -12,7 +12,7 @@ use crate::state::{LoadError, decode};
 use crate::step::ForceGenerator;
 use crate::time::{ClockSettings, Step};
 
-use super::chunk::{self, Check, Chunk, Frame, Kind, START, State};
+use super::chunk::{self, Check, Chunk, ChunkKind, FrameChunk, START, StateChunk};
 
 /// Why a recording cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -170,7 +170,7 @@ impl<'r> Replay<'r> {
             if chunk.kind.is_state() {
                 self.forget_known();
                 self.is_different = false;
-                let state = State::decode(chunk.contents).ok_or(ReplayError::Contents)?;
+                let state = StateChunk::decode(chunk.contents).ok_or(ReplayError::Contents)?;
                 let simulation = Simulation::load_with(state.simulation, force)?;
                 let game = decode(state.game).ok_or(ReplayError::Game)?;
                 return Ok(Some((simulation, game)));
@@ -190,13 +190,13 @@ impl<'r> Replay<'r> {
     ) -> Result<Option<Duration>, ReplayError> {
         loop {
             match self.peek() {
-                None | Some(Kind::Run | Kind::End) => return Ok(None),
-                Some(Kind::Keyframe) => {
+                None | Some(ChunkKind::Run | ChunkKind::End) => return Ok(None),
+                Some(ChunkKind::Keyframe) => {
                     self.take();
                     self.forget_known();
                 }
-                Some(Kind::Input | Kind::Made) => self.skip_of_step()?,
-                Some(Kind::Frame) => return self.frame(simulation).map(Some),
+                Some(ChunkKind::Input | ChunkKind::Made) => self.skip_of_step()?,
+                Some(ChunkKind::Frame) => return self.frame(simulation).map(Some),
             }
         }
     }
@@ -207,7 +207,7 @@ impl<'r> Replay<'r> {
     /// # Errors
     /// [`ReplayError::Input`].
     pub fn input<T: DeserializeOwned>(&mut self, step: Step) -> Result<Option<T>, ReplayError> {
-        if self.peek() != Some(Kind::Input) {
+        if self.peek() != Some(ChunkKind::Input) {
             return Ok(None);
         }
         let Some(chunk) = self.take() else {
@@ -231,7 +231,7 @@ impl<'r> Replay<'r> {
         match self.peek() {
             // In this step the recording ends: the game panicked, or the rest was cut off.
             None => Ok(()),
-            Some(Kind::Made) => self.check(simulation),
+            Some(ChunkKind::Made) => self.check(simulation),
             Some(_) => {
                 self.differ(Vec::new());
                 Ok(())
@@ -246,7 +246,7 @@ impl<'r> Replay<'r> {
         &self.differences
     }
 
-    fn peek(&self) -> Option<Kind> {
+    fn peek(&self) -> Option<ChunkKind> {
         chunk::peek(self.rest).map(|(kind, _)| kind)
     }
 
@@ -264,7 +264,7 @@ impl<'r> Replay<'r> {
     /// Of a step that was taken or made when it was recorded, and is not now.
     fn skip_of_step(&mut self) -> Result<(), ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
-        if chunk.kind == Kind::Input {
+        if chunk.kind == ChunkKind::Input {
             (self.tick, _) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         }
         self.differ(Vec::new());
@@ -272,7 +272,7 @@ impl<'r> Replay<'r> {
     }
 
     fn frame(&mut self, simulation: &mut Simulation) -> Result<Duration, ReplayError> {
-        let frame: Frame = self.contents()?;
+        let frame: FrameChunk = self.contents()?;
         self.clock = frame.settings.or(self.clock.take());
         let mut clock = self.clock.clone().ok_or(ReplayError::Contents)?;
         // More than that are in no recording of so many bytes.
@@ -352,7 +352,7 @@ mod tests {
     use proptest::prelude::*;
     use rapier::prelude::*;
 
-    fn chunk(kind: Kind, contents: &[u8]) -> Vec<u8> {
+    fn chunk(kind: ChunkKind, contents: &[u8]) -> Vec<u8> {
         let mut bytes = [chunk::begin(), contents.to_vec()].concat();
         chunk::seal(kind, &mut bytes).unwrap();
         bytes
@@ -361,7 +361,7 @@ mod tests {
     fn recording_of(state: &[u8]) -> Vec<u8> {
         let mut contents = postcard::to_stdvec(&(0u64, &[0u8; 0][..])).unwrap();
         contents.extend_from_slice(state);
-        [START.bytes(), chunk(Kind::Run, &contents)].concat()
+        [START.bytes(), chunk(ChunkKind::Run, &contents)].concat()
     }
 
     fn state() -> Vec<u8> {
@@ -440,19 +440,19 @@ mod tests {
             let forged: ClockSettings = postcard::from_bytes(&forged).unwrap();
             prop_assert_eq!(forged.single_steps(), u32::MAX);
             for (kind, contents, is_plain) in chunks {
-                let frame = Frame {
+                let frame = FrameChunk {
                     time: Duration::from_millis(contents.len() as u64 * 1_000),
                     settings: Some(forged.clone()),
                 };
                 let chunk = match kind {
                     0 => recording_of(&state).split_off(Start::LEN),
-                    1 if is_plain => chunk(Kind::Frame, &postcard::to_stdvec(&frame).unwrap()),
-                    1 => chunk(Kind::Frame, &contents),
-                    2 if is_plain => chunk(Kind::Input, &[contents.len() as u8]),
-                    2 => chunk(Kind::Input, &contents),
-                    3 => chunk(Kind::Made, &contents),
-                    4 => chunk(Kind::Keyframe, &contents),
-                    _ => chunk(Kind::Made, &[0, 0]),
+                    1 if is_plain => chunk(ChunkKind::Frame, &postcard::to_stdvec(&frame).unwrap()),
+                    1 => chunk(ChunkKind::Frame, &contents),
+                    2 if is_plain => chunk(ChunkKind::Input, &[contents.len() as u8]),
+                    2 => chunk(ChunkKind::Input, &contents),
+                    3 => chunk(ChunkKind::Made, &contents),
+                    4 => chunk(ChunkKind::Keyframe, &contents),
+                    _ => chunk(ChunkKind::Made, &[0, 0]),
                 };
                 bytes.extend(chunk);
             }

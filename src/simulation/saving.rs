@@ -40,7 +40,7 @@ pub enum SaveError {
 
 /// What is written of a simulation that is outside of a frame.
 #[derive(Serialize, Deserialize)]
-struct Written<'a> {
+struct SavedSimulation<'a> {
     clock: Cow<'a, Clock>,
     state: Cow<'a, State>,
     frame: Frame,
@@ -54,7 +54,7 @@ struct Written<'a> {
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
-        let written = Written {
+        let written = SavedSimulation {
             clock: Cow::Borrowed(&self.clock),
             state: Cow::Borrowed(&self.state),
             frame: self.frame,
@@ -70,7 +70,7 @@ impl Serialize for Simulation {
 /// With the feature `serde`. Fails for contents that contradict each other.
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::deserialize(deserializer)?;
+        let written = SavedSimulation::deserialize(deserializer)?;
         let mut simulation = Self {
             clock: written.clock.into_owned(),
             state: written.state.into_owned(),

@@ -92,7 +92,7 @@ pub enum Event {
 /// The order of events within a step, which is not the one in which Rapier finds them: that of its lists of changed
 /// bodies, which a game changes by a mere look at a body.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum EventOrder {
     Collision([(u32, u32); 2]),
     ContactForce([(u32, u32); 2]),
     SoftBodyTear((u32, u32)),
@@ -111,26 +111,28 @@ impl Event {
         }
     }
 
-    fn place(&self) -> Place {
+    fn order(&self) -> EventOrder {
         let pair = |colliders: [ColliderHandle; 2]| {
             let mut pair = colliders.map(ColliderHandle::into_raw_parts);
             pair.sort_unstable();
             pair
         };
         match self {
-            Self::Collision(event) => Place::Collision(pair(event.colliders)),
+            Self::Collision(event) => EventOrder::Collision(pair(event.colliders)),
             Self::ContactForce(ContactForce { force, .. }) => {
-                Place::ContactForce(pair([force.collider1, force.collider2]))
+                EventOrder::ContactForce(pair([force.collider1, force.collider2]))
             }
-            Self::SoftBodyTear(tear) => Place::SoftBodyTear(tear.event.soft_body.into_raw_parts()),
-            Self::Quarantined(event) => Place::Quarantined(event.body),
+            Self::SoftBodyTear(tear) => {
+                EventOrder::SoftBodyTear(tear.event.soft_body.into_raw_parts())
+            }
+            Self::Quarantined(event) => EventOrder::Quarantined(event.body),
         }
     }
 
     /// Whether it is the same in another run of the same step.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let started = |event: &Self| matches!(event, Self::Collision(it) if it.started);
-        (self.tick(), self.place(), started(self)) == (other.tick(), other.place(), started(other))
+        (self.tick(), self.order(), started(self)) == (other.tick(), other.order(), started(other))
     }
 }
 
@@ -276,7 +278,7 @@ impl EventLog {
         for body in quarantined {
             self.push(Event::Quarantined(Quarantined { tick, body }));
         }
-        (self.found).sort_unstable_by_key(|(number, event)| (event.place(), *number));
+        (self.found).sort_unstable_by_key(|(number, event)| (event.order(), *number));
         let range = range_of(events, tick..tick + 1);
         let found = self.found.drain(..).map(|(_, event)| event);
         events.splice(range, found);

@@ -117,7 +117,7 @@ struct Pushed {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Written", try_from = "Written")
+    serde(into = "SavedForces", try_from = "SavedForces")
 )]
 pub(crate) struct Forces {
     pushes: Vec<Pushed>,
@@ -133,7 +133,7 @@ pub(crate) struct Forces {
 /// [`Forces`] between two steps as plain data.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Written {
+struct SavedForces {
     pushes: Vec<Pushed>,
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
@@ -149,7 +149,7 @@ fn any_generator() -> (BodyKey, ForceGenerator) {
 }
 
 #[cfg(feature = "serde")]
-impl From<Forces> for Written {
+impl From<Forces> for SavedForces {
     fn from(forces: Forces) -> Self {
         Self {
             generators: Slots::of(&forces.generators, &any_generator()),
@@ -159,10 +159,10 @@ impl From<Forces> for Written {
 }
 
 #[cfg(feature = "serde")]
-impl TryFrom<Written> for Forces {
+impl TryFrom<SavedForces> for Forces {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
+    fn try_from(written: SavedForces) -> Result<Self, Self::Error> {
         let generators = written.generators.into_map(&any_generator());
         Ok(Self {
             pushes: written.pushes,

@@ -36,7 +36,7 @@ struct Target {
     /// Simulated time.
     time: Duration,
     /// `None` before its first step.
-    start: Option<Start>,
+    start: Option<TargetStart>,
 }
 
 /// Where and when a motion began. Every step's pose is computed from here: from the pose of the step
@@ -44,7 +44,7 @@ struct Target {
 /// stand still.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Start {
+struct TargetStart {
     pose: Pose,
     /// Simulated time.
     time: Duration,
@@ -162,7 +162,7 @@ impl Target {
         let start = match self.start {
             Some(start) if self.pose_at(step.time, start) == pose => start,
             // The first step, or the game has teleported the body or moved the world.
-            _ => Start {
+            _ => TargetStart {
                 pose,
                 time: step.time,
             },
@@ -182,7 +182,7 @@ impl Target {
     }
 
     /// The pose on the even way at an earlier time than the target's.
-    fn pose_at(&self, time: Duration, start: Start) -> Pose {
+    fn pose_at(&self, time: Duration, start: TargetStart) -> Pose {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let gone = time.saturating_sub(start.time).as_secs_f64();
         let fraction = gone / whole;
@@ -195,7 +195,7 @@ impl Target {
         clippy::cast_possible_truncation,
         reason = "finer than any rotation in f32"
     )]
-    fn rotation_at(&self, fraction: f64, start: Start) -> Rotation {
+    fn rotation_at(&self, fraction: f64, start: TargetStart) -> Rotation {
         if start.pose.rotation == self.pose.rotation {
             return self.pose.rotation;
         }

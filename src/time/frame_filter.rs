@@ -34,13 +34,13 @@ use super::snapping::Snapping;
 /// what the game did in between: input, a step more or less.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
-    kind: Kind,
+    method: Method,
     /// Time taken in and not given out yet, in nanoseconds; negative if more was given out.
     carry: i128,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum Method {
     Snapping(Snapping),
     Averaging(Averaging),
 }
@@ -108,7 +108,9 @@ impl FrameFilter {
             return Err(FilterError::Tolerance { tolerance, period });
         }
         let (period, tolerance) = (nanos(period), nanos(tolerance));
-        Ok(Self::new(Kind::Snapping(Snapping::new(period, tolerance))))
+        Ok(Self::new(Method::Snapping(Snapping::new(
+            period, tolerance,
+        ))))
     }
 
     /// Averages over the last `frames` frames. What that leaves over is added back, a part in each frame. Keeps 16 bytes
@@ -120,24 +122,24 @@ impl FrameFilter {
         if frames == 0 {
             return Err(FilterError::NoFrames);
         }
-        Ok(Self::new(Kind::Averaging(Averaging {
+        Ok(Self::new(Method::Averaging(Averaging {
             frames,
             last: VecDeque::new(),
             sum: 0,
         })))
     }
 
-    fn new(kind: Kind) -> Self {
-        Self { kind, carry: 0 }
+    fn new(method: Method) -> Self {
+        Self { method, carry: 0 }
     }
 
     /// The filtered time of a frame that took `elapsed` by the timer.
     pub fn filter(&mut self, elapsed: Duration) -> Duration {
         let elapsed = nanos(elapsed);
         self.carry += elapsed;
-        let out = match &mut self.kind {
-            Kind::Snapping(snapping) => snapping.snap(elapsed, self.carry),
-            Kind::Averaging(averaging) => averaging.average(elapsed, self.carry),
+        let out = match &mut self.method {
+            Method::Snapping(snapping) => snapping.snap(elapsed, self.carry),
+            Method::Averaging(averaging) => averaging.average(elapsed, self.carry),
         };
         let out = out.max(0);
         self.carry -= out;
@@ -196,7 +198,7 @@ mod tests {
                 FrameFilter::averaging(frames).unwrap(),
             ];
             for mut filter in filters {
-                let is_averaging = matches!(filter.kind, Kind::Averaging { .. });
+                let is_averaging = matches!(filter.method, Method::Averaging { .. });
                 let (mut taken, mut given) = (Duration::ZERO, Duration::ZERO);
                 for &time in &times {
                     taken += US(time);
