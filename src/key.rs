@@ -83,9 +83,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
         let bodies: SlotMap<BodyKey, BodySlot> =
             slots.into_map(&any()).ok_or("bodies in impossible slots")?;
         let mut beyond = BTreeMap::new();
-        // A reserved key leads nowhere yet.
-        let placed = |body: &BodySlot| body.handle != RigidBodyHandle::invalid();
-        for (key, body) in bodies.iter().filter(|(_, body)| placed(body)) {
+        for (key, body) in &bodies {
             if beyond.insert(index_of(body.handle), key).is_some() {
                 return Err("two keys of one body");
             }
@@ -105,7 +103,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
 #[cfg(feature = "serde")]
 fn any() -> BodySlot {
     BodySlot {
-        handle: RigidBodyHandle::invalid(),
+        handle: RigidBodyHandle::from_raw_parts(0, 0),
         is_dead: true,
     }
 }
