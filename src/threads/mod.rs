@@ -14,6 +14,8 @@ mod sync;
 mod mailbox;
 // From the game to the physics.
 mod orders;
+// Copies of states, for the view.
+mod publisher;
 // The physics' side of a `Runner`.
 mod physics;
 // The game's side of either.

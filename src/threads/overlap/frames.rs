@@ -8,8 +8,7 @@ use crate::simulation::{Hooks, Simulation};
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
-use super::super::Starved;
-use super::super::mailbox::{ClockReading, Snapshot, Update};
+use super::super::mailbox::{ClockReading, Update};
 use super::{Overlap, UnderWay};
 
 impl Overlap {
@@ -57,7 +56,8 @@ impl Overlap {
             return true;
         };
         let is_elsewhere = simulation.tick() != under_way.step.tick + 1;
-        simulation.id() != self.run || (is_elsewhere && simulation.steps_to_resimulate() == 0)
+        self.publisher.is_other(simulation)
+            || (is_elsewhere && simulation.steps_to_resimulate() == 0)
     }
 
     /// Sets what the game has set meanwhile.
@@ -73,12 +73,13 @@ impl Overlap {
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<(), H::Error> {
+        if let Some(simulation) = &self.simulation {
+            self.publisher.begin_frame(simulation);
+        }
         let simulation = self.here();
-        let is_stopped = simulation.clock().settings().stands_still();
         let result = hooks.before_frame(simulation, frame_time);
         simulation.begin_frame(frame_time);
-        self.is_stopped = is_stopped;
-        self.read_clock();
+        self.receive(None);
         result
     }
 
@@ -110,7 +111,7 @@ impl Overlap {
 
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
         // The hook may have set another speed.
-        self.read_clock();
+        self.receive(None);
         let slack = self.slack;
         let clock = self.here().clock();
         let length = step.end_time.saturating_sub(step.time);
@@ -173,42 +174,29 @@ impl Overlap {
         }
     }
 
-    fn read_clock(&mut self) {
+    /// Reads the simulation's clock, and takes what was published, if anything was.
+    fn receive(&mut self, update: Option<Update>) {
         if let Some(simulation) = &self.simulation {
             self.real_time = simulation.clock().real_time();
             self.longest_frame = simulation.clock().settings().max_frame_time();
-            self.view.receive(None, ClockReading::of(simulation));
+            self.view.receive(update, ClockReading::of(simulation));
         }
     }
 
     /// A simulation that is another one goes on from now.
     fn notice_other(&mut self) {
         if let Some(simulation) = &mut self.simulation
-            && simulation.id() != self.run
+            && self.publisher.notice_other(simulation)
         {
-            simulation.drop_screen();
-            (self.run, self.published) = (simulation.id(), None);
             self.under_way = None;
             self.publish();
         }
     }
 
     pub(super) fn publish(&mut self) {
-        self.read_clock();
         if let Some(simulation) = &mut self.simulation {
-            let changes = simulation.take_changes();
-            let version = Some(simulation.movers().version());
-            if changes.is_empty() && self.published == version {
-                return;
-            }
-            self.published = version;
-            let mut snapshot = Snapshot::default();
-            snapshot.fill(simulation, Starved::Hold, self.is_stopped);
-            let snapshot = Arc::new(snapshot);
-            self.view.receive(
-                Some(Update { snapshot, changes }),
-                ClockReading::of(simulation),
-            );
+            let update = self.publisher.publish(simulation);
+            self.receive(update);
         }
     }
 }

@@ -16,8 +16,9 @@ use crate::simulation::{Hooks, Simulation, or_none};
 use crate::time::{ClockSettings, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::RunnerSettings;
+use super::publisher::Publisher;
 use super::view::View;
+use super::{RunnerSettings, Starved};
 
 /// A simulation whose steps are made by another thread while the game draws its frame.
 ///
@@ -85,12 +86,7 @@ pub struct Overlap {
     /// Real time of the simulation, and the most time that a frame puts in, when it was here last.
     real_time: Duration,
     longest_frame: Duration,
-    /// Whether time stood still in the last frame that it has seen.
-    is_stopped: bool,
-    /// The id of the simulation: a hook may replace it.
-    run: u64,
-    /// The version of what is shown of it.
-    published: Option<u64>,
+    publisher: Publisher,
 }
 
 /// A step that is being made, or is made and not shown yet.
@@ -144,9 +140,7 @@ impl Overlap {
         let real_time = simulation.clock().real_time();
         let mut overlap = Self {
             view: View::new(settings, simulation.take_screen(), real_time),
-            run: simulation.id(),
-            published: None,
-            is_stopped: simulation.clock().settings().stands_still(),
+            publisher: Publisher::new(&simulation, Starved::Hold),
             real_time,
             longest_frame: Duration::ZERO,
             simulation: Some(simulation),
@@ -177,7 +171,7 @@ impl Overlap {
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
         if let Some(simulation) = &self.simulation
-            && self.run == simulation.id()
+            && !self.publisher.is_other(simulation)
         {
             simulation.check_world();
         }

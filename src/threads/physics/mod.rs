@@ -1,7 +1,5 @@
 //! What the physics' thread does, without the thread and the clock.
 
-// Copies for the game's side.
-mod snapshot;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -14,8 +12,9 @@ use std::time::Duration;
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
 
-use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update, discard};
+use super::mailbox::{ClockReading, Mail, Mailbox, discard};
 use super::orders::Orders;
+use super::publisher::Publisher;
 use super::{Failure, RunnerSettings};
 
 /// A function for [`Runner::call`](super::Runner::call).
@@ -38,14 +37,7 @@ pub(super) struct Physics<H: Hooks> {
     outgoing: Mail<H::Error>,
     /// When it was called last.
     now: Duration,
-    /// The id of the simulation: a call may replace it.
-    run: u64,
-    /// The version of what was handed over last.
-    published: Option<u64>,
-    /// Whether time stood still in the last frame.
-    is_stopped: bool,
-    /// What was handed over, to be filled again once nobody else has it.
-    sent: Vec<Arc<Snapshot>>,
+    publisher: Publisher,
     /// The step that has panicked.
     broken: Option<u64>,
 }
@@ -70,9 +62,7 @@ impl<H: Hooks> Physics<H> {
     ) -> Self {
         simulation.drop_screen();
         let mut physics = Self {
-            run: simulation.id(),
-            published: None,
-            is_stopped: simulation.clock().settings().stands_still(),
+            publisher: Publisher::new(&simulation, settings.starved),
             simulation,
             hooks,
             settings,
@@ -81,7 +71,6 @@ impl<H: Hooks> Physics<H> {
             mailbox,
             outgoing: Mail::default(),
             now: Duration::ZERO,
-            sent: Vec::new(),
             broken: None,
         };
         physics.publish();
@@ -216,10 +205,8 @@ impl<H: Hooks> Physics<H> {
         if let Err(payload) = result {
             self.fail(self.simulation.tick(), payload);
         }
-        if self.simulation.id() != self.run {
+        if self.publisher.notice_other(&mut self.simulation) {
             // Another simulation goes on from now.
-            (self.run, self.published) = (self.simulation.id(), None);
-            self.simulation.drop_screen();
             self.simulation.set_real_time(self.now);
         }
     }
@@ -247,7 +234,7 @@ impl<H: Hooks> Physics<H> {
             frame_time = frame_time.as_secs_f64()
         );
         let tick = self.simulation.tick();
-        self.is_stopped = self.simulation.clock().settings().stands_still();
+        self.publisher.begin_frame(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
             begin_frame(simulation, hooks, frame_time)?;
@@ -304,17 +291,8 @@ impl<H: Hooks> Physics<H> {
     /// Hands the state over, if it is not the one that was.
     fn publish(&mut self) {
         self.outgoing.reading = self.reading();
-        let changes = self.simulation.take_changes();
-        let version = Some(self.simulation.movers().version());
-        if changes.is_empty() && self.published == version {
-            return;
-        }
-        self.published = version;
-        let mut snapshot = self.free_snapshot();
-        let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
-        filled.fill(&self.simulation, self.settings.starved, self.is_stopped);
-        self.sent.push(Arc::clone(&snapshot));
-        self.outgoing.states.push_back(Update { snapshot, changes });
+        let update = self.publisher.publish(&mut self.simulation);
+        self.outgoing.states.extend(update);
     }
 
     fn reading(&self) -> ClockReading {
@@ -324,15 +302,6 @@ impl<H: Hooks> Physics<H> {
             reading.speed = 0.0;
         }
         reading
-    }
-
-    /// A snapshot that nobody has: there are never many more than wait and are shown.
-    fn free_snapshot(&mut self) -> Arc<Snapshot> {
-        let free = self
-            .sent
-            .iter_mut()
-            .position(|snapshot| Arc::get_mut(snapshot).is_some());
-        free.map_or_else(Arc::default, |free| self.sent.swap_remove(free))
     }
 
     /// Gives when to come again, if the mailbox is being read in this moment.

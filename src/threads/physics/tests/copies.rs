@@ -56,7 +56,11 @@ fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
         screen.show(movers, &mut Changes::default(), &moment);
         screen.moved().iter().copied().collect::<BTreeMap<_, _>>()
     };
-    let copy = physics.sent.last().expect("it was just handed over");
+    let copy = physics
+        .publisher
+        .sent
+        .last()
+        .expect("it was just handed over");
     shown(&copy.movers) == shown(physics.simulation.movers())
 }
 

@@ -240,7 +240,7 @@ fn states_are_filled_again_once_nobody_has_them() {
         // One that does not come for long.
         if !(100..=200).contains(&ms) {
             both.frame(MS(10 * ms));
-            most = most.max(both.physics.sent.len());
+            most = most.max(both.physics.publisher.sent.len());
         }
     }
     assert!(most <= 10, "{most}");

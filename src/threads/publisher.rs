@@ -1,0 +1,117 @@
+//! Copies of a simulation's last state, for whoever shows it beside the steps.
+
+use std::sync::Arc;
+
+use crate::simulation::Simulation;
+
+use super::Starved;
+use super::mailbox::{ClockReading, Snapshot, Update};
+
+/// What was published of a simulation.
+pub(super) struct Publisher {
+    /// The id of the simulation: a call or a hook may replace it.
+    run: u64,
+    /// The version of the poses that were published last.
+    version: Option<u64>,
+    /// Whether time stood still in the last frame.
+    is_stopped: bool,
+    starved: Starved,
+    /// Snapshots that were published, to be filled again once nobody else has them.
+    pub sent: Vec<Arc<Snapshot>>,
+}
+
+impl Publisher {
+    pub fn new(simulation: &Simulation, starved: Starved) -> Self {
+        Self {
+            run: simulation.id(),
+            version: None,
+            is_stopped: simulation.clock().settings().stands_still(),
+            starved,
+            sent: Vec::new(),
+        }
+    }
+
+    /// A frame begins, with the settings that the clock has now.
+    pub fn begin_frame(&mut self, simulation: &Simulation) {
+        self.is_stopped = simulation.clock().settings().stands_still();
+    }
+
+    pub fn is_other(&self, simulation: &Simulation) -> bool {
+        simulation.id() != self.run
+    }
+
+    /// Whether this simulation has taken the place of the last one: all of it is published next.
+    pub fn notice_other(&mut self, simulation: &mut Simulation) -> bool {
+        let is_other = self.is_other(simulation);
+        if is_other {
+            simulation.drop_screen();
+            (self.run, self.version) = (simulation.id(), None);
+        }
+        is_other
+    }
+
+    /// The last state, if it is not the one that was published last.
+    pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
+        let changes = simulation.take_changes();
+        let version = Some(simulation.movers().version());
+        if changes.is_empty() && self.version == version {
+            return None;
+        }
+        self.version = version;
+        let mut snapshot = self.free_snapshot();
+        let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
+        filled.fill(simulation, self.starved, self.is_stopped);
+        self.sent.push(Arc::clone(&snapshot));
+        Some(Update { snapshot, changes })
+    }
+
+    /// A snapshot that nobody has: there are never many more than wait and are shown.
+    fn free_snapshot(&mut self) -> Arc<Snapshot> {
+        let mut sent = self.sent.iter_mut();
+        let free = sent.position(|snapshot| Arc::get_mut(snapshot).is_some());
+        free.map_or_else(Arc::default, |free| self.sent.swap_remove(free))
+    }
+}
+
+impl Snapshot {
+    /// Of a simulation's last state, in place of an earlier one. `is_stopped`: in which time stood still.
+    fn fill(&mut self, simulation: &Simulation, starved: Starved, is_stopped: bool) {
+        let clock = simulation.clock();
+        self.run = simulation.id();
+        self.frame = simulation.frame().number;
+        self.tick = simulation.tick();
+        self.time = clock.simulated();
+        let (frame_dt, rate) = (simulation.frame().dt, clock.settings().rate());
+        // Of the step that has led to it: the rate may have been changed since.
+        let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();
+        self.dt = if is_other_rate {
+            frame_dt.into()
+        } else {
+            rate.dt_f64()
+        };
+        self.is_stopped = is_stopped;
+        self.movers.copy_shown(simulation.movers());
+        self.correction = simulation.correction();
+        if matches!(starved, Starved::Extrapolate { .. }) {
+            self.extrapolations = simulation.extrapolations();
+        }
+    }
+}
+
+impl ClockReading {
+    /// From a simulation's last frame on.
+    pub fn of(simulation: &Simulation) -> Self {
+        let clock = simulation.clock();
+        let settings = clock.settings();
+        let speed = if settings.stands_still() {
+            0.0
+        } else {
+            settings.speed()
+        };
+        Self {
+            real: clock.real_time(),
+            time: clock.time(),
+            speed,
+        }
+    }
+}
