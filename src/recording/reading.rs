@@ -136,7 +136,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
 
     /// A replay from the last keyframe at or before a tick, or from the first one if that is later.
     ///
-    /// To show it from exactly that tick on, play frames without showing them until [`Simulation::tick`] has reached it.
+    /// To show it from exactly that tick on, play frames without showing them until [`Simulation::tick`](crate::Simulation::tick) has reached it.
     #[must_use]
     pub fn replay(&self, tick: u64) -> Replay<'_> {
         let mut states = self.states.iter();

@@ -74,8 +74,8 @@ pub struct Divergence {
     pub bodies: Vec<BodyKey>,
 }
 
-/// Plays a [`Recording`]: returns what was recorded, in order, and checks the result of the game and the
-/// simulation. From [`Recording::replay`].
+/// Plays a [`Recording`](crate::recording::Recording): returns what was recorded, in order, and checks the result of the game and the
+/// simulation. From [`Recording::replay`](crate::recording::Recording::replay).
 ///
 /// The loop is the game's own, with the same calls as when recording: [`next_run`](Self::next_run) returns the state to
 /// start from, then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each
