@@ -145,7 +145,7 @@ impl Game {
         let tick = simulation.tick().saturating_sub(ticks);
         simulation.roll_back(tick).expect("no frame is open");
         if let Some(then) = self.kept.get(&tick) {
-            (self.walk, self.jump, self.things) = then.clone();
+            (self.walk, self.jump, self.things) = *then;
         }
     }
 
@@ -246,7 +246,7 @@ impl Game {
         if self.is_time_for(Mishap::Panic(step.tick)) {
             panic!("a system panics before step {}", step.tick);
         }
-        let now = (self.walk, self.jump.clone(), self.things);
+        let now = (self.walk, self.jump, self.things);
         self.kept.insert(step.tick, now);
         if !step.is_resimulated {
             let samples = self.input.drain(step).map(|sample| sample.input);
