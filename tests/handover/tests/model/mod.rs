@@ -6,7 +6,7 @@ pub mod stubs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::mailbox::{Handed, Mail, Mailbox, Snapshot};
+use crate::mailbox::{Mail, Mailbox, Snapshot, Update};
 use crate::orders::{OrderSender, Orders, orders};
 use crate::sync::thread;
 use stubs::{Changes, Event, Movers, RunnerSettings, SendError};
@@ -32,15 +32,15 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         frame: tick,
         tick,
         movers: Movers,
-        onward: Vec::new(),
+        extrapolations: Vec::new(),
         correction: None,
         time: Duration::from_secs(tick),
         dt: 1.0,
         is_stopped: false,
     });
     let changes = Changes(vec![tick]);
-    mail.states.push_back(Handed { snapshot, changes });
-    mail.pace.time = Duration::from_secs(tick);
+    mail.states.push_back(Update { snapshot, changes });
+    mail.reading.time = Duration::from_secs(tick);
     mail.events.push_back((tick, vec![Event, Event]));
     mail.dropped += Duration::from_secs(1);
 }
@@ -106,7 +106,7 @@ pub fn hand_over(steps: u64, frames: usize, events: usize, takes_events: bool, p
     changes.extend(frame(&mailbox, &settings, &mut mail));
     take(&mut mail);
     assert_eq!(newest(&mail), steps, "the last state never came");
-    assert_eq!(mail.pace.time, Duration::from_secs(steps));
+    assert_eq!(mail.reading.time, Duration::from_secs(steps));
     assert_eq!(mail.dropped, Duration::from_secs(steps));
     assert!(changes.into_iter().eq(1..=steps), "changes");
     assert!(events.is_sorted_by(|a, b| a < b), "events out of order");

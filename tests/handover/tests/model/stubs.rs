@@ -4,7 +4,7 @@
 pub struct Movers;
 
 #[derive(Debug)]
-pub struct Onward;
+pub struct Extrapolation;
 
 #[derive(Debug)]
 pub struct Correction;
