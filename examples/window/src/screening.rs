@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
+use evenstep::Simulation;
 use evenstep::rapier3d::math::{Pose, Vector};
 use evenstep::recording::{Divergence, Recording, Replay};
-use evenstep::Simulation;
 
 use crate::game::{Game, Input};
 use crate::shown::{Looks, Shown, look, wheels};
