@@ -58,7 +58,8 @@
 //!
 //! # What holds
 //! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits, at 15 as
-//!   at 1,000 frames a second: on one machine, with one build; across machines with the feature `enhanced-determinism`.
+//!   at 1,000 frames a second: on one machine, with one build; across machines with the feature `enhanced-determinism`
+//!   and [`portable_math`]. [`fingerprint`](fingerprint()) says whether two machines agree.
 //! - **A frame shows the past.** An interpolated pose is up to one step behind the latest state. It never gets into the
 //!   physics.
 //! - **Bodies at rest cost nothing.** No loop goes over all bodies, except once after [`Simulation::physics_mut`]. This
@@ -71,8 +72,8 @@
 //! | --- | --- |
 //! | `hecs` | [`entities`]: components for the hecs ECS |
 //! | `serde` | states as bytes, [`recording`], serde's traits on plain types; turns `checksum` on |
-//! | `checksum` | [a hash of all bodies](Simulation#checksums) |
-//! | `enhanced-determinism` | Rapier's feature: the same bits on every platform, and after a state was loaded [from bytes](Simulation#states-as-bytes) |
+//! | `checksum` | [a hash of all bodies](Simulation#checksums), [one of the machine](fingerprint()) |
+//! | `enhanced-determinism` | Rapier's feature: the same bits after a state was loaded [from bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
 //! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
 //! | `tracing` | spans of frames, steps and their parts |
@@ -101,8 +102,13 @@
 
 // The modules in the order that the data takes; each uses only those above it.
 
+// Float functions of the standard library, the same on every platform.
+mod portable_math;
 // Mathematics that differs in two dimensions and three.
 mod dim;
+// A hash of the mathematics of a machine.
+#[cfg(feature = "checksum")]
+mod fingerprint;
 // Spans for profilers, in all modules.
 #[macro_use]
 mod span;
@@ -135,11 +141,15 @@ pub mod threads;
 pub mod entities;
 
 pub use dim::{interpolate, interpolate_all, write_matrices_3x4, write_matrices_4x4};
+#[cfg(feature = "checksum")]
+pub use fingerprint::fingerprint;
 #[cfg(feature = "hecs")]
 pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Bodies, Owners, Unmatched};
+#[doc(hidden)]
+pub use portable_math::__libm;
 pub use pose::{Correction, PoseCounts, Smoothing};
 pub use rapier as rapier3d;
 #[cfg(feature = "serde")]
@@ -148,7 +158,7 @@ pub use simulation::{
     Frame, FrameChanges, Hooks, OriginError, ResimulateError, RewindError, Simulation,
 };
 #[cfg(feature = "serde")]
-pub use state::LoadError;
+pub use state::{LoadError, fingerprint_of};
 pub use step::{
     BodyError, Button, Collision, ContactForce, CustomForce, Delivery, Event, EventChanges, Events,
     ForceGenerator, InputCounts, InputQueue, Quarantined, Sample, SoftBodyTear, TickCounts,

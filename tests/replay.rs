@@ -266,6 +266,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
 
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     assert_eq!(recording.ending(), RecordingEnd::Complete);
+    assert_eq!(recording.fingerprint(), Some(evenstep::fingerprint()));
     assert_eq!(recording.ticks(), 1..simulation.tick());
     let mut frames = run.iter();
     let differences = replay_all::<Balls>(

@@ -11,6 +11,9 @@ mod turns;
 mod matrices;
 // The parts of a pose and of a motion.
 mod parts;
+// A world for a fingerprint.
+#[cfg(feature = "checksum")]
+mod world;
 
 pub(crate) use lanes::{Floats, LANES, Rotations, Spins, Vectors, chosen};
 pub use matrices::{write_matrices_3x4, write_matrices_4x4};
@@ -20,3 +23,5 @@ pub(crate) use parts::{rotation_to_array, spin_to_array};
 pub(crate) use slerp::Blend;
 pub use slerp::{interpolate, interpolate_all};
 pub(crate) use turns::turns;
+#[cfg(feature = "checksum")]
+pub(crate) use world::world_of_all_shapes;

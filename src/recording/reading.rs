@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::state::{NoStart, Start, open};
+use crate::state::{NoStart, Start, fingerprint_of};
 
 use super::chunk::{self, ChunkKind, NoChunk, START, StateChunk};
 use super::replay::{Replay, ReplayError};
@@ -38,6 +38,8 @@ pub struct Recording<B> {
     /// The tick of each state, and where it is.
     states: Vec<(u64, usize)>,
     ticks: Range<u64>,
+    /// Of the machine that recorded it, from the first state.
+    fingerprint: Option<u64>,
     /// Where the last whole chunk ends.
     end: usize,
     ending: RecordingEnd,
@@ -77,6 +79,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
             bytes,
             states: Vec::new(),
             ticks: 0..0,
+            fingerprint: None,
             end: Start::LEN,
             ending: RecordingEnd::Complete,
         };
@@ -97,7 +100,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
                 ChunkKind::Run | ChunkKind::Keyframe => {
                     let state = StateChunk::decode(chunk.contents).ok_or(ReplayError::Contents)?;
                     if self.states.is_empty() {
-                        open(state.simulation)?;
+                        self.fingerprint = Some(fingerprint_of(state.simulation)?);
                         self.ticks = state.tick..state.tick;
                     }
                     self.states.push((state.tick, self.end));
@@ -132,6 +135,13 @@ impl<B: AsRef<[u8]>> Recording<B> {
     /// The ticks of the states that a replay can begin from, in the order of the recording.
     pub fn keyframes(&self) -> impl Iterator<Item = u64> {
         self.states.iter().map(|(tick, _)| *tick)
+    }
+
+    /// The [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded; `None` if it has no state. With
+    /// another one than here, a replay may differ though the game is the same.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<u64> {
+        self.fingerprint
     }
 
     /// A replay from the last keyframe at or before a tick, or from the first one if that is later.

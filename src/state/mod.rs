@@ -13,6 +13,4 @@ mod saved;
 #[cfg(feature = "serde")]
 pub(crate) use bytes::{NoStart, Start, checksum, decode};
 #[cfg(feature = "serde")]
-pub use saved::LoadError;
-#[cfg(feature = "serde")]
-pub(crate) use saved::open;
+pub use saved::{LoadError, fingerprint_of};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
+use crate::fingerprint::fingerprint;
 use crate::simulation::{SaveError, Simulation};
 use crate::step::ForceGenerator;
 use rapier::dynamics::RigidBodyBuilder;
@@ -21,6 +22,8 @@ const START: Start = Start {
 struct Header {
     rapier: [[u8; 2]; 3],
     layout: [u8; 8],
+    /// Of the machine that saved it.
+    fingerprint: [u8; 8],
     /// Of all of the file.
     len: [u8; 8],
     /// The last field.
@@ -154,6 +157,7 @@ impl Simulation {
             &START.bytes()[..],
             &rapier_version().concat(),
             &layout(),
+            &fingerprint().to_le_bytes(),
             &(bytes.len() as u64).to_le_bytes(),
         ];
         bytes[..SUM_AT].copy_from_slice(&parts.concat());
@@ -209,14 +213,33 @@ impl Simulation {
         bytes: &[u8],
         force: impl FnMut(&str) -> Option<ForceGenerator>,
     ) -> Result<Self, LoadError> {
-        let mut simulation: Self = bytes::decode(open(bytes)?).ok_or(LoadError::Contents)?;
+        let mut simulation: Self = bytes::decode(open(bytes)?.1).ok_or(LoadError::Contents)?;
         simulation.bind_forces(force);
         Ok(simulation)
     }
 }
 
-/// The contents, and all that can be known before they are decoded.
-pub(crate) fn open(bytes: &[u8]) -> Result<&[u8], LoadError> {
+/// The [`fingerprint`](crate::fingerprint()) of the machine that [saved](Simulation::save) a state. With the feature `serde`.
+///
+/// A state of another machine loads and goes on to the bit, as its bytes hold what was rounded: such as the inertia of
+/// bodies. What comes into the world later may be rounded in another way where the fingerprints differ.
+///
+/// ```
+/// # use evenstep::Simulation;
+/// let bytes = Simulation::default().save()?;
+/// assert_eq!(evenstep::fingerprint_of(&bytes)?, evenstep::fingerprint());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A [`LoadError`] as of [`Simulation::load`], but for [`LoadError::Contents`], as those are not read.
+pub fn fingerprint_of(bytes: &[u8]) -> Result<u64, LoadError> {
+    let (header, _) = open(bytes)?;
+    Ok(u64::from_le_bytes(header.fingerprint))
+}
+
+/// The header and the contents, after all that can be known before these are decoded.
+fn open(bytes: &[u8]) -> Result<(Header, &[u8]), LoadError> {
     let found = bytes.len() as u64;
     let length = |expected| LoadError::Length { expected, found };
     let too_short = length(HEADER_LEN as u64);
@@ -241,7 +264,7 @@ pub(crate) fn open(bytes: &[u8]) -> Result<&[u8], LoadError> {
     if header.layout != layout() {
         return Err(LoadError::Layout);
     }
-    Ok(contents)
+    Ok((header, contents))
 }
 
 fn rapier_version() -> [[u8; 2]; 3] {

@@ -14,6 +14,8 @@ use evenstep_netcode::line::Quality;
 use evenstep_netcode::rollback::Peer;
 use evenstep_netcode::udp::LoopbackSocket;
 
+evenstep::portable_math!();
+
 /// A match of two by a bad line.
 #[derive(Parser)]
 struct Args {
@@ -142,7 +144,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         outage: length / 3..length / 3 + OUTAGE,
     };
     let now = Rc::new(Cell::new(Duration::ZERO));
-    let socket = |seed| LoopbackSocket::bind(quality.clone(), seed, now.clone());
+    let fingerprint = evenstep::fingerprint();
+    let socket = |seed| LoopbackSocket::bind(quality.clone(), seed, now.clone(), fingerprint);
     let (one, other) = (socket(1)?, socket(2)?);
     let addresses = [one.address()?, other.address()?];
     let peer = |number, socket| {

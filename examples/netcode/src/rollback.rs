@@ -39,7 +39,7 @@ use ggrs::{
 };
 
 use crate::game::{Buttons, Rules, checksum};
-use crate::udp::LoopbackSocket;
+use crate::udp::{LoopbackSocket, OthersFingerprint};
 
 /// How many ticks GGRS predicts before it waits for the other end: so far back a rollback may go.
 pub const MAX_PREDICTION: usize = 8;
@@ -70,6 +70,17 @@ pub enum MatchError {
     /// GGRS goes back to a state that is not kept.
     #[error(transparent)]
     Rewind(#[from] RewindError),
+    /// The two machines round in different ways, so that their runs would part.
+    #[error(
+        "the mathematics here, {ours:016x}, differ from those of the other end, {theirs:016x}: \
+         play the same build on both, with `enhanced-determinism` and `portable_math`"
+    )]
+    Fingerprint {
+        /// Here.
+        ours: u64,
+        /// At the other end.
+        theirs: u64,
+    },
 }
 
 /// What rollback did so far.
@@ -206,6 +217,8 @@ pub struct Peer<G: Rules> {
     session: P2PSession<Netcode<G>>,
     /// Which of the players it is.
     number: usize,
+    /// Of the machine, and of the one at the other end.
+    fingerprints: (u64, OthersFingerprint),
     /// The first tick whose state may still be another.
     predicted: u64,
 }
@@ -222,6 +235,7 @@ impl<G: Rules> Peer<G> {
         other: SocketAddr,
         disconnect_timeout: Duration,
     ) -> Result<Self, GgrsError> {
+        let fingerprints = socket.fingerprints();
         let session = SessionBuilder::<Netcode<G>>::new()
             .with_max_prediction_window(MAX_PREDICTION)
             .with_input_delay(INPUT_DELAY)
@@ -235,6 +249,7 @@ impl<G: Rules> Peer<G> {
             desyncs: 0,
             session,
             number,
+            fingerprints,
             predicted: 0,
         })
     }
@@ -249,6 +264,10 @@ impl<G: Rules> Peer<G> {
         buttons: impl Fn(u64) -> Buttons,
     ) -> Result<Frame, MatchError> {
         self.session.poll_remote_clients();
+        let (ours, theirs) = (self.fingerprints.0, self.fingerprints.1.get());
+        if let Some(theirs) = theirs.filter(|theirs| *theirs != ours) {
+            return Err(MatchError::Fingerprint { ours, theirs });
+        }
         let events = self.session.events();
         let desyncs = events.filter(|event| matches!(event, GgrsEvent::DesyncDetected { .. }));
         self.desyncs += desyncs.count();

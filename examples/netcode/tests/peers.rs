@@ -1,18 +1,54 @@
 //! Two ends over UDP with losses. GGRS sends again by the wall clock; nothing here asks it.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::line::Quality;
-use evenstep_netcode::rollback::{MAX_PREDICTION, Peer};
-use evenstep_netcode::udp::LoopbackSocket;
+use evenstep_netcode::rollback::{MAX_PREDICTION, MatchError, Peer};
+use evenstep_netcode::udp::{LoopbackSocket, Now};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// A tick that both ends go beyond.
 const LAST: u64 = 300;
+
+/// Two ends, which have these fingerprints.
+fn two_peers(quality: Quality, now: &Now, fingerprints: [u64; 2]) -> [Peer<Arena>; 2] {
+    let sockets = [0, 1].map(|number| {
+        let (quality, fingerprint) = (quality.clone(), fingerprints[number]);
+        let socket = LoopbackSocket::bind(quality, number as u64, now.clone(), fingerprint);
+        socket.expect("a free port")
+    });
+    let addresses = [1, 0].map(|other: usize| sockets[other].address().unwrap());
+    let mut number = 0..;
+    sockets.map(|socket| {
+        let number = number.next().unwrap();
+        let other = addresses[number];
+        Peer::new(Arena::start(), number, socket, other, MS(60_000)).unwrap()
+    })
+}
+
+#[test]
+fn machines_that_round_in_different_ways_make_no_step() {
+    let now = Now::default();
+    let ours = evenstep::fingerprint();
+    let mut peers = two_peers(Quality::default(), &now, [ours, !ours]);
+    let mut errors = [None, None];
+    while errors.iter().any(Option::is_none) {
+        now.set(now.get() + MS(10));
+        for (peer, error) in peers.iter_mut().zip(&mut errors) {
+            match peer.frame(MS(10), |_| Buttons::default()) {
+                Ok(frame) => assert_eq!(frame.steps, 0),
+                Err(other) => *error = Some(other),
+            }
+        }
+    }
+    let [here, there] = errors.map(|error| match error {
+        Some(MatchError::Fingerprint { ours, theirs }) => [ours, theirs],
+        other => panic!("{other:?}"),
+    });
+    assert_eq!([here, there], [[ours, !ours], [!ours, ours]]);
+}
 
 #[test]
 fn both_ends_agree_on_every_state_that_is_confirmed() {
@@ -22,22 +58,8 @@ fn both_ends_agree_on_every_state_that_is_confirmed() {
         loss: 100,
         ..Quality::default()
     };
-    let now = Rc::new(Cell::new(Duration::ZERO));
-    let sockets = [0, 1].map(|seed| LoopbackSocket::bind(quality.clone(), seed, now.clone()));
-    let sockets = sockets.map(|socket| socket.expect("a free port"));
-    let addresses = [1, 0].map(|other: usize| sockets[other].address().unwrap());
-    let mut number = 0..;
-    let mut peers = sockets.map(|socket| {
-        let number = number.next().unwrap();
-        Peer::new(
-            Arena::start(),
-            number,
-            socket,
-            addresses[number],
-            MS(60_000),
-        )
-        .unwrap()
-    });
+    let now = Now::default();
+    let mut peers = two_peers(quality, &now, [evenstep::fingerprint(); 2]);
     while peers
         .iter()
         .any(|peer| peer.confirmed_checksum(LAST).is_none())
