@@ -112,6 +112,9 @@ mod fingerprint;
 // Spans for profilers, in all modules.
 #[macro_use]
 mod span;
+// Every NaN as the same bytes.
+#[cfg(feature = "serde")]
+mod canonical_nan;
 // A slotmap as plain data.
 #[cfg(feature = "serde")]
 mod slots;

@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::canonical_nan::CanonicalNan;
 use crate::key::ForceGeneratorKey;
 use crate::pose::{Changes, History, Screen, SmoothingSettings};
 use crate::step::ForceGenerator;
@@ -63,7 +64,7 @@ impl Serialize for Simulation {
             changes: Cow::Borrowed(&self.changes),
             screen: Cow::Borrowed(&self.screen),
         };
-        written.serialize(serializer)
+        written.serialize(CanonicalNan(serializer))
     }
 }
 

@@ -1,0 +1,340 @@
+//! Long runs: hours of frames, millions of bodies, a thread for as long as you like. Each prints what it found, and fails if
+//! a promise did not hold.
+//!
+//! `cargo run --release --all-features --example endurance -- frames --hours 10`
+#![allow(missing_docs, reason = "a program")]
+
+#[path = "../tests/scenes/mod.rs"]
+mod scenes;
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::error::Error;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, Subcommand};
+use evenstep::rapier3d::prelude::*;
+use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::{BodyKey, Hooks, Rate, Simulation};
+use indicatif::{ProgressBar, ProgressStyle};
+use scenes::strategies::Random;
+use scenes::{ball, pile, space, with_floor};
+
+/// Long runs, each of which checks a promise.
+#[derive(Parser)]
+struct Options {
+    #[command(subcommand)]
+    run: Run,
+}
+
+#[derive(Subcommand)]
+enum Run {
+    /// The same hours in three patterns of frames: equal checksums, and no more memory at the end.
+    Frames {
+        #[arg(long, default_value_t = 10)]
+        hours: u64,
+    },
+    /// Bodies asleep, among which a few are awake.
+    Sleepers {
+        #[arg(long, default_value_t = 1_000_000)]
+        bodies: u32,
+    },
+    /// Bodies that come and go: no key comes twice, and no more memory at the end.
+    Spawns {
+        #[arg(long, default_value_t = 10_000_000)]
+        bodies: u64,
+    },
+    /// A thread with random pauses and speeds: its time against the wall's.
+    Thread {
+        #[arg(long, default_value_t = 60)]
+        minutes: u64,
+    },
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match Options::parse().run {
+        Run::Frames { hours } => frames(hours),
+        Run::Sleepers { bodies } => sleepers(bodies),
+        Run::Spawns { bodies } => spawns(bodies),
+        Run::Thread { minutes } => thread(minutes),
+    }
+}
+
+fn progress(length: u64, unit: &'static str) -> ProgressBar {
+    let style = format!("{{elapsed_precise}} {{wide_bar}} {{pos}} of {{len}} {unit}");
+    let style = ProgressStyle::with_template(&style).expect("the template is right");
+    ProgressBar::new(length).with_style(style)
+}
+
+/// The memory of this process in MB, on Linux.
+fn memory() -> Option<f64> {
+    let text = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: f64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096.0 / 1e6)
+}
+
+/// The memory at a time when all that grows once has grown, and at the end.
+fn check_memory(early: Option<f64>) -> Result<(), Box<dyn Error>> {
+    let (Some(early), Some(late)) = (early, memory()) else {
+        println!("memory: not known on this system");
+        return Ok(());
+    };
+    println!("memory: {early:.1} MB early, {late:.1} MB at the end");
+    if late > early * 1.1 + 1.0 {
+        return Err("the memory grew".into());
+    }
+    Ok(())
+}
+
+/// Frames of 60 Hz, of 144 Hz with a hitch now and then, and of any length.
+fn frame_time(pattern: usize, random: &mut Random) -> Duration {
+    let any = random.next();
+    Duration::from_secs_f64(match pattern {
+        0 => 1.0 / 60.0,
+        1 if any < 0.002 => 0.18,
+        1 => 1.0 / 144.0,
+        _ => 0.001 + 0.09 * any * any,
+    })
+}
+
+fn frames(hours: u64) -> Result<(), Box<dyn Error>> {
+    const TICKS_A_MINUTE: u64 = 60 * 60;
+    let minutes = hours * 60;
+    let bar = progress(minutes, "minutes");
+    let mut runs = [1, 2, 3].map(|seed| {
+        let mut simulation = with_floor(Rate::hz(60).expect("it is a rate"));
+        let keys = pile(&mut simulation, 12);
+        (simulation, keys, Random(seed))
+    });
+    let mut early = None;
+    for minute in 0..minutes {
+        let mut sums = [0; 3];
+        for (pattern, (simulation, keys, random)) in runs.iter_mut().enumerate() {
+            let end = (minute + 1) * TICKS_A_MINUTE;
+            // What the last frame of a minute makes of the next one is the same at each tick, too.
+            while simulation.tick() <= end {
+                simulation.advance(frame_time(pattern, random), |simulation, step| {
+                    if step.tick == end {
+                        sums[pattern] = simulation.checksum();
+                    }
+                    // The pile rests and is stirred, so that bodies wake and fall asleep.
+                    if step.tick % 400 < 3 {
+                        let key = keys[(step.tick / 400) as usize % keys.len()];
+                        let height = simulation
+                            .body(key)
+                            .map_or(0.0, |body| body.translation().y);
+                        let impulse =
+                            Vector::new(0.3 - 0.1 * (step.tick % 7) as f32, 2.0 - height, 0.1);
+                        simulation.apply_impulse(key, impulse).expect("it is there");
+                    }
+                });
+            }
+        }
+        if sums[0] != sums[1] || sums[0] != sums[2] {
+            return Err(format!("minute {minute}: {sums:016x?} differ").into());
+        }
+        if minute == minutes / 10 {
+            early = memory();
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    println!("{hours} hours, three patterns of frames: equal after each of {minutes} minutes");
+    check_memory(early)
+}
+
+#[expect(clippy::disallowed_methods, reason = "it measures the clock's time")]
+fn sleepers(bodies: u32) -> Result<(), Box<dyn Error>> {
+    let mut simulation = space(60);
+    let side = f64::from(bodies).cbrt().ceil() as u32;
+    for i in 0..bodies {
+        let at = [i % side, i / side % side, i / side / side].map(|i| 3.0 * i as f32);
+        let body = RigidBodyBuilder::dynamic()
+            .translation(Vector::from_array(at))
+            .sleeping(true);
+        simulation.insert(body, ball());
+    }
+    let awake: Vec<BodyKey> = (0..100)
+        .map(|i| {
+            let start = Vector::new(-10.0, 3.0 * i as f32, -10.0);
+            simulation.insert(
+                RigidBodyBuilder::dynamic()
+                    .translation(start)
+                    .linvel(Vector::Z),
+                ball(),
+            )
+        })
+        .collect();
+    let frame = Duration::from_secs(1) / 60;
+    let start = Instant::now();
+    simulation.advance(frame, |_, _| ());
+    println!(
+        "the first frame, which sees all bodies: {:?}",
+        start.elapsed()
+    );
+    let mut longest = Duration::ZERO;
+    let start = Instant::now();
+    for _ in 0..600 {
+        let before = Instant::now();
+        simulation.advance(frame, |_, _| ());
+        longest = longest.max(before.elapsed());
+        if simulation.moved().len() > awake.len() {
+            return Err("bodies that are asleep moved".into());
+        }
+    }
+    let mean = start.elapsed() / 600;
+    println!(
+        "{bodies} bodies asleep, {} awake: {mean:?} a frame with its step, {longest:?} at most",
+        awake.len()
+    );
+    println!("memory: {:.0} MB", memory().unwrap_or(f64::NAN));
+    Ok(())
+}
+
+fn spawns(bodies: u64) -> Result<(), Box<dyn Error>> {
+    const ALIVE: usize = 200;
+    let bar = progress(bodies, "bodies");
+    let mut simulation = space(60);
+    let mut random = Random(5);
+    let mut alive = VecDeque::new();
+    let mut last: VecDeque<BodyKey> = VecDeque::new();
+    let mut early = None;
+    let mut spawned = 0;
+    while spawned < bodies {
+        let mut spawn = |simulation: &mut Simulation| {
+            for i in 0..20u8 {
+                let body = RigidBodyBuilder::dynamic().translation(Vector::X * 2.0 * f32::from(i));
+                alive.push_back(simulation.insert(body.linvel(Vector::Y), ball()));
+                spawned += 1;
+                if spawned % 3 == 0 {
+                    // Also those that no frame has seen.
+                    last.push_back(alive.pop_back().expect("one was inserted"));
+                    simulation.remove(last[last.len() - 1]);
+                }
+            }
+            while alive.len() > ALIVE {
+                last.extend(alive.pop_front());
+                simulation.remove(last[last.len() - 1]);
+            }
+        };
+        spawn(&mut simulation);
+        simulation.advance(frame_time(2, &mut random), |simulation, _| {
+            spawn(simulation)
+        });
+        last.drain(..last.len().saturating_sub(1_000));
+        if let Some(key) = last.iter().find(|key| simulation.pose(**key).is_some()) {
+            return Err(format!("{key:?} was removed and is there").into());
+        }
+        if simulation.bodies().count() != alive.len() {
+            return Err("more bodies, or fewer, than were inserted and not removed".into());
+        }
+        if early.is_none() && spawned > bodies / 10 {
+            early = memory();
+        }
+        bar.set_position(spawned);
+    }
+    bar.finish_and_clear();
+    println!("{spawned} bodies came and went");
+    check_memory(early)
+}
+
+/// A game that does nothing in its steps.
+struct Nothing;
+
+impl Hooks for Nothing {
+    type Error = Infallible;
+}
+
+/// What the simulated time should be: of the moments at which the speed was set.
+struct Expected {
+    since: Duration,
+    time: f64,
+    speed: f64,
+}
+
+impl Expected {
+    fn at(&self, real: Duration) -> f64 {
+        self.time + self.speed * (real.as_secs_f64() - self.since.as_secs_f64())
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a thread by the wall clock is what is tried"
+)]
+fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
+    let bar = progress(minutes * 60, "seconds");
+    let mut simulation = space(60);
+    pile(&mut simulation, 30);
+    let mut runner = Runner::new(simulation, Nothing, RunnerSettings::default());
+    let mut random = Random(11);
+    let mut expected = Expected {
+        since: Duration::ZERO,
+        time: 0.0,
+        speed: 1.0,
+    };
+    let (mut worst, mut worst_lag, mut changes) = (0.0_f64, Duration::ZERO, 0);
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(minutes * 60) {
+        let speed = match (random.next() * 5.0) as u8 {
+            0 => 0.0,
+            1 => 1.0,
+            _ => random.next() * 3.0,
+        };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        runner.call(move |simulation, _| {
+            if speed == 0.0 {
+                simulation.pause();
+            } else {
+                simulation.resume();
+                simulation.set_speed(speed).expect("it is a speed");
+            }
+            let settings = simulation.clock().settings();
+            let speed = if settings.is_paused() {
+                0.0
+            } else {
+                settings.speed()
+            };
+            let _ = sender.send((simulation.clock().real_time(), speed));
+        })?;
+        let (at, speed) = receiver.recv_timeout(Duration::from_secs(60))?;
+        expected = Expected {
+            since: at,
+            time: expected.at(at),
+            speed,
+        };
+        changes += 1;
+        let until = Instant::now() + Duration::from_secs_f64(random.next());
+        while Instant::now() < until {
+            runner.frame();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let before = runner.now();
+        let answer = runner.ask(|simulation| {
+            let clock = simulation.clock();
+            (clock.real_time(), clock.time().as_secs_f64())
+        })?;
+        let (_, (real, time)) = answer.wait(Duration::from_secs(60)).ok_or("no answer")?;
+        worst = worst.max((time - expected.at(real)).abs());
+        // In slow motion and in a pause it is asked between two steps.
+        worst_lag = worst_lag.max(before.saturating_sub(real));
+        bar.set_position(start.elapsed().as_secs());
+    }
+    bar.finish_and_clear();
+    let dropped = runner.dropped();
+    println!(
+        "{minutes} minutes, {changes} changes of the speed, {} steps",
+        runner.stop().0.tick()
+    );
+    println!(
+        "simulated time against that of the wall: {:.3} µs apart at most",
+        worst * 1e6
+    );
+    println!("the thread behind the wall when asked: {worst_lag:?} at most");
+    println!("time dropped because the thread was too late: {dropped:?}");
+    if worst > 1e-4 + 3.0 * dropped.as_secs_f64() {
+        return Err("its time is not that of the wall".into());
+    }
+    Ok(())
+}
