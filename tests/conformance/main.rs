@@ -1,0 +1,77 @@
+//! Scenes over the ground of Rapier's own demos, each in every way that evenstep makes steps, and each step to the bit as
+//! bare Rapier makes it.
+#![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
+
+#[path = "../scenes/mod.rs"]
+mod scenes;
+
+// What a script sees of a run.
+mod world;
+// Bare Rapier, and all that evenstep does with steps.
+mod ways;
+// What the scenes are built from.
+mod parts;
+// Bodies that come, go and change, and what touches them.
+mod rigid;
+// Controllers, whose state is the game's own.
+mod control;
+// Bodies that hold together: joints, multibodies, soft bodies.
+mod joints;
+
+use ways::{Difference, STEPS, Scene, bare, input, ways};
+
+/// The step whose input is left out in another run, to see that each way sees a difference.
+const SKIPPED: u64 = 82;
+
+fn conforms<S: Scene>() {
+    let scene = std::any::type_name::<S>();
+    let expected = bare::<S>(input);
+    let other = bare::<S>(|tick| if tick == SKIPPED { 0.0 } else { input(tick) });
+    for (way, run) in ways::<S>() {
+        match run(&expected) {
+            Ok(compared) => assert!(compared >= STEPS, "{scene} {way}: {compared} steps"),
+            Err(Difference(tick)) => panic!("{scene} {way}: step {tick} is not bare Rapier's"),
+        }
+        assert_eq!(run(&other), Err(Difference(SKIPPED)), "{scene} {way}");
+    }
+}
+
+#[test]
+fn edits_through_rapier() {
+    conforms::<rigid::Edits>();
+}
+
+#[test]
+fn sensors_and_moving_platforms() {
+    conforms::<rigid::Zones>();
+}
+
+#[test]
+fn removals_in_hooks() {
+    conforms::<rigid::Removals>();
+}
+
+#[test]
+fn terrain_and_bullets() {
+    conforms::<rigid::Terrain>();
+}
+
+#[test]
+fn vehicles() {
+    conforms::<control::Drive>();
+}
+
+#[test]
+fn characters() {
+    conforms::<control::Walk>();
+}
+
+#[test]
+fn joints_with_motors_that_break() {
+    conforms::<joints::Machines>();
+}
+
+#[test]
+fn soft_bodies() {
+    conforms::<joints::Soft>();
+}
