@@ -43,6 +43,14 @@ impl Scene for Drive {
         Self { car }
     }
 
+    fn check(&self, physics: &PhysicsWorld) {
+        let chassis = physics.bodies[self.car.chassis].translation();
+        assert!(
+            chassis.x > 2.0 && chassis.y > 0.8,
+            "{chassis} is not up the ramp"
+        );
+    }
+
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         for (number, wheel) in self.car.wheels_mut().iter_mut().enumerate() {
             wheel.engine_force = 600.0 + 300.0 * input;
@@ -57,7 +65,7 @@ impl Scene for Drive {
     }
 }
 
-/// A character over stairs, up a slope, against crates and onto a platform.
+/// A character over stairs, up a slope, against boxes and onto a platform.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Walk {
     character: RigidBodyHandle,
@@ -75,14 +83,15 @@ impl Scene for Walk {
             let height = 0.1 * f32::from(i + 1);
             let stair = ColliderBuilder::cuboid(0.25, height, 2.0);
             world.insert(fixed_at(0.5 + 0.5 * f32::from(i), height, 0.0), stair);
-            let crate_at = at(-0.5 - f32::from(i % 2), 0.3 + 0.6 * f32::from(i / 2), 1.2);
-            world.insert(crate_at, ColliderBuilder::cuboid(0.3, 0.3, 0.3));
+            let box_at = at(-1.0, 0.15, 0.4 * f32::from(i) - 0.8);
+            world.insert(box_at, ColliderBuilder::cuboid(0.15, 0.15, 0.15));
         }
         let slope = fixed_at(-3.0, 0.0, 0.0).rotation(Vector::Z * -0.6);
         world.insert(slope, ColliderBuilder::cuboid(2.0, 0.1, 3.0));
         let platform = RigidBodyBuilder::kinematic_position_based();
         let platform = platform.translation(Vector::new(3.6, 1.0, 0.0));
-        let body = RigidBodyBuilder::kinematic_position_based().translation(Vector::Y);
+        let body = RigidBodyBuilder::kinematic_position_based();
+        let body = body.translation(Vector::new(-4.2, 1.6, 0.0));
         let height = CharacterLength::Absolute(0.4);
         let autostep = CharacterAutostep {
             max_height: height,
@@ -102,15 +111,23 @@ impl Scene for Walk {
         }
     }
 
+    fn check(&self, physics: &PhysicsWorld) {
+        let place = physics.bodies[self.character].translation();
+        assert!(
+            place.x > 2.0 && place.y > 1.0,
+            "{place} is not up the stairs"
+        );
+    }
+
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         let lift = Vector::new(3.6, 1.0 + 0.5 * wave(tick, 90), 0.0);
         (world.body(self.platform)).set_next_kinematic_translation(lift);
         let dt = world.physics().integration_parameters.dt;
         if self.is_grounded && tick % 37 == 30 {
-            self.rise = 4.0;
+            self.rise = 2.0;
         }
         self.rise -= 9.81 * dt;
-        let velocity = Vector::new(4.0 * input, self.rise, wave(tick, 60));
+        let velocity = Vector::new(3.0 + 3.0 * input, self.rise, wave(tick, 60));
         let pose = *world.physics().bodies[self.character].position();
         let capsule = Capsule::new_y(0.3, 0.2);
         let filter = QueryFilter::new().exclude_rigid_body(self.character);

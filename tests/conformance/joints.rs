@@ -17,7 +17,7 @@ pub struct Machines {
 }
 
 /// A bar of the bridge breaks loose under this impulse.
-const STRENGTH: f32 = 0.9;
+const STRENGTH: f32 = 0.05;
 
 fn bar() -> ColliderBuilder {
     ColliderBuilder::cuboid(0.4, 0.1, 0.3)
@@ -87,6 +87,13 @@ impl Scene for Machines {
         }
     }
 
+    fn check(&self, physics: &PhysicsWorld) {
+        let left = self.bridge.len();
+        assert!((1..6).contains(&left), "{left} bars of the bridge are left");
+        let machine = physics.multibody_joints.iter().count();
+        assert_eq!(machine, self.arm.len());
+    }
+
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         let physics = world.except_bodies();
         if let Some(door) = physics.impulse_joints.get_mut(self.door, true) {
@@ -133,6 +140,7 @@ pub struct Soft {
     jelly: SoftBodyHandle,
     cloth: SoftBodyHandle,
     rope: SoftBodyHandle,
+    tears: usize,
 }
 
 impl Scene for Soft {
@@ -140,7 +148,7 @@ impl Scene for Soft {
         floor(world);
         for i in 0..6u8 {
             let [x, y] = [i % 3, i / 3].map(f32::from);
-            world.insert(at(x - 1.0, 3.5 + y, 0.2 * x), shape(i.into()));
+            world.insert(at(x - 1.0, 3.5 + y, 0.2 * x), shape(i.into()).density(10.0));
         }
         let weight = world.insert(at(4.0, 2.5, 0.0), ColliderBuilder::ball(0.2));
         let jelly =
@@ -148,7 +156,7 @@ impl Scene for Soft {
         let corner = Vector::new(-1.0, 2.5, -1.0);
         let side = 0.3;
         let cloth = SoftBodyBuilder::cloth(corner, Vector::X * side, Vector::Z * side, 8, 8);
-        let cloth = cloth.pinned_particles([0, 7, 56, 63]).tear_strain(0.6);
+        let cloth = cloth.pinned_particles([0, 7, 56, 63]).tear_strain(0.02);
         let rope = SoftBodyBuilder::rope(Vector::new(4.0, 4.0, 0.0), Vector::new(4.0, 2.7, 0.0), 8);
         let physics = world.all();
         let [jelly, cloth, rope] =
@@ -159,7 +167,26 @@ impl Scene for Soft {
             ..
         } = physics;
         soft_bodies[rope].attach_particle(7, weight, bodies);
-        Self { jelly, cloth, rope }
+        let tears = 0;
+        Self {
+            jelly,
+            cloth,
+            rope,
+            tears,
+        }
+    }
+
+    fn after_step(&mut self, _: &mut dyn World, events: &Events) {
+        self.tears += events.tears.len();
+    }
+
+    fn check(&self, physics: &PhysicsWorld) {
+        let pieces = physics.soft_bodies.iter().count();
+        assert!(
+            pieces > 3 && self.tears > 0,
+            "{pieces} pieces, {} tears",
+            self.tears
+        );
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {

@@ -28,6 +28,12 @@ impl Scene for Edits {
         }
     }
 
+    fn check(&self, physics: &PhysicsWorld) {
+        let newest = self.bodies.back().expect("some are there");
+        assert!(newest.into_raw_parts().1 > 1, "no slot is used twice");
+        assert!(physics.contact_pairs().count() > 10);
+    }
+
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         let physics = world.all();
         physics.gravity.x = 2.0 * input;
@@ -100,6 +106,15 @@ impl Scene for Zones {
             paddle,
             inside: BTreeMap::new(),
         }
+    }
+
+    fn check(&self, _: &PhysicsWorld) {
+        let left = self.inside.values().filter(|zones| **zones == 0).count();
+        let inside = self.inside.len() - left;
+        assert!(
+            left > 3 && inside > 0,
+            "{left} have left, {inside} are inside"
+        );
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
@@ -227,6 +242,12 @@ impl Scene for Removals {
         }
     }
 
+    fn check(&self, physics: &PhysicsWorld) {
+        let joints = self.tiles.len() + self.chain.len() + self.arm.len();
+        let bodies = physics.bodies.len();
+        assert!(joints == 0 && bodies < 25 && physics.colliders.len() < bodies);
+    }
+
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         if tick % 12 == 5
             && let Some(tile) = self.tiles.pop_front()
@@ -306,6 +327,13 @@ impl Scene for Terrain {
             voxels,
             bullets: bullets.into(),
         }
+    }
+
+    fn check(&self, physics: &PhysicsWorld) {
+        let bodies = &physics.bodies;
+        let is_stopped = |bullet: &RigidBodyHandle| bodies[*bullet].linvel().length() < 10.0;
+        assert!(self.bullets.iter().all(is_stopped));
+        assert!(bodies.iter().any(|(_, body)| body.is_sleeping()));
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {

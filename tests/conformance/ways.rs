@@ -36,6 +36,9 @@ pub trait Scene: Clone + Serialize + DeserializeOwned + Send + 'static {
     fn filters() -> Filters {
         Arc::new(())
     }
+
+    /// Fails if by the end that has not happened which the scene is about.
+    fn check(&self, physics: &PhysicsWorld);
 }
 
 /// The player's input of a tick, from -1 to 1.
@@ -56,7 +59,9 @@ pub fn bare<S: Scene>(input: impl Fn(u64) -> f32) -> Arc<[u64]> {
         scene.after_step(&mut world, &events);
         bits(&world, &scene, &events)
     };
-    (0..STEPS).map(step).collect()
+    let bits = (0..STEPS).map(step).collect();
+    scene.check(&world);
+    bits
 }
 
 /// The tick of the first step whose outcome is not that of bare Rapier.
@@ -202,7 +207,10 @@ fn rolled_back<S: Scene>(expected: &Arc<[u64]>) -> Result<u64, Difference> {
         game.scene = game.saved[&tick].clone();
         match simulation.resimulate_with(tick, game) {
             Err(ResimulateError::Hook(difference)) => Err(difference),
-            result => Ok(result.expect("it is kept")),
+            result => {
+                result.expect("it is kept");
+                Ok(())
+            }
         }
     })?;
     Ok(game.compared)
@@ -244,7 +252,8 @@ impl<S: Scene> Hooks for Recorded<S> {
 
     fn before_frame(&mut self, simulation: &Simulation, time: Duration) -> Result<(), Difference> {
         let scene = &self.game.scene;
-        Ok((self.recorder.begin_frame(simulation, scene, time)).unwrap())
+        (self.recorder.begin_frame(simulation, scene, time)).unwrap();
+        Ok(())
     }
 
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Difference> {
