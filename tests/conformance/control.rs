@@ -1,5 +1,6 @@
 //! Controllers, whose state is the game's own.
 
+use RigidBodyType::{Dynamic, Fixed, KinematicPositionBased};
 use evenstep::rapier3d::control::{
     CharacterAutostep, CharacterLength, DynamicRayCastVehicleController,
     KinematicCharacterController, WheelTuning,
@@ -7,11 +8,11 @@ use evenstep::rapier3d::control::{
 use evenstep::rapier3d::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::parts::{at, fixed_at, floor, shape, wave};
+use crate::parts::{at, floor, heap, wave};
 use crate::ways::Scene;
 use crate::world::World;
 
-/// A car over bumps, up a ramp and through crates.
+/// A car over bumps, through a heap and up a ramp.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Drive {
     car: DynamicRayCastVehicleController,
@@ -20,16 +21,15 @@ pub struct Drive {
 impl Scene for Drive {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
-        let ramp = fixed_at(4.0, 0.0, 0.0).rotation(Vector::Z * 0.2);
+        let ramp = at(Fixed, 4.0, 0.0, 0.0).rotation(Vector::Z * 0.2);
         world.insert(ramp, ColliderBuilder::cuboid(2.0, 0.1, 2.0));
         for i in 0..8u8 {
-            let bump = fixed_at(-6.0 + f32::from(i), 0.0, f32::from(i % 2));
+            let bump = at(Fixed, f32::from(i) - 6.0, 0.0, f32::from(i % 2));
             world.insert(bump, ColliderBuilder::capsule_z(0.5, 0.08));
-            let [x, y] = [i % 3, i / 3].map(f32::from);
-            world.insert(at(2.0, 0.6 + y, x - 1.0), shape(i.into()));
         }
+        heap(world, Vector::new(1.0, 0.5, -0.5), 2, 8);
         let chassis = ColliderBuilder::cuboid(1.0, 0.2, 0.5).mass(300.0);
-        let chassis = world.insert(at(-7.0, 0.8, 0.0), chassis);
+        let chassis = world.insert(at(Dynamic, -7.0, 0.8, 0.0), chassis);
         let mut car = DynamicRayCastVehicleController::new(chassis);
         let tuning = WheelTuning {
             suspension_stiffness: 40.0,
@@ -43,14 +43,6 @@ impl Scene for Drive {
         Self { car }
     }
 
-    fn check(&self, physics: &PhysicsWorld) {
-        let chassis = physics.bodies[self.car.chassis].translation();
-        assert!(
-            chassis.x > 2.0 && chassis.y > 0.8,
-            "{chassis} is not up the ramp"
-        );
-    }
-
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         for (number, wheel) in self.car.wheels_mut().iter_mut().enumerate() {
             wheel.engine_force = 600.0 + 300.0 * input;
@@ -58,57 +50,84 @@ impl Scene for Drive {
             wheel.steering = if number < 2 { 0.3 * input } else { 0.0 };
         }
         let dt = world.physics().integration_parameters.dt;
-        let filter = QueryFilter::new().exclude_rigid_body(self.car.chassis);
-        let queries = world.queries(filter);
+        let others = QueryFilter::new().exclude_rigid_body(self.car.chassis);
+        let queries = world.queries(others);
         queries.bodies[self.car.chassis].wake_up(true);
         self.car.update_vehicle(dt, queries);
     }
+
+    fn check(&self, physics: &PhysicsWorld) {
+        let place = physics.bodies[self.car.chassis].translation();
+        assert!(place.x > 2.0 && place.y > 0.8, "{place} is not up the ramp");
+    }
 }
 
-/// A character over stairs, up a slope, against boxes and onto a platform.
+/// A character down a slope, against boxes and up stairs to a lift.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Walk {
     character: RigidBodyHandle,
-    platform: RigidBodyHandle,
-    controller: KinematicCharacterController,
+    lift: RigidBodyHandle,
     /// Upwards, metres a second.
     rise: f32,
-    is_grounded: bool,
 }
 
 impl Scene for Walk {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
-        for i in 0..5u8 {
-            let height = 0.1 * f32::from(i + 1);
-            let stair = ColliderBuilder::cuboid(0.25, height, 2.0);
-            world.insert(fixed_at(0.5 + 0.5 * f32::from(i), height, 0.0), stair);
-            let box_at = at(-1.0, 0.15, 0.4 * f32::from(i) - 0.8);
+        for i in 1..6u8 {
+            let i = f32::from(i);
+            let stair = ColliderBuilder::cuboid(0.25, 0.1 * i, 2.0);
+            world.insert(at(Fixed, 0.5 * i, 0.1 * i, 0.0), stair);
+            let box_at = at(Dynamic, -1.0, 0.15, 0.4 * i - 1.2);
             world.insert(box_at, ColliderBuilder::cuboid(0.15, 0.15, 0.15));
         }
-        let slope = fixed_at(-3.0, 0.0, 0.0).rotation(Vector::Z * -0.6);
+        let slope = at(Fixed, -3.0, 0.0, 0.0).rotation(Vector::Z * -0.6);
         world.insert(slope, ColliderBuilder::cuboid(2.0, 0.1, 3.0));
-        let platform = RigidBodyBuilder::kinematic_position_based();
-        let platform = platform.translation(Vector::new(3.6, 1.0, 0.0));
-        let body = RigidBodyBuilder::kinematic_position_based();
-        let body = body.translation(Vector::new(-4.2, 1.6, 0.0));
-        let height = CharacterLength::Absolute(0.4);
-        let autostep = CharacterAutostep {
-            max_height: height,
-            min_width: CharacterLength::Absolute(0.1),
-            include_dynamic_bodies: true,
-        };
+        let lift = at(KinematicPositionBased, 3.6, 1.0, 0.0);
+        let character = at(KinematicPositionBased, -4.2, 1.6, 0.0);
         Self {
-            character: world.insert(body, ColliderBuilder::capsule_y(0.3, 0.2)),
-            platform: world.insert(platform, ColliderBuilder::cuboid(0.6, 0.1, 1.5)),
-            controller: KinematicCharacterController {
-                autostep: Some(autostep),
-                snap_to_ground: Some(height),
-                ..KinematicCharacterController::default()
-            },
+            character: world.insert(character, ColliderBuilder::capsule_y(0.3, 0.2)),
+            lift: world.insert(lift, ColliderBuilder::cuboid(0.6, 0.1, 1.5)),
             rise: 0.0,
-            is_grounded: false,
         }
+    }
+
+    fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
+        let place = Vector::new(3.6, 1.0 + 0.5 * wave(tick, 90), 0.0);
+        world.body(self.lift).set_next_kinematic_translation(place);
+        let height = CharacterLength::Absolute(0.4);
+        let controller = KinematicCharacterController {
+            autostep: Some(CharacterAutostep {
+                max_height: height,
+                min_width: CharacterLength::Absolute(0.1),
+                include_dynamic_bodies: true,
+            }),
+            snap_to_ground: Some(height),
+            ..KinematicCharacterController::default()
+        };
+        let dt = world.physics().integration_parameters.dt;
+        self.rise = if tick % 37 == 30 {
+            2.0
+        } else {
+            self.rise - 9.81 * dt
+        };
+        let velocity = Vector::new(3.0 + 3.0 * input, self.rise, wave(tick, 60));
+        let pose = *world.physics().bodies[self.character].position();
+        let capsule = Capsule::new_y(0.3, 0.2);
+        let others = QueryFilter::new().exclude_rigid_body(self.character);
+        let mut queries = world.queries(others);
+        let mut hits = Vec::new();
+        let hit = |hit| hits.push(hit);
+        let (seen, way) = (queries.as_ref(), velocity * dt);
+        let made = controller.move_shape(dt, &seen, &capsule, &pose, way, hit);
+        controller.solve_character_collision_impulses(dt, &mut queries, &capsule, 60.0, &hits);
+        if made.grounded {
+            self.rise = 0.0;
+        }
+        let next = pose.translation + made.translation;
+        world
+            .body(self.character)
+            .set_next_kinematic_translation(next);
     }
 
     fn check(&self, physics: &PhysicsWorld) {
@@ -117,38 +136,5 @@ impl Scene for Walk {
             place.x > 2.0 && place.y > 1.0,
             "{place} is not up the stairs"
         );
-    }
-
-    fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
-        let lift = Vector::new(3.6, 1.0 + 0.5 * wave(tick, 90), 0.0);
-        (world.body(self.platform)).set_next_kinematic_translation(lift);
-        let dt = world.physics().integration_parameters.dt;
-        if self.is_grounded && tick % 37 == 30 {
-            self.rise = 2.0;
-        }
-        self.rise -= 9.81 * dt;
-        let velocity = Vector::new(3.0 + 3.0 * input, self.rise, wave(tick, 60));
-        let pose = *world.physics().bodies[self.character].position();
-        let capsule = Capsule::new_y(0.3, 0.2);
-        let filter = QueryFilter::new().exclude_rigid_body(self.character);
-        let mut queries = world.queries(filter);
-        let mut hits = Vec::new();
-        let seen = &queries.as_ref();
-        let way = (self.controller).move_shape(dt, seen, &capsule, &pose, velocity * dt, |hit| {
-            hits.push(hit);
-        });
-        (self.controller).solve_character_collision_impulses(
-            dt,
-            &mut queries,
-            &capsule,
-            60.0,
-            &hits,
-        );
-        self.is_grounded = way.grounded;
-        if way.grounded {
-            self.rise = 0.0;
-        }
-        let next = pose.translation + way.translation;
-        (world.body(self.character)).set_next_kinematic_translation(next);
     }
 }

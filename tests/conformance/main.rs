@@ -73,5 +73,10 @@ fn joints_with_motors_that_break() {
 
 #[test]
 fn soft_bodies() {
-    conforms::<joints::Soft>();
+    conforms::<joints::Soft<true>>();
+}
+
+#[test]
+fn soft_bodies_that_rapier_does_not_write() {
+    conforms::<joints::Soft<false>>();
 }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use RigidBodyType::{Dynamic, Fixed, KinematicPositionBased, KinematicVelocityBased};
 use evenstep::rapier3d::parry::utils::Array2;
 use evenstep::rapier3d::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::parts::{at, fixed_at, floor, shape, wave};
+use crate::parts::{at, floor, heap, shape, wave};
 use crate::ways::{Filters, Scene};
 use crate::world::{Events, World};
 
@@ -21,30 +22,22 @@ pub struct Edits {
 impl Scene for Edits {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
-        let wall = ColliderBuilder::cuboid(0.2, 1.0, 4.0).translation(Vector::X * 3.0);
+        let wall = ColliderBuilder::cuboid(0.2, 1.0, 4.0);
         Self {
             bodies: VecDeque::new(),
             wall: world.all().insert_collider(wall, None),
         }
     }
 
-    fn check(&self, physics: &PhysicsWorld) {
-        let newest = self.bodies.back().expect("some are there");
-        assert!(newest.into_raw_parts().1 > 1, "no slot is used twice");
-        assert!(physics.contact_pairs().count() > 10);
-    }
-
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         let physics = world.all();
         physics.gravity.x = 2.0 * input;
-        physics.colliders[self.wall].set_position(Pose::translation(
-            3.0 + wave(tick, 80),
-            1.0,
-            0.0,
-        ));
+        let place = Pose::translation(3.0 + wave(tick, 80), 1.0, 0.0);
+        physics.colliders[self.wall].set_position(place);
         if tick.is_multiple_of(4) {
-            let at = at(wave(tick, 28), 2.5, 0.5 * wave(tick, 44));
-            self.bodies.push_back(physics.insert(at, shape(tick / 4)).0);
+            let body = at(Dynamic, wave(tick, 28), 2.5, 0.5 * wave(tick, 44));
+            let (body, _) = physics.insert(body, shape((tick / 4) as u8));
+            self.bodies.push_back(body);
         }
         if self.bodies.len() > 16
             && let Some(oldest) = self.bodies.pop_front()
@@ -58,17 +51,23 @@ impl Scene for Edits {
             1 => body.set_linvel(Vector::new(input, 3.0, 0.0), true),
             2 => body.apply_torque_impulse(Vector::splat(0.1 * input), true),
             3 => body.set_additional_mass(2.0, true),
-            5 => body.set_body_type(RigidBodyType::Fixed, true),
+            5 => body.set_body_type(Fixed, true),
             6 => body.set_enabled(!body.is_enabled()),
             7 => body.set_translation(Vector::Y * 3.0, true),
             9 => body.sleep(),
-            10 => body.set_body_type(RigidBodyType::Dynamic, true),
+            10 => body.set_body_type(Dynamic, true),
             11 => body.set_locked_axes(LockedAxes::ROTATION_LOCKED, true),
             13 => physics.colliders[collider].set_friction(0.1),
             14 => physics.colliders[collider].set_shape(SharedShape::ball(0.4)),
             15 => physics.integration_parameters.num_solver_iterations = 3 + tick as usize % 4,
             _ => (),
         }
+    }
+
+    fn check(&self, physics: &PhysicsWorld) {
+        let (_, generation) = self.bodies[self.bodies.len() - 1].into_raw_parts();
+        assert!(generation > 1, "no slot is used twice");
+        assert!(physics.contact_pairs().count() > 10);
     }
 }
 
@@ -84,23 +83,18 @@ pub struct Zones {
 impl Scene for Zones {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
-        let lift = RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * 0.2);
+        let lift = at(KinematicPositionBased, 0.0, 0.2, 0.0);
         let lift = world.insert(lift, ColliderBuilder::cuboid(1.5, 0.1, 1.5));
         let zone = ColliderBuilder::cuboid(1.0, 0.3, 1.0)
             .translation(Vector::Y * 1.5)
             .sensor(true)
             .active_events(ActiveEvents::COLLISION_EVENTS)
             .active_collision_types(ActiveCollisionTypes::all());
-        world
-            .only(&[lift])
-            .insert_collider(zone.clone(), Some(lift));
-        world.insert(fixed_at(4.0, -1.0, 0.0), zone);
-        let paddle = RigidBodyBuilder::kinematic_velocity_based().translation(Vector::Y * 0.4);
+        world.all().insert_collider(zone.clone(), Some(lift));
+        world.insert(at(Fixed, 2.5, -1.0, 0.0), zone);
+        let paddle = at(KinematicVelocityBased, 0.0, 0.4, 0.0);
         let paddle = world.insert(paddle, ColliderBuilder::cuboid(5.0, 0.2, 0.1));
-        for i in 0..15u8 {
-            let [x, y, z] = [i % 3, i / 3, i % 2].map(f32::from);
-            world.insert(at(x - 1.0, 1.0 + y, 0.3 * z), shape(i.into()));
-        }
+        heap(world, Vector::new(-1.0, 1.0, -0.5), 3, 15);
         Self {
             lift,
             paddle,
@@ -108,21 +102,11 @@ impl Scene for Zones {
         }
     }
 
-    fn check(&self, _: &PhysicsWorld) {
-        let left = self.inside.values().filter(|zones| **zones == 0).count();
-        let inside = self.inside.len() - left;
-        assert!(
-            left > 3 && inside > 0,
-            "{left} have left, {inside} are inside"
-        );
-    }
-
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
-        let height = 1.2 + wave(tick, 70);
-        let lift = world.body(self.lift);
-        lift.set_next_kinematic_translation(Vector::new(0.0, height, 0.5 * input));
-        let paddle = world.body(self.paddle);
-        paddle.set_angvel(Vector::Y * 4.0 * input, true);
+        let place = Vector::new(0.0, 1.2 + wave(tick, 70), 0.5 * input);
+        world.body(self.lift).set_next_kinematic_translation(place);
+        let turn = Vector::Y * 4.0 * input;
+        world.body(self.paddle).set_angvel(turn, true);
     }
 
     fn after_step(&mut self, world: &mut dyn World, events: &Events) {
@@ -147,47 +131,48 @@ impl Scene for Zones {
             }
         }
     }
+
+    fn check(&self, _: &PhysicsWorld) {
+        let left = self.inside.values().filter(|zones| **zones == 0);
+        assert!(left.count() > 5);
+    }
 }
 
-/// Bodies, colliders and joints that are removed where they touch, and contacts that are filtered and changed.
+/// Tiles, joints and what touches something are removed; contacts are left out and changed.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Removals {
-    tiles: VecDeque<RigidBodyHandle>,
+    tiles: Vec<RigidBodyHandle>,
     chain: Vec<ImpulseJointHandle>,
     arm: Vec<MultibodyJointHandle>,
-    /// By how much everything in the next step is pushed.
-    push: f32,
 }
 
-/// Pairs of one team do not collide; what lies on a belt is carried along, and a plate is closed from one side alone.
-struct Contacts;
-
+// The user data of colliders: a belt carries along what lies on it, a plate can be crossed upwards, and those of a team do
+// not collide with each other.
 const BELT: u128 = 1;
 const PLATE: u128 = 2;
+const TEAM: u128 = 3;
+
+struct Contacts;
 
 impl PhysicsHooks for Contacts {
     fn filter_contact_pair(&self, pair: &PairFilterContext) -> Option<SolverFlags> {
-        let teams = [pair.collider1, pair.collider2].map(|it| pair.colliders[it].user_data / 10);
-        (teams[0] == 0 || teams[0] != teams[1]).then(SolverFlags::default)
-    }
-
-    fn filter_intersection_pair(&self, _: &PairFilterContext) -> bool {
-        true
+        let [one, other] = [pair.collider1, pair.collider2].map(|it| pair.colliders[it].user_data);
+        ((one, other) != (TEAM, TEAM)).then(SolverFlags::default)
     }
 
     fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
-        let first = context.colliders[context.collider1].user_data;
-        let second = context.colliders[context.collider2].user_data;
-        if first.max(second) % 10 == PLATE {
-            let up = if first % 10 == PLATE {
-                Vector::Y
-            } else {
-                -Vector::Y
-            };
-            context.update_as_oneway_platform(up, 0.3);
+        let pair = [context.collider1, context.collider2];
+        let [one, other] = pair.map(|it| context.colliders[it].user_data);
+        let sign = if one == BELT || one == PLATE {
+            1.0
+        } else {
+            -1.0
+        };
+        if one == PLATE || other == PLATE {
+            context.update_as_oneway_platform(Vector::Y * sign, 0.3);
         } else if let Some(manifold) = context.rigid_mut() {
             for contact in manifold.solver_contacts.iter_mut() {
-                contact.tangent_velocity = Vector::X * if first % 10 == BELT { 2.0 } else { -2.0 };
+                contact.tangent_velocity = Vector::X * 2.0 * sign;
             }
         }
     }
@@ -195,62 +180,43 @@ impl PhysicsHooks for Contacts {
 
 impl Scene for Removals {
     fn build(world: &mut dyn World) -> Self {
-        let changed = |collider: ColliderBuilder, data| {
-            let hooks = ActiveHooks::MODIFY_SOLVER_CONTACTS;
-            collider.user_data(data).active_hooks(hooks)
-        };
         floor(world);
-        let belt = changed(ColliderBuilder::cuboid(3.0, 0.2, 3.0), BELT);
-        world.insert(fixed_at(0.0, 0.2, 6.0), belt);
-        let plate = changed(ColliderBuilder::cuboid(3.0, 0.05, 3.0), PLATE);
-        world.insert(fixed_at(0.0, 1.5, 6.0), plate);
-        let tile = ColliderBuilder::cuboid(0.5, 0.1, 0.5);
+        for (user_data, y) in [(BELT, 0.2), (PLATE, 1.7)] {
+            let slab = ColliderBuilder::cuboid(3.0, 0.05, 3.0).user_data(user_data);
+            let slab = slab.active_hooks(ActiveHooks::MODIFY_SOLVER_CONTACTS);
+            world.insert(at(Fixed, 0.0, y, 6.0), slab);
+        }
         let tiles = (0..12u8).map(|i| {
             let [x, z] = [i % 4, i / 4].map(f32::from);
-            world.insert(fixed_at(x, 1.0, z), tile.clone())
+            let tile = ColliderBuilder::cuboid(0.5, 0.1, 0.5);
+            world.insert(at(Fixed, x, 1.0, z), tile)
         });
         let tiles = tiles.collect();
-        let loud = ActiveEvents::COLLISION_EVENTS | ActiveEvents::CONTACT_FORCE_EVENTS;
-        let fallers: Vec<_> = (0..24u8)
-            .map(|i| {
-                let [x, y, z] = [i % 4, i / 8, i / 4 % 2].map(f32::from);
-                let body = at(x, 2.0 + 0.7 * y, z + 5.0 * f32::from(i % 2));
-                let body = body.linvel(Vector::Y * 4.0 * f32::from(i % 2));
-                let shape = shape(i.into()).user_data(10 * u128::from(i % 3));
-                let shape = shape.active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
-                world.insert(body, shape.active_events(loud))
-            })
-            .collect();
-        let joint = || SphericalJointBuilder::new().local_anchor1(Vector::X * 0.9);
+        let mut fallers = heap(world, Vector::new(0.0, 2.0, 0.5), 4, 16);
+        fallers.extend(heap(world, Vector::new(-2.0, 0.8, 5.0), 4, 8));
         let physics = world.all();
-        let ends = |from: usize| [fallers[from], fallers[from + 2]];
-        let chain = [0, 2, 4, 6].map(ends);
-        let arm = [8, 10, 12].map(ends);
-        Self {
-            tiles,
-            chain: chain
-                .map(|[a, b]| physics.insert_impulse_joint(a, b, joint()))
-                .into(),
-            arm: arm
-                .map(|[a, b]| {
-                    physics
-                        .insert_multibody_joint(a, b, joint())
-                        .expect("no loop")
-                })
-                .into(),
-            push: 0.0,
+        for (number, handle) in fallers.iter().enumerate() {
+            let body = &mut physics.bodies[*handle];
+            body.set_linvel(Vector::Y * if number < 16 { 0.0 } else { 5.0 }, true);
+            let collider = &mut physics.colliders[body.colliders()[0]];
+            collider.user_data = if number % 3 == 0 { TEAM } else { 0 };
+            collider.set_active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+            collider.set_active_events(ActiveEvents::all());
         }
-    }
-
-    fn check(&self, physics: &PhysicsWorld) {
-        let joints = self.tiles.len() + self.chain.len() + self.arm.len();
-        let bodies = physics.bodies.len();
-        assert!(joints == 0 && bodies < 25 && physics.colliders.len() < bodies);
+        let joint = SphericalJointBuilder::new().local_anchor1(Vector::X * 0.9);
+        let chain = fallers[..4].windows(2);
+        let chain = chain.map(|ends| physics.insert_impulse_joint(ends[0], ends[1], joint));
+        let chain = chain.collect();
+        let arm = fallers[8..12].windows(2);
+        let arm = arm.filter_map(|ends| physics.insert_multibody_joint(ends[0], ends[1], joint));
+        let arm = arm.collect();
+        Self { tiles, chain, arm }
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
+        world.except_bodies().gravity.z = input;
         if tick % 12 == 5
-            && let Some(tile) = self.tiles.pop_front()
+            && let Some(tile) = self.tiles.pop()
         {
             world.remove(tile);
         }
@@ -264,22 +230,26 @@ impl Scene for Removals {
         {
             world.except_bodies().remove_multibody_joint(joint);
         }
-        world.except_bodies().gravity.z = input + self.push;
     }
 
     fn after_step(&mut self, world: &mut dyn World, events: &Events) {
-        self.push = events.forces.iter().map(|(_, force)| 1e-3 * force).sum();
-        let started = events.touches.iter().find(|touch| touch.started);
-        let Some([_, last]) = started.map(|touch| touch.pair) else {
+        let hit = events.touches.iter().find(|touch| touch.started);
+        let pressed = events
+            .forces
+            .iter()
+            .find(|(_, force)| force.length() > 20.0);
+        let of_hit = hit.map(|touch| touch.pair[1]);
+        let of_pressed = pressed.map(|(pair, _)| pair[1]);
+        let Some(collider) = of_hit.or(of_pressed) else {
             return;
         };
-        let Some(body) = world.physics().colliders[last].parent() else {
+        let physics = world.physics();
+        let Some(body) = physics.colliders[collider].parent() else {
             return;
         };
-        // Every third one that touches is removed; of others the collider, or they are shot away.
-        match last.into_raw_parts().0 % 6 {
-            0 | 3 if world.physics().bodies[body].is_dynamic() => world.remove(body),
-            1 => world.remove_collider(last),
+        match collider.into_raw_parts().0 % 4 {
+            0 if physics.bodies[body].is_dynamic() => world.remove(body),
+            1 => drop(world.all().remove_collider(collider)),
             _ => world.body(body).set_linvel(Vector::Y * 3.0, true),
         }
     }
@@ -287,9 +257,18 @@ impl Scene for Removals {
     fn filters() -> Filters {
         Arc::new(Contacts)
     }
+
+    fn check(&self, physics: &PhysicsWorld) {
+        let left = self.tiles.len() + self.chain.len() + self.arm.len();
+        let (bodies, colliders) = (physics.bodies.len(), physics.colliders.len());
+        assert!(
+            left == 0 && bodies < 24 && colliders < bodies,
+            "{bodies} {colliders}"
+        );
+    }
 }
 
-/// Shapes and bullets that fall on voxels and a height field, both of which change.
+/// Shapes and bullets that fall onto a height field and onto voxels, which change.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Terrain {
     voxels: ColliderHandle,
@@ -298,52 +277,42 @@ pub struct Terrain {
 
 impl Scene for Terrain {
     fn build(world: &mut dyn World) -> Self {
-        let heights = Array2::from_fn(9, 9, |i, j| {
-            0.3 * wave(i as u64, 4) + 0.2 * wave(j as u64, 3)
-        });
+        let height = |i, j| 0.3 * wave(i as u64, 4) + 0.2 * wave(j as u64, 3);
+        let heights = Array2::from_fn(9, 9, height);
         let hills = ColliderBuilder::heightfield(heights, Vector::new(12.0, 1.0, 12.0));
-        world.insert(fixed_at(0.0, 0.0, 0.0), hills);
+        world.insert(at(Fixed, 0.0, 0.0, 0.0), hills);
         let blocks: Vec<_> = (0..6 * 6 * 2)
             .map(|i| IVector::new(i % 6, i / 36, i / 6 % 6))
             .filter(|block| block.y == 0 || (block.x + block.z) % 3 > 0)
             .collect();
         let blocks = ColliderBuilder::voxels(Vector::splat(0.5), &blocks);
         let blocks = blocks.translation(Vector::new(-1.5, 0.6, -1.5));
-        let voxels = world.all().insert_collider(blocks, None);
-        for i in 0..30u8 {
-            let [x, y, z] = [i % 5, i / 5, i % 3].map(f32::from);
-            let turned = Vector::new(x, 0.3, z);
+        heap(world, Vector::new(-2.0, 2.5, -0.5), 5, 30);
+        let bullets = (0..3u8).map(|i| {
+            let z = 0.4 * f32::from(i);
+            let bullet = at(Dynamic, -9.0, 1.2, z)
+                .ccd_enabled(true)
+                .soft_ccd_prediction(z);
             world.insert(
-                at(x - 2.0, 2.5 + 0.8 * y, z - 1.0).rotation(turned),
-                shape(i.into()),
-            );
-        }
-        let bullet = || ColliderBuilder::ball(0.05).density(20.0);
-        let bullets = [0.0, 0.4, 0.8].map(|z| {
-            let body = at(-9.0, 1.2, z).ccd_enabled(true).soft_ccd_prediction(z);
-            world.insert(body.gravity_scale(0.1), bullet())
+                bullet.gravity_scale(0.1),
+                ColliderBuilder::ball(0.05).density(20.0),
+            )
         });
+        let bullets = bullets.collect();
         Self {
-            voxels,
-            bullets: bullets.into(),
+            voxels: world.all().insert_collider(blocks, None),
+            bullets,
         }
-    }
-
-    fn check(&self, physics: &PhysicsWorld) {
-        let bodies = &physics.bodies;
-        let is_stopped = |bullet: &RigidBodyHandle| bodies[*bullet].linvel().length() < 10.0;
-        assert!(self.bullets.iter().all(is_stopped));
-        assert!(bodies.iter().any(|(_, body)| body.is_sleeping()));
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         world.except_bodies().gravity.x = input;
-        for (bullet, z) in self.bullets.iter().zip([0.0, 0.4, 0.8]) {
-            if tick.is_multiple_of(30) {
-                let bullet = world.body(*bullet);
-                bullet.set_translation(Vector::new(-9.0, 1.2, z), true);
-                bullet.set_linvel(Vector::new(50.0, -1.0, 3.0 * input), true);
-            }
+        for bullet in self.bullets.iter().filter(|_| tick.is_multiple_of(30)) {
+            let bullet = world.body(*bullet);
+            let z = bullet.soft_ccd_prediction();
+            bullet.set_translation(Vector::new(-9.0, 1.2, z), true);
+            // Faster ones fail an assertion of Rapier's, as they hit voxels.
+            bullet.set_linvel(Vector::new(50.0, -1.0, 3.0 * input), true);
         }
         if tick % 10 == 9 {
             let block = IVector::new((tick / 10 % 6) as i32, 1, (tick / 20 % 6) as i32);
@@ -351,5 +320,12 @@ impl Scene for Terrain {
             let voxels = shape.as_voxels_mut().expect("they are voxels");
             voxels.set_voxel(block, tick % 20 == 9);
         }
+    }
+
+    fn check(&self, physics: &PhysicsWorld) {
+        let bodies = &physics.bodies;
+        let speed = |bullet: &RigidBodyHandle| bodies[*bullet].linvel().length();
+        assert!(self.bullets.iter().all(|bullet| speed(bullet) < 10.0));
+        assert!(physics.contact_pairs().count() > 30);
     }
 }

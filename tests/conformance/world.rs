@@ -1,6 +1,6 @@
 //! What a script sees of a run, whoever steps it: Rapier's sets, and what happened in a step.
 
-use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Simulation};
@@ -21,11 +21,6 @@ pub trait World {
         self.all()
     }
 
-    /// For these bodies.
-    fn only(&mut self, _: &[RigidBodyHandle]) -> &mut PhysicsWorld {
-        self.all()
-    }
-
     fn body(&mut self, handle: RigidBodyHandle) -> &mut RigidBody {
         &mut self.all().bodies[handle]
     }
@@ -36,10 +31,6 @@ pub trait World {
 
     fn remove(&mut self, handle: RigidBodyHandle) {
         self.all().remove_body(handle);
-    }
-
-    fn remove_collider(&mut self, handle: ColliderHandle) {
-        self.all().remove_collider(handle);
     }
 
     fn queries<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
@@ -65,10 +56,6 @@ impl World for PhysicsWorld {
     }
 }
 
-fn key(simulation: &Simulation, handle: RigidBodyHandle) -> BodyKey {
-    simulation.key(handle).expect("it lives, and has a key")
-}
-
 impl World for Simulation {
     fn physics(&self) -> &PhysicsWorld {
         self.physics()
@@ -80,11 +67,6 @@ impl World for Simulation {
 
     fn except_bodies(&mut self) -> &mut PhysicsWorld {
         self.physics_mut_except_bodies()
-    }
-
-    fn only(&mut self, handles: &[RigidBodyHandle]) -> &mut PhysicsWorld {
-        let keys: Vec<_> = handles.iter().map(|handle| key(self, *handle)).collect();
-        self.physics_mut_for(&keys)
     }
 
     fn body(&mut self, handle: RigidBodyHandle) -> &mut RigidBody {
@@ -102,55 +84,73 @@ impl World for Simulation {
         Simulation::remove(self, key);
     }
 
-    fn remove_collider(&mut self, handle: ColliderHandle) {
-        Simulation::remove_collider(self, handle);
-    }
-
     fn queries<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
         self.query_pipeline_mut(filter)
     }
 }
 
-/// Two colliders, the lower handle first.
-type Pair = [ColliderHandle; 2];
-
-fn in_order(mut pair: Pair) -> Pair {
-    pair.sort_by_key(|handle| handle.into_raw_parts());
-    pair
+fn key(simulation: &Simulation, handle: RigidBodyHandle) -> BodyKey {
+    simulation.key(handle).expect("it lives, and has a key")
 }
 
 /// Two colliders began to touch, or ended.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Touch {
-    pub pair: Pair,
+    pub pair: [ColliderHandle; 2],
     pub started: bool,
     pub sensor: bool,
 }
 
-/// What happened in a step, in the order of the colliders.
-#[derive(Debug, Default, Serialize)]
+/// What happened in a step. Those of a simulation have an order of their own: by their colliders, the lower one first.
+#[derive(Debug, Serialize)]
 pub struct Events {
     pub touches: Vec<Touch>,
-    /// By which force each pair was pressed together.
-    pub forces: Vec<(Pair, f32)>,
-    /// The new soft bodies of each that tore.
+    pub forces: Vec<([ColliderHandle; 2], Vector)>,
+    /// Those into which a soft body came apart.
     pub tears: Vec<Vec<SoftBodyHandle>>,
 }
 
 impl Events {
-    /// Those of a step that a simulation has made.
-    pub fn of(simulation: &Simulation, tick: u64) -> Self {
+    /// Of a step that Rapier makes now.
+    pub fn of_step(world: &mut PhysicsWorld, filters: &dyn PhysicsHooks) -> Self {
+        let (to_touches, touches) = channel::<CollisionEvent>();
+        let (to_forces, forces) = channel::<ContactForceEvent>();
+        let (to_tears, tears) = channel::<SoftBodyTearEvent>();
+        let collector = ChannelEventCollector::new(to_touches, to_forces, to_tears);
+        world.step_with_events(filters, &collector);
+        let touches = touches.try_iter().map(|event| Touch {
+            pair: [event.collider1(), event.collider2()],
+            started: event.started(),
+            sensor: event.sensor(),
+        });
+        let forces = forces.try_iter();
+        let forces = forces.map(|event| ([event.collider1, event.collider2], event.total_force));
+        let tears = tears.try_iter().map(|event| event.bodies().collect());
+        let (mut touches, mut forces) = (touches.collect::<Vec<_>>(), forces.collect::<Vec<_>>());
+        let order = |pair: [ColliderHandle; 2]| {
+            let mut pair = pair.map(ColliderHandle::into_raw_parts);
+            pair.sort_unstable();
+            pair
+        };
+        touches.sort_by_key(|touch| order(touch.pair));
+        forces.sort_by_key(|(pair, _)| order(*pair));
+        Self {
+            touches,
+            forces,
+            tears: tears.collect(),
+        }
+    }
+
+    /// Of a step that a simulation has made.
+    pub fn of_tick(simulation: &Simulation, tick: u64) -> Self {
         let events = simulation.events().in_tick(tick);
         let touches = events.collisions().map(|collision| Touch {
-            pair: in_order(collision.colliders),
+            pair: collision.colliders,
             started: collision.started,
             sensor: collision.sensor,
         });
-        let forces = events.contact_forces().map(|contact| {
-            let force = contact.force;
-            let pair = in_order([force.collider1, force.collider2]);
-            (pair, force.total_force_magnitude)
-        });
+        let forces = events.contact_forces().map(|contact| contact.force);
+        let forces = forces.map(|event| ([event.collider1, event.collider2], event.total_force));
         let tears = events.soft_body_tears();
         Self {
             touches: touches.collect(),
@@ -160,54 +160,7 @@ impl Events {
     }
 }
 
-/// Rapier's events of one step.
-#[derive(Default)]
-pub struct Log(Mutex<Events>);
-
-impl Log {
-    pub fn events(self) -> Events {
-        let mut events = self.0.into_inner().expect("no handler panicked");
-        let raw = |pair: Pair| pair.map(ColliderHandle::into_raw_parts);
-        events.touches.sort_by_key(|touch| raw(touch.pair));
-        events.forces.sort_by_key(|(pair, _)| raw(*pair));
-        events
-    }
-}
-
-impl EventHandler for Log {
-    fn handle_collision_event(
-        &self,
-        _: &RigidBodySet,
-        _: &ColliderSet,
-        event: CollisionEvent,
-        _: Option<&ContactPair>,
-    ) {
-        self.0.lock().unwrap().touches.push(Touch {
-            pair: in_order([event.collider1(), event.collider2()]),
-            started: event.started(),
-            sensor: event.sensor(),
-        });
-    }
-
-    fn handle_contact_force_event(
-        &self,
-        _: f32,
-        _: &RigidBodySet,
-        _: &ColliderSet,
-        pair: &ContactPair,
-        force: f32,
-    ) {
-        let pair = in_order([pair.collider1, pair.collider2]);
-        self.0.lock().unwrap().forces.push((pair, force));
-    }
-
-    fn handle_soft_body_tear_event(&self, _: &SoftBodySet, event: &SoftBodyTearEvent) {
-        let pieces = event.bodies().collect();
-        self.0.lock().unwrap().tears.push(pieces);
-    }
-}
-
-/// Every bit of a step's outcome, in one number: bodies, particles, the script's own state, events.
+/// Every bit of what a step has led to: bodies, particles, the script's own state, events.
 pub fn bits(physics: &PhysicsWorld, scene: &impl Serialize, events: &Events) -> u64 {
     let soft_bodies = physics.soft_bodies.iter();
     let particles = soft_bodies.flat_map(|(_, soft)| soft.particles());
