@@ -163,11 +163,7 @@ impl PhysicsHooks for Contacts {
     fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
         let pair = [context.collider1, context.collider2];
         let [one, other] = pair.map(|it| context.colliders[it].user_data);
-        let sign = if one == BELT || one == PLATE {
-            1.0
-        } else {
-            -1.0
-        };
+        let sign = [-1.0, 1.0][usize::from(one == BELT || one == PLATE)];
         if one == PLATE || other == PLATE {
             context.update_as_oneway_platform(Vector::Y * sign, 0.3);
         } else if let Some(manifold) = context.rigid_mut() {

@@ -94,14 +94,14 @@ fn key(simulation: &Simulation, handle: RigidBodyHandle) -> BodyKey {
 }
 
 /// Two colliders began to touch, or ended.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Touch {
     pub pair: [ColliderHandle; 2],
     pub started: bool,
     pub sensor: bool,
 }
 
-/// What happened in a step. Those of a simulation have an order of their own: by their colliders, the lower one first.
+/// What happened in a step, in the order in which a simulation has it: by the colliders, the lower one first.
 #[derive(Debug, Serialize)]
 pub struct Events {
     pub touches: Vec<Touch>,
@@ -113,49 +113,49 @@ pub struct Events {
 impl Events {
     /// Of a step that Rapier makes now.
     pub fn of_step(world: &mut PhysicsWorld, filters: &dyn PhysicsHooks) -> Self {
-        let (to_touches, touches) = channel::<CollisionEvent>();
-        let (to_forces, forces) = channel::<ContactForceEvent>();
-        let (to_tears, tears) = channel::<SoftBodyTearEvent>();
+        let ((to_touches, touches), (to_forces, forces)) = (channel(), channel());
+        let (to_tears, tears) = channel();
         let collector = ChannelEventCollector::new(to_touches, to_forces, to_tears);
         world.step_with_events(filters, &collector);
-        let touches = touches.try_iter().map(|event| Touch {
+        let touches = touches.try_iter().map(|event: CollisionEvent| Touch {
             pair: [event.collider1(), event.collider2()],
             started: event.started(),
             sensor: event.sensor(),
         });
-        let forces = forces.try_iter();
-        let forces = forces.map(|event| ([event.collider1, event.collider2], event.total_force));
-        let tears = tears.try_iter().map(|event| event.bodies().collect());
-        let (mut touches, mut forces) = (touches.collect::<Vec<_>>(), forces.collect::<Vec<_>>());
+        let mut events = Self::new(touches, forces.try_iter(), tears.try_iter());
         let order = |pair: [ColliderHandle; 2]| {
             let mut pair = pair.map(ColliderHandle::into_raw_parts);
             pair.sort_unstable();
             pair
         };
-        touches.sort_by_key(|touch| order(touch.pair));
-        forces.sort_by_key(|(pair, _)| order(*pair));
-        Self {
-            touches,
-            forces,
-            tears: tears.collect(),
-        }
+        events.touches.sort_by_key(|touch| order(touch.pair));
+        events.forces.sort_by_key(|(pair, _)| order(*pair));
+        events
     }
 
     /// Of a step that a simulation has made.
     pub fn of_tick(simulation: &Simulation, tick: u64) -> Self {
         let events = simulation.events().in_tick(tick);
-        let touches = events.collisions().map(|collision| Touch {
-            pair: collision.colliders,
-            started: collision.started,
-            sensor: collision.sensor,
+        let touches = events.collisions().map(|event| Touch {
+            pair: event.colliders,
+            started: event.started,
+            sensor: event.sensor,
         });
-        let forces = events.contact_forces().map(|contact| contact.force);
-        let forces = forces.map(|event| ([event.collider1, event.collider2], event.total_force));
-        let tears = events.soft_body_tears();
+        let forces = events.contact_forces().map(|event| event.force);
+        let tears = events.soft_body_tears().map(|event| (*event.event).clone());
+        Self::new(touches, forces, tears)
+    }
+
+    fn new(
+        touches: impl Iterator<Item = Touch>,
+        forces: impl Iterator<Item = ContactForceEvent>,
+        tears: impl Iterator<Item = SoftBodyTearEvent>,
+    ) -> Self {
+        let force = |it: ContactForceEvent| ([it.collider1, it.collider2], it.total_force);
         Self {
             touches: touches.collect(),
-            forces: forces.collect(),
-            tears: tears.map(|tear| tear.event.bodies().collect()).collect(),
+            forces: forces.map(force).collect(),
+            tears: tears.map(|it| it.bodies().collect()).collect(),
         }
     }
 }
