@@ -132,8 +132,8 @@ impl<const WRITTEN: bool> Scene for Soft<WRITTEN> {
         let jelly =
             |y| SoftBodyBuilder::cuboid(Vector::new(-3.0, y, 0.0), Vector::splat(0.4), 3, 3, 3);
         let corner = Vector::new(-1.0, 2.5, -1.0);
-        let cloth = SoftBodyBuilder::cloth(corner, Vector::X * 0.3, Vector::Z * 0.3, 8, 8);
-        let cloth = cloth.pinned_particles([0, 7, 56, 63]).tear_strain(0.02);
+        let cloth = SoftBodyBuilder::cloth(corner, Vector::X * 0.4, Vector::Z * 0.4, 6, 6);
+        let cloth = cloth.pinned_particles([0, 5, 30, 35]).tear_strain(0.02);
         let [top, end] = [4.0, 2.7].map(|y| Vector::new(4.0, y, 0.0));
         let rope = SoftBodyBuilder::rope(top, end, 8).pinned_particles([0]);
         let physics = world.all();

@@ -110,23 +110,16 @@ impl Scene for Zones {
     }
 
     fn after_step(&mut self, world: &mut dyn World, events: &Events) {
-        for touch in events.touches.iter().filter(|touch| touch.sensor) {
+        for (pair, started, _) in events.touches.iter().filter(|(.., sensor)| *sensor) {
             let colliders = &world.physics().colliders;
-            let guest = touch
-                .pair
-                .into_iter()
-                .find(|it| !colliders[*it].is_sensor());
+            let guest = pair.iter().find(|it| !colliders[**it].is_sensor());
             let Some(guest) = guest else {
                 continue; // a zone in another one
             };
             let zones = self.inside.entry(guest.into_raw_parts()).or_default();
-            *zones = if touch.started {
-                *zones + 1
-            } else {
-                *zones - 1
-            };
+            *zones = if *started { *zones + 1 } else { *zones - 1 };
             let gravity = if *zones > 0 { -0.3 } else { 1.0 };
-            if let Some(body) = colliders[guest].parent() {
+            if let Some(body) = colliders[*guest].parent() {
                 world.body(body).set_gravity_scale(gravity, true);
             }
         }
@@ -229,14 +222,10 @@ impl Scene for Removals {
     }
 
     fn after_step(&mut self, world: &mut dyn World, events: &Events) {
-        let hit = events.touches.iter().find(|touch| touch.started);
-        let pressed = events
-            .forces
-            .iter()
-            .find(|(_, force)| force.length() > 20.0);
-        let of_hit = hit.map(|touch| touch.pair[1]);
-        let of_pressed = pressed.map(|(pair, _)| pair[1]);
-        let Some(collider) = of_hit.or(of_pressed) else {
+        let hit = events.touches.iter().filter(|(_, started, _)| *started);
+        let pressed = events.forces.iter().filter(|(_, force)| force.y > 20.0);
+        let mut pairs = hit.map(|touch| touch.0).chain(pressed.map(|press| press.0));
+        let Some([_, collider]) = pairs.next() else {
             return;
         };
         let physics = world.physics();
@@ -255,12 +244,9 @@ impl Scene for Removals {
     }
 
     fn check(&self, physics: &PhysicsWorld) {
-        let left = self.tiles.len() + self.chain.len() + self.arm.len();
+        assert!(self.tiles.is_empty() && self.chain.is_empty() && self.arm.is_empty());
         let (bodies, colliders) = (physics.bodies.len(), physics.colliders.len());
-        assert!(
-            left == 0 && bodies < 24 && colliders < bodies,
-            "{bodies} {colliders}"
-        );
+        assert!(bodies < 24 && colliders < bodies, "{bodies}, {colliders}");
     }
 }
 

@@ -87,16 +87,6 @@ impl<S: Scene> Game<S> {
     fn is_guess(&self, step: Step) -> bool {
         self.guesses && !step.is_resimulated
     }
-
-    fn compare(&mut self, tick: u64, bits: u64) -> Result<(), Difference> {
-        let Some(expected) = self.expected.get(tick as usize) else {
-            return Ok(()); // after the end
-        };
-        if tick == self.compared {
-            self.compared += 1;
-        }
-        (bits == *expected).then_some(()).ok_or(Difference(tick))
-    }
 }
 
 impl<S: Scene> Hooks for Game<S> {
@@ -127,11 +117,15 @@ impl<S: Scene> Hooks for Game<S> {
         }
         let events = Events::of_tick(simulation, step.tick);
         self.scene.after_step(simulation, &events);
-        if self.is_guess(step) {
+        let expected = self.expected.get(step.tick as usize);
+        let Some(expected) = expected.filter(|_| !self.is_guess(step)) else {
             return Ok(());
+        };
+        if step.tick == self.compared {
+            self.compared += 1;
         }
-        let bits = bits(simulation.physics(), &self.scene, &events);
-        self.compare(step.tick, bits)
+        let is_same = bits(simulation.physics(), &self.scene, &events) == *expected;
+        is_same.then_some(()).ok_or(Difference(step.tick))
     }
 
     fn physics_hooks(&self) -> Option<Filters> {
@@ -139,8 +133,11 @@ impl<S: Scene> Hooks for Game<S> {
     }
 }
 
-/// Makes all steps, some frames without one and some with several.
-pub type Way<S> = fn(Simulation, Game<S>) -> Result<Game<S>, Difference>;
+/// Makes all steps of a game.
+pub type Way<S> = fn(Simulation, Game<S>) -> Outcome<S>;
+
+/// The game once all is compared, or the first step that differs.
+type Outcome<S> = Result<Game<S>, Difference>;
 
 pub fn ways<S: Scene>() -> Vec<(&'static str, Way<S>)> {
     let mut ways: Vec<(_, Way<S>)> = vec![
@@ -181,7 +178,7 @@ fn followed<S: Scene>(
     mut simulation: Simulation,
     mut game: Game<S>,
     mut after_frame: impl FnMut(&mut Simulation, &mut Game<S>) -> Result<(), Difference>,
-) -> Result<Game<S>, Difference> {
+) -> Outcome<S> {
     for frame_time in frame_times() {
         simulation.advance_with(frame_time, &mut game)?;
         after_frame(&mut simulation, &mut game)?;
@@ -189,14 +186,11 @@ fn followed<S: Scene>(
     Ok(game)
 }
 
-fn in_frames<S: Scene>(simulation: Simulation, game: Game<S>) -> Result<Game<S>, Difference> {
+fn in_frames<S: Scene>(simulation: Simulation, game: Game<S>) -> Outcome<S> {
     followed(simulation, game, |_, _| Ok(()))
 }
 
-fn rolled_back<S: Scene>(
-    mut simulation: Simulation,
-    mut game: Game<S>,
-) -> Result<Game<S>, Difference> {
+fn rolled_back<S: Scene>(mut simulation: Simulation, mut game: Game<S>) -> Outcome<S> {
     simulation.set_rewind_limits(LATE, usize::MAX);
     game.guesses = true;
     followed(simulation, game, |simulation, game| {
@@ -210,7 +204,7 @@ fn rolled_back<S: Scene>(
     })
 }
 
-fn overlapped<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Result<Game<S>, Difference> {
+fn overlapped<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Outcome<S> {
     let mut overlap = Overlap::new(simulation);
     for frame_time in frame_times() {
         overlap.frame(frame_time, &mut game)?;
@@ -218,7 +212,7 @@ fn overlapped<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Result<Gam
     Ok(game)
 }
 
-fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Result<Game<S>, Difference> {
+fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Outcome<S> {
     // As fast as it can: the time of steps that it cannot make is dropped.
     simulation.set_speed(100.0).unwrap();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default());
@@ -233,10 +227,7 @@ fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Result<Ga
     }
 }
 
-fn saved_and_loaded<S: Scene>(
-    simulation: Simulation,
-    game: Game<S>,
-) -> Result<Game<S>, Difference> {
+fn saved_and_loaded<S: Scene>(simulation: Simulation, game: Game<S>) -> Outcome<S> {
     let mut loads = 0;
     let game = followed(simulation, game, |simulation, game| {
         // Three frames in a row, and then one goes on for some time.
@@ -258,10 +249,7 @@ fn saved_and_loaded<S: Scene>(
     game
 }
 
-fn recorded_and_replayed<S: Scene>(
-    simulation: Simulation,
-    mut game: Game<S>,
-) -> Result<Game<S>, Difference> {
+fn recorded_and_replayed<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Outcome<S> {
     let mut settings = RecorderSettings::default();
     settings.keyframe_every = 40;
     game.recorder = Some(Recorder::new(Vec::new(), settings).unwrap());

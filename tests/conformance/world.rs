@@ -93,19 +93,14 @@ fn key(simulation: &Simulation, handle: RigidBodyHandle) -> BodyKey {
     simulation.key(handle).expect("it lives, and has a key")
 }
 
-/// Two colliders began to touch, or ended.
-#[derive(Debug, Serialize)]
-pub struct Touch {
-    pub pair: [ColliderHandle; 2],
-    pub started: bool,
-    pub sensor: bool,
-}
+pub type Pair = [ColliderHandle; 2];
 
 /// What happened in a step, in the order in which a simulation has it: by the colliders, the lower one first.
 #[derive(Debug, Serialize)]
 pub struct Events {
-    pub touches: Vec<Touch>,
-    pub forces: Vec<([ColliderHandle; 2], Vector)>,
+    /// Of colliders that began to touch or ended; whether they began, and whether one is a sensor.
+    pub touches: Vec<(Pair, bool, bool)>,
+    pub forces: Vec<(Pair, Vector)>,
     /// Those into which a soft body came apart.
     pub tears: Vec<Vec<SoftBodyHandle>>,
 }
@@ -117,18 +112,17 @@ impl Events {
         let (to_tears, tears) = channel();
         let collector = ChannelEventCollector::new(to_touches, to_forces, to_tears);
         world.step_with_events(filters, &collector);
-        let touches = touches.try_iter().map(|event: CollisionEvent| Touch {
-            pair: [event.collider1(), event.collider2()],
-            started: event.started(),
-            sensor: event.sensor(),
+        let touches = touches.try_iter().map(|event: CollisionEvent| {
+            let pair = [event.collider1(), event.collider2()];
+            (pair, event.started(), event.sensor())
         });
         let mut events = Self::new(touches, forces.try_iter(), tears.try_iter());
-        let order = |pair: [ColliderHandle; 2]| {
+        let order = |pair: Pair| {
             let mut pair = pair.map(ColliderHandle::into_raw_parts);
             pair.sort_unstable();
             pair
         };
-        events.touches.sort_by_key(|touch| order(touch.pair));
+        events.touches.sort_by_key(|(pair, ..)| order(*pair));
         events.forces.sort_by_key(|(pair, _)| order(*pair));
         events
     }
@@ -136,18 +130,15 @@ impl Events {
     /// Of a step that a simulation has made.
     pub fn of_tick(simulation: &Simulation, tick: u64) -> Self {
         let events = simulation.events().in_tick(tick);
-        let touches = events.collisions().map(|event| Touch {
-            pair: event.colliders,
-            started: event.started,
-            sensor: event.sensor,
-        });
+        let touches = events.collisions();
+        let touches = touches.map(|event| (event.colliders, event.started, event.sensor));
         let forces = events.contact_forces().map(|event| event.force);
         let tears = events.soft_body_tears().map(|event| (*event.event).clone());
         Self::new(touches, forces, tears)
     }
 
     fn new(
-        touches: impl Iterator<Item = Touch>,
+        touches: impl Iterator<Item = (Pair, bool, bool)>,
         forces: impl Iterator<Item = ContactForceEvent>,
         tears: impl Iterator<Item = SoftBodyTearEvent>,
     ) -> Self {
