@@ -14,10 +14,12 @@ pub struct Machines {
     row: Vec<ImpulseJointHandle>,
     arm: Vec<MultibodyJointHandle>,
     load: RigidBodyHandle,
+    /// A bar of the chain.
+    bar: RigidBodyHandle,
 }
 
 /// A joint of the chain breaks by a larger impulse.
-const STRENGTH: f32 = 0.05;
+const STRENGTH: f32 = 0.2;
 
 /// Bars in a row behind a fixed one, each with the joint to the one before it.
 fn row(world: &mut dyn World, z: f32, count: u8) -> Vec<[RigidBodyHandle; 2]> {
@@ -53,6 +55,7 @@ impl Scene for Machines {
         let [chain, others, arm] = [(0.0, 6), (3.0, 4), (6.0, 4)].map(|(z, n)| row(world, z, n));
         let load = at(RigidBodyType::Dynamic, 3.0, 6.0, 0.0);
         let load = world.insert(load, shape(1).density(4.0));
+        let bar = chain[3][0];
         let physics = world.except_bodies();
         let chain = chain.into_iter();
         let chain = chain.map(|[a, b]| physics.insert_impulse_joint(a, b, ball));
@@ -68,6 +71,7 @@ impl Scene for Machines {
             row,
             arm,
             load,
+            bar,
         }
     }
 
@@ -84,6 +88,13 @@ impl Scene for Machines {
             let (multibody, link) = multibody_joints.get_mut(*elbow).expect("it holds");
             let joint = &mut multibody.link_mut(link).expect("it holds").joint.data;
             joint.set_motor_position(JointAxis::AngX, wave(tick, 50), 40.0, 4.0);
+        }
+        let bar = world.body(self.bar);
+        match tick % 60 {
+            15 => bar.sleep(),
+            25 => bar.set_body_type(RigidBodyType::Fixed, true),
+            35 => bar.set_body_type(RigidBodyType::Dynamic, true),
+            _ => (),
         }
         if tick % 60 == 40 {
             let place = Vector::new(3.0, 6.0, 0.0);
@@ -106,6 +117,62 @@ impl Scene for Machines {
     fn check(&self, _: &PhysicsWorld) {
         let left = self.chain.len();
         assert!((1..6).contains(&left), "{left} of the chain are left");
+    }
+}
+
+/// Two chains: a link of one is put to sleep by hand and woken by a contact, a link of the other becomes fixed in motion.
+///
+/// Rapier's pipeline then goes on with what it remembers of their joints, of which no copy could know. So a simulation
+/// lets it prepare its joints anew, and goes on otherwise than bare Rapier. `ANEW`, the script has Rapier do so in each
+/// step: that is what these are compared with.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Stops<const ANEW: bool> {
+    asleep: RigidBodyHandle,
+    chain: Vec<RigidBodyHandle>,
+    /// Not used: a body that is pushed would have the joints prepared, too.
+    input: f32,
+}
+
+impl<const ANEW: bool> Scene for Stops<ANEW> {
+    fn build(world: &mut dyn World) -> Self {
+        floor(world);
+        let mut ball = |x, z| {
+            let body = at(RigidBodyType::Dynamic, f32::from(x), 1.5, z);
+            world.insert(body, ColliderBuilder::ball(0.4))
+        };
+        let chains = [0.0, 5.0].map(|z| [0u8, 1, 2].map(|x| ball(x, z + 0.1 * f32::from(x % 2))));
+        for ends in chains.iter().flat_map(|chain| chain.windows(2)) {
+            let joint = between(SphericalJointBuilder::new());
+            (world.except_bodies()).insert_impulse_joint(ends[0], ends[1], joint);
+        }
+        Self {
+            asleep: chains[0][1],
+            chain: chains[1].into(),
+            input: 0.0,
+        }
+    }
+
+    fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
+        if ANEW {
+            let of_none = ImpulseJointHandle::invalid();
+            world.except_bodies().impulse_joints.remove(of_none, false);
+        }
+        self.input = input;
+        match tick {
+            3 => world
+                .body(self.chain[2])
+                .set_linvel(Vector::new(-3.0, 9.0, 5.0), true),
+            15 => world
+                .body(self.chain[0])
+                .set_body_type(RigidBodyType::Fixed, true),
+            20 => world.body(self.asleep).sleep(),
+            _ => (),
+        }
+    }
+
+    fn check(&self, physics: &PhysicsWorld) {
+        let height = physics.bodies[self.asleep].translation().y;
+        assert!(height < 0.5, "{height} m: it was never woken");
     }
 }
 

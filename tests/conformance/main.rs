@@ -23,10 +23,16 @@ use ways::{Difference, STEPS, Scene, bare, input, run, ways};
 /// The step whose input is left out in another run, to see that each way sees a difference.
 const SKIPPED: u64 = 82;
 
+/// Compares each way with what bare Rapier does.
 fn conforms<S: Scene>() {
+    conforms_to::<S, S>();
+}
+
+/// The same, with what bare Rapier does in another scene.
+fn conforms_to<S: Scene, R: Scene>() {
     let scene = std::any::type_name::<S>();
-    let expected = bare::<S>(input);
-    let other = bare::<S>(|tick| if tick == SKIPPED { 0.0 } else { input(tick) });
+    let expected = bare::<R>(input);
+    let other = bare::<R>(|tick| if tick == SKIPPED { 0.0 } else { input(tick) });
     for (name, way) in ways::<S>() {
         match run(way, &expected) {
             Ok(compared) => assert_eq!(compared, STEPS, "steps of {scene}, {name}"),
@@ -73,6 +79,16 @@ fn characters() {
 #[test]
 fn joints_with_motors_that_break() {
     conforms::<joints::Machines>();
+}
+
+#[test]
+fn bodies_with_joints_that_stop() {
+    conforms_to::<joints::Stops<false>, joints::Stops<true>>();
+    let is_other = bare::<joints::Stops<false>>(input) != bare::<joints::Stops<true>>(input);
+    assert!(
+        is_other,
+        "bare Rapier is right by now: compare with it alone"
+    );
 }
 
 #[test]
