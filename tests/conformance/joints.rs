@@ -120,59 +120,53 @@ impl Scene for Machines {
     }
 }
 
-/// Two chains: a link of one is put to sleep by hand and woken by a contact, a link of the other becomes fixed in motion.
+/// A chain of which a link is put to sleep by hand and woken by a contact, or becomes fixed in motion.
 ///
-/// Rapier's pipeline then goes on with what it remembers of their joints, of which no copy could know. So a simulation
+/// Rapier's pipeline then goes on with what it remembers of the joints, of which no copy could know. So a simulation
 /// lets it prepare its joints anew, and goes on otherwise than bare Rapier. `ANEW`, the script has Rapier do so in each
-/// step: that is what these are compared with.
+/// step: that is what this is compared with.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Stops<const ANEW: bool> {
-    asleep: RigidBodyHandle,
+pub struct Stop<const SLEEPS: bool, const ANEW: bool> {
     chain: Vec<RigidBodyHandle>,
-    /// Not used: a body that is pushed would have the joints prepared, too.
+    /// Not used: to push another body would have the joints prepared, too.
     input: f32,
 }
 
-impl<const ANEW: bool> Scene for Stops<ANEW> {
+impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
-        let mut ball = |x, z| {
-            let body = at(RigidBodyType::Dynamic, f32::from(x), 1.5, z);
+        let links = [(0.0, 0.0), (1.0, 0.1), (2.0, 0.0)].map(|(x, z)| {
+            let body = at(RigidBodyType::Dynamic, x, 1.5, z);
             world.insert(body, ColliderBuilder::ball(0.4))
-        };
-        let chains = [0.0, 5.0].map(|z| [0u8, 1, 2].map(|x| ball(x, z + 0.1 * f32::from(x % 2))));
-        for ends in chains.iter().flat_map(|chain| chain.windows(2)) {
+        });
+        for ends in links.windows(2) {
             let joint = between(SphericalJointBuilder::new());
             (world.except_bodies()).insert_impulse_joint(ends[0], ends[1], joint);
         }
-        Self {
-            asleep: chains[0][1],
-            chain: chains[1].into(),
-            input: 0.0,
-        }
+        let (chain, input) = (links.into(), 0.0);
+        Self { chain, input }
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
+        self.input = input;
         if ANEW {
             let of_none = ImpulseJointHandle::invalid();
             world.except_bodies().impulse_joints.remove(of_none, false);
         }
-        self.input = input;
-        match tick {
-            3 => world
-                .body(self.chain[2])
+        let [first, middle, last] = [0, 1, 2].map(|i| self.chain[i]);
+        match (tick, SLEEPS) {
+            (3, false) => world
+                .body(last)
                 .set_linvel(Vector::new(-3.0, 9.0, 5.0), true),
-            15 => world
-                .body(self.chain[0])
-                .set_body_type(RigidBodyType::Fixed, true),
-            20 => world.body(self.asleep).sleep(),
+            (15, false) => world.body(first).set_body_type(RigidBodyType::Fixed, true),
+            (20, true) => world.body(middle).sleep(),
             _ => (),
         }
     }
 
     fn check(&self, physics: &PhysicsWorld) {
-        let height = physics.bodies[self.asleep].translation().y;
-        assert!(height < 0.5, "{height} m: it was never woken");
+        let height = physics.bodies[self.chain[1]].translation().y;
+        assert!(!SLEEPS || height < 0.5, "{height} m: it was never woken");
     }
 }
 

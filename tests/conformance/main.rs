@@ -82,13 +82,15 @@ fn joints_with_motors_that_break() {
 }
 
 #[test]
-fn bodies_with_joints_that_stop() {
-    conforms_to::<joints::Stops<false>, joints::Stops<true>>();
-    let is_other = bare::<joints::Stops<false>>(input) != bare::<joints::Stops<true>>(input);
-    assert!(
-        is_other,
-        "bare Rapier is right by now: compare with it alone"
-    );
+fn a_link_that_is_put_to_sleep() {
+    conforms_to::<joints::Stop<true, false>, joints::Stop<true, true>>();
+    assert!(bare::<joints::Stop<true, false>>(input) != bare::<joints::Stop<true, true>>(input));
+}
+
+#[test]
+fn a_link_that_becomes_fixed() {
+    conforms_to::<joints::Stop<false, false>, joints::Stop<false, true>>();
+    assert!(bare::<joints::Stop<false, false>>(input) != bare::<joints::Stop<false, true>>(input));
 }
 
 #[test]
