@@ -8,8 +8,8 @@ use evenstep::rapier3d::control::{
 use evenstep::rapier3d::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::game::Scene;
 use crate::parts::{at, floor, heap, wave};
-use crate::ways::Scene;
 use crate::world::World;
 
 /// A car over bumps, through a heap and up a ramp.
@@ -58,7 +58,7 @@ impl Scene for Drive {
 
     fn check(&self, physics: &PhysicsWorld) {
         let place = physics.bodies[self.car.chassis].translation();
-        assert!(place.x > 2.0 && place.y > 0.8, "{place} is not up the ramp");
+        assert!(place.x > 2.0 && place.y > 0.8, "{place}: not up");
     }
 }
 
@@ -132,9 +132,6 @@ impl Scene for Walk {
 
     fn check(&self, physics: &PhysicsWorld) {
         let place = physics.bodies[self.character].translation();
-        assert!(
-            place.x > 2.0 && place.y > 1.0,
-            "{place} is not up the stairs"
-        );
+        assert!(place.x > 2.0 && place.y > 1.0, "{place}: not up");
     }
 }

@@ -1,10 +1,11 @@
-//! Bodies that hold together: joints, multibodies, soft bodies.
+//! Joints and multibodies, with motors and limits.
 
+use RigidBodyType::{Dynamic, Fixed};
 use evenstep::rapier3d::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::parts::{at, floor, heap, shape, wave};
-use crate::ways::Scene;
+use crate::game::Scene;
+use crate::parts::{at, floor, shape, wave};
 use crate::world::{Events, World};
 
 /// A chain that breaks, a row of other joints, and an arm of a multibody, with motors and limits.
@@ -14,8 +15,6 @@ pub struct Machines {
     row: Vec<ImpulseJointHandle>,
     arm: Vec<MultibodyJointHandle>,
     load: RigidBodyHandle,
-    /// A bar of the chain.
-    bar: RigidBodyHandle,
 }
 
 /// A joint of the chain breaks by a larger impulse.
@@ -24,9 +23,9 @@ const STRENGTH: f32 = 0.2;
 /// Bars in a row behind a fixed one, each with the joint to the one before it.
 fn row(world: &mut dyn World, z: f32, count: u8) -> Vec<[RigidBodyHandle; 2]> {
     let bar = || ColliderBuilder::cuboid(0.4, 0.1, 0.3);
-    let mut last = world.insert(at(RigidBodyType::Fixed, 0.0, 4.0, z), bar());
+    let mut last = world.insert(at(Fixed, 0.0, 4.0, z), bar());
     let link = |i| {
-        let next = world.insert(at(RigidBodyType::Dynamic, f32::from(i), 4.0, z), bar());
+        let next = world.insert(at(Dynamic, f32::from(i), 4.0, z), bar());
         [std::mem::replace(&mut last, next), next]
     };
     (1..=count).map(link).collect()
@@ -53,9 +52,8 @@ impl Scene for Machines {
         let rope = RopeJointBuilder::new(1.2).into();
         let spring = SpringJointBuilder::new(0.8, 60.0, 1.0).into();
         let [chain, others, arm] = [(0.0, 6), (3.0, 4), (6.0, 4)].map(|(z, n)| row(world, z, n));
-        let load = at(RigidBodyType::Dynamic, 3.0, 6.0, 0.0);
+        let load = at(Dynamic, 3.0, 6.0, 0.0);
         let load = world.insert(load, shape(1).density(4.0));
-        let bar = chain[3][0];
         let physics = world.except_bodies();
         let chain = chain.into_iter();
         let chain = chain.map(|[a, b]| physics.insert_impulse_joint(a, b, ball));
@@ -71,7 +69,6 @@ impl Scene for Machines {
             row,
             arm,
             load,
-            bar,
         }
     }
 
@@ -88,13 +85,6 @@ impl Scene for Machines {
             let (multibody, link) = multibody_joints.get_mut(*elbow).expect("it holds");
             let joint = &mut multibody.link_mut(link).expect("it holds").joint.data;
             joint.set_motor_position(JointAxis::AngX, wave(tick, 50), 40.0, 4.0);
-        }
-        let bar = world.body(self.bar);
-        match tick % 60 {
-            15 => bar.sleep(),
-            25 => bar.set_body_type(RigidBodyType::Fixed, true),
-            35 => bar.set_body_type(RigidBodyType::Dynamic, true),
-            _ => (),
         }
         if tick % 60 == 40 {
             let place = Vector::new(3.0, 6.0, 0.0);
@@ -136,7 +126,7 @@ impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
         let links = [(0.0, 0.0), (1.0, 0.1), (2.0, 0.0)].map(|(x, z)| {
-            let body = at(RigidBodyType::Dynamic, x, 1.5, z);
+            let body = at(Dynamic, x, 1.5, z);
             world.insert(body, ColliderBuilder::ball(0.4))
         });
         for ends in links.windows(2) {
@@ -158,7 +148,7 @@ impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
             (3, false) => world
                 .body(last)
                 .set_linvel(Vector::new(-3.0, 9.0, 5.0), true),
-            (15, false) => world.body(first).set_body_type(RigidBodyType::Fixed, true),
+            (15, false) => world.body(first).set_body_type(Fixed, true),
             (20, true) => world.body(middle).sleep(),
             _ => (),
         }
@@ -167,82 +157,5 @@ impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
     fn check(&self, physics: &PhysicsWorld) {
         let height = physics.bodies[self.chain[1]].translation().y;
         assert!(!SLEEPS || height < 0.5, "{height} m: it was never woken");
-    }
-}
-
-/// Jelly, cloth and a rope that are pushed, pulled, cut and torn.
-///
-/// Not `WRITTEN`, it also has what Rapier does not write, as `Simulation::save` says: two meshes that overlap, plastic
-/// flow, and a target of shape matching that moves. Loaded, that may go on otherwise; a copy has all of it.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Soft<const WRITTEN: bool> {
-    jelly: SoftBodyHandle,
-    cloth: SoftBodyHandle,
-    rope: SoftBodyHandle,
-    tears: usize,
-}
-
-impl<const WRITTEN: bool> Scene for Soft<WRITTEN> {
-    const IS_WRITTEN: bool = WRITTEN;
-
-    fn build(world: &mut dyn World) -> Self {
-        floor(world);
-        heap(world, Vector::new(-1.0, 3.5, -0.5), 3, 6);
-        let weight = at(RigidBodyType::Dynamic, 4.0, 2.5, 0.0);
-        let weight = world.insert(weight, ColliderBuilder::ball(0.2));
-        let jelly =
-            |y| SoftBodyBuilder::cuboid(Vector::new(-3.0, y, 0.0), Vector::splat(0.4), 3, 3, 3);
-        let corner = Vector::new(-1.0, 2.5, -1.0);
-        let cloth = SoftBodyBuilder::cloth(corner, Vector::X * 0.4, Vector::Z * 0.4, 6, 6);
-        let cloth = cloth.pinned_particles([0, 5, 30, 35]).tear_strain(0.02);
-        let [top, end] = [4.0, 2.7].map(|y| Vector::new(4.0, y, 0.0));
-        let rope = SoftBodyBuilder::rope(top, end, 8).pinned_particles([0]);
-        let physics = world.all();
-        let [jelly_at, cloth, rope] =
-            [jelly(1.0), cloth, rope].map(|it| physics.insert_soft_body(it));
-        physics.soft_bodies[rope].attach_particle(7, weight, &physics.bodies);
-        if !WRITTEN {
-            physics.insert_soft_body(jelly(1.3));
-            let soft = &mut physics.soft_bodies[jelly_at];
-            soft.material_mut().edge_plastic_yield = 0.01;
-            soft.enable_cluster_shape_matching(0, true);
-        }
-        Self {
-            jelly: jelly_at,
-            cloth,
-            rope,
-            tears: 0,
-        }
-    }
-
-    fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
-        let physics = world.all();
-        let push = Vector::new(0.1 * input, 0.0, 0.05);
-        let jelly = &mut physics.soft_bodies[self.jelly];
-        jelly.apply_impulse(push, true);
-        if !WRITTEN && let Some(cluster) = jelly.cluster_mut(0) {
-            let target = Pose::translation(-3.0, 1.0, wave(tick, 50));
-            cluster.set_shape_matching_target(Some(target));
-        }
-        let rope = &mut physics.soft_bodies[self.rope];
-        let end = Vector::new(4.0, 4.0, 0.5 * wave(tick, 60));
-        rope.set_particle_kinematic_target(0, end);
-        if tick == 110 {
-            rope.detach_particle(7);
-        }
-        if tick == 90 {
-            let blade = [(-2.0, -2.0), (2.0, -2.0), (0.0, 4.0)];
-            let blade = blade.map(|(y, z)| Vector::new(0.05, 2.2 + y, z));
-            physics.cut_soft_body(self.cloth, &blade);
-        }
-    }
-
-    fn after_step(&mut self, _: &mut dyn World, events: &Events) {
-        self.tears += events.tears.len();
-    }
-
-    fn check(&self, physics: &PhysicsWorld) {
-        let (pieces, tears) = (physics.soft_bodies.iter().len(), self.tears);
-        assert!(pieces > 3 && tears > 0, "{pieces} pieces, {tears} tears");
     }
 }
