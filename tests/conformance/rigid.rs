@@ -130,7 +130,9 @@ impl Scene for Zones {
     }
 }
 
-/// Shapes and bullets that fall onto a height field and onto voxels, which change.
+/// Shapes that fall onto a height field and onto voxels, which change, and bullets that hit a thin wall.
+///
+/// Not the voxels: bodies that bounce off these make Rapier fail an assertion, where those are checked.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Terrain {
     voxels: ColliderHandle,
@@ -150,15 +152,13 @@ impl Scene for Terrain {
         let blocks = ColliderBuilder::voxels(Vector::splat(0.5), &blocks);
         let blocks = blocks.translation(Vector::new(-1.5, 0.6, -1.5));
         heap(world, Vector::new(-2.0, 2.5, -0.5), 5, 30);
+        let wall = ColliderBuilder::cuboid(0.02, 2.0, 3.0);
+        world.insert(at(Fixed, -4.0, 0.5, 0.0), wall);
         let bullets = (0..3u8).map(|i| {
             let z = 0.4 * f32::from(i);
-            let bullet = at(Dynamic, -9.0, 1.2, z)
-                .ccd_enabled(true)
-                .soft_ccd_prediction(z);
-            world.insert(
-                bullet.gravity_scale(0.1),
-                ColliderBuilder::ball(0.05).density(20.0),
-            )
+            let bullet = at(Dynamic, -9.0, 1.2, z).ccd_enabled(true);
+            let ball = ColliderBuilder::ball(0.05).density(20.0);
+            world.insert(bullet.soft_ccd_prediction(z), ball)
         });
         let bullets = bullets.collect();
         Self {
@@ -173,8 +173,7 @@ impl Scene for Terrain {
             let bullet = world.body(*bullet);
             let z = bullet.soft_ccd_prediction();
             bullet.set_translation(Vector::new(-9.0, 1.2, z), true);
-            // Faster ones fail an assertion of Rapier's, as they hit voxels.
-            bullet.set_linvel(Vector::new(50.0, -1.0, 3.0 * input), true);
+            bullet.set_linvel(Vector::new(120.0, -1.0, 3.0 * input), true);
         }
         if tick % 10 == 9 {
             let block = IVector::new((tick / 10 % 6) as i32, 1, (tick / 20 % 6) as i32);
@@ -186,8 +185,8 @@ impl Scene for Terrain {
 
     fn check(&self, physics: &PhysicsWorld) {
         let bodies = &physics.bodies;
-        let speed = |bullet: &RigidBodyHandle| bodies[*bullet].linvel().length();
-        assert!(self.bullets.iter().all(|bullet| speed(bullet) < 10.0));
+        let is_stopped = |bullet: &RigidBodyHandle| bodies[*bullet].translation().x < -4.0;
+        assert!(self.bullets.iter().all(is_stopped));
         assert!(physics.contact_pairs().count() > 30);
     }
 }
