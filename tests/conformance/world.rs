@@ -1,0 +1,163 @@
+//! What a script sees of a run, whoever steps it: Rapier's sets, and what happened in a step.
+
+use std::sync::mpsc::channel;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation};
+use serde::Serialize;
+use twox_hash::XxHash3_64;
+
+use crate::scenes::hash;
+
+/// Rapier's sets. A simulation gives each by the access that its documentation names for it.
+pub trait World {
+    fn physics(&self) -> &PhysicsWorld;
+
+    /// For anything.
+    fn all(&mut self) -> &mut PhysicsWorld;
+
+    /// For joints, gravity and parameters.
+    fn except_bodies(&mut self) -> &mut PhysicsWorld {
+        self.all()
+    }
+
+    fn body(&mut self, handle: RigidBodyHandle) -> &mut RigidBody {
+        &mut self.all().bodies[handle]
+    }
+
+    fn insert(&mut self, body: RigidBodyBuilder, collider: ColliderBuilder) -> RigidBodyHandle {
+        self.all().insert(body, collider).0
+    }
+
+    fn remove(&mut self, handle: RigidBodyHandle) {
+        self.all().remove_body(handle);
+    }
+
+    fn queries<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
+        let PhysicsWorld {
+            broad_phase,
+            narrow_phase,
+            bodies,
+            colliders,
+            ..
+        } = self.all();
+        let dispatcher = narrow_phase.query_dispatcher();
+        broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
+    }
+}
+
+impl World for PhysicsWorld {
+    fn physics(&self) -> &PhysicsWorld {
+        self
+    }
+
+    fn all(&mut self) -> &mut PhysicsWorld {
+        self
+    }
+}
+
+impl World for Simulation {
+    fn physics(&self) -> &PhysicsWorld {
+        self.physics()
+    }
+
+    fn all(&mut self) -> &mut PhysicsWorld {
+        self.physics_mut()
+    }
+
+    fn except_bodies(&mut self) -> &mut PhysicsWorld {
+        self.physics_mut_except_bodies()
+    }
+
+    fn body(&mut self, handle: RigidBodyHandle) -> &mut RigidBody {
+        let key = key(self, handle);
+        self.body_mut(key).expect("it lives")
+    }
+
+    fn insert(&mut self, body: RigidBodyBuilder, collider: ColliderBuilder) -> RigidBodyHandle {
+        let key = Simulation::insert(self, body, collider);
+        self.handle(key).expect("just inserted")
+    }
+
+    fn remove(&mut self, handle: RigidBodyHandle) {
+        let key = key(self, handle);
+        Simulation::remove(self, key);
+    }
+
+    fn queries<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
+        self.query_pipeline_mut(filter)
+    }
+}
+
+fn key(simulation: &Simulation, handle: RigidBodyHandle) -> BodyKey {
+    simulation.key(handle).expect("it lives, and has a key")
+}
+
+pub type Pair = [ColliderHandle; 2];
+
+/// What happened in a step, in the order in which a simulation has it: by the colliders, the lower one first.
+#[derive(Debug, Serialize)]
+pub struct Events {
+    /// Of colliders that began to touch or ended; whether they began, and whether one is a sensor.
+    pub touches: Vec<(Pair, bool, bool)>,
+    pub forces: Vec<(Pair, Vector)>,
+    /// Those into which a soft body came apart.
+    pub tears: Vec<Vec<SoftBodyHandle>>,
+}
+
+impl Events {
+    /// Of a step that Rapier makes now.
+    pub fn of_step(world: &mut PhysicsWorld, filters: &dyn PhysicsHooks) -> Self {
+        let ((to_touches, touches), (to_forces, forces)) = (channel(), channel());
+        let (to_tears, tears) = channel();
+        let collector = ChannelEventCollector::new(to_touches, to_forces, to_tears);
+        world.step_with_events(filters, &collector);
+        let touches = touches.try_iter().map(|event: CollisionEvent| {
+            let pair = [event.collider1(), event.collider2()];
+            (pair, event.started(), event.sensor())
+        });
+        let mut events = Self::new(touches, forces.try_iter(), tears.try_iter());
+        let order = |pair: Pair| {
+            let mut pair = pair.map(ColliderHandle::into_raw_parts);
+            pair.sort_unstable();
+            pair
+        };
+        events.touches.sort_by_key(|(pair, ..)| order(*pair));
+        events.forces.sort_by_key(|(pair, _)| order(*pair));
+        events
+    }
+
+    /// Of a step that a simulation has made.
+    pub fn of_tick(simulation: &Simulation, tick: u64) -> Self {
+        let events = simulation.events().in_tick(tick);
+        let touches = events.collisions();
+        let touches = touches.map(|event| (event.colliders, event.started, event.sensor));
+        let forces = events.contact_forces().map(|event| event.force);
+        let tears = events.soft_body_tears().map(|event| (*event.event).clone());
+        Self::new(touches, forces, tears)
+    }
+
+    fn new(
+        touches: impl Iterator<Item = (Pair, bool, bool)>,
+        forces: impl Iterator<Item = ContactForceEvent>,
+        tears: impl Iterator<Item = SoftBodyTearEvent>,
+    ) -> Self {
+        let force = |it: ContactForceEvent| ([it.collider1, it.collider2], it.total_force);
+        Self {
+            touches: touches.collect(),
+            forces: forces.map(force).collect(),
+            tears: tears.map(|it| it.bodies().collect()).collect(),
+        }
+    }
+}
+
+/// Every bit of what a step has led to: bodies, particles, the script's own state, events.
+pub fn bits(physics: &PhysicsWorld, scene: &impl Serialize, events: &Events) -> u64 {
+    let soft_bodies = physics.soft_bodies.iter();
+    let particles = soft_bodies.flat_map(|(_, soft)| soft.particles());
+    let particles: Vec<_> = particles
+        .map(|particle| (particle.position(), particle.velocity()))
+        .collect();
+    let all = (hash(physics), particles, scene, events);
+    XxHash3_64::oneshot(&postcard::to_stdvec(&all).expect("plain data"))
+}
