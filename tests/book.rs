@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 12] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "benches/peers/README.md",
     "examples/ecs/README.md",
     "examples/netcode/README.md",
@@ -18,6 +19,7 @@ const OTHERS: [&str; 10] = [
     "examples/window/README.md",
     "tools/record_frames/README.md",
     "docs/book/src/SUMMARY.md",
+    "docs/upstream/float-functions.md",
 ];
 
 fn root() -> PathBuf {
