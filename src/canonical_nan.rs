@@ -1,5 +1,5 @@
-//! A serializer that writes every NaN as the same bits. Which sign and payload a NaN has differs between processors, and between
-//! two builds for one.
+//! A serializer that writes every NaN as the same bits. Which sign and payload a NaN has differs between processors,
+//! and between two builds for one.
 
 use std::fmt::Display;
 

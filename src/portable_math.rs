@@ -1,7 +1,8 @@
 //! Float functions that are the same on every platform, for a whole program.
 
 /// Makes the float functions of the standard library the same on every platform, in the whole program: `sin`, `cos`,
-/// `acos`, `exp`, `powf` and all others whose last bits the standard library leaves to the platform, for `f32` and `f64`.
+/// `acos`, `exp`, `powf` and all others whose last bits the standard library leaves to the platform, for `f32` and
+/// `f64`.
 ///
 /// Write it once, in the `main.rs` of a game whose runs must agree to the bit between machines, beside the feature
 /// `enhanced-determinism`:
@@ -25,20 +26,20 @@
 /// - `powf`, `expf`, `acosf` for soft bodies;
 /// - `log2f` for how much of the tree of bounding boxes is made anew at a time.
 ///
-/// Bodies with one ball, cuboid, capsule, cylinder, cone or rounded one of these, and joints without limits and motors of
-/// angles, need none of them. [`fingerprint`](crate::fingerprint) says whether two machines agree.
+/// Bodies with one ball, cuboid, capsule, cylinder, cone or rounded one of these, and joints without limits and motors
+/// of angles, need none of them. [`fingerprint`](crate::fingerprint) says whether two machines agree.
 ///
-/// # How
-/// The standard library calls these functions by their names in C, and a program's own definition of a name has precedence
-/// over the one of a library. The macro defines them by the crate [`libm`](https://docs.rs/libm), which is written in Rust.
-/// Other libraries that are linked into the program, also those in C, use them too. They are as exact as the platform's, and
-/// some of them slower.
+/// # How The standard library calls these functions by their names in C, and a program's own definition of a name has
+/// precedence over the one of a library. The macro defines them by the crate [`libm`](https://docs.rs/libm), which is
+/// written in Rust. Other libraries that are linked into the program, also those in C, use them too. They are as exact
+/// as the platform's, and some of them slower.
 ///
 /// # Limits
 /// - Once in a program: a second time is an error of the linker, as is another crate that defines the same names.
-/// - In an executable and in WebAssembly. In a shared library on Linux, as for an engine that loads the game, also tell the
-///   linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
-/// - The compiler may compute a function of a constant when it builds: `2.0_f32.sin()` written like this. Rapier has none.
+/// - In an executable and in WebAssembly. In a shared library on Linux, as for an engine that loads the game, also tell
+///   the linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
+/// - The compiler may compute a function of a constant when it builds: `2.0_f32.sin()` written like this. Rapier has
+///   none.
 /// - Functions of vectors of other crates that do not call the standard library stay as they are.
 #[macro_export]
 macro_rules! portable_math {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 13] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -20,6 +20,7 @@ const OTHERS: [&str; 12] = [
     "tools/record_frames/README.md",
     "docs/book/src/SUMMARY.md",
     "docs/upstream/float-functions.md",
+    "docs/upstream/voxel-contacts.md",
 ];
 
 fn root() -> PathBuf {

@@ -116,7 +116,8 @@ fn shapes() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// A heap of shapes whose principal axes take the eigenvalues of a matrix, and of bodies with several colliders, on meshes.
+/// A heap of shapes whose principal axes take the eigenvalues of a matrix, and of bodies with several colliders, on
+/// meshes.
 fn compounds() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = Simulation::default();
     let heights = Array2::new(

@@ -5,8 +5,8 @@ use rapier::geometry::{ColliderBuilder, SharedShape};
 use rapier::math::{IVector, Pose, Real, Rotation, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-/// All shapes, those with and without an eigenvalue in their inertia, on uneven ground; chains of both kinds of joint with
-/// limits and motors, and a soft body.
+/// All shapes, those with and without an eigenvalue in their inertia, on uneven ground; chains of both kinds of joint
+/// with limits and motors, and a soft body.
 pub(crate) fn world_of_all_shapes() -> PhysicsWorld {
     let mut world = PhysicsWorld::default();
     world.insert(RigidBodyBuilder::fixed(), ground());

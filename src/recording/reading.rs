@@ -68,8 +68,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
     /// Reads a recording: checks all of it, and finds its keyframes.
     ///
     /// # Errors
-    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state
-    /// cannot be loaded here. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
+    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state cannot be
+    /// loaded here. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
     pub fn read(bytes: B) -> Result<Self, ReplayError> {
         START.strip(bytes.as_ref()).map_err(|error| match error {
             NoStart::Format(found) => ReplayError::Format { found },
@@ -137,8 +137,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.states.iter().map(|(tick, _)| *tick)
     }
 
-    /// The [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded; `None` if it has no state. With
-    /// another one than here, a replay may differ though the game is the same.
+    /// The [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded; `None` if it has no state.
+    /// With another one than here, a replay may differ though the game is the same.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
@@ -146,7 +146,8 @@ impl<B: AsRef<[u8]>> Recording<B> {
 
     /// A replay from the last keyframe at or before a tick, or from the first one if that is later.
     ///
-    /// To show it from exactly that tick on, play frames without showing them until [`Simulation::tick`](crate::Simulation::tick) has reached it.
+    /// To show it from exactly that tick on, play frames without showing them until
+    /// [`Simulation::tick`](crate::Simulation::tick) has reached it.
     #[must_use]
     pub fn replay(&self, tick: u64) -> Replay<'_> {
         let mut states = self.states.iter();

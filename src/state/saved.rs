@@ -117,23 +117,23 @@ pub enum LoadError {
 /// depends on their history: poses, velocities and keys are still the same, but the run may diverge later. That was
 /// seen when many joints woke many sleeping bodies at once.
 ///
-/// # Soft bodies
-/// Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any feature:
-/// - a cluster with a [shape-matching target](crate::rapier3d::dynamics::SoftBodyCluster::set_shape_matching_target) that
-///   moves: where it was in the step before;
+/// # Soft bodies Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any
+/// feature:
+/// - a cluster with a [shape-matching target](crate::rapier3d::dynamics::SoftBodyCluster::set_shape_matching_target)
+///   that moves: where it was in the step before;
 /// - two meshes that [overlap](crate::rapier3d::dynamics::SoftBody::volume_contacts), or a mesh that crosses itself or
 ///   another one: the impulses and the progress of what pushes them apart;
 /// - a closed mesh that is turned inside out: that it is;
-/// - a body that is being deformed for good, by plastic flow: that it must not fall asleep, and that its shape at rest is to
-///   be fitted.
+/// - a body that is being deformed for good, by plastic flow: that it must not fall asleep, and that its shape at rest
+///   is to be fitted.
 ///
-/// Rapier does not tell which of that matters: of eight states saved while two cuboids or two balls overlapped, each went
-/// on to the bit. So no soft body is refused. A clone holds all of it.
+/// Rapier does not tell which of that matters: of eight states saved while two cuboids or two balls overlapped, each
+/// went on to the bit. So no soft body is refused. A clone holds all of it.
 ///
-/// # Files of others
-/// For any bytes the result is a state or a [`LoadError`]. The checksum detects accidents, not malice:
-/// whoever can change a file can change its checksum, and Rapier does not check everything that it reads: a forged
-/// state can panic in the steps that follow, in Rapier. Load states of others only if they are signed by someone you trust.
+/// # Files of others For any bytes the result is a state or a [`LoadError`]. The checksum detects accidents, not
+/// malice: whoever can change a file can change its checksum, and Rapier does not check everything that it reads: a
+/// forged state can panic in the steps that follow, in Rapier. Load states of others only if they are signed by someone
+/// you trust.
 impl Simulation {
     /// The state as bytes, to be read by [`load`](Self::load).
     ///
@@ -219,7 +219,8 @@ impl Simulation {
     }
 }
 
-/// The [`fingerprint`](crate::fingerprint()) of the machine that [saved](Simulation::save) a state. With the feature `serde`.
+/// The [`fingerprint`](crate::fingerprint()) of the machine that [saved](Simulation::save) a state. With the feature
+/// `serde`.
 ///
 /// A state of another machine loads and goes on to the bit, as its bytes hold what was rounded: such as the inertia of
 /// bodies. What comes into the world later may be rounded in another way where the fingerprints differ.
