@@ -105,10 +105,11 @@ impl Simulation {
         }
     }
 
-    /// Whether nothing here panics for what was read. Rapier's own sets are Rapier's to check.
+    /// Whether nothing here panics for what was read. What Rapier shows to nobody is Rapier's to check.
     fn is_consistent(&mut self) -> bool {
         let keys = &self.state.world.keys;
-        self.state.pairs.is_consistent(keys)
+        self.state.world.is_consistent()
+            && self.state.pairs.is_consistent(keys)
             && self.screen.as_ref().is_none_or(Screen::is_consistent)
             && self.state.targets.index(keys)
     }

@@ -128,9 +128,15 @@ pub enum LoadError {
 /// on to the bit. So no soft body is refused. A clone holds all of it.
 ///
 /// # Files of others
-/// For any bytes the result is a state or a [`LoadError`]. The checksum detects accidents, not malice:
-/// whoever can change a file can change its checksum, and Rapier does not check everything that it reads: a forged
-/// state can panic in the steps that follow, in Rapier. Load states of others only if they are signed by someone you trust.
+/// For any bytes the result is a state or a [`LoadError`]: what evenstep keeps is checked, and that bodies, colliders and
+/// joints find each other. The checksum detects accidents, not malice: whoever can change a file can change its checksum.
+/// What Rapier neither checks nor shows is trusted: its trees of bounding boxes, islands, contacts, coordinates of
+/// multibodies, meshes, and the lists in soft bodies. There a forged state can
+/// - panic in the steps that follow, or when a body is inserted or removed;
+/// - end the process, by a tree that contains itself and overflows the stack;
+/// - take any time: by such a tree, or by the number of iterations that it asks for.
+///
+/// So load states of others only if they are signed by someone you trust.
 impl Simulation {
     /// The state as bytes, to be read by [`load`](Self::load).
     ///
