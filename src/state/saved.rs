@@ -132,8 +132,9 @@ pub enum LoadError {
 /// joints find each other. The checksum detects accidents, not malice: whoever can change a file can change its checksum.
 /// What Rapier neither checks nor shows is trusted: its trees of bounding boxes, islands, contacts, coordinates of
 /// multibodies, meshes, and the lists in soft bodies. There a forged state can
-/// - panic in the steps that follow, or when a body is inserted or removed;
-/// - end the process, by a tree that contains itself and overflows the stack;
+/// - panic in the steps that follow, or in another call that leads into Rapier;
+/// - end the process, by a tree that contains itself and overflows the stack, or by a matrix of another size than it
+///   says;
 /// - take any time: by such a tree, or by the number of iterations that it asks for.
 ///
 /// So load states of others only if they are signed by someone you trust.
