@@ -354,6 +354,25 @@ fn bodies_colliders_and_joints_that_do_not_find_each_other_are_refused() {
     }
 }
 
+#[test]
+fn a_screen_with_bodies_of_other_versions_is_refused() {
+    let mut simulation = space(60);
+    let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    for _ in 0..3 {
+        simulation.insert(flying.clone(), ball());
+    }
+    simulation.advance(MS(40), |_, _| ());
+    let mut state = serde_json::to_value(&simulation).unwrap();
+    for place in 0..2 {
+        *state
+            .pointer_mut(&format!("/screen/keys/{place}/version"))
+            .unwrap() = 3.into();
+        let slot = format!("/screen/bodies/{}/version", place + 1);
+        *state.pointer_mut(&slot).unwrap() = 3.into();
+    }
+    assert!(Simulation::deserialize(&state).is_err());
+}
+
 // The plain types.
 
 #[test]

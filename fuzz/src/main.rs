@@ -128,7 +128,7 @@ fn one(options: &Options, file: &Path) -> Result<Tally, Box<dyn Error>> {
 }
 
 /// The time that a run may take.
-const MOST: Duration = Duration::from_secs(10);
+const MOST: Duration = Duration::from_secs(3);
 
 /// What a run that hangs ends with.
 const HANG: i32 = 99;

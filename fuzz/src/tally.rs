@@ -46,7 +46,8 @@ impl Tally {
         }
     }
 
-    /// Counts a file that is loaded, and what it takes: as much as the file holds, and some more.
+    /// Counts a file that is loaded, and what it takes: some times what the file holds, and what serde reserves ahead,
+    /// which is a mebibyte for a list at most, and lists are in lists.
     pub fn load<T, E: fmt::Display>(
         &mut self,
         len: usize,
@@ -58,7 +59,7 @@ impl Tally {
         if taken > 1_000_000 {
             self.most_bytes = self.most_bytes.max(taken / len.max(1));
         }
-        if taken > 50 * len + 1_000_000 {
+        if taken > 50 * len + 4_000_000 {
             let what = format!("a file of {len} bytes takes {taken}");
             self.broken.insert(what, self.runs);
         }

@@ -1,12 +1,13 @@
 //! The simulation in serde's terms: what can be written, and what may be given out once it is read.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::key::ForceGeneratorKey;
+use crate::key::{BodyKey, ForceGeneratorKey};
 use crate::pose::{Changes, History, Screen, SmoothingSettings};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
@@ -111,7 +112,24 @@ impl Simulation {
         self.state.world.is_consistent()
             && self.state.pairs.is_consistent(keys)
             && self.screen.as_ref().is_none_or(Screen::is_consistent)
+            && self.shows_what_is_there()
             && self.state.targets.index(keys)
+    }
+
+    /// Whether what was shown lives, or is reported as removed by the next frame: a key of another version would take
+    /// the place of one that lives.
+    fn shows_what_is_there(&self) -> bool {
+        let Changes {
+            is_whole,
+            rest,
+            removed,
+            ..
+        } = &self.changes;
+        let living = self.state.world.keys.iter().map(|(key, _)| key);
+        let known: BTreeSet<BodyKey> = living.chain(removed.iter().copied()).collect();
+        let mut shown = self.screen.iter().flat_map(Screen::bodies);
+        (*is_whole || shown.all(|key| known.contains(&key)))
+            && rest.iter().all(|(key, _)| known.contains(key))
     }
 
     pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
