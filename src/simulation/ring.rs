@@ -112,9 +112,9 @@ impl Ring {
         let kept =
             usize::try_from(kept).map_or(self.saved.len(), |kept| kept.min(self.saved.len()));
         let taken = self.saved.split_off(kept);
-        self.held = self
-            .held
-            .saturating_sub(taken.iter().map(|saved| saved.bytes).sum::<usize>());
+        for saved in &taken {
+            self.held = self.held.saturating_sub(saved.bytes);
+        }
         taken
     }
 

@@ -135,7 +135,7 @@ pub enum LoadError {
 /// - panic in the steps that follow, or in another call that leads into Rapier;
 /// - end the process, by a tree that contains itself and overflows the stack, or by a matrix of another size than it
 ///   says;
-/// - take any time: by such a tree, or by the number of iterations that it asks for.
+/// - take any time and memory: by such a tree, or by the number of iterations that it asks for.
 ///
 /// So load states of others only if they are signed by someone you trust.
 impl Simulation {
