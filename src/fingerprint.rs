@@ -23,7 +23,8 @@ use rapier::math::Real;
 /// libraries of two platforms round in another way: for that, see [`portable_math`](crate::portable_math), with which
 /// it is the same on every platform.
 ///
-/// # What it holds Some thousand values of each float function that Rapier gets from the C library, and a small world
+/// # What it holds
+/// Some thousand values of each float function that Rapier gets from the C library, and a small world
 /// of every shape, of joints with limits and motors and of a soft body, stepped for half a second. The same fingerprint
 /// is evidence, no proof:
 /// [checksums](crate::Simulation#checksums) while the match runs find the rest.
@@ -31,7 +32,8 @@ use rapier::math::Real;
 /// It is in the header of [saved states](crate::fingerprint_of) and of
 /// [recordings](crate::recording::Recording::fingerprint).
 ///
-/// # Cost The first call takes some 20 ms, later ones nothing. The first state that is saved and the first recording
+/// # Cost
+/// The first call takes some 20 ms, later ones nothing. The first state that is saved and the first recording
 /// call it: where that would be seen, call it while the game loads.
 #[must_use]
 pub fn fingerprint() -> u64 {

@@ -22,14 +22,15 @@
 /// version of it, rounds in another way:
 /// - `acosf`, `cosf` for the principal axes of inertia: of compounds, convex hulls, meshes, voxels, and of bodies with
 ///   several colliders;
-/// - `sinf`, `cosf`, `asinf` for limits and motors of angles in joints, and for kinematic steps of curved shapes;
+/// - `sinf`, `cosf`, `asinf` for limits and motors of angles in joints;
 /// - `powf`, `expf`, `acosf` for soft bodies;
 /// - `log2f` for how much of the tree of bounding boxes is made anew at a time.
 ///
 /// Bodies with one ball, cuboid, capsule, cylinder, cone or rounded one of these, and joints without limits and motors
 /// of angles, need none of them. [`fingerprint`](crate::fingerprint) says whether two machines agree.
 ///
-/// # How The standard library calls these functions by their names in C, and a program's own definition of a name has
+/// # How
+/// The standard library calls these functions by their names in C, and a program's own definition of a name has
 /// precedence over the one of a library. The macro defines them by the crate [`libm`](https://docs.rs/libm), which is
 /// written in Rust. Other libraries that are linked into the program, also those in C, use them too. They are as exact
 /// as the platform's, and some of them slower.

@@ -403,6 +403,26 @@ fn a_disabled_body_stays_where_it_was_disabled() {
 }
 
 #[test]
+fn a_link_whose_joint_leads_nowhere_is_shown_where_it_was() {
+    let mut simulation = space();
+    let [root, link] = [0.0, 1.0].map(|x| {
+        simulation.insert(
+            RigidBodyBuilder::dynamic().translation(Vector::X * x),
+            ball(),
+        )
+    });
+    let ends = [root, link].map(|key| simulation.handle(key).unwrap());
+    let joint = SphericalJointBuilder::new().local_anchor2(Vector::NAN);
+    simulation
+        .physics_mut_except_bodies()
+        .insert_multibody_joint(ends[0], ends[1], joint);
+    for _ in 0..5 {
+        simulation.advance(MS(10), |_, _| ());
+        assert_eq!(simulation.pose(link).unwrap().translation, Vector::X);
+    }
+}
+
+#[test]
 fn the_last_finite_pose_of_a_body_that_became_nan_stays() {
     // By velocity, by Rapier's own force, by position; before a step and between two frames.
     let ways: [fn(&mut RigidBody); 3] = [

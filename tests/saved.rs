@@ -331,6 +331,48 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
     }
 }
 
+#[test]
+fn bodies_colliders_and_joints_that_do_not_find_each_other_are_refused() {
+    let mut simulation = space(60);
+    let keys = [(); 2].map(|()| simulation.insert(RigidBodyBuilder::dynamic(), ball()));
+    let ends = keys.map(|key| simulation.handle(key).unwrap());
+    let physics = simulation.physics_mut_except_bodies();
+    physics.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
+    simulation.advance(MS(40), |_, _| ());
+    let state = serde_json::to_value(&simulation).unwrap();
+    assert!(Simulation::deserialize(&state).is_ok());
+    let physics = "/state/world/physics";
+    for of in [
+        "/bodies/bodies/items/0/Occupied/value/colliders/0/index",
+        "/colliders/colliders/items/1/Occupied/value/parent/handle/index",
+        "/colliders/colliders/items/1/Occupied/value/parent/handle/generation",
+        "/impulse_joints/joint_graph/graph/edges/0/weight/body2/index",
+    ] {
+        let mut forged = state.clone();
+        *forged.pointer_mut(&format!("{physics}{of}")).unwrap() = 7.into();
+        assert!(Simulation::deserialize(&forged).is_err(), "{of}");
+    }
+}
+
+#[test]
+fn a_screen_with_bodies_of_other_versions_is_refused() {
+    let mut simulation = space(60);
+    let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    for _ in 0..3 {
+        simulation.insert(flying.clone(), ball());
+    }
+    simulation.advance(MS(40), |_, _| ());
+    let mut state = serde_json::to_value(&simulation).unwrap();
+    for place in 0..2 {
+        *state
+            .pointer_mut(&format!("/screen/keys/{place}/version"))
+            .unwrap() = 3.into();
+        let slot = format!("/screen/bodies/{}/version", place + 1);
+        *state.pointer_mut(&slot).unwrap() = 3.into();
+    }
+    assert!(Simulation::deserialize(&state).is_err());
+}
+
 // The plain types.
 
 #[test]
@@ -395,6 +437,51 @@ fn the_plain_types_are_written_and_read_by_themselves() {
     }
     assert!(read.is_empty());
     assert!(serde_json::from_str::<Rate>("[0, 7]").is_err());
+}
+
+#[test]
+fn queues_and_buttons_with_impossible_counts_neither_panic_nor_overflow() {
+    fn forged<T>(value: &T, from: &str, to: u64) -> T
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned,
+    {
+        let text = serde_json::to_string(value).unwrap();
+        let forged = text.replace(&format!("{from}:0"), &format!("{from}:{to}"));
+        assert_ne!(forged, text);
+        serde_json::from_str(&forged).unwrap()
+    }
+    let mut clock = Clock::new(Rate::hz(100).unwrap());
+    clock.begin_frame(MS(1_000));
+    clock.begin_frame(MS(50));
+    let step = clock.next_step().unwrap();
+    let ms = [20, 990, 5_000, 995];
+    for count in ["checked", "late", "reordered", "future", "restarts"] {
+        let mut queue = InputQueue::new(Delivery::ByTime);
+        for ms in ms {
+            queue.push(MS(ms), 1);
+        }
+        let mut queue = forged(&queue, &format!("\"{count}\""), u64::MAX);
+        queue.push(MS(20), 2);
+        assert!(queue.drain(step).count() > 0, "{count}");
+        let mut restarted = Clock::new(Rate::hz(100).unwrap());
+        restarted.begin_frame(MS(50));
+        let _ = queue.drain(restarted.next_step().unwrap()).count();
+    }
+    for count in ["late", "too_far_ahead", "missed"] {
+        let mut queue = TickQueue::new(0, 5);
+        queue.push(1, 7).unwrap();
+        queue.set_tick(2);
+        let mut queue = forged(&queue, &format!("\"{count}\""), u64::MAX);
+        assert!(queue.push(1, 7).is_err() && queue.push(99, 7).is_err());
+        clock.settings_mut().set_tick(3);
+        clock.begin_frame(MS(20));
+        assert_eq!(queue.drain(clock.next_step().unwrap()).count(), 0);
+    }
+    for count in ["presses", "releases"] {
+        let mut button = forged(&Button::default(), &format!("\"{count}\""), u32::MAX.into());
+        button.set(true);
+        button.set(false);
+    }
 }
 
 /// A clock in the middle of a frame, with a part of its text replaced.

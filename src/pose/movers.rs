@@ -157,10 +157,15 @@ impl Movers {
         let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
         shared::for_each(current, |start, current| {
             for (handle, current) in handles[start..].iter().zip(current) {
-                // Rapier has just seen to it that this is finite.
                 *current = *world.physics.bodies[*handle].position();
             }
         });
+        // Rapier has just seen to it that this is finite, but for links that a joint has led nowhere.
+        if !world.physics.quarantine().bodies().is_empty() {
+            for place in 0..self.awake {
+                self.current[place] = self.position(place, world, self.previous[place]);
+            }
+        }
         // Also those that fell asleep in this very step, which may still have moved them.
         for place in self.awake..self.keys.len() {
             self.current[place] = self.position(place, world, self.previous[place]);

@@ -375,8 +375,8 @@ mod tests {
     fn state_with(at: usize, byte: u8) -> Vec<u8> {
         let mut state = state();
         state[at] = byte;
-        let sum: [u8; 8] = checksum(&state, 34);
-        state[34..42].copy_from_slice(&sum);
+        let sum: [u8; 8] = checksum(&state, 42);
+        state[42..50].copy_from_slice(&sum);
         state
     }
 

@@ -84,7 +84,7 @@ impl Ring {
             self.clear();
         }
         let bytes = state.bytes();
-        self.held += bytes;
+        self.held = self.held.saturating_add(bytes);
         self.saved.push_back(Saved {
             clock,
             state,
@@ -112,7 +112,9 @@ impl Ring {
         let kept =
             usize::try_from(kept).map_or(self.saved.len(), |kept| kept.min(self.saved.len()));
         let taken = self.saved.split_off(kept);
-        self.held -= taken.iter().map(|saved| saved.bytes).sum::<usize>();
+        for saved in &taken {
+            self.held = self.held.saturating_sub(saved.bytes);
+        }
         taken
     }
 
@@ -120,7 +122,7 @@ impl Ring {
         while (self.saved.len() as u64 > ticks || self.held > self.bytes)
             && let Some(saved) = self.saved.pop_front()
         {
-            self.held -= saved.bytes;
+            self.held = self.held.saturating_sub(saved.bytes);
         }
     }
 }

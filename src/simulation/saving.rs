@@ -1,13 +1,14 @@
 //! The simulation in serde's terms: what can be written, and what may be given out once it is read.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::canonical_nan::CanonicalNan;
-use crate::key::ForceGeneratorKey;
+use crate::key::{BodyKey, ForceGeneratorKey};
 use crate::pose::{Changes, History, Screen, SmoothingSettings};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
@@ -106,12 +107,30 @@ impl Simulation {
         }
     }
 
-    /// Whether nothing here panics for what was read. Rapier's own sets are Rapier's to check.
+    /// Whether nothing here panics for what was read. What Rapier shows to nobody is Rapier's to check.
     fn is_consistent(&mut self) -> bool {
         let keys = &self.state.world.keys;
-        self.state.pairs.is_consistent(keys)
+        self.state.world.is_consistent()
+            && self.state.pairs.is_consistent(keys)
             && self.screen.as_ref().is_none_or(Screen::is_consistent)
+            && self.shows_what_is_there()
             && self.state.targets.index(keys)
+    }
+
+    /// Whether what was shown lives, or is reported as removed by the next frame: a key of another version would take
+    /// the place of one that lives.
+    fn shows_what_is_there(&self) -> bool {
+        let Changes {
+            is_whole,
+            rest,
+            removed,
+            ..
+        } = &self.changes;
+        let living = self.state.world.keys.iter().map(|(key, _)| key);
+        let known: BTreeSet<BodyKey> = living.chain(removed.iter().copied()).collect();
+        let mut shown = self.screen.iter().flat_map(Screen::bodies);
+        (*is_whole || shown.all(|key| known.contains(&key)))
+            && rest.iter().all(|(key, _)| known.contains(key))
     }
 
     pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {

@@ -55,10 +55,15 @@ impl State {
                 BYTES_PER_MANIFOLD + solved * BYTES_PER_CONTACT
             })
             .sum();
-        bodies.len() * BYTES_PER_BODY
-            + colliders.len() * BYTES_PER_COLLIDER
-            + impulse_joints.len() * size_of::<ImpulseJoint>()
-            + contacts
+        // What was read may say any length of these.
+        let counted = [
+            bodies.len().saturating_mul(BYTES_PER_BODY),
+            colliders.len().saturating_mul(BYTES_PER_COLLIDER),
+            impulse_joints
+                .len()
+                .saturating_mul(size_of::<ImpulseJoint>()),
+        ];
+        counted.into_iter().fold(contacts, usize::saturating_add)
     }
 }
 

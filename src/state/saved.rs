@@ -117,7 +117,8 @@ pub enum LoadError {
 /// depends on their history: poses, velocities and keys are still the same, but the run may diverge later. That was
 /// seen when many joints woke many sleeping bodies at once.
 ///
-/// # Soft bodies Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any
+/// # Soft bodies
+/// Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any
 /// feature:
 /// - a cluster with a [shape-matching target](crate::rapier3d::dynamics::SoftBodyCluster::set_shape_matching_target)
 ///   that moves: where it was in the step before;
@@ -130,10 +131,17 @@ pub enum LoadError {
 /// Rapier does not tell which of that matters: of eight states saved while two cuboids or two balls overlapped, each
 /// went on to the bit. So no soft body is refused. A clone holds all of it.
 ///
-/// # Files of others For any bytes the result is a state or a [`LoadError`]. The checksum detects accidents, not
-/// malice: whoever can change a file can change its checksum, and Rapier does not check everything that it reads: a
-/// forged state can panic in the steps that follow, in Rapier. Load states of others only if they are signed by someone
-/// you trust.
+/// # Files of others
+/// For any bytes the result is a state or a [`LoadError`]: what evenstep keeps is checked, and that bodies, colliders and
+/// joints find each other. The checksum detects accidents, not malice: whoever can change a file can change its checksum.
+/// What Rapier neither checks nor shows is trusted: its trees of bounding boxes, islands, contacts, coordinates of
+/// multibodies, meshes, and the lists in soft bodies. There a forged state can
+/// - panic in the steps that follow, or in another call that leads into Rapier;
+/// - end the process, by a tree that contains itself and overflows the stack, or by a matrix of another size than it
+///   says;
+/// - take any time and memory: by such a tree, or by the number of iterations that it asks for.
+///
+/// So load states of others only if they are signed by someone you trust.
 impl Simulation {
     /// The state as bytes, to be read by [`load`](Self::load).
     ///

@@ -35,9 +35,9 @@ impl Button {
     /// Sets the button's state as a device reports it. Only changes count, so key repeat does not.
     pub fn set(&mut self, down: bool) {
         if down && !self.down {
-            self.presses += 1;
+            self.presses = self.presses.saturating_add(1);
         } else if !down && self.down {
-            self.releases += 1;
+            self.releases = self.releases.saturating_add(1);
         }
         self.down = down;
     }

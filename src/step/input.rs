@@ -236,7 +236,7 @@ impl<T> InputQueue<T> {
             .waiting
             .range(..due)
             .filter(|(time, _)| *time < step.real_start);
-        self.counts.late += late.count() as u64;
+        self.counts.late = self.counts.late.saturating_add(late.count() as u64);
 
         self.waiting.drain(..due).map(move |(time, input)| Sample {
             input,
@@ -263,7 +263,7 @@ impl<T> InputQueue<T> {
     /// then say nothing.
     fn notice_restart(&mut self, step: Step) {
         if step.real_frame_end < self.frame_end {
-            self.counts.restarts += 1;
+            self.counts.restarts = self.counts.restarts.saturating_add(1);
             self.checked = 0;
             self.newest = Duration::ZERO;
         }
@@ -272,6 +272,8 @@ impl<T> InputQueue<T> {
 
     /// Makes the stamps of new samples credible and monotone.
     fn check(&mut self, step: Step) {
+        // A queue that was read may say that it has checked more than it holds.
+        self.checked = self.checked.min(self.waiting.len());
         let latest = step.real_frame_end.saturating_add(lead(step));
         // Which of two stamps is wrong nobody knows: a sample that comes early does less harm than one that is held back.
         let mut next = latest;
@@ -279,17 +281,17 @@ impl<T> InputQueue<T> {
         for (time, _) in new.filter(|(time, _)| *time <= latest) {
             next = next.min(*time).max(self.newest);
             if *time > next {
-                self.counts.reordered += 1;
+                self.counts.reordered = self.counts.reordered.saturating_add(1);
                 *time = next;
             }
         }
         for (time, _) in self.waiting.range_mut(self.checked..) {
             if *time > latest {
-                self.counts.future += 1;
+                self.counts.future = self.counts.future.saturating_add(1);
                 *time = step.real_start.max(self.newest);
             }
             if *time < self.newest {
-                self.counts.reordered += 1;
+                self.counts.reordered = self.counts.reordered.saturating_add(1);
                 *time = self.newest;
             }
             self.newest = *time;

@@ -125,12 +125,12 @@ impl<T> TickQueue<T> {
     /// more than `max_lead` ticks after the next step. Both are [counted](Self::counts).
     pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
         let Some(lead) = tick.checked_sub(self.tick) else {
-            self.counts.late += 1;
+            self.counts.late = self.counts.late.saturating_add(1);
             let by = self.tick - tick;
             return Err(TickError::Late { input, by });
         };
         if lead > self.max_lead {
-            self.counts.too_far_ahead += 1;
+            self.counts.too_far_ahead = self.counts.too_far_ahead.saturating_add(1);
             let by = lead - self.max_lead;
             return Err(TickError::TooFarAhead { input, by });
         }
@@ -147,7 +147,7 @@ impl<T> TickQueue<T> {
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.len_before(step.tick);
         self.waiting.drain(..missed);
-        self.counts.missed += missed as u64;
+        self.counts.missed = self.counts.missed.saturating_add(missed as u64);
         self.tick = step.tick.saturating_add(1);
         let due = self.len_before(self.tick);
         self.waiting.drain(..due).map(|(_, input)| input)

@@ -6,6 +6,8 @@ use rapier::dynamics::{
     ImpulseJointHandle, Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle,
     RigidBodyType, RigidBodyVelocity,
 };
+#[cfg(feature = "serde")]
+use rapier::geometry::ColliderHandle;
 use rapier::math::{Pose, Rotation, SPATIAL_DIM, Vector};
 use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
@@ -104,6 +106,36 @@ impl World {
             && (islands.active_bodies()).any(|handle| {
                 stands(&bodies[handle]) && impulse_joints.attached_joints(handle).next().is_some()
             })
+    }
+
+    /// Whether bodies, colliders and joints find each other: what Rapier shows of that, and does not check when it
+    /// reads them. From the keys on, as Rapier's own iterators trust what was read.
+    #[cfg(feature = "serde")]
+    pub fn is_consistent(&self) -> bool {
+        let PhysicsWorld {
+            bodies,
+            colliders,
+            impulse_joints,
+            multibody_joints,
+            ..
+        } = &self.physics;
+        let parent = |collider: &ColliderHandle| colliders.get(*collider)?.parent();
+        let has_its_colliders = |handle| {
+            let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
+            attached.iter().all(|it| parent(it) == Some(handle))
+        };
+        let is_its_link = |handle| {
+            multibody_joints.rigid_body_link(handle).is_none_or(|link| {
+                let multibody = multibody_joints.get_multibody(link.multibody);
+                let link = multibody.and_then(|multibody| multibody.link(link.id));
+                link.is_some_and(|link| link.rigid_body_handle() == handle)
+            })
+        };
+        let mut ends =
+            (impulse_joints.iter()).flat_map(|(_, joint)| [joint.body1(), joint.body2()]);
+        ends.all(|end| bodies.contains(end))
+            && (self.keys.iter())
+                .all(|(_, handle)| has_its_colliders(handle) && is_its_link(handle))
     }
 
     /// The handle of a body that lives.

@@ -1,7 +1,7 @@
 //! The plain map: every body's state is copied before and after every step.
 
-use crate::reference::{Velocity, Way, are_near, one_step_back};
-use crate::script::{Access, Action, Deed, Kind, Part, Setting};
+use super::reference::{Velocity, Way, are_near, one_step_back};
+use super::script::{Access, Action, Deed, Kind, Part, Setting};
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
 use std::collections::{BTreeMap, BTreeSet};
@@ -502,6 +502,9 @@ impl Model {
                     assert_eq!(result, Ok(()));
                     self.teleports += 1;
                     self.transform(key, &by);
+                    // The velocity of one that is led is not turned with it.
+                    let is_led = is_led(simulation.body(key).unwrap());
+                    self.bodies.get_mut(&key).unwrap().may_be_unseen |= is_led;
                 } else {
                     assert_eq!(result, Err(BodyError::NotFinite(key)));
                 }

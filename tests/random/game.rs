@@ -3,9 +3,10 @@
 use evenstep::rapier3d::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use proptest::prelude::*;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::scenes::hash;
+use super::scenes::hash;
 
 /// How many ticks a game has deeds for.
 pub const TICKS: u64 = 60;
@@ -80,9 +81,9 @@ pub enum Deeds {
 
 /// The simulation of a game, and who takes part in it: it acts by tick alone, so a copy of it goes on as it does.
 #[derive(Clone)]
-pub struct Run<'a> {
+pub struct Run {
     pub simulation: Simulation,
-    game: &'a Game,
+    game: Arc<Game>,
     /// In the order in which they came.
     pub keys: Vec<BodyKey>,
     /// All bits before each step.
@@ -137,7 +138,7 @@ impl Game {
 }
 
 impl Game {
-    pub fn run(&self) -> Run<'_> {
+    pub fn run(&self) -> Run {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         simulation
             .clock_settings_mut()
@@ -148,7 +149,7 @@ impl Game {
         }
         let mut run = Run {
             simulation,
-            game: self,
+            game: Arc::new(self.clone()),
             keys: Vec::new(),
             before: Vec::new(),
         };
@@ -162,14 +163,16 @@ impl Game {
     }
 }
 
-impl Run<'_> {
-    /// The deeds before the step.
+impl Run {
+    /// The deeds before the step, and the bits that it begins with.
     pub fn act(&mut self, step: Step) {
-        for (tick, deed) in &self.game.deeds {
+        let game = Arc::clone(&self.game);
+        for (tick, deed) in &game.deeds {
             if *tick == step.tick {
                 self.do_one(deed);
             }
         }
+        self.before.push(hash(self.simulation.physics()));
     }
 
     /// Makes one step.
@@ -189,7 +192,6 @@ impl Run<'_> {
     pub fn make_steps(&mut self) {
         while let Some(step) = self.simulation.next_step() {
             self.act(step);
-            self.before.push(hash(self.simulation.physics()));
             self.simulation.make_step();
         }
     }

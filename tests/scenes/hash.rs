@@ -2,7 +2,8 @@
 
 use evenstep::rapier3d::pipeline::PhysicsWorld;
 
-/// Every bit of the state of every body, in one number (FNV-1a).
+/// Every bit of the state of every body, in one number (FNV-1a). One NaN is as good as another: nothing that a body does
+/// depends on its sign, and what is saved has one.
 pub fn hash(world: &PhysicsWorld) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for (handle, body) in world.bodies.iter() {
@@ -16,9 +17,13 @@ pub fn hash(world: &PhysicsWorld) -> u64 {
             .chain(body.angvel().to_array());
         let (index, generation) = handle.into_raw_parts();
         let words = [index, generation, body.is_sleeping().into()];
-        for word in words.into_iter().chain(numbers.map(f32::to_bits)) {
+        for word in words.into_iter().chain(numbers.map(bits)) {
             hash = (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
         }
     }
     hash
+}
+
+fn bits(number: f32) -> u32 {
+    if number.is_nan() { f32::NAN } else { number }.to_bits()
 }

@@ -1,0 +1,129 @@
+//! What a game does with what it has loaded.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::{BodyKey, Simulation};
+
+use crate::tally::Tally;
+
+/// How many steps follow a load.
+const STEPS: u64 = 60;
+
+/// Frames that a state has to make them in.
+const FRAMES: u64 = 150;
+
+/// Makes steps, with a deed here and there.
+pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
+    moderate(&mut simulation);
+    let mut keys: Vec<BodyKey> = simulation.bodies().map(|(key, _)| key).collect();
+    let mut strange: BTreeSet<BodyKey> = BTreeSet::new();
+    let mut made = 0;
+    for number in 0..FRAMES {
+        simulation.begin_frame(Duration::from_millis(17));
+        // Some frames end before all steps that they are due.
+        for _ in 0..4 {
+            let Some(step) = simulation.next_step() else {
+                break;
+            };
+            deed(&mut simulation, &mut keys, step.tick);
+            simulation.make_step();
+            strange.extend(
+                keys.iter()
+                    .filter(|key| simulation.body(**key).is_some_and(is_strange)),
+            );
+            made += 1;
+            tally.operations += 3;
+        }
+        simulation.end_frame();
+        read(&simulation, &keys, number);
+        // From the second step on, nothing that was loaded is shown.
+        for key in keys
+            .iter()
+            .filter(|key| made > 1 && !strange.contains(*key))
+        {
+            let shown = simulation.pose(*key);
+            assert!(shown.is_none_or(|pose| pose.is_finite()), "{shown:?}");
+        }
+        tally.operations += 2;
+        if made >= STEPS {
+            break;
+        }
+        if made == 0 {
+            // It may be paused, or stand still.
+            simulation.resume();
+            let _ = simulation.set_speed(1.0);
+        }
+    }
+    let _ = (simulation.save(), simulation.checksum());
+    let _ = simulation.rewind(simulation.tick().saturating_sub(3));
+    tally.operations += 3;
+}
+
+/// Whether a body is where no game has it: between such places there may be no number.
+fn is_strange(body: &RigidBody) -> bool {
+    let (pose, velocities) = (body.position(), body.vels());
+    let size = pose.translation.length() + velocities.linvel.length() + velocities.angvel.length();
+    let is_turned = (pose.rotation.length() - 1.0).abs() < 0.1;
+    size > 1e9 || (pose.is_finite() && !is_turned)
+}
+
+/// A state may ask for any number of iterations: that is no fault of evenstep, and lasts.
+fn moderate(simulation: &mut Simulation) {
+    let parameters = simulation.physics().integration_parameters;
+    let counts = [
+        parameters.num_solver_iterations,
+        parameters.num_internal_pgs_iterations,
+        parameters.num_internal_stabilization_iterations,
+        parameters.max_ccd_substeps,
+    ];
+    if counts.into_iter().any(|count| count > 20) {
+        simulation
+            .physics_mut_except_bodies()
+            .integration_parameters = IntegrationParameters::default();
+    }
+    simulation.set_rewind_limits(10, 1 << 20);
+}
+
+fn deed(simulation: &mut Simulation, keys: &mut Vec<BodyKey>, tick: u64) {
+    let some = keys.get(tick as usize % keys.len().max(1)).copied();
+    match (tick % 11, some) {
+        (0, Some(key)) => drop(simulation.add_force(key, Vector::Y)),
+        (2, Some(key)) => drop(simulation.teleport(key, Pose::translation(0.0, 3.0, 0.0))),
+        (4, _) => keys.push(simulation.insert(
+            RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0),
+            ColliderBuilder::ball(0.2),
+        )),
+        (6, Some(key)) => {
+            if let Some(body) = simulation.body_mut(key) {
+                body.set_linvel(Vector::X, true);
+            }
+        }
+        (8, Some(key)) if tick.is_multiple_of(2) => drop(simulation.remove(key)),
+        (9, Some(key)) => drop(simulation.set_previous_from_velocity(key)),
+        (10, _) if tick.is_multiple_of(3) => drop(simulation.shift_origin(Vector::X)),
+        _ => (),
+    }
+}
+
+fn read(simulation: &Simulation, keys: &[BodyKey], number: u64) {
+    if number.is_multiple_of(8) {
+        let (frame, clock) = (simulation.frame(), simulation.clock());
+        let _ = (
+            frame.ticks(),
+            clock.time(),
+            clock.alpha(),
+            clock.until_next_step(),
+        );
+        let _ = simulation.changes_since(frame.number.wrapping_sub(2));
+        let _ = (
+            simulation.moved(),
+            simulation.removed(),
+            simulation.events().collisions().count(),
+        );
+        for key in keys {
+            let _ = simulation.pose_at(*key, frame.tick.wrapping_sub(1), 0.5);
+        }
+    }
+}

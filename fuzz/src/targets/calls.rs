@@ -1,0 +1,336 @@
+//! Programs of calls, on every loop, against models.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::tally::Tally;
+
+// Shared with the tests of evenstep.
+#[path = "../../../tests/model/frames.rs"]
+mod frames;
+#[path = "../../../tests/random/game.rs"]
+#[expect(dead_code, reason = "the tests have games of their own too")]
+mod game;
+#[path = "../../../tests/model/plain.rs"]
+mod plain;
+#[path = "../../../tests/model/reference.rs"]
+mod reference;
+#[path = "../../../tests/scenes/mod.rs"]
+pub mod scenes;
+#[path = "../../../tests/model/script.rs"]
+mod script;
+
+use game::{Deeds, Game, Run, TICKS, game};
+
+/// The bytes are a seed.
+pub fn run(input: &[u8], tally: &mut Tally) {
+    let mut seed = [0; 32];
+    let len = input.len().min(32);
+    seed[..len].copy_from_slice(&input[..len]);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    match seed[0] % 8 {
+        0..3 => {
+            let script = one(prop::collection::vec(script::frame(), 1..40), &mut runner);
+            tally.operations += frames::play(&script);
+        }
+        3..6 => clock(
+            &one(prop::collection::vec(call(), 1..200), &mut runner),
+            tally,
+        ),
+        kind => loops(
+            &one(game(Deeds::All), &mut runner),
+            kind == 6 && seed[1] < 16,
+            tally,
+        ),
+    }
+}
+
+fn one<S: Strategy>(strategy: S, runner: &mut TestRunner) -> S::Value {
+    strategy
+        .new_tree(runner)
+        .expect("it rejects nothing")
+        .current()
+}
+
+// The clock, in whole nanoseconds.
+
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    /// A frame of so many milliseconds; so many of its steps are taken, all of them by `advance` if that is `None`.
+    Frame(u64, Option<u64>),
+    /// Steps a second, of which each divides a second.
+    Rate(u32),
+    /// In halves.
+    Speed(u64),
+    Pause(bool),
+    StepOnce,
+    MaxSteps(Option<u32>),
+    MaxFrameTime(u64),
+    Tick(u64),
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    prop_oneof![
+        12 => (0..400u64, prop::option::of(0..9u64)).prop_map(|(ms, taken)| Call::Frame(ms, taken)),
+        1 => prop::sample::select(vec![1, 50, 100, 125, 1_000]).prop_map(Call::Rate),
+        1 => (0..7u64).prop_map(Call::Speed),
+        1 => prop::bool::weighted(0.3).prop_map(Call::Pause),
+        1 => Just(Call::StepOnce),
+        1 => prop::option::of(1..6u32).prop_map(Call::MaxSteps),
+        1 => (0..500u64).prop_map(Call::MaxFrameTime),
+        1 => (0..1_000u64).prop_map(Call::Tick),
+    ]
+}
+
+/// What a clock has to say, by its definition.
+struct Model {
+    tick: u64,
+    new_tick: Option<u64>,
+    real: Duration,
+    /// In halves of a nanosecond.
+    owed: u64,
+    hz: u32,
+    half_speed: u64,
+    is_paused: bool,
+    single_steps: u64,
+    max_steps: Option<u32>,
+    max_frame: Duration,
+    cut: Duration,
+    dropped: u64,
+    aborted: u64,
+}
+
+impl Model {
+    fn set(&mut self, call: Call) {
+        match call {
+            Call::Frame(..) => (),
+            Call::Rate(hz) => self.hz = hz,
+            Call::Speed(halves) => self.half_speed = halves,
+            Call::Pause(is_paused) => {
+                self.is_paused = is_paused;
+                self.single_steps *= u64::from(is_paused);
+            }
+            Call::StepOnce => self.single_steps += u64::from(self.is_paused),
+            Call::MaxSteps(most) => self.max_steps = most,
+            Call::MaxFrameTime(ms) => self.max_frame = Duration::from_millis(ms),
+            Call::Tick(tick) => self.new_tick = Some(tick),
+        }
+    }
+
+    /// How many steps a frame makes due.
+    fn frame(&mut self, time: Duration) -> u64 {
+        self.real += time;
+        self.tick = self.new_tick.take().unwrap_or(self.tick);
+        if self.is_paused {
+            return std::mem::take(&mut self.single_steps);
+        }
+        let taken = time.min(self.max_frame);
+        let gained = taken.as_nanos() as u64 * self.half_speed;
+        if gained == 0 {
+            self.cut += time - taken;
+            return 0;
+        }
+        self.cut += time - taken;
+        self.owed += gained;
+        let period = 2_000_000_000 / u64::from(self.hz);
+        let whole = self.owed / period;
+        self.owed %= period;
+        let due = whole.min(self.max_steps.map_or(u64::MAX, u64::from));
+        self.dropped += whole - due;
+        due
+    }
+}
+
+fn clock(calls: &[Call], tally: &mut Tally) {
+    let mut simulation = scenes::space(100);
+    let key = simulation.insert(scenes::flyer(), scenes::ball());
+    let mut model = Model {
+        tick: 0,
+        new_tick: None,
+        real: Duration::ZERO,
+        owed: 0,
+        hz: 100,
+        half_speed: 2,
+        is_paused: false,
+        single_steps: 0,
+        max_steps: None,
+        max_frame: simulation.clock().settings().max_frame_time(),
+        cut: Duration::ZERO,
+        dropped: 0,
+        aborted: 0,
+    };
+    for call in calls {
+        tally.operations += 1;
+        model.set(*call);
+        match *call {
+            Call::Frame(ms, taken) => frame(
+                &mut simulation,
+                &mut model,
+                Duration::from_millis(ms),
+                taken,
+                tally,
+            ),
+            Call::Rate(hz) => simulation
+                .clock_settings_mut()
+                .set_rate(Rate::hz(hz).unwrap()),
+            Call::Speed(halves) => simulation.set_speed(halves as f64 / 2.0).unwrap(),
+            Call::Pause(true) => simulation.pause(),
+            Call::Pause(false) => simulation.resume(),
+            Call::StepOnce => simulation.clock_settings_mut().step_once(),
+            Call::MaxSteps(most) => simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(most),
+            Call::MaxFrameTime(ms) => {
+                let max = Duration::from_millis(ms);
+                simulation.clock_settings_mut().set_max_frame_time(max);
+                model.max_frame = simulation.clock().settings().max_frame_time();
+            }
+            Call::Tick(tick) => simulation.clock_settings_mut().set_tick(tick),
+        }
+        assert!(simulation.pose(key).is_some_and(|pose| pose.is_finite()));
+    }
+}
+
+fn frame(
+    simulation: &mut Simulation,
+    model: &mut Model,
+    time: Duration,
+    taken: Option<u64>,
+    tally: &mut Tally,
+) {
+    let before = simulation.clock().dropped();
+    let due = model.frame(time);
+    let first = model.tick;
+    let mut ticks = Vec::new();
+    let made = taken.unwrap_or(u64::MAX).min(due);
+    if taken.is_none() {
+        simulation.advance(time, |_, step| ticks.push(step.tick));
+    } else {
+        simulation.begin_frame(time);
+        assert_eq!(simulation.clock().due(), due);
+        for _ in 0..made {
+            let step = simulation.next_step().expect("it is due");
+            assert_eq!(step.is_last, ticks.len() as u64 + 1 == due);
+            ticks.push(step.tick);
+            simulation.make_step();
+        }
+        simulation.end_frame();
+    }
+    tally.operations += 1 + 2 * made;
+    model.tick += made;
+    model.aborted += due - made;
+    assert!(
+        ticks.into_iter().eq(first..first + made),
+        "{made} of {due} from {first}"
+    );
+    let clock = simulation.clock();
+    assert_eq!((clock.tick(), clock.real_time()), (model.tick, model.real));
+    assert_eq!(clock.overstep(), Duration::from_nanos(model.owed / 2));
+    // More than a step may wait, after a change of the rate.
+    let alpha = (model.owed as f64 / 2e9 * f64::from(model.hz)).min(1.0);
+    assert!(
+        model.is_paused || (f64::from(clock.alpha()) - alpha).abs() < 1e-6,
+        "{} is not {alpha}",
+        clock.alpha()
+    );
+    let dropped = clock.dropped();
+    assert_eq!(
+        (dropped.frame_time, dropped.steps, dropped.aborted),
+        (model.cut, model.dropped, model.aborted),
+        "{before:?}"
+    );
+}
+
+// The same game on every loop.
+
+/// The game's part, wherever its simulation is.
+struct Player(Run);
+
+impl Player {
+    fn act(&mut self, simulation: &mut Simulation, step: Step) {
+        std::mem::swap(&mut self.0.simulation, simulation);
+        self.0.act(step);
+        std::mem::swap(&mut self.0.simulation, simulation);
+    }
+
+    /// What has come of it: the bits before each step, and the keys that were given out by then.
+    fn outcome(mut self) -> (Vec<u64>, Vec<BodyKey>) {
+        self.0.before.truncate(TICKS as usize);
+        (self.0.before, self.0.keys)
+    }
+}
+
+impl Hooks for Player {
+    type Error = Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        self.act(simulation, step);
+        Ok(())
+    }
+}
+
+const FRAME: Duration = Duration::from_millis(23);
+
+fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
+    let begin = || {
+        let mut run = game.run();
+        // Fast enough for the wall clock.
+        let rate = Rate::hz(if by_wall_clock { 2_000 } else { 60 }).unwrap();
+        run.simulation.clock_settings_mut().set_rate(rate);
+        let simulation = run.simulation.clone();
+        (simulation, Player(run))
+    };
+    // Rapier may panic in it; then it does on every loop.
+    let Some(expected) = tally.guard(|_| {
+        let (mut simulation, mut player) = begin();
+        while simulation.tick() < TICKS {
+            simulation.advance(FRAME, |simulation, step| player.act(simulation, step));
+        }
+        player.outcome()
+    }) else {
+        return;
+    };
+    let check =
+        |player: Player, name: &str| assert!(player.outcome() == expected, "{name} differs");
+    let (simulation, mut player) = begin();
+    player.0.simulation = simulation;
+    while player.0.simulation.tick() < TICKS {
+        player.0.simulation.begin_frame(FRAME / 3);
+        player.0.make_steps();
+        player.0.simulation.end_frame();
+    }
+    check(player, "pull");
+    let (simulation, mut player) = begin();
+    let mut overlap = Overlap::new(simulation);
+    while player.0.before.len() < TICKS as usize {
+        let Ok(view) = overlap.frame(FRAME / 2, &mut player);
+        let _ = view.moved().len();
+    }
+    drop(overlap.stop());
+    check(player, "Overlap");
+    tally.operations += 3 * TICKS;
+    if by_wall_clock {
+        let (simulation, player) = begin();
+        let mut runner = Runner::new(simulation, player, RunnerSettings::default());
+        // Answered after a step.
+        let tick = || runner.ask(|_| ()).ok()?.wait(Duration::from_secs(60));
+        while tick().is_some_and(|(tick, ())| tick < TICKS + 2) {
+            tally.operations += 1;
+        }
+        let _ = (
+            runner.frame().tick(),
+            runner.events(),
+            runner.failures().is_empty(),
+        );
+        let (_, player) = runner.stop();
+        check(player, "Runner");
+        tally.operations += TICKS;
+    }
+}

@@ -1,0 +1,191 @@
+//! Recordings: written by a recorder or a flight recorder, and changed.
+
+use std::io::Write;
+use std::time::Duration;
+
+use evenstep::rapier3d::prelude::*;
+use evenstep::recording::{
+    FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, ReplayError,
+};
+use evenstep::{Simulation, Step};
+use mutatis::{Candidates, Mutate, Result, Session};
+
+use crate::mutate::{Bytes, WORDS};
+use crate::play::sixty_steps;
+use crate::seal::Chunks;
+use crate::tally::Tally;
+use crate::worlds;
+
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for scene in [0, 1, 6] {
+        let simulation = || worlds::all().swap_remove(scene);
+        seeds.extend(
+            record(simulation(), Vec::new())
+                .and_then(|recorder| recorder.finish())
+                .ok(),
+        );
+        let flight = FlightRecorder::new(Duration::from_millis(200), 1 << 20);
+        let mut kept = Vec::new();
+        if let Ok(recorder) = record(simulation(), flight)
+            && recorder.writer().write_to(&mut kept).is_ok()
+        {
+            seeds.push(kept);
+        }
+    }
+    seeds
+}
+
+fn record<W: Write>(
+    mut simulation: Simulation,
+    writer: W,
+) -> std::result::Result<Recorder<W>, RecordError> {
+    let mut settings = RecorderSettings::default();
+    settings.keyframe_every = 8;
+    let mut recorder = Recorder::new(writer, settings)?;
+    for number in 0..20u8 {
+        let frame_time = Duration::from_millis(17 + u64::from(number % 3) * 17);
+        recorder.begin_frame(&simulation, &number, frame_time)?;
+        simulation.begin_frame(frame_time);
+        while let Some(step) = simulation.next_step() {
+            recorder.input(step, &number)?;
+            act(&mut simulation, step, number);
+            simulation.make_step();
+            recorder.end_step(&simulation)?;
+        }
+        simulation.end_frame();
+    }
+    Ok(recorder)
+}
+
+/// The game's part, by its input.
+fn act(simulation: &mut Simulation, step: Step, input: u8) {
+    let bodies = simulation.bodies().count().max(1);
+    let key = simulation
+        .bodies()
+        .nth(usize::from(input) % bodies)
+        .map(|(key, _)| key);
+    if let Some(key) = key {
+        let _ = simulation.add_force(key, Vector::X * (step.tick % 5) as f32);
+    }
+}
+
+/// Mutates whole chunks, or what is in one.
+struct InChunks;
+
+impl Mutate<Vec<(u8, Vec<u8>)>> for InChunks {
+    fn mutate(
+        &mut self,
+        candidates: &mut Candidates,
+        chunks: &mut Vec<(u8, Vec<u8>)>,
+    ) -> Result<()> {
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        candidates.mutation(|context| {
+            let [one, other] = [(); 2].map(|()| context.rng().gen_index(chunks.len()).unwrap_or(0));
+            match context.rng().gen_u8() % 5 {
+                0 => drop(chunks.remove(one)),
+                1 => chunks.swap(one, other),
+                2 => chunks.insert(one, chunks[other].clone()),
+                3 => chunks[one].0 = context.rng().gen_u8() % 8,
+                _ => chunks.truncate(one),
+            }
+            Ok(())
+        })?;
+        let mut bytes = Bytes {
+            from: 0,
+            words: WORDS,
+        };
+        chunks
+            .iter_mut()
+            .try_for_each(|(_, contents)| bytes.mutate(candidates, contents))
+    }
+}
+
+pub fn mutate(input: &mut Vec<u8>, session: &mut Session) -> Result<()> {
+    if session.generate::<u8>()? < 8 {
+        // Without checksums made right.
+        return session.mutate_with(
+            &mut Bytes {
+                from: 0,
+                words: WORDS,
+            },
+            input,
+        );
+    }
+    let mut recording = Chunks::of(input);
+    session.mutate_with(&mut InChunks, &mut recording.chunks)?;
+    *input = recording.sealed();
+    Ok(())
+}
+
+pub fn run(input: &[u8], tally: &mut Tally) {
+    let Some(recording) = tally.load(input.len(), || Recording::read(input)) else {
+        return;
+    };
+    let ticks = recording.ticks();
+    let _ = (recording.ending(), recording.keyframes().count());
+    for from in [
+        0,
+        ticks.start,
+        ticks.start + (ticks.end.saturating_sub(ticks.start)) / 2,
+        u64::MAX,
+    ] {
+        let mut last = None;
+        let played = tally.guard(|tally| play(&recording, from, &mut last, tally));
+        if let Some(Err(error)) = played {
+            tally.refuse(&error);
+        }
+        if from == 0
+            && let Some(simulation) = last
+        {
+            tally.guard(|tally| sixty_steps(simulation, tally));
+        }
+    }
+    // What is kept of such bytes, in pieces.
+    let mut flight = FlightRecorder::new(Duration::from_millis(100), 1 << 16);
+    for piece in input.chunks(1_000) {
+        let _ = flight.write(piece);
+    }
+    let mut kept = Vec::new();
+    let _ = flight.write_to(&mut kept);
+    tally.operations += 2 + input.len() as u64 / 1_000;
+    let _ = Recording::read(kept);
+}
+
+/// How many frames of a recording are played.
+const FRAMES: usize = 60;
+
+fn play(
+    recording: &Recording<&[u8]>,
+    from: u64,
+    last: &mut Option<Simulation>,
+    tally: &mut Tally,
+) -> std::result::Result<(), ReplayError> {
+    let mut replay = recording.replay(from);
+    let mut frames = 0;
+    while let Some((mut simulation, number)) = replay.next_run::<u8>(|_| None)? {
+        while let Some(frame_time) = replay.begin_frame(&mut simulation)? {
+            frames += 1;
+            if frames > FRAMES {
+                return Ok(());
+            }
+            simulation.begin_frame(frame_time);
+            while let Some(step) = simulation.next_step() {
+                let Some(input) = replay.input::<u8>(step)? else {
+                    break;
+                };
+                act(&mut simulation, step, input.wrapping_add(number / 100));
+                simulation.make_step();
+                replay.end_step(&simulation)?;
+                tally.operations += 5;
+            }
+            simulation.end_frame();
+            tally.operations += 3;
+        }
+        *last = Some(simulation);
+    }
+    let _ = replay.differences();
+    Ok(())
+}
