@@ -171,6 +171,21 @@ fn compounds() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
+fn join(
+    simulation: &mut Simulation,
+    ends: [RigidBodyHandle; 2],
+    joint: impl Into<GenericJoint>,
+    is_multibody: bool,
+) {
+    let physics = simulation.physics_mut_except_bodies();
+    if is_multibody {
+        let joint = physics.insert_multibody_joint(ends[0], ends[1], joint);
+        joint.expect("no loop");
+    } else {
+        physics.insert_impulse_joint(ends[0], ends[1], joint);
+    }
+}
+
 /// Chains whose joints have limits and motors of angles.
 fn limits(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
@@ -188,13 +203,7 @@ fn limits(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
                 .limits(JointAxis::AngX, [-0.4, 0.1 + 0.1 * x])
                 .limits(JointAxis::AngZ, [-0.2, 0.7])
                 .motor_position(JointAxis::AngY, 0.8, 20.0, 1.0);
-            let physics = simulation.physics_mut_except_bodies();
-            if is_multibody {
-                let joint = physics.insert_multibody_joint(ends[0], ends[1], joint);
-                joint.expect("no loop");
-            } else {
-                physics.insert_impulse_joint(ends[0], ends[1], joint);
-            }
+            join(&mut simulation, ends, joint, is_multibody);
             keys.push(next);
             above = next;
         }
@@ -231,13 +240,7 @@ fn chain(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
         let joint = SphericalJointBuilder::new()
             .local_anchor1(Vector::X * 0.5)
             .local_anchor2(Vector::X * -0.5);
-        let physics = simulation.physics_mut_except_bodies();
-        if is_multibody {
-            let joint = physics.insert_multibody_joint(ends[0], ends[1], joint);
-            joint.expect("no loop");
-        } else {
-            physics.insert_impulse_joint(ends[0], ends[1], joint);
-        }
+        join(&mut simulation, ends, joint, is_multibody);
         keys.push(next);
     }
     (simulation, keys)
