@@ -24,17 +24,16 @@ use rapier::math::Real;
 /// it is the same on every platform.
 ///
 /// # What it holds
-/// Some thousand values of each float function that Rapier gets from the C library, and a small world
-/// of every shape, of joints with limits and motors and of a soft body, stepped for half a second. The same fingerprint
-/// is evidence, no proof:
-/// [checksums](crate::Simulation#checksums) while the match runs find the rest.
+/// Some thousand values of each float function that Rapier gets from the C library, and a small world of every shape, of
+/// joints with limits and motors and of a soft body, stepped for half a second. The same fingerprint is evidence, no
+/// proof: [checksums](crate::Simulation#checksums) while the match runs find the rest.
 ///
 /// It is in the header of [saved states](crate::fingerprint_of) and of
 /// [recordings](crate::recording::Recording::fingerprint).
 ///
 /// # Cost
-/// The first call takes some 20 ms, later ones nothing. The first state that is saved and the first recording
-/// call it: where that would be seen, call it while the game loads.
+/// The first call takes some 20 ms, later ones nothing. The first state that is saved and the first recording call it:
+/// where that would be seen, call it while the game loads.
 #[must_use]
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();
@@ -46,7 +45,7 @@ pub fn fingerprint() -> u64 {
     })
 }
 
-/// As Rapier calls them. A sine and a cosine of one number may be one function of the C library, and are not here.
+/// Those that Rapier calls. A sine and a cosine of one number are one function of some C libraries: both ways.
 #[expect(clippy::disallowed_methods, reason = "how they differ is the question")]
 fn hash_float_functions(hasher: &mut XxHash3_64) {
     const SAMPLES: u16 = 4096;

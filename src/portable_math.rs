@@ -39,8 +39,8 @@
 /// - Once in a program: a second time is an error of the linker, as is another crate that defines the same names.
 /// - In an executable and in WebAssembly. In a shared library on Linux, as for an engine that loads the game, also tell
 ///   the linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
-/// - The compiler may compute a function of a constant when it builds: `2.0_f32.sin()` written like this. Rapier has
-///   none.
+/// - The compiler may compute a function of a constant when it builds: `2.0_f32.sin()` written like this. Rapier's step
+///   has none; parry has one, of which feature of a convex polyhedron is nearest to a direction.
 /// - Functions of vectors of other crates that do not call the standard library stay as they are.
 #[macro_export]
 macro_rules! portable_math {

@@ -118,8 +118,7 @@ pub enum LoadError {
 /// seen when many joints woke many sleeping bodies at once.
 ///
 /// # Soft bodies
-/// Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any
-/// feature:
+/// Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any feature:
 /// - a cluster with a [shape-matching target](crate::rapier3d::dynamics::SoftBodyCluster::set_shape_matching_target)
 ///   that moves: where it was in the step before;
 /// - two meshes that [overlap](crate::rapier3d::dynamics::SoftBody::volume_contacts), or a mesh that crosses itself or
@@ -136,7 +135,8 @@ pub enum LoadError {
 /// joints find each other. The checksum detects accidents, not malice: whoever can change a file can change its checksum.
 /// What Rapier neither checks nor shows is trusted: its trees of bounding boxes, islands, contacts, coordinates of
 /// multibodies, meshes, and the lists in soft bodies. There a forged state can
-/// - panic in the steps that follow, or in another call that leads into Rapier;
+/// - panic in the steps that follow, or in another call that leads into Rapier; and in builds with overflow checks
+///   already while it is read, by the size of a matrix;
 /// - end the process, by a tree that contains itself and overflows the stack, or by a matrix of another size than it
 ///   says;
 /// - take any time and memory: by such a tree, or by the number of iterations that it asks for.
