@@ -160,14 +160,11 @@ impl Movers {
                 *current = *world.physics.bodies[*handle].position();
             }
         });
-        // Rapier has just seen to it that this is finite, but for links that a joint has led nowhere.
-        if !world.physics.quarantine().bodies().is_empty() {
-            for place in 0..self.awake {
-                self.current[place] = self.position(place, world, self.previous[place]);
-            }
-        }
+        // Rapier has just seen to it that these are finite, but for links that a joint has led nowhere.
+        let is_finite = world.physics.quarantine().bodies().is_empty();
+        let first = if is_finite { self.awake } else { 0 };
         // Also those that fell asleep in this very step, which may still have moved them.
-        for place in self.awake..self.keys.len() {
+        for place in first..self.keys.len() {
             self.current[place] = self.position(place, world, self.previous[place]);
         }
         for place in 0..self.keys.len() {
