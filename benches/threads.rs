@@ -64,7 +64,7 @@ fn frames(c: &mut Criterion) {
         ("physics at work all the time", 1_000, false),
     ] {
         let (hooks, _) = Between::new();
-        let mut runner = Runner::new(spinning(hz), hooks, RunnerSettings::default());
+        let mut runner = Runner::new(spinning(hz), hooks, RunnerSettings::default()).unwrap();
         while runner.frame().tick() < 2 {
             std::thread::yield_now();
         }
@@ -97,7 +97,7 @@ fn hand_over(c: &mut Criterion) {
     let mut group = c.benchmark_group(format!("from step to step, spinning {COUNT}"));
     let (hooks, times) = Between::new();
     // Far more often than it can: no step waits.
-    let runner = Runner::new(spinning(10_000), hooks, RunnerSettings::default());
+    let runner = Runner::new(spinning(10_000), hooks, RunnerSettings::default()).unwrap();
     group.bench_function("on a thread", |b| {
         b.iter_custom(|iterations| {
             while times.try_recv().is_ok() {}
@@ -141,7 +141,8 @@ fn movers(hz: u32, sleepers: usize) -> Simulation {
 
 /// What is awake costs the same however much sleeps: in an overlap, whose frames begin and end the steps.
 fn overlap_among_sleepers(c: &mut Criterion) {
-    let [mut among, mut alone] = [100_000, 0].map(|sleepers| Overlap::new(movers(1, sleepers)));
+    let [mut among, mut alone] =
+        [100_000, 0].map(|sleepers| Overlap::new(movers(1, sleepers)).unwrap());
     for (name, frame_time) in [
         ("without a step", NO_STEP),
         ("with a step", Duration::from_secs(1)),
@@ -165,7 +166,10 @@ fn runner_among_sleepers(c: &mut Criterion) {
     let start = |hz, sleepers| {
         let (hooks, times) = Between::new();
         let settings = RunnerSettings::default();
-        (Runner::new(movers(hz, sleepers), hooks, settings), times)
+        (
+            Runner::new(movers(hz, sleepers), hooks, settings).unwrap(),
+            times,
+        )
     };
     let [(mut among, _), (mut alone, _)] = [100_000, 0].map(|sleepers| start(1, sleepers));
     let frame = |runner: &mut Runner<Between>| {

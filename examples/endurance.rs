@@ -270,7 +270,7 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
     let bar = progress(minutes * 60, "seconds");
     let mut simulation = space(60);
     pile(&mut simulation, 30);
-    let mut runner = Runner::new(simulation, Nothing, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, Nothing, RunnerSettings::default())?;
     let mut random = Random(11);
     let mut expected = Expected {
         since: Duration::ZERO,

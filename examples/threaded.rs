@@ -199,7 +199,7 @@ fn main() -> ExitCode {
 fn play(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut simulation = Simulation::new(Rate::hz(options.rate)?);
     let (mut game, autopilot) = Game::new(&mut simulation, options.bodies);
-    let mut runner = Runner::new(simulation, autopilot, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, autopilot, RunnerSettings::default())?;
     let mut report = Report::default();
     let period = Duration::from_secs(1) / options.frames;
     let end = Duration::from_secs(options.seconds.into());

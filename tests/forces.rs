@@ -501,7 +501,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
             simulation
         },
         |simulation, game| {
-            let mut overlap = Overlap::new(simulation);
+            let mut overlap = Overlap::new(simulation).unwrap();
             let Ok(_) = overlap.frame(MS(10), game);
             overlap.simulation().pause();
             for _ in 0..3 {

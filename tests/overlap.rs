@@ -128,7 +128,7 @@ fn panic_of(overlap: &mut Overlap, game: &mut Game) -> String {
 #[test]
 fn frames_of_no_time_make_no_step() {
     let (simulation, key) = flyer_in_space();
-    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     for _ in 0..50 {
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         assert_eq!(x(&overlap, key), 0.0);
@@ -145,7 +145,7 @@ fn a_long_frame_counts_as_the_longest_that_was_set() {
         if let Some(longest) = longest {
             simulation.clock_settings_mut().set_max_frame_time(longest);
         }
-        let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         overlap.frame(Duration::ZERO, &mut game).unwrap();
         let view = overlap.frame(Duration::from_secs(10), &mut game).unwrap();
         // The last one is under way, and is shown a step later than in one thread.
@@ -163,7 +163,7 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
     let mut simulation = scenes::space(1);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation.insert(body.can_sleep(false), scenes::ball());
-    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     // Four frames a step. The first one begins after the first second, and is over after the second.
     let shown: Vec<f32> = (0..14)
         .map(|_| {
@@ -220,7 +220,7 @@ fn less_slack_shows_each_step_earlier_by_as_much() {
         let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
         let key = simulation.insert(body.can_sleep(false), scenes::ball());
         let mut alone = simulation.clone();
-        let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         overlap.set_slack(slack);
         let mut shown = Vec::new();
         for _ in 0..48 {
@@ -269,7 +269,7 @@ fn another_rate_shows_every_body_where_it_is_at_the_time_that_is_shown() {
         }
         Ok(())
     });
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     for _ in 0..2_000 {
         let time = overlap.frame(MS(3), &mut game).unwrap().time();
         let off = x(&overlap, key) - 100.0 * time as f32;
@@ -287,7 +287,7 @@ fn errors_at_every_tick_pile_no_steps_up() {
             let fails = still.load(Ordering::Relaxed) > 0 && now == when;
             if fails { Err("as always") } else { Ok(()) }
         });
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut shown = 0.0;
         for _ in 0..60 {
             let result = overlap.frame(MS(33), &mut game);
@@ -310,7 +310,7 @@ fn errors_at_every_tick_pile_no_steps_up() {
 #[test]
 fn input_of_a_step_is_that_of_its_time() {
     let (simulation, _) = flyer_in_space();
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     let queue = Arc::new(Mutex::new(InputQueue::new(Delivery::ByTime)));
     let got = Arc::new(Mutex::new(Vec::new()));
     let (for_game, for_test) = ((queue.clone(), got.clone()), (queue, got));
@@ -361,7 +361,7 @@ fn hooks_that_come_and_go_are_shown_once_each() {
         }
         Ok(())
     });
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     let mut map = std::collections::BTreeMap::new();
     for number in 0..300u64 {
         let view = overlap.frame(MS(number % 23), &mut game).unwrap();
@@ -397,7 +397,7 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
             for _ in 0..age {
                 other.advance(MS(10), |_, _| ());
             }
-            let mut overlap = Overlap::new(simulation);
+            let mut overlap = Overlap::new(simulation).unwrap();
             let copy = other.clone();
             let mut game = match by {
                 Some(when) => {
@@ -445,7 +445,7 @@ fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
                 }
                 Ok(())
             });
-            let mut overlap = Overlap::new(simulation);
+            let mut overlap = Overlap::new(simulation).unwrap();
             frames(&mut overlap, &mut game, 50);
             assert!(overlap.view().pose(key).is_some());
             overlap.stop().tick()
@@ -459,7 +459,7 @@ fn hooks_pause_step_and_go_back() {
     for when in [Before, After] {
         // A pause from within: the step at hand is made.
         let (simulation, _) = flyer_in_space();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::once(when, 3, Simulation::pause);
         frames(&mut overlap, &mut game, 30);
         assert_eq!((game.count(Before), game.count(After)), (4, 4), "{when:?}");
@@ -486,7 +486,7 @@ fn hooks_pause_step_and_go_back() {
             push(simulation, step, now);
             Ok(())
         });
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut shown = 0.0;
         while game.count(After) < 60 {
             overlap.frame(MS(10), &mut game).unwrap();
@@ -512,7 +512,7 @@ fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
     for pauses in [false, true] {
         let (mut simulation, _) = flyer_in_space();
         simulation.set_rewind_limits(20, usize::MAX);
-        let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         frames(&mut overlap, &mut game, 15);
         if pauses {
             overlap.simulation().pause();
@@ -538,7 +538,7 @@ fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
 fn a_rewind_while_a_step_is_under_way_unmakes_it() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
-    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 15);
     overlap.simulation().rewind(5).unwrap();
     let calls = game.calls.len();
@@ -552,7 +552,7 @@ fn a_rewind_while_a_step_is_under_way_unmakes_it() {
 fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
     let (simulation, key) = flyer_in_space();
     let mut alone = simulation.clone();
-    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 7);
     let saved = overlap.simulation().clone();
     // One is under way.
@@ -589,7 +589,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
 fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
     let (simulation, key) = flyer_in_space();
     let there = Pose::translation(0.0, 7.0, 0.0);
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     let mut game = Game::once(After, 5, move |simulation| {
         assert_eq!(simulation.events().len(), 0);
         simulation.teleport(key, there).unwrap();
@@ -641,7 +641,7 @@ fn rapiers_own_hooks_are_called_on_the_other_thread() {
     });
     let mut game = Game::idle();
     game.physics = Some(physics.clone());
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     frames(&mut overlap, &mut game, 100);
     let y = overlap.view().pose(key).unwrap().translation.y;
     assert!(y < -3.0, "it fell through the floor: {y}");
@@ -667,7 +667,7 @@ fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
             calls: AtomicU64::new(0),
             panics_at: 4,
         }));
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut panics = Vec::new();
         while panics.len() < 3 {
             let frame = AssertUnwindSafe(|| overlap.frame(MS(10), &mut game).map(drop));
@@ -710,7 +710,7 @@ fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
     simulation
         .clock_settings_mut()
         .set_stepping(evenstep::Stepping::Variable);
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     let mut hooks = BadFrames::default();
     let (mut failed, mut panicked) = (0, 0);
     for _ in 0..60 {
@@ -749,7 +749,7 @@ fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
                 assert!(panicking != name || step.tick != 4, "the hook panics");
                 Ok(())
             });
-            let mut overlap = Overlap::new(simulation);
+            let mut overlap = Overlap::new(simulation).unwrap();
             frames(
                 &mut overlap,
                 &mut game,
@@ -776,7 +776,7 @@ fn it_ends_in_every_state() {
     for state in 0..8 {
         in_time(move || {
             let (simulation, _) = above_a_floor();
-            let mut overlap = Overlap::new(simulation);
+            let mut overlap = Overlap::new(simulation).unwrap();
             let mut game = Game::idle();
             match state {
                 0 => (),
@@ -813,7 +813,7 @@ fn it_ends_in_every_state() {
         });
         in_time(move || {
             let (simulation, _) = flyer_in_space();
-            let mut overlap = Overlap::new(simulation);
+            let mut overlap = Overlap::new(simulation).unwrap();
             frames(&mut overlap, &mut Game::idle(), state);
         });
     }
@@ -823,7 +823,7 @@ fn it_ends_in_every_state() {
 fn one_drives_another_in_its_hooks() {
     let (simulation, key) = flyer_in_space();
     let (other, other_key) = flyer_in_space();
-    let inner = Arc::new(Mutex::new(Overlap::new(other)));
+    let inner = Arc::new(Mutex::new(Overlap::new(other).unwrap()));
     let shared = Arc::clone(&inner);
     let mut game = Game::new(move |simulation, step, when| {
         let mut inner = shared.lock().unwrap();
@@ -835,7 +835,7 @@ fn one_drives_another_in_its_hooks() {
         }
         Ok(())
     });
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     for _ in 0..20 {
         overlap.frame(MS(10), &mut game).unwrap();
     }
@@ -847,7 +847,7 @@ fn one_drives_another_in_its_hooks() {
 #[test]
 fn a_frame_inside_a_hook_makes_no_step_twice() {
     let (simulation, key) = flyer_in_space();
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     let mut game = Game::once(Before, 5, |simulation| {
         simulation.advance(MS(20), |_, _| ());
     });
@@ -956,7 +956,7 @@ fn the_same_frames_are_those_of_one_thread() {
             _ => (&OTHERS[3..], &OTHERS[..3]),
         };
         let mut alone = simulation.clone();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         overlap.set_slack([1.0, 0.5, 0.0][seed as usize / 4 % 3]);
         let [mut game, mut reference] = [(); 2].map(|()| Changing {
             key,
@@ -993,7 +993,7 @@ fn the_same_frames_are_those_of_one_thread() {
 #[test]
 fn pauses_neither_lose_nor_gain_time() {
     let (simulation, _) = flyer_in_space();
-    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     for _ in 0..200 {
         overlap.frame(MS(1), &mut game).unwrap();
         overlap.simulation().pause();
@@ -1010,7 +1010,7 @@ fn pauses_neither_lose_nor_gain_time() {
 fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
     for is_in_hook in [false, true] {
         let (simulation, key) = flyer_in_space();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = if is_in_hook {
             Game::new(|simulation, step, when| {
                 // A hook after the step is called a step later, when frames of the old speed have waited for it.
@@ -1051,7 +1051,7 @@ fn steps_slower_than_a_period_leave_the_game_its_frames() {
         .clock_settings_mut()
         .set_max_steps_per_frame(Some(1));
     let mut alone = simulation.clone();
-    let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     for number in 0..100 {
         // Each frame has waited for a step of 25 ms.
         let view = overlap.frame(MS(25), &mut game).unwrap();
@@ -1072,7 +1072,7 @@ fn frames_of_several_steps_are_shown_one_step_later_than_in_one_thread() {
     for slack in [1.0f32, 0.5, 0.0] {
         let (simulation, key) = flyer_in_space();
         let mut alone = simulation.clone();
-        let (mut overlap, mut game) = (Overlap::new(simulation), Game::idle());
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         overlap.set_slack(slack);
         for number in 0..100 {
             let view = overlap.frame(MS(33), &mut game).unwrap();

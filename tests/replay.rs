@@ -507,7 +507,7 @@ mod on_threads {
     #[test]
     fn a_runner_is_recorded_by_its_hooks() {
         let (simulation, recorded, made) = recorded();
-        let runner = Runner::new(simulation, recorded, RunnerSettings::default());
+        let runner = Runner::new(simulation, recorded, RunnerSettings::default()).unwrap();
         while made.recv().expect("it makes steps") < 60 {}
         let (simulation, recorded) = runner.stop();
         assert_replays(&simulation, recorded.recorder);
@@ -519,7 +519,7 @@ mod on_threads {
     #[test]
     fn an_overlap_is_recorded_by_its_hooks() {
         let (simulation, mut recorded, _made) = recorded();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         // The limit of frame time is the only one that counts here.
         for _ in 0..800 {
             overlap.frame(MS(7), &mut recorded).unwrap();
@@ -564,7 +564,7 @@ mod on_threads {
                 (simulation.advance_with(Duration::ZERO, &mut recorded)).unwrap();
                 return recorded.recorder.finish().unwrap();
             }
-            let mut overlap = Overlap::new(simulation);
+            let mut overlap = Overlap::new(simulation).unwrap();
             for number in 0..300 {
                 if number % 50 == 40 {
                     overlap.simulation().pause();

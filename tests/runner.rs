@@ -78,7 +78,7 @@ fn the_bits_are_those_of_one_thread() {
     let (mut game, made) = Game::new();
     game.pushed = Some(keys[4]);
     let mut alone = simulation.clone();
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let mut shown = 0;
     frames(&mut runner, |runner| {
         let view = runner.frame();
@@ -103,7 +103,7 @@ fn the_bits_are_those_of_one_thread() {
 fn a_thread_ends_in_every_state() {
     let start = || {
         let (game, made) = Game::new();
-        let runner = Runner::new(space(1_000), game, RunnerSettings::default());
+        let runner = Runner::new(space(1_000), game, RunnerSettings::default()).unwrap();
         (runner, made)
     };
     drop(start());
@@ -120,7 +120,7 @@ fn a_thread_ends_in_every_state() {
     assert!(simulation.clock().settings().is_paused());
     // One step a second: it does not wait for it.
     let (game, _made) = Game::new();
-    let runner = Runner::new(space(1), game, RunnerSettings::default());
+    let runner = Runner::new(space(1), game, RunnerSettings::default()).unwrap();
     assert_eq!(runner.stop().0.tick(), 0);
     // With much to do.
     let (runner, _made) = start();
@@ -143,7 +143,7 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation.insert(body.can_sleep(false), scenes::ball());
     let (game, made) = Game::new();
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     until(&made, 0);
     runner.call(|simulation, _| simulation.pause()).unwrap();
     let (tick, paused) = runner
@@ -186,7 +186,7 @@ fn nobody_waits_for_a_deadline_that_is_a_day_away() {
             simulation
                 .clock_settings_mut()
                 .set_rate(Rate::fraction(1, 86_400).unwrap());
-            let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+            let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
             runner.frame();
             let answer = runner.ask(Simulation::tick).unwrap();
             let tick = is_stopped.then(|| runner.stop().0.tick());
@@ -201,7 +201,7 @@ fn nobody_waits_for_a_deadline_that_is_a_day_away() {
 #[test]
 fn a_question_that_takes_its_time_is_waited_for_when_it_ends() {
     let (game, made) = Game::new();
-    let runner = Runner::new(space(1_000), game, RunnerSettings::default());
+    let runner = Runner::new(space(1_000), game, RunnerSettings::default()).unwrap();
     until(&made, 3);
     let (go_on, wait) = channel::<()>();
     let (begun, has_begun) = channel();
@@ -282,7 +282,8 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
                 });
                 simulation.insert_force_generator(key, force).unwrap();
             }
-            let mut runner = Runner::new(simulation, Panicking(panics), RunnerSettings::default());
+            let mut runner =
+                Runner::new(simulation, Panicking(panics), RunnerSettings::default()).unwrap();
             if panics == Call {
                 frames(&mut runner, |runner| runner.frame().tick() > 5);
                 runner.call(|_, _| panic!("it panics")).unwrap();
@@ -326,7 +327,7 @@ fn a_full_queue_hands_the_call_back() {
     let (game, _made) = Game::new();
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
-    let runner = Runner::new(space(1), game, settings);
+    let runner = Runner::new(space(1), game, settings).unwrap();
     // Nothing more is taken while this one runs.
     let (begun, has_begun) = channel();
     let (go_on, wait) = channel::<()>();
@@ -372,7 +373,7 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
     let mut simulation = space(100);
     let key = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
     let (game, _made) = Game::new();
-    let runner = Runner::new(simulation, game, RunnerSettings::default());
+    let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     for i in 1..5u8 {
         let x = 10.0 * f32::from(i);
         runner
@@ -425,7 +426,7 @@ fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
     simulation.set_rewind_limits(3, usize::MAX);
     let (mut game, _made) = Game::new();
     game.panics_at = Some(20);
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let mut failures = Vec::new();
     frames(&mut runner, |runner| {
         runner.frame();
@@ -458,7 +459,7 @@ fn events_come_once_each_and_with_their_picture() {
     );
     let key = simulation.insert(scenes::flyer(), scenes::ball());
     let (game, made) = Game::new();
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let mut events = Vec::new();
     frames(&mut runner, |runner| {
         runner.frame();
@@ -487,7 +488,7 @@ fn scenes_with_everything_run_on_a_thread() {
         .clock_settings_mut()
         .set_rate(Rate::hz(500).unwrap());
     game.simulation.shift_origin(Vector::X).unwrap();
-    let mut runner = Runner::new(game.simulation, game.script, RunnerSettings::default());
+    let mut runner = Runner::new(game.simulation, game.script, RunnerSettings::default()).unwrap();
     let (mut frames_made, mut moved) = (0, 0);
     frames(&mut runner, |runner| {
         let view = runner.frame();
@@ -508,7 +509,7 @@ fn scenes_with_everything_run_on_a_thread() {
 fn a_state_is_saved_on_the_thread_and_read_again() {
     let (simulation, key) = scenes::flyer_in_space();
     let (game, made) = Game::new();
-    let runner = Runner::new(simulation, game, RunnerSettings::default());
+    let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let spawned = runner
         .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
         .unwrap();
@@ -541,7 +542,7 @@ fn owners_join_an_ecs_with_a_runner() {
     let mut simulation = space(100);
     let flyer = || RigidBodyBuilder::dynamic().linvel(Vector::X);
     owners.insert(simulation.insert(flyer(), scenes::ball()), 0);
-    let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default()).unwrap();
     let at = flyer().translation(Vector::Y * 9.0);
     let spawned = [(); 2].map(|()| runner.spawn(at.clone(), [scenes::ball()]).unwrap());
     // What is asked after it is answered after it.

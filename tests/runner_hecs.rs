@@ -53,7 +53,7 @@ fn a_level_goes_to_a_thread_with_its_entities() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     let (entity, key) = entities.spawn(&mut world, &mut simulation, flyer(), scenes::ball(), ());
-    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     // Before the first frame nothing is shown, and nothing is lost.
     entities.sync(&mut world, &mut runner);
     assert!(world.satisfies::<(&Body, &RenderPose)>(entity));
@@ -92,7 +92,7 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
     }
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
-    let mut runner = Runner::new(simulation, Idle, settings);
+    let mut runner = Runner::new(simulation, Idle, settings).unwrap();
     // Half of them by hand.
     let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
     for entity in &all[25..] {
@@ -120,7 +120,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     };
     let mut simulation = space(100);
     level(&mut world, &mut entities, &mut simulation, 5_000);
-    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     runner.frame();
     entities.sync(&mut world, &mut runner);
     // Half of them by hand.
@@ -144,7 +144,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     let (mut simulation, idle) = runner.stop();
     let tick = simulation.tick();
     level(&mut world, &mut entities, &mut simulation, 10_000);
-    let mut runner = Runner::new(simulation, idle, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, idle, RunnerSettings::default()).unwrap();
     let count = runner.ask(|simulation| (simulation.tick(), simulation.bodies().count()));
     let (_, (next, count)) = count.unwrap().wait(PATIENCE).unwrap();
     assert!(next > tick);
@@ -159,7 +159,7 @@ fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns()
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
     let (entity, key) = entities.spawn(&mut world, &mut simulation, flyer(), scenes::ball(), ());
-    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     runner
         .call(move |simulation, _| drop(simulation.remove(key)))
         .unwrap();

@@ -606,7 +606,7 @@ fn play(mut simulation: Simulation) {
     let key = simulation.insert(RigidBodyBuilder::dynamic(), ball());
     simulation.advance(MS(40), |_, _| ());
     simulation.remove(key);
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     for _ in 0..3 {
         let _ = overlap.frame(MS(20), &mut Idle);
     }

@@ -180,7 +180,7 @@ impl Hooks for Game {
 fn the_steps_on_a_thread_are_frames_of_it() {
     LazyLock::force(&ENTERED);
     let (steps, made) = std::sync::mpsc::channel();
-    let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default());
+    let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default()).unwrap();
     let patience = Duration::from_secs(60);
     let (thread, _) = made.recv_timeout(patience).expect("a step is made");
     // Ends the thread, after the step at hand.

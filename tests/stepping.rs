@@ -454,11 +454,11 @@ fn frames_of_all_time_end_no_host() {
         }
     });
     assert_eq!(simulation.clock().real_time(), most);
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     for frame_time in [Duration::ZERO, MS(20), most] {
         overlap.frame(frame_time, &mut Idle).unwrap();
     }
-    let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default());
+    let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default()).unwrap();
     let question = runner.ask(Simulation::tick).unwrap();
     runner.frame();
     let call = |simulation: &mut Simulation, _: &mut Idle| simulation.pause();

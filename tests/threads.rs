@@ -199,7 +199,7 @@ fn the_same_input_by_tick_makes_the_same_bits_in_one_thread_beside_it_and_on_ano
     let alone = alone();
     for stalls in [0, 300] {
         let (simulation, mut beside, _made) = game(500, stalls);
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         for number in 0.. {
             stall(number, stalls);
             let frame_time = Duration::from_micros(number * 7_919 % 5_000);
@@ -212,7 +212,7 @@ fn the_same_input_by_tick_makes_the_same_bits_in_one_thread_beside_it_and_on_ano
         drop(overlap);
 
         let (simulation, game, made) = game(500, stalls);
-        let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+        let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
         let start = runner.now();
         let (mut number, mut last) = (0, 0.0);
         while made.try_iter().all(|tick| tick + 1 < STEPS as u64) {
@@ -290,7 +290,7 @@ fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
         type Error = Infallible;
     }
     let (simulation, keys, flyer) = row();
-    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     let mut shown = Shown::default();
     let mut sent = 0;
     let mut origins = vec![Vector::ZERO];
@@ -354,7 +354,7 @@ impl Hooks for Shifts {
 fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
     for (after, every) in [(true, 7), (true, 1), (false, 7), (false, 1)] {
         let (simulation, keys, flyer) = row();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Shifts {
             after,
             every,
@@ -377,7 +377,7 @@ fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
 #[test]
 fn an_origin_shifted_between_two_frames_comes_with_the_step() {
     let (simulation, keys, flyer) = row();
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     let mut idle = Shifts {
         after: false,
         every: u64::MAX,
@@ -439,14 +439,14 @@ fn a_teleported_body_is_never_shown_between() {
         x
     };
     let (simulation, body, _) = places();
-    let mut overlap = Overlap::new(simulation.clone());
+    let mut overlap = Overlap::new(simulation.clone()).unwrap();
     let mut seen = Vec::new();
     for number in 0..300u64 {
         let Ok(view) = overlap.frame(MS(number % 7), &mut Jumps(body));
         seen.push(check(view.pose(body)));
     }
     assert!(seen.contains(&30.0));
-    let mut runner = Runner::new(simulation, Jumps(body), RunnerSettings::default());
+    let mut runner = Runner::new(simulation, Jumps(body), RunnerSettings::default()).unwrap();
     let start = runner.now();
     while runner.frame().tick() < 40 {
         assert!(runner.now() - start < PATIENCE, "never");
@@ -474,7 +474,7 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
         type Error = Infallible;
     }
     let (simulation, _, lift) = places();
-    let mut runner = Runner::new(simulation.clone(), Idle, RunnerSettings::default());
+    let mut runner = Runner::new(simulation.clone(), Idle, RunnerSettings::default()).unwrap();
     let start = runner.now();
     for (i, height) in FLOORS.into_iter().enumerate() {
         // Another one on the way, before the one that counts.
@@ -501,7 +501,7 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
     let (stopped, _) = runner.stop();
     assert_eq!(stopped.body(lift).unwrap().position(), &floor(FLOORS[2]));
 
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     for height in FLOORS {
         let there = overlap.simulation().clock().time() + MS(150);
         let mut last = overlap.view().pose(lift);

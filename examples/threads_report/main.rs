@@ -209,7 +209,8 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
     let (simulation, marker) = scene(count);
     let clock = simulation.clock();
     let ahead = clock.real_time().as_secs_f64() - clock.time().as_secs_f64();
-    let mut runner = Runner::new(simulation, Steps::new(marker), settings);
+    let mut runner =
+        Runner::new(simulation, Steps::new(marker), settings).expect("a thread to measure");
     let (start, real_start) = (Instant::now(), runner.now());
     let mut button = Button::new();
     run.starved = at_144_hz(length, &mut run, |run, is_measured| {
@@ -249,7 +250,7 @@ fn overlapped(count: usize, slack: f32, length: Duration) -> Run {
     let (simulation, marker) = scene(count);
     let clock = simulation.clock();
     let ahead = clock.real_time().as_secs_f64() - clock.time().as_secs_f64();
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).expect("a thread to measure");
     overlap.set_slack(slack);
     let mut steps = Steps::new(marker);
     let (mut last, mut button) = (Instant::now(), Button::new());

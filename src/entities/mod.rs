@@ -191,7 +191,7 @@ impl Entities {
     /// #     type Error = std::convert::Infallible;
     /// # }
     /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-    /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+    /// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
     /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// let at = body.translation(Vector::Y);
     /// let (entity, spawned) = entities.try_spawn(&mut world, &runner, at, collider, ())?;

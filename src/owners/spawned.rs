@@ -18,7 +18,7 @@ use crate::simulation::Simulation;
 /// # impl Hooks for Game {
 /// #     type Error = std::convert::Infallible;
 /// # }
-/// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+/// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
 /// let rocket = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.5)])?;
 /// let launched = rocket.clone();
 /// runner.call(move |simulation, _| {

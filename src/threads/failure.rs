@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 
 /// What went wrong on the physics' thread: from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
@@ -101,9 +102,73 @@ impl<T> SendError<T> {
     }
 }
 
+/// Why [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new) did not start: the system starts no
+/// thread, as in a browser. It contains what was given, which goes on as if no thread had been wanted.
+///
+/// ```
+/// use evenstep::Simulation;
+/// use evenstep::threads::Overlap;
+///
+/// enum Physics {
+///     OnAThread(Overlap),
+///     Here(Simulation),
+/// }
+///
+/// let physics = match Overlap::new(Simulation::default()) {
+///     Ok(overlap) => Physics::OnAThread(overlap),
+///     Err(error) => Physics::Here(error.into_given()),
+/// };
+/// # assert!(matches!(physics, Physics::OnAThread(_)));
+/// ```
+#[derive(thiserror::Error)]
+#[error(
+    "the system starts no thread for the physics: step the simulation that this error contains in the game's own thread"
+)]
+pub struct StartError<T> {
+    /// In a box: a result with a whole simulation in it is large wherever it is passed on.
+    given: Box<T>,
+    source: io::Error,
+}
+
+impl<T> fmt::Debug for StartError<T> {
+    /// Without what was given, which may be any game.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartError")
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> StartError<T> {
+    pub(super) fn new(given: T, source: io::Error) -> Self {
+        let given = Box::new(given);
+        Self { given, source }
+    }
+
+    /// What was given: the simulation, of a [`Runner`](super::Runner) with its hooks.
+    #[must_use]
+    pub fn into_given(self) -> T {
+        *self.given
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::error::Error;
+
+    struct Game;
+
+    #[test]
+    fn a_thread_that_did_not_start_says_what_to_do_and_why() {
+        let error = StartError::new(Game, io::Error::other("no more threads"));
+        let text = error.to_string();
+        assert!(
+            text.ends_with("step the simulation that this error contains in the game's own thread")
+        );
+        assert_eq!(error.source().unwrap().to_string(), "no more threads");
+        assert!(format!("{error:?}").ends_with(", .. }"), "{error:?}");
+    }
 
     #[test]
     fn failures_say_what_went_wrong_where() {

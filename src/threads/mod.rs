@@ -3,6 +3,8 @@
 //! A [`Runner`] steps a simulation by the wall clock; its hooks run there, and neither side waits for the other. An
 //! [`Overlap`] makes each step while the game draws; its hooks stay on the game's thread. Both show frames through a
 //! [`View`]. The chapter on threads of the book compares them.
+//!
+//! A browser starts no thread for them: there both return a [`StartError`], which contains the simulation.
 
 // What can be set.
 mod settings;
@@ -10,6 +12,8 @@ mod settings;
 mod failure;
 // The types of std that tests replace.
 mod sync;
+// The start of a thread, where there are any.
+mod start;
 // From the physics to the game.
 mod mailbox;
 // From the game to the physics.
@@ -30,7 +34,7 @@ mod overlap;
 mod with_hecs;
 
 pub use crate::owners::Spawned;
-pub use failure::{Failure, SendError};
+pub use failure::{Failure, SendError, StartError};
 pub use overlap::Overlap;
 pub use physics::Call;
 pub use runner::{Answer, Runner};

@@ -1,8 +1,9 @@
 //! The simulation on a thread of its own, by the wall clock: the only place here that reads one.
 
+use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::{Builder, JoinHandle};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::key::BodyKey;
@@ -14,8 +15,9 @@ use rapier::geometry::Collider;
 use super::mailbox::{Mailbox, discard};
 use super::orders::{OrderSender, orders};
 use super::physics::{Call, Order, Physics};
+use super::start::{Work, spawn};
 use super::view::View;
-use super::{Failure, RunnerSettings, SendError, Spawned};
+use super::{Failure, RunnerSettings, SendError, Spawned, StartError};
 
 /// The answer to a question, once there is one: from [`Runner::ask`].
 #[derive(Debug)]
@@ -52,7 +54,7 @@ impl<T> Answer<T> {
 ///     type Error = std::convert::Infallible;
 /// }
 ///
-/// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+/// let mut runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
 /// let spawned = runner.spawn(body, [ColliderBuilder::ball(0.5)])?;
 /// // In the game's loop, once a frame:
@@ -88,13 +90,13 @@ impl<T> Answer<T> {
 /// #     type Error = std::convert::Infallible;
 /// # }
 /// # let settings = RunnerSettings::default();
-/// # let runner = Runner::new(Simulation::default(), Game, settings);
+/// # let runner = Runner::new(Simulation::default(), Game, settings)?;
 /// let (mut simulation, game) = runner.stop();
 /// let at = |x: f32| RigidBodyBuilder::fixed().translation(Vector::X * x);
 /// let level: Vec<BodyKey> = (0..5_000u16)
 ///     .map(|i| simulation.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
 ///     .collect();
-/// let runner = Runner::new(simulation, game, settings);
+/// let runner = Runner::new(simulation, game, settings)?;
 /// // One call removes all of it.
 /// runner.call(move |simulation, _| {
 ///     for key in level {
@@ -134,11 +136,14 @@ where
 {
     /// `None` once it is to end.
     orders: Option<OrderSender<Order<H>>>,
-    thread: Option<JoinHandle<(Simulation, H)>>,
+    thread: Option<JoinHandle<Option<Ended<H>>>>,
     pub(super) mailbox: Arc<Mailbox<H::Error>>,
     pub(super) view: View<H::Error>,
     clock: WallClock,
 }
+
+/// What is left when a thread has ended.
+type Ended<H> = (Simulation, H);
 
 /// The wall clock, as the simulation's real time.
 #[derive(Clone, Copy, Debug)]
@@ -169,18 +174,38 @@ where
 {
     /// Starts a thread that steps `simulation` from now on.
     ///
-    /// # Panics
-    /// If the system cannot start a thread.
-    #[must_use]
-    pub fn new(simulation: Simulation, hooks: H, settings: RunnerSettings) -> Self {
-        let (mut runner, mut physics) = Self::without_thread(simulation, hooks, settings);
-        let clock = runner.clock;
-        let thread = Builder::new().name("physics".into()).spawn(move || {
+    /// # Errors
+    /// [`StartError`], with the simulation and the hooks, if the system starts no thread.
+    pub fn new(
+        simulation: Simulation,
+        hooks: H,
+        settings: RunnerSettings,
+    ) -> Result<Self, StartError<(Simulation, H)>> {
+        Self::start(simulation, hooks, settings, spawn)
+    }
+
+    pub(super) fn start(
+        simulation: Simulation,
+        hooks: H,
+        settings: RunnerSettings,
+        spawn: impl FnOnce(Work<Option<Ended<H>>>) -> io::Result<JoinHandle<Option<Ended<H>>>>,
+    ) -> Result<Self, StartError<(Simulation, H)>> {
+        let (to, from) = channel();
+        let work = move || {
+            // Nothing comes if the other side has panicked.
+            let (mut physics, clock) = from.recv().ok()?;
             run(&mut physics, clock);
-            physics.end(clock.now())
-        });
-        runner.thread = Some(thread.expect("the system starts a thread for the physics"));
-        runner
+            Some(physics.end(clock.now()))
+        };
+        // First of all: without a thread the simulation stays as it is, and there may be no clock either.
+        let thread = match spawn(Box::new(work)) {
+            Ok(thread) => thread,
+            Err(source) => return Err(StartError::new((simulation, hooks), source)),
+        };
+        let (mut runner, physics) = Self::without_thread(simulation, hooks, settings);
+        runner.thread = Some(thread);
+        to.send((physics, runner.clock)).expect("the thread waits");
+        Ok(runner)
     }
 
     /// The game's side and the physics'.
@@ -239,7 +264,7 @@ where
     /// # impl Hooks for Game {
     /// #     type Error = std::convert::Infallible;
     /// # }
-    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
     /// runner.call(|simulation, _| simulation.pause())?;
     /// let paused = runner.ask(|simulation| simulation.clock().settings().is_paused())?;
     /// let (_, paused) = paused.wait(Duration::from_secs(60)).expect("no panic");
@@ -304,7 +329,7 @@ where
     /// # impl Hooks for Game {
     /// #     type Error = std::convert::Infallible;
     /// # }
-    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default());
+    /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
     /// let answer = runner.ask(Simulation::tick)?;
     /// // Once a frame; here, as long as it takes.
     /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).expect("no panic");
@@ -342,7 +367,7 @@ where
     /// # }
     /// let mut simulation = Simulation::default();
     /// simulation.set_rewind_limits(10, usize::MAX);
-    /// let mut runner = Runner::new(simulation, Game, RunnerSettings::default());
+    /// let mut runner = Runner::new(simulation, Game, RunnerSettings::default())?;
     /// runner.ask(|_| ())?.wait(Duration::from_secs(60)); // a step is made
     /// runner.call(|_, _| panic!("a bug"))?;
     /// let failures = loop {
@@ -421,7 +446,8 @@ where
         self.orders = None;
         let thread = self.thread.take().expect("only this takes it");
         match thread.join() {
-            Ok((mut simulation, hooks)) => {
+            Ok(ended) => {
+                let (mut simulation, hooks) = ended.expect("it was given a simulation");
                 discard(self.failures());
                 simulation.put_screen(self.view.take_screen());
                 (simulation, hooks)

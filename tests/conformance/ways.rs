@@ -67,7 +67,7 @@ fn rolled_back<S: Scene>(mut simulation: Simulation, mut game: Game<S>) -> Outco
 }
 
 fn overlapped<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Outcome<S> {
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     for frame_time in frame_times() {
         overlap.frame(frame_time, &mut game)?;
     }
@@ -77,7 +77,7 @@ fn overlapped<S: Scene>(simulation: Simulation, mut game: Game<S>) -> Outcome<S>
 fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Outcome<S> {
     // As fast as it can: the time of steps that it cannot make is dropped.
     simulation.set_speed(100.0).unwrap();
-    let mut runner = Runner::new(simulation, game, RunnerSettings::default());
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let long = Duration::from_secs(60);
     while let Some((tick, ())) = runner.ask(|_| ()).unwrap().wait(long)
         && tick < STEPS

@@ -19,6 +19,8 @@ use crate::tape::Tape;
 /// A scene under a strategy.
 pub struct Half {
     strategy: Strategy,
+    /// Why it is on this thread, if it should be on another one.
+    trouble: Option<String>,
     /// `None` only while it moves from one thread to another.
     host: Option<Host>,
     report: Report,
@@ -60,6 +62,16 @@ enum Host {
         runner: Box<Runner<Player>>,
         answer: Option<Receiver<Report>>,
     },
+}
+
+impl Host {
+    fn here(mut simulation: Simulation, player: Player) -> Self {
+        // A runner lifts this limit.
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::from_millis(250));
+        Self::Here(Box::new((simulation, player)))
+    }
 }
 
 /// What is known of the simulation, beside the poses: of one on another thread, a little late.
@@ -105,6 +117,7 @@ impl Half {
         let report = Report::of(&simulation, &player, Looks::new(), false);
         let mut half = Self {
             strategy: Strategy::Latest,
+            trouble: None,
             host: Some(Host::Here(Box::new((simulation, player)))),
             report,
             shown: Shown::default(),
@@ -127,9 +140,16 @@ impl Half {
         self.strategy
     }
 
+    /// Why it is not on a thread of its own, though its strategy is [`Strategy::Threaded`].
+    #[must_use]
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
     /// Has it go on by another strategy.
     pub fn set_strategy(&mut self, strategy: Strategy) {
         self.strategy = strategy;
+        self.trouble = None;
         let (mut simulation, player) = match self.host.take().expect("it is put back below") {
             Host::Here(here) => *here,
             Host::Thread { runner, .. } => runner.stop(),
@@ -138,17 +158,25 @@ impl Half {
         // A runner that is stopped forgets what waits for its next step.
         self.pace.apply(&mut simulation);
         self.host = Some(if strategy == Strategy::Threaded {
-            Host::Thread {
-                runner: Box::new(Runner::new(simulation, player, RunnerSettings::default())),
-                answer: None,
-            }
+            self.on_a_thread(simulation, player)
         } else {
-            // A runner lifts this limit.
-            simulation
-                .clock_settings_mut()
-                .set_max_frame_time(Duration::from_millis(250));
-            Host::Here(Box::new((simulation, player)))
+            Host::here(simulation, player)
         });
+    }
+
+    /// On a thread of its own; where the system starts none, as in a browser, on this one.
+    fn on_a_thread(&mut self, simulation: Simulation, player: Player) -> Host {
+        match Runner::new(simulation, player, RunnerSettings::default()) {
+            Ok(runner) => Host::Thread {
+                runner: Box::new(runner),
+                answer: None,
+            },
+            Err(error) => {
+                self.trouble = Some("no thread starts here: it is stepped between frames".into());
+                let (simulation, player) = error.into_given();
+                Host::here(simulation, player)
+            }
+        }
     }
 
     /// Does something to the simulation and the game: at once here, between two steps on a thread, and there not

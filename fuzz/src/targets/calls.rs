@@ -308,7 +308,7 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
     }
     check(player, "pull");
     let (simulation, mut player) = begin();
-    let mut overlap = Overlap::new(simulation);
+    let mut overlap = Overlap::new(simulation).unwrap();
     while player.0.before.len() < TICKS as usize {
         let Ok(view) = overlap.frame(FRAME / 2, &mut player);
         let _ = view.moved().len();
@@ -318,7 +318,7 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
     tally.operations += 3 * TICKS;
     if by_wall_clock {
         let (simulation, player) = begin();
-        let mut runner = Runner::new(simulation, player, RunnerSettings::default());
+        let mut runner = Runner::new(simulation, player, RunnerSettings::default()).unwrap();
         // Answered after a step.
         let tick = || runner.ask(|_| ()).ok()?.wait(Duration::from_secs(60));
         while tick().is_some_and(|(tick, ())| tick < TICKS + 2) {

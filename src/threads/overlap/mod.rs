@@ -6,10 +6,11 @@ mod frames;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::simulation::{Hooks, Simulation, or_none};
@@ -17,8 +18,9 @@ use crate::time::{ClockSettings, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::publisher::Publisher;
+use super::start::{Work, spawn};
 use super::view::View;
-use super::{RunnerSettings, Starved};
+use super::{RunnerSettings, StartError, Starved};
 
 /// A simulation whose steps are made by another thread while the game draws its frame.
 ///
@@ -40,7 +42,7 @@ use super::{RunnerSettings, Starved};
 /// let mut simulation = Simulation::default();
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
 /// let key = simulation.insert(body, ColliderBuilder::ball(0.5));
-/// let mut overlap = Overlap::new(simulation);
+/// let mut overlap = Overlap::new(simulation)?;
 /// for _ in 0..30 {
 ///     let view = overlap.frame(Duration::from_millis(7), &mut Game)?;
 ///     if let Some(pose) = view.pose(key) {
@@ -48,7 +50,7 @@ use super::{RunnerSettings, Starved};
 ///         assert!(pose.translation.x >= 0.0);
 ///     }
 /// }
-/// # Ok::<(), std::convert::Infallible>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Latency
@@ -71,7 +73,7 @@ pub struct Overlap {
     under_way: Option<UnderWay>,
     /// `None` once it is to end.
     to: Option<Sender<Job>>,
-    from: Receiver<(Simulation, Result<bool, Payload>)>,
+    from: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
     /// How long a step may take before frames wait for it: of a step.
@@ -100,6 +102,9 @@ struct UnderWay {
 /// A step to be made, with Rapier's own hooks.
 type Job = (Simulation, Option<Arc<dyn PhysicsHooks + Send + Sync>>);
 
+/// A step that was made, if nothing panicked.
+type Done = (Simulation, Result<bool, Payload>);
+
 type Payload = Box<dyn Any + Send>;
 
 impl fmt::Debug for Overlap {
@@ -114,25 +119,23 @@ impl fmt::Debug for Overlap {
 impl Overlap {
     /// Starts the other thread.
     ///
-    /// # Panics
-    /// If the system cannot start a thread.
-    #[must_use]
-    pub fn new(mut simulation: Simulation) -> Self {
-        let (to, jobs) = channel::<Job>();
+    /// # Errors
+    /// [`StartError`], with the simulation, if the system starts no thread.
+    pub fn new(simulation: Simulation) -> Result<Self, StartError<Simulation>> {
+        Self::start(simulation, spawn)
+    }
+
+    pub(super) fn start(
+        mut simulation: Simulation,
+        spawn: impl FnOnce(Work<()>) -> io::Result<JoinHandle<()>>,
+    ) -> Result<Self, StartError<Simulation>> {
+        let (to, jobs) = channel();
         let (done, from) = channel();
-        let thread = Builder::new().name("physics".into()).spawn(move || {
-            for (mut simulation, hooks) in jobs {
-                let step = || {
-                    // Hooks may panic where they are dropped, too.
-                    let hooks = hooks;
-                    simulation.make_shown_step(or_none(hooks.as_deref()))
-                };
-                let result = catch_unwind(AssertUnwindSafe(step));
-                if done.send((simulation, result)).is_err() {
-                    return;
-                }
-            }
-        });
+        // First of all: without a thread the simulation stays as it is.
+        let thread = match spawn(Box::new(move || make_steps(jobs, &done))) {
+            Ok(thread) => thread,
+            Err(source) => return Err(StartError::new(simulation, source)),
+        };
         let settings = RunnerSettings {
             slack: 1.0,
             ..RunnerSettings::default()
@@ -147,7 +150,7 @@ impl Overlap {
             under_way: None,
             to: Some(to),
             from,
-            thread: Some(thread.expect("the system starts a thread for the physics")),
+            thread: Some(thread),
             slack: 1.0,
             waiting: VecDeque::new(),
             before: None,
@@ -155,7 +158,7 @@ impl Overlap {
         };
         overlap.publish();
         overlap.view.begin();
-        overlap
+        Ok(overlap)
     }
 
     /// Call once a frame with the time that it took: starts the steps that can start, and returns what to show.
@@ -272,6 +275,21 @@ impl Drop for Overlap {
     }
 }
 
+/// The thread: until nobody can send jobs any more.
+fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
+    for (mut simulation, hooks) in jobs {
+        let step = || {
+            // Hooks may panic where they are dropped, too.
+            let hooks = hooks;
+            simulation.make_shown_step(or_none(hooks.as_deref()))
+        };
+        let result = catch_unwind(AssertUnwindSafe(step));
+        if done.send((simulation, result)).is_err() {
+            return;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -326,7 +344,7 @@ mod tests {
     fn it_shows_what_one_thread_does_a_step_later_and_makes_the_same_bits() {
         let (simulation, key) = flyer();
         let mut alone = simulation.clone();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let [mut game, mut reference] = [(); 2].map(|()| Game {
             key: Some(key),
             ..Game::default()
@@ -355,7 +373,7 @@ mod tests {
     fn input_is_shown_one_step_later_than_in_one_thread() {
         let (simulation, key) = flyer();
         let mut alone = simulation.clone();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let (mut game, mut reference) = (Game::default(), Game::default());
         let mut first = [None; 2];
         for ms in 0..100 {
@@ -376,7 +394,7 @@ mod tests {
     #[test]
     fn errors_pauses_and_access_leave_it_whole() {
         let (simulation, key) = flyer();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game {
             fails_at: Some(3),
             ..Game::default()
@@ -433,7 +451,7 @@ mod tests {
     #[test]
     fn a_limit_of_frame_time_counts_from_the_next_frame_on() {
         let (simulation, _) = flyer();
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::default();
         // While a step is under way, and while none is.
         for max in [30, 20] {
@@ -459,7 +477,7 @@ mod tests {
         simulation.physics_mut().remove_body(ends[1]);
         let joint = FixedJointBuilder::new();
         (simulation.physics_mut()).insert_impulse_joint(ends[0], ends[1], joint);
-        let mut overlap = Overlap::new(simulation);
+        let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::default();
         overlap.frame(MS(10), &mut game).unwrap();
         let frame = AssertUnwindSafe(|| {
@@ -491,7 +509,7 @@ mod tests {
 
     #[test]
     fn hooks_that_panic_where_they_are_dropped_end_no_thread() {
-        let mut overlap = Overlap::new(flyer().0);
+        let mut overlap = Overlap::new(flyer().0).unwrap();
         for tick in 1..4 {
             overlap.frame(MS(10), &mut GivesBomb).unwrap();
             let frame = AssertUnwindSafe(|| overlap.simulation().tick());

@@ -146,7 +146,12 @@ fn draw_deeds(ui: &mut Ui, app: &mut App) {
         ui.checkbox(&mut app.settings.has_overlay, "overlay");
         ui.checkbox(&mut app.settings.has_keys, "keys");
     });
-    if let Some(message) = &app.message {
+    let troubles = [0, 1].map(|side| app.half(side).trouble());
+    for message in troubles
+        .into_iter()
+        .chain([app.message.as_deref()])
+        .flatten()
+    {
         ui.label(message);
     }
 }

@@ -398,7 +398,7 @@ impl Host {
     fn new(simulation: Simulation, kind: u32) -> Self {
         match kind % 3 {
             0 => Self::Loop(simulation.into()),
-            1 => Self::Overlap(Overlap::new(simulation).into()),
+            1 => Self::Overlap(Overlap::new(simulation).unwrap().into()),
             _ => {
                 let now = simulation.clock().real_time();
                 Self::Runner(Both::new(simulation, Idle).into(), now)

@@ -1,0 +1,71 @@
+//! The start of a thread.
+
+use std::io;
+use std::thread::{Builder, JoinHandle};
+
+/// What a thread does, and returns when it ends.
+pub(super) type Work<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// A thread for the physics, if the system starts one.
+pub(super) fn spawn<T: Send + 'static>(work: Work<T>) -> io::Result<JoinHandle<T>> {
+    Builder::new().name("physics".into()).spawn(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::{Hooks, Simulation};
+    use crate::threads::physics::tests::flyer;
+    use crate::threads::{Overlap, Runner, RunnerSettings};
+    use crate::{BodyKey, Correction};
+    use rapier::math::{Pose, Vector};
+    use std::time::Duration;
+
+    /// [`spawn`] in a browser.
+    fn refuse<T>(_: Work<T>) -> io::Result<JoinHandle<T>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct Game(u32);
+
+    impl Hooks for Game {
+        type Error = std::convert::Infallible;
+    }
+
+    /// A simulation between two steps, whose body is shown beside its place after a rollback.
+    fn shown() -> Simulation {
+        let (mut simulation, key) = flyer();
+        simulation.set_rewind_limits(10, usize::MAX);
+        simulation.set_correction(Some(Correction::default()));
+        simulation.advance(Duration::from_millis(37), |_, _| ());
+        let again = simulation.resimulate(1, |simulation, _| {
+            simulation.apply_impulse(key, Vector::Y * 0.01).unwrap();
+        });
+        again.unwrap();
+        simulation
+    }
+
+    /// All that can be seen of it in some frames.
+    fn frames(mut simulation: Simulation) -> Vec<(u64, Vec<(BodyKey, Pose)>)> {
+        let mut frame = |millis| {
+            let frame = simulation.advance(Duration::from_millis(millis), |_, _| ());
+            (frame.number, simulation.moved().to_vec())
+        };
+        [0, 3, 7, 20, 400, 1].map(&mut frame).into()
+    }
+
+    #[test]
+    fn what_was_given_goes_on_as_if_no_thread_was_wanted() {
+        let simulation = shown();
+        let id = simulation.id();
+        let error = Overlap::start(simulation, refuse).unwrap_err();
+        let simulation = error.into_given();
+        assert_eq!(simulation.id(), id);
+        let settings = RunnerSettings::default();
+        let error = Runner::start(simulation, Game(7), settings, refuse).unwrap_err();
+        let (simulation, game) = error.into_given();
+        assert_eq!((simulation.id(), game), (id, Game(7)));
+        assert_eq!(frames(simulation), frames(shown()));
+    }
+}
