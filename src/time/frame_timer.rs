@@ -34,6 +34,8 @@ use std::time::Duration;
 pub struct FrameTimer {
     last: Duration,
     now: Duration,
+    /// The host's time that was left out last: from, to. It ends at `last` or before.
+    gap: (Duration, Duration),
 }
 
 impl FrameTimer {
@@ -43,15 +45,52 @@ impl FrameTimer {
         Self {
             last: start,
             now: Duration::ZERO,
+            gap: (start, start),
         }
     }
 
     /// The time since the last frame; zero if the host's clock was set back.
     pub fn frame(&mut self, host: Duration) -> Duration {
         let elapsed = host.saturating_sub(self.last);
-        self.last = host;
         self.now = self.now.saturating_add(elapsed);
+        self.go_to(host);
         elapsed
+    }
+
+    /// Leaves out the host's time since the last frame: the next one is counted from `host`.
+    ///
+    /// For time that the game does not want to simulate: a hidden browser tab, a suspended phone, a laptop that slept. Call it
+    /// once the game is seen again, before the next frame. Real time stands still in between, and a
+    /// [`stamp`](Self::stamp) of that time is the present.
+    ///
+    /// ```
+    /// # use evenstep::{FrameTimer, Simulation};
+    /// # use std::time::Duration;
+    /// # let ms = Duration::from_millis;
+    /// let (mut simulation, mut timer) = (Simulation::default(), FrameTimer::new(ms(0)));
+    /// simulation.advance(timer.frame(ms(100)), |_, _| ());
+    /// // The tab is hidden for a minute.
+    /// timer.resume(ms(60_100));
+    /// assert_eq!(timer.stamp(ms(30_000)), ms(100)); // a click in between
+    /// let frame = simulation.advance(timer.frame(ms(60_120)), |_, _| ());
+    /// assert_eq!((frame.steps, frame.dropped.frame_time), (1, ms(0)));
+    /// assert_eq!(simulation.clock().real_time(), ms(120));
+    /// ```
+    ///
+    /// Without it the minute is a frame. [`max_frame_time`](crate::ClockSettings::set_max_frame_time) then limits
+    /// what is simulated of that, 0.25 s by default: these steps are made, the rest is reported as
+    /// [dropped](crate::Frame::dropped), and real time goes on by all of it. Leave that limit for hitches,
+    /// which nobody announces.
+    pub fn resume(&mut self, host: Duration) {
+        let last = self.last;
+        self.go_to(host);
+        // Without a frame in between it is the same gap.
+        let begin = if self.gap.1 == last {
+            self.gap.0
+        } else {
+            last.min(host)
+        };
+        self.gap = (begin, host);
     }
 
     /// A moment of the host's clock on [real time](crate::Clock::real_time), for
@@ -60,6 +99,104 @@ impl FrameTimer {
     pub fn stamp(&self, host: Duration) -> Duration {
         let later = host.saturating_sub(self.last);
         let earlier = self.last.saturating_sub(host);
+        let left_out = self.gap.1.saturating_sub(host.max(self.gap.0));
+        let earlier = earlier.saturating_sub(left_out);
         self.now.saturating_add(later).saturating_sub(earlier)
+    }
+
+    /// Counts from `host`. What was left out before the clock was set back is by another clock.
+    fn go_to(&mut self, host: Duration) {
+        if host < self.last {
+            self.gap = (host, host);
+        }
+        self.last = host;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// At 20 ms of real time, after a gap from 1,000 to 5,000 ms of the host's.
+    fn resumed() -> FrameTimer {
+        let mut timer = FrameTimer::new(MS(980));
+        timer.frame(MS(1_000));
+        timer.resume(MS(5_000));
+        timer
+    }
+
+    fn stamps(timer: &FrameTimer, hosts: &[u64]) -> Vec<u128> {
+        let stamps = hosts.iter().map(|host| timer.stamp(MS(*host)).as_millis());
+        stamps.collect()
+    }
+
+    #[test]
+    fn a_gap_is_a_moment() {
+        let mut timer = resumed();
+        assert_eq!(
+            stamps(&timer, &[990, 1_000, 3_000, 5_000, 5_003]),
+            [10, 20, 20, 20, 23]
+        );
+        assert_eq!(timer.frame(MS(5_016)), MS(16));
+        // Later too, while input of that time may still come in.
+        assert_eq!(
+            stamps(&timer, &[990, 1_000, 3_000, 5_000, 5_003, 5_016]),
+            [10, 20, 20, 20, 23, 36]
+        );
+    }
+
+    #[test]
+    fn two_gaps_without_a_frame_are_one() {
+        let mut timer = resumed();
+        timer.resume(MS(5_000));
+        assert_eq!(timer, resumed());
+        timer.resume(MS(7_000));
+        assert_eq!(
+            stamps(&timer, &[990, 1_000, 3_000, 6_000, 7_000]),
+            [10, 20, 20, 20, 20]
+        );
+        assert_eq!(timer.frame(MS(7_016)), MS(16));
+        timer.resume(MS(9_000));
+        assert_eq!(stamps(&timer, &[7_010, 8_000, 9_001]), [30, 36, 37]);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_has_no_gap() {
+        for set_back in [FrameTimer::resume, |timer: &mut FrameTimer, host| {
+            assert_eq!(timer.frame(host), MS(0));
+        }] {
+            let mut timer = resumed();
+            set_back(&mut timer, MS(3_000));
+            assert_eq!(stamps(&timer, &[2_990, 3_000, 3_004]), [10, 20, 24]);
+            assert_eq!(timer.frame(MS(3_016)), MS(16));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn real_time_is_the_sum_of_all_frames(
+            calls in prop::collection::vec((any::<bool>(), 0..10_000u64, 0..10_000u64), 1..100),
+        ) {
+            let mut timer = FrameTimer::new(MS(5_000));
+            let mut sum = MS(0);
+            for (is_frame, host, stamped) in calls {
+                let before = timer.stamp(MS(host));
+                if is_frame {
+                    sum += timer.frame(MS(host));
+                    prop_assert!(sum >= before);
+                } else {
+                    timer.resume(MS(host));
+                }
+                prop_assert_eq!(timer.now, sum);
+                prop_assert_eq!(timer.stamp(MS(host)), sum);
+                // The order of what happened is that of its stamps, at no more than the clock's pace.
+                let two = [stamped, stamped + 7].map(|host| timer.stamp(MS(host)));
+                prop_assert!(two[0] <= two[1] && two[1] - two[0] <= MS(7));
+                prop_assert!(timer.gap.0 <= timer.gap.1 && timer.gap.1 <= timer.last);
+            }
+        }
     }
 }

@@ -149,6 +149,8 @@ pub fn run(input: &[u8], tally: &mut Tally) {
         Plain::Timer(mut timer) => {
             for time in [Duration::ZERO, MS(5), Duration::MAX, MS(7)] {
                 let _ = (timer.frame(time), timer.stamp(time));
+                timer.resume(Duration::MAX - time);
+                let _ = timer.stamp(time);
             }
         }
         Plain::Key(key) => {
