@@ -34,8 +34,8 @@ use super::snapping::Snapping;
 /// what the game did in between: input, a step more or less.
 ///
 /// # Browsers
-/// Browsers round the time stamps of frames. How uneven that makes the motion of a frame (root mean square), with one frame
-/// in a hundred missed:
+/// Browsers round the time stamps of frames. How uneven that makes the motion of a frame (root mean square), with one
+/// frame in a hundred missed:
 ///
 /// | stamps rounded to | without a filter | with one | shown late by, at most |
 /// | --- | --- | --- | --- |
@@ -45,7 +45,8 @@ use super::snapping::Snapping;
 /// | 16.67 ms, at 75 or 144 Hz | 7 to 8 ms | averaging over 64 frames: 1.4 ms | 35 ms |
 /// | 100 ms | 25 to 37 ms | averaging over 64 frames: 2 ms | 77 ms |
 ///
-/// An average spreads a missed frame over all its frames. Where stamps are finer than a frame, that is worse than no filter.
+/// An average spreads a missed frame over all its frames. Where stamps are finer than a frame, that is worse than no
+/// filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,

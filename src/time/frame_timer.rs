@@ -59,8 +59,8 @@ impl FrameTimer {
 
     /// Leaves out the host's time since the last frame: the next one is counted from `host`.
     ///
-    /// For time that the game does not want to simulate: a hidden browser tab, a suspended phone, a laptop that slept. Call it
-    /// once the game is seen again, before the next frame. Real time stands still in between, and a
+    /// For time that the game does not want to simulate: a hidden browser tab, a suspended phone, a laptop that slept.
+    /// Call it once the game is seen again, before the next frame. Real time stands still in between, and a
     /// [`stamp`](Self::stamp) of that time is the present.
     ///
     /// ```

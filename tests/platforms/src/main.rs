@@ -1,5 +1,5 @@
-//! The golden values as a program, and the start of threads: it panics if a bit differs, or a thread starts otherwise than it
-//! should.
+//! The golden values and the start of threads as a program: it panics if a bit differs, or if a thread starts where there
+//! are none.
 
 #[path = "../../golden.rs"]
 mod golden;
