@@ -10,6 +10,10 @@ mod clock;
 mod frame_timer;
 // Frame times as whole periods of a display.
 mod snapping;
+// Frame times as their average.
+mod averaging;
+// Whichever of both fits.
+mod automatic;
 // Noisy frame times in, even ones out.
 mod frame_filter;
 

@@ -42,6 +42,11 @@ impl Snapping {
         }
     }
 
+    /// For a display that is known better, or that has changed.
+    pub(super) fn set_period(&mut self, period: i128, tolerance: i128) {
+        (self.period, self.tolerance) = (period, tolerance);
+    }
+
     /// What to give out of `waiting`: the time taken in and not given out, of which this frame took `elapsed`.
     ///
     /// It leaves from minus the tolerance to less than a period.

@@ -1,0 +1,149 @@
+//! The filter that fits the last frames.
+
+use std::collections::VecDeque;
+
+use super::averaging::Averaging;
+use super::snapping::Snapping;
+
+/// So many frames are looked at,
+const FRAMES: usize = 64;
+/// from so many on,
+const FEWEST: usize = 32;
+/// and again after so many.
+const LOOK_EVERY: usize = 16;
+/// Of the frames, the part that may be zero before the timer counts as coarser than the display.
+const ZEROS: usize = 20;
+/// Of the frames, the part that may fit no whole number of periods.
+const MISFITS: usize = 8;
+/// How far off a whole number of periods a frame may be, in nanoseconds: as browsers round and jitter.
+const TOLERANCE: i128 = 2_000_000;
+/// Of time that waits while no filter fits, each frame gets one part in so many.
+const PAID_PARTS: i128 = 8;
+
+/// The last frames, in nanoseconds, and what fits them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Automatic {
+    last: VecDeque<i128>,
+    /// Frames since they were looked at.
+    unseen: usize,
+    fit: Fit,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Fit {
+    /// Frames of any length, or too few of them.
+    #[default]
+    Nothing,
+    Period(Snapping),
+    CoarseTimer(Averaging),
+}
+
+impl Automatic {
+    /// What to give out of `waiting`, as the filter does that fits.
+    pub(super) fn filter(&mut self, elapsed: i128, waiting: i128) -> i128 {
+        if self.last.len() == FRAMES {
+            self.last.pop_front();
+        }
+        self.last.push_back(elapsed);
+        self.unseen += 1;
+        if self.unseen >= LOOK_EVERY && self.last.len() >= FEWEST {
+            self.unseen = 0;
+            self.look();
+        }
+        match &mut self.fit {
+            Fit::Nothing => elapsed + (waiting - elapsed) / PAID_PARTS,
+            Fit::Period(snapping) => snapping.snap(elapsed, waiting),
+            Fit::CoarseTimer(averaging) => averaging.average(elapsed, waiting),
+        }
+    }
+
+    /// Keeps a filter that still fits, with what it knows of the frames.
+    fn look(&mut self) {
+        let zeros = self.last.iter().filter(|time| **time == 0).count();
+        if zeros * ZEROS > self.last.len() {
+            if !matches!(self.fit, Fit::CoarseTimer(_)) {
+                self.fit = Fit::CoarseTimer(Averaging::new(FRAMES));
+            }
+            return;
+        }
+        match (self.period(), &mut self.fit) {
+            (None, fit) => *fit = Fit::Nothing,
+            (Some(period), Fit::Period(snapping)) => {
+                snapping.set_period(period, tolerance(period));
+            }
+            (Some(period), fit) => {
+                *fit = Fit::Period(Snapping::new(period, tolerance(period)));
+            }
+        }
+    }
+
+    /// The time of one period of the display, if nearly all frames are whole numbers of it.
+    fn period(&self) -> Option<i128> {
+        let mut sorted: Vec<_> = self.last.iter().copied().collect();
+        sorted.sort_unstable();
+        let median = sorted[sorted.len() / 2];
+        let single = sorted
+            .iter()
+            .filter(|time| (**time - median).abs() * 2 < median);
+        let (count, sum) = single.fold((0, 0), |(count, sum), time| (count + 1, sum + time));
+        // None if the median is zero.
+        let period = i128::checked_div(sum, count).filter(|period| *period > 0)?;
+        let misfits = self.last.iter().filter(|time| {
+            let whole = ((*time + period / 2) / period).max(1) * period;
+            (*time - whole).abs() > tolerance(period)
+        });
+        (misfits.count() * MISFITS <= self.last.len()).then_some(period)
+    }
+}
+
+fn tolerance(period: i128) -> i128 {
+    TOLERANCE.min(period / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::FrameFilter;
+    use std::time::Duration;
+
+    const US: fn(u64) -> Duration = Duration::from_micros;
+
+    /// The last filtered times of a second of frames of that length, which a timer reads up to 0.5 ms late.
+    fn last_times(filter: &mut FrameFilter, period: u64) -> Vec<u64> {
+        let lateness = |frame: u64| frame * 7_919 % 500;
+        let frames = 1_000_000 / period;
+        let times = (1..=frames).map(|frame| period + lateness(frame) - lateness(frame - 1));
+        let filtered: Vec<_> = times.map(|time| filter.filter(US(time))).collect();
+        let last = &filtered[filtered.len() - 10..];
+        let micros = |time: &Duration| u64::try_from(time.as_micros()).unwrap();
+        last.iter().map(micros).collect()
+    }
+
+    #[test]
+    fn another_display_is_followed_within_a_second_or_two() {
+        let mut filter = FrameFilter::automatic();
+        for period in [16_667, 6_944, 33_333, 8_333, 16_667] {
+            last_times(&mut filter, period);
+            last_times(&mut filter, period);
+            for time in last_times(&mut filter, period) {
+                assert!(time.abs_diff(period) < 40, "{time} us of {period} us");
+            }
+        }
+    }
+
+    #[test]
+    fn frames_of_any_length_pass_without_delay() {
+        let mut filter = FrameFilter::automatic();
+        let (mut taken, mut given) = (Duration::ZERO, Duration::ZERO);
+        for frame in 0..500 {
+            let time = US(8_000 + frame * 7_919 % 15_000);
+            taken += time;
+            let filtered = filter.filter(time);
+            given += filtered;
+            assert!(
+                filtered.abs_diff(time) < US(1_000),
+                "{filtered:?} of {time:?}"
+            );
+            assert!(given.abs_diff(taken) < US(1_000));
+        }
+    }
+}
