@@ -42,9 +42,39 @@ pub trait Rules: Clone + Hash + 'static {
 /// The checksum of all that the next step depends on.
 #[must_use]
 pub fn checksum(simulation: &Simulation, game: &impl Rules) -> u64 {
-    let mut hasher = XxHash3_64::with_seed(simulation.checksum());
+    let mut hasher = PortableHasher(XxHash3_64::with_seed(simulation.checksum()));
     game.hash(&mut hasher);
     hasher.finish()
+}
+
+/// A hasher that is given the same bytes on every platform. `derive(Hash)` writes numbers in the processor's order of bytes,
+/// and lengths as `usize`, which has 4 bytes in a browser.
+struct PortableHasher(XxHash3_64);
+
+impl Hasher for PortableHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
 }
 
 /// What the game keeps beside the simulation.

@@ -9,7 +9,9 @@ mod random;
 pub mod game;
 // A bad line: delay, jitter, loss, an outage.
 pub mod line;
-// The same over UDP, for GGRS.
+// GGRS's messages, over whatever carries them.
+pub mod packets;
+// UDP by a bad line.
 pub mod udp;
 // GGRS and the simulation.
 pub mod rollback;

@@ -11,6 +11,7 @@ use clap::Parser;
 use evenstep::rapier3d::prelude::Vector;
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::line::Quality;
+use evenstep_netcode::packets::Packets;
 use evenstep_netcode::rollback::Peer;
 use evenstep_netcode::udp::LoopbackSocket;
 
@@ -144,16 +145,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         outage: length / 3..length / 3 + OUTAGE,
     };
     let now = Rc::new(Cell::new(Duration::ZERO));
-    let fingerprint = evenstep::fingerprint();
-    let socket = |seed| LoopbackSocket::bind(quality.clone(), seed, now.clone(), fingerprint);
-    let (one, other) = (socket(1)?, socket(2)?);
-    let addresses = [one.address()?, other.address()?];
-    let peer = |number, socket| {
-        let other = addresses[1 - number];
-        Peer::new(Arena::start(), number, socket, other, DISCONNECT)
-    };
+    let [one, other] = LoopbackSocket::pair(&quality, &now)?;
     let end = |number, socket| {
-        Ok::<_, Box<dyn Error>>(End::new(peer(number, socket)?, number, quality.outage.end))
+        let packets = Packets::new(socket, evenstep::fingerprint());
+        let peer = Peer::new(Arena::start(), number, packets, DISCONNECT)?;
+        Ok::<_, Box<dyn Error>>(End::new(peer, number, quality.outage.end))
     };
     let mut ends = [end(0, one)?, end(1, other)?];
     play(&mut ends, &now, length)?;

@@ -29,7 +29,6 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use evenstep::{Frame, RewindError, Simulation};
@@ -39,7 +38,7 @@ use ggrs::{
 };
 
 use crate::game::{Buttons, Rules, checksum};
-use crate::udp::{LoopbackSocket, OthersFingerprint};
+use crate::packets::{Carrier, OthersFingerprint, Packets};
 
 /// How many ticks GGRS predicts before it waits for the other end: so far back a rollback may go.
 pub const MAX_PREDICTION: usize = 8;
@@ -58,7 +57,8 @@ impl<G: Rules> Config for Netcode<G> {
     type Input = Buttons;
     type InputPredictor = PredictRepeatLast;
     type State = G;
-    type Address = SocketAddr;
+    /// There is one other end.
+    type Address = ();
 }
 
 /// Why a match cannot go on.
@@ -224,26 +224,25 @@ pub struct Peer<G: Rules> {
 }
 
 impl<G: Rules> Peer<G> {
-    /// The end of player `number`, 0 or 1, which plays against the one at `other`.
+    /// The end of player `number`, 0 or 1, which plays against the one that the packets go to.
     ///
     /// # Errors
     /// None but for a number that is no player's.
     pub fn new(
         start: (Simulation, G),
         number: usize,
-        socket: LoopbackSocket,
-        other: SocketAddr,
+        packets: Packets<impl Carrier + 'static>,
         disconnect_timeout: Duration,
     ) -> Result<Self, GgrsError> {
-        let fingerprints = socket.fingerprints();
+        let fingerprints = packets.fingerprints();
         let session = SessionBuilder::<Netcode<G>>::new()
             .with_max_prediction_window(MAX_PREDICTION)
             .with_input_delay(INPUT_DELAY)
             .with_desync_detection_mode(DesyncDetection::On { interval: 10 })
             .with_disconnect_timeout(disconnect_timeout)
             .add_player(PlayerType::Local, number)?
-            .add_player(PlayerType::Remote(other), 1 - number)?
-            .start_p2p_session(socket)?;
+            .add_player(PlayerType::Remote(()), 1 - number)?
+            .start_p2p_session(packets)?;
         Ok(Self {
             player: Player::new(start),
             desyncs: 0,

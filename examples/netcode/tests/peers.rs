@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::line::Quality;
+use evenstep_netcode::packets::Packets;
 use evenstep_netcode::rollback::{MAX_PREDICTION, MatchError, Peer};
 use evenstep_netcode::udp::{LoopbackSocket, Now};
 
@@ -13,26 +14,20 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 const LAST: u64 = 300;
 
 /// Two ends, which have these fingerprints.
-fn two_peers(quality: Quality, now: &Now, fingerprints: [u64; 2]) -> [Peer<Arena>; 2] {
-    let sockets = [0, 1].map(|number| {
-        let (quality, fingerprint) = (quality.clone(), fingerprints[number]);
-        let socket = LoopbackSocket::bind(quality, number as u64, now.clone(), fingerprint);
-        socket.expect("a free port")
-    });
-    let addresses = [1, 0].map(|other: usize| sockets[other].address().unwrap());
-    let mut number = 0..;
-    sockets.map(|socket| {
-        let number = number.next().unwrap();
-        let other = addresses[number];
-        Peer::new(Arena::start(), number, socket, other, MS(60_000)).unwrap()
-    })
+fn two_peers(quality: &Quality, now: &Now, fingerprints: [u64; 2]) -> [Peer<Arena>; 2] {
+    let [one, other] = LoopbackSocket::pair(quality, now).expect("free ports");
+    let peer = |number, socket| {
+        let packets = Packets::new(socket, fingerprints[number]);
+        Peer::new(Arena::start(), number, packets, MS(60_000)).unwrap()
+    };
+    [peer(0, one), peer(1, other)]
 }
 
 #[test]
 fn machines_that_round_in_different_ways_make_no_step() {
     let now = Now::default();
     let ours = evenstep::fingerprint();
-    let mut peers = two_peers(Quality::default(), &now, [ours, !ours]);
+    let mut peers = two_peers(&Quality::default(), &now, [ours, !ours]);
     let mut errors = [None, None];
     while errors.iter().any(Option::is_none) {
         now.set(now.get() + MS(10));
@@ -59,7 +54,7 @@ fn both_ends_agree_on_every_state_that_is_confirmed() {
         ..Quality::default()
     };
     let now = Now::default();
-    let mut peers = two_peers(quality, &now, [evenstep::fingerprint(); 2]);
+    let mut peers = two_peers(&quality, &now, [evenstep::fingerprint(); 2]);
     while peers
         .iter()
         .any(|peer| peer.confirmed_checksum(LAST).is_none())

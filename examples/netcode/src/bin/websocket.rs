@@ -1,0 +1,82 @@
+//! A match against a page of a browser, which connects by a WebSocket: the page is in `examples/browser`.
+//!
+//! `cargo run --release --manifest-path examples/netcode/Cargo.toml --bin websocket`
+
+use std::error::Error;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use evenstep_netcode::game::{Arena, Buttons};
+use evenstep_netcode::packets::{Carrier, Packets};
+use evenstep_netcode::rollback::Peer;
+use tungstenite::{Message, WebSocket};
+
+evenstep::portable_math!();
+
+/// A match against a page of a browser.
+#[derive(Parser)]
+struct Args {
+    /// The port to wait at; 0 for a free one
+    #[arg(long, default_value_t = 8081)]
+    port: u16,
+    /// How long the match goes on
+    #[arg(long, default_value_t = 600)]
+    seconds: u64,
+}
+
+/// For a page that is slow to load, and for a short look at another tab.
+const DISCONNECT: Duration = Duration::from_secs(10);
+const FRAME_TIME: Duration = Duration::from_micros(16_667);
+/// Ticks from a checksum that is printed to the next.
+const CHECK_EVERY: u64 = 60;
+
+/// This end of a WebSocket. Once the other one has gone, packets are lost.
+struct Socket(WebSocket<TcpStream>);
+
+impl Carrier for Socket {
+    fn send(&mut self, packet: Vec<u8>) {
+        let _ = self.0.send(Message::binary(packet));
+    }
+
+    fn receive(&mut self) -> Vec<Vec<u8>> {
+        let mut packets = Vec::new();
+        while let Ok(message) = self.0.read() {
+            if let Message::Binary(packet) = message {
+                packets.push(packet.into());
+            }
+        }
+        packets
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "GGRS goes by the wall clock, so the match does"
+)]
+fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))?;
+    println!("waiting at ws://{}", listener.local_addr()?);
+    let socket = tungstenite::accept(listener.accept()?.0)?;
+    socket.get_ref().set_nodelay(true)?;
+    socket.get_ref().set_nonblocking(true)?;
+
+    let packets = Packets::new(Socket(socket), evenstep::fingerprint());
+    let mut peer = Peer::new(Arena::start(), 0, packets, DISCONNECT)?;
+    let (start, mut last, mut checked) = (Instant::now(), Instant::now(), 0);
+    while start.elapsed() < Duration::from_secs(args.seconds) {
+        let now = Instant::now();
+        peer.frame(now - last, |tick| Buttons::of_script(0, tick))?;
+        last = now;
+        while let Some(sum) = peer.confirmed_checksum(checked) {
+            println!("state before step {checked}: {sum:016x}");
+            checked += CHECK_EVERY;
+        }
+        std::thread::sleep(FRAME_TIME.saturating_sub(now.elapsed()));
+    }
+    if peer.desyncs > 0 {
+        return Err(format!("{} checksums differ", peer.desyncs).into());
+    }
+    Ok(())
+}
