@@ -10,6 +10,8 @@ pub mod level;
 pub mod look;
 // What the player does, for each step.
 pub mod controls;
+// The same by fingers on a screen.
+pub mod touch;
 // The character.
 pub mod hero;
 // What carries it.

@@ -1,5 +1,6 @@
 //! A window, or the same without a display: both stages, and what is drawn over them.
 
+use futures_util::join;
 use kiss3d::egui::TextureId;
 use kiss3d::glamx::Vec2;
 use kiss3d::window::{CanvasSetup, NumSamples, Window};
@@ -49,10 +50,10 @@ impl Desk {
         let textures = self.textures;
         self.window
             .draw_ui(|context| ui::draw(context, app, textures));
-        for (side, stage) in self.stages.iter_mut().enumerate() {
-            stage.draw(app, side).await;
-        }
-        self.window.render(None, None, None, None, None, None).await
+        let [left, right] = &mut self.stages;
+        let window = self.window.render(None, None, None, None, None, None);
+        // In a browser each of them waits for the display's next frame once it has drawn: here, for the same one.
+        join!(left.draw(app, 0), right.draw(app, 1), window).2
     }
 
     fn fit(&mut self, app: &mut App) {

@@ -1,8 +1,8 @@
-//! The loop of the window: events in, pictures out, by the wall clock.
+//! The loop of the window: events in, pictures out, by a clock of the host.
 
-use std::time::Instant;
+use std::time::Duration;
 
-use kiss3d::event::{Action, Key, Modifiers, MouseButton, WindowEvent};
+use kiss3d::event::{Action, Key, Modifiers, MouseButton, TouchAction, WindowEvent};
 use kiss3d::glamx::Vec2;
 use kiss3d::window::Window;
 
@@ -11,18 +11,14 @@ use crate::app::mouse::MouseEvent;
 use crate::controls::Command;
 use crate::desk::Desk;
 
-/// Runs until the window is closed.
-#[expect(clippy::disallowed_methods, reason = "this is the host's own loop")]
-pub async fn run(mut app: App, width: u32, height: u32) {
-    let mut desk = Desk::open(&mut app, width, height).await;
-    let mut last = Instant::now();
+/// Runs until the window is closed. `frame_time` gives the time since it was called last.
+pub async fn run(mut app: App, size: (u32, u32), mut frame_time: impl FnMut() -> Duration) {
+    let mut desk = Desk::open(&mut app, size.0, size.1).await;
     let mut title = String::new();
     let mut mouse = Vec2::ZERO;
     loop {
         take_events(&desk.window, &mut app, &mut mouse);
-        let now = Instant::now();
-        app.update(now - last);
-        last = now;
+        app.update(frame_time());
         if title != app.title() {
             title = app.title();
             desk.window.set_title(&title);
@@ -35,6 +31,13 @@ pub async fn run(mut app: App, width: u32, height: u32) {
 
 /// The panel has its own places, and a text field the keys. A press is where the mouse was then: it may have moved on since.
 fn take_events(window: &Window, app: &mut App, mouse: &mut Vec2) {
+    // In a page kiss3d reports fingers in the page's pixels, and the cursor in the display's.
+    let is_page = cfg!(target_arch = "wasm32");
+    let touch_scale = if is_page {
+        window.scale_factor() as f32
+    } else {
+        1.0
+    };
     let is_typing = window.egui_context().text_edit_focused();
     for event in window.events().iter() {
         if let WindowEvent::CursorPos(x, y, _) = event.value {
@@ -42,13 +45,13 @@ fn take_events(window: &Window, app: &mut App, mouse: &mut Vec2) {
         }
         let is_free = !(is_typing && event.value.is_keyboard_event());
         if is_free {
-            take(app, event.value, *mouse);
+            take(app, event.value, *mouse, touch_scale);
         }
     }
     app.drive = if is_typing { [0.0; 2] } else { drive(window) };
 }
 
-fn take(app: &mut App, event: WindowEvent, at: Vec2) {
+fn take(app: &mut App, event: WindowEvent, at: Vec2, touch_scale: f32) {
     match event {
         WindowEvent::Key(key, Action::Press, modifiers) => {
             let shift = modifiers.contains(Modifiers::Shift);
@@ -63,6 +66,14 @@ fn take(app: &mut App, event: WindowEvent, at: Vec2) {
         },
         WindowEvent::MouseButton(_, Action::Release, _) => app.mouse(MouseEvent::Release),
         WindowEvent::CursorPos(..) => app.mouse(MouseEvent::Move(at)),
+        WindowEvent::Touch(_, x, y, action, _) => {
+            let at = Vec2::new(x as f32, y as f32) * touch_scale;
+            app.mouse(match action {
+                TouchAction::Start => MouseEvent::Press(at),
+                TouchAction::Move => MouseEvent::Move(at),
+                TouchAction::End | TouchAction::Cancel => MouseEvent::Release,
+            });
+        }
         WindowEvent::Scroll(_, by, _) if app.layout().half_at(at).is_some() => {
             app.mouse(MouseEvent::Scroll(by.signum() as f32))
         }

@@ -1,77 +1,14 @@
-//! The playground: in a window, or as pictures without a display.
+//! The playground: in a window, in a page of a browser, or as pictures without a display.
 
-use std::error::Error;
-use std::path::PathBuf;
-
-use clap::Parser;
-use evenstep_window::app::App;
-use evenstep_window::controls::Settings;
-use evenstep_window::scenes::Scene;
-use evenstep_window::script::Script;
-use evenstep_window::{live, offscreen};
-
-/// One world under two strategies, side by side.
-#[derive(Parser)]
-struct Options {
-    /// The scene to begin with
-    #[arg(long, default_value = "pile", value_parser = scene)]
-    scene: Scene,
-    /// The size of the window or of the pictures
-    #[arg(long, default_value = "1280x720", value_parser = size)]
-    size: (u32, u32),
-    /// Draws so many frames without a display, instead of opening a window
-    #[arg(long, value_name = "FRAMES", requires = "out")]
-    offscreen: Option<u32>,
-    /// The first of these frames that is drawn
-    #[arg(
-        long,
-        value_name = "FRAME",
-        default_value_t = 0,
-        requires = "offscreen"
-    )]
-    first: u32,
-    /// Where the pictures go
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// What is done in which frame, for pictures without a display
-    #[arg(long, value_name = "FILE", requires = "offscreen")]
-    script: Option<PathBuf>,
-}
-
-fn scene(name: &str) -> Result<Scene, String> {
-    let scene = Scene::ALL.into_iter().find(|scene| scene.name() == name);
-    scene.ok_or_else(|| format!("the scenes are {}", Scene::ALL.map(Scene::name).join(", ")))
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let parts = text.split_once('x');
-    let size = parts.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    let is_sensible =
-        |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
-    size.filter(is_sensible)
-        .ok_or_else(|| "a size is as 1280x720".into())
-}
+// What the system has: a command line, a clock.
+#[cfg_attr(target_arch = "wasm32", path = "host/page.rs")]
+#[cfg_attr(not(target_arch = "wasm32"), path = "host/desktop.rs")]
+mod host;
 
 #[kiss3d::main]
 async fn main() {
-    if let Err(error) = run(Options::parse()).await {
+    if let Err(error) = host::run().await {
         eprintln!("error: {error}");
         std::process::exit(2);
     }
-}
-
-async fn run(options: Options) -> Result<(), Box<dyn Error>> {
-    let app = App::new(Settings {
-        scene: options.scene,
-        ..Settings::default()
-    });
-    let (Some(frames), Some(out)) = (options.offscreen, options.out) else {
-        live::run(app, options.size.0, options.size.1).await;
-        return Ok(());
-    };
-    let script = match options.script {
-        Some(file) => Script::read(&std::fs::read_to_string(file)?)?,
-        None => Script::default(),
-    };
-    offscreen::run(app, &script, options.size, options.first..frames, &out).await
 }

@@ -1,35 +1,34 @@
 //! The loop of the window: events in, a frame of the game, a picture out.
 
 use std::error::Error;
-use std::time::Instant;
 
 use evenstep::{Button, Delivery};
 use evenstep_platformer::controls::{Input, Way};
 use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;
-use kiss3d::event::{Action, Key, MouseButton, WindowEvent};
+use evenstep_platformer::touch::{Fingers, Phase};
+use kiss3d::event::{Action, Key, MouseButton, TouchAction, WindowEvent};
 use kiss3d::glamx::Vec2;
 
 use crate::Log;
-use crate::mouse::Mouse;
+use crate::host::{self, Clock, Mouse};
 use crate::stage::Stage;
 
 /// Runs until the window is closed, or Escape is pressed.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the loop of a window reads a clock"
-)]
 pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
     let mut stage = Stage::open(size).await;
     let mut hands = Hands {
         mouse: Mouse::default(),
         pause: Button::default(),
         slow: Button::default(),
+        fingers: Fingers::default(),
+        touch_area: Vec2::ONE,
     };
     // The window is asked once a frame, and its events have no time of their own.
     let mut game = Game::new(&Level::islands(), Delivery::NextStep);
-    let mut last = Instant::now();
+    let mut clock = Clock::start();
     loop {
+        hands.touch_area = host::touch_area(&stage.window);
         for event in stage.window.events().iter() {
             if matches!(event.value, WindowEvent::Key(Key::Escape, ..)) {
                 return Ok(());
@@ -39,9 +38,7 @@ pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
         // In a pause the cursor is the player's.
         hands.mouse.hold(&stage.window, !game.time.is_paused);
         hands.mouse.recentre(&stage.window);
-        let now = Instant::now();
-        game.frame(now - last);
-        last = now;
+        game.frame(clock.frame());
         if let Some(log) = &mut log {
             log.write(&game)?;
         }
@@ -56,6 +53,9 @@ struct Hands {
     mouse: Mouse,
     pause: Button,
     slow: Button,
+    fingers: Fingers,
+    /// The size of the window, in the units of touches.
+    touch_area: Vec2,
 }
 
 impl Hands {
@@ -69,6 +69,15 @@ impl Hands {
             WindowEvent::CursorPos(x, y, _) => {
                 let by = self.mouse.moved(Vec2::new(x as f32, y as f32));
                 game.turn(now, by.x, by.y);
+            }
+            WindowEvent::Touch(finger, x, y, action, _) => {
+                let at = Vec2::new(x as f32, y as f32);
+                let phase = match action {
+                    TouchAction::Start => Phase::Down,
+                    TouchAction::Move => Phase::Move,
+                    TouchAction::End | TouchAction::Cancel => Phase::Up,
+                };
+                self.fingers.take(finger, phase, at, self.touch_area, game);
             }
             _ => (),
         }

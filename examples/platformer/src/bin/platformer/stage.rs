@@ -27,12 +27,8 @@ impl Stage {
         Self::new(window.await)
     }
 
-    /// Without a display.
-    pub async fn open_offscreen((width, height): (u32, u32)) -> Self {
-        Self::new(Window::new_headless_with_setup(width, height, setup()).await)
-    }
-
-    fn new(mut window: Window) -> Self {
+    /// Of a window that was made by the [`setup`].
+    pub fn new(mut window: Window) -> Self {
         let sky = color(SKY);
         window.set_background_color(sky);
         window.set_ambient(0.4);
@@ -62,7 +58,8 @@ impl Stage {
     }
 }
 
-fn setup() -> CanvasSetup {
+/// How it is drawn.
+pub fn setup() -> CanvasSetup {
     CanvasSetup {
         samples: NumSamples::Four,
         ..CanvasSetup::default()

@@ -8,9 +8,10 @@ use evenstep::Delivery;
 use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;
 use evenstep_platformer::script::Script;
+use kiss3d::window::Window;
 
 use crate::Log;
-use crate::stage::Stage;
+use crate::stage::{self, Stage};
 
 /// Draws that many frames, and writes each as `frame-0000.png` and so on.
 pub async fn run(
@@ -20,7 +21,8 @@ pub async fn run(
     out: &Path,
 ) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(out)?;
-    let mut stage = Stage::open_offscreen(size).await;
+    let window = Window::new_headless_with_setup(size.0, size.1, stage::setup());
+    let mut stage = Stage::new(window.await);
     let mut game = Game::new(&Level::islands(), Delivery::ByTime);
     let mut script = Script::tour_and_back();
     for frame in 0..frames {

@@ -1,0 +1,90 @@
+//! A window of a desktop: the command line, and the system's clock.
+
+// Mouse look by a cursor that is kept in the window.
+mod mouse;
+// By a script.
+mod offscreen;
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{LineWriter, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use evenstep_platformer::motion_log::MotionLog;
+use kiss3d::glamx::Vec2;
+use kiss3d::window::Window;
+
+use crate::live;
+
+pub use mouse::Mouse;
+
+/// Run, jump, ride, push, collect, shoot. W A S D or arrows: walk, space: jump, left button: shoot, P: pause, Q: slow
+/// motion, R: back in time.
+#[derive(Parser)]
+struct Options {
+    /// The size of the window or of the pictures
+    #[arg(long, default_value = "1280x720", value_parser = size)]
+    size: (u32, u32),
+    /// Writes what is shown in each frame to a table (CSV)
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Draws so many frames of a scripted game without a display, 60 a second
+    #[arg(long, value_name = "FRAMES", requires = "out")]
+    offscreen: Option<u32>,
+    /// Where the pictures go
+    #[arg(long, value_name = "DIR", requires = "offscreen")]
+    out: Option<PathBuf>,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('x');
+    let size = parts.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let is_sensible =
+        |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
+    size.filter(is_sensible)
+        .ok_or_else(|| "a size is as 1280x720".into())
+}
+
+/// What the command line asks for.
+pub async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let file = options.log.map(File::create).transpose()?;
+    let out = file.map(|file| LineWriter::new(Box::new(file) as Box<dyn Write>));
+    let log = out.map(MotionLog::new).transpose()?;
+    match (options.offscreen, options.out) {
+        (Some(frames), Some(out)) => offscreen::run(log, options.size, frames, &out).await,
+        _ => live::run(log, options.size).await,
+    }
+}
+
+/// The system's clock.
+pub struct Clock {
+    last: Instant,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the loop of a window reads a clock"
+)]
+impl Clock {
+    pub fn start() -> Self {
+        Self {
+            last: Instant::now(),
+        }
+    }
+
+    /// The time since the last frame.
+    pub fn frame(&mut self) -> Duration {
+        let now = Instant::now();
+        let time = now - self.last;
+        self.last = now;
+        time
+    }
+}
+
+/// The size of the window, in the units of touches.
+pub fn touch_area(window: &Window) -> Vec2 {
+    window.size().as_vec2()
+}

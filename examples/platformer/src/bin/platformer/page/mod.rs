@@ -1,0 +1,46 @@
+//! A page of a browser: its clock, and a log for a page that wants one.
+
+// Mouse look by a pointer that is locked.
+mod mouse;
+
+use std::error::Error;
+use std::io::{LineWriter, Write};
+use std::time::Duration;
+
+use evenstep_browser::clock::{PageClock, frame_stamp};
+use evenstep_browser::log::PageLog;
+use evenstep_browser::panics::report_panics;
+use evenstep_platformer::motion_log::MotionLog;
+use kiss3d::glamx::Vec2;
+use kiss3d::window::Window;
+
+use crate::live;
+
+pub use mouse::Mouse;
+
+/// The game, as large as its canvas. What is shown goes into the array `motionLog` of the page, if it has one.
+pub async fn run() -> Result<(), Box<dyn Error>> {
+    report_panics();
+    let out = PageLog::of_page("motionLog");
+    let out = out.map(|out| LineWriter::new(Box::new(out) as Box<dyn Write>));
+    live::run(out.map(MotionLog::new).transpose()?, (1280, 720)).await
+}
+
+/// The page's clock.
+pub struct Clock(PageClock);
+
+impl Clock {
+    pub fn start() -> Self {
+        Self(PageClock::new())
+    }
+
+    /// The time since the last frame.
+    pub fn frame(&mut self) -> Duration {
+        self.0.frame(frame_stamp())
+    }
+}
+
+/// The size of the window, in the units of touches: those of the page, not of the display.
+pub fn touch_area(window: &Window) -> Vec2 {
+    window.size().as_vec2() / window.scale_factor() as f32
+}

@@ -1,0 +1,84 @@
+//! A window of a desktop, or pictures without a display: by the command line, and by the system's clock.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use evenstep_window::app::App;
+use evenstep_window::controls::Settings;
+use evenstep_window::scenes::Scene;
+use evenstep_window::script::Script;
+use evenstep_window::{live, offscreen};
+
+/// One world under two strategies, side by side.
+#[derive(Parser)]
+struct Options {
+    /// The scene to begin with
+    #[arg(long, default_value = "pile", value_parser = scene)]
+    scene: Scene,
+    /// The size of the window or of the pictures
+    #[arg(long, default_value = "1280x720", value_parser = size)]
+    size: (u32, u32),
+    /// Draws so many frames without a display, instead of opening a window
+    #[arg(long, value_name = "FRAMES", requires = "out")]
+    offscreen: Option<u32>,
+    /// The first of these frames that is drawn
+    #[arg(
+        long,
+        value_name = "FRAME",
+        default_value_t = 0,
+        requires = "offscreen"
+    )]
+    first: u32,
+    /// Where the pictures go
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// What is done in which frame, for pictures without a display
+    #[arg(long, value_name = "FILE", requires = "offscreen")]
+    script: Option<PathBuf>,
+}
+
+fn scene(name: &str) -> Result<Scene, String> {
+    let scene = Scene::ALL.into_iter().find(|scene| scene.name() == name);
+    scene.ok_or_else(|| format!("the scenes are {}", Scene::ALL.map(Scene::name).join(", ")))
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('x');
+    let size = parts.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let is_sensible =
+        |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
+    size.filter(is_sensible)
+        .ok_or_else(|| "a size is as 1280x720".into())
+}
+
+/// What the command line asks for.
+pub async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let app = App::new(Settings {
+        scene: options.scene,
+        ..Settings::default()
+    });
+    let (Some(frames), Some(out)) = (options.offscreen, options.out) else {
+        live::run(app, options.size, clock()).await;
+        return Ok(());
+    };
+    let script = match options.script {
+        Some(file) => Script::read(&std::fs::read_to_string(file)?)?,
+        None => Script::default(),
+    };
+    offscreen::run(app, &script, options.size, options.first..frames, &out).await
+}
+
+/// Gives the time since it was called last.
+#[expect(clippy::disallowed_methods, reason = "this is the host's own loop")]
+fn clock() -> impl FnMut() -> Duration {
+    let mut last = Instant::now();
+    move || {
+        let now = Instant::now();
+        let time = now - last;
+        last = now;
+        time
+    }
+}
