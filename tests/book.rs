@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 14] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
     "benches/peers/README.md",
+    "examples/browser/README.md",
     "examples/ecs/README.md",
     "examples/netcode/README.md",
     "examples/platformer/README.md",

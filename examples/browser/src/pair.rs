@@ -1,0 +1,159 @@
+//! A match against a program on the desktop, over a WebSocket.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use evenstep::rapier3d::math::Vector;
+use evenstep_netcode::game::{Arena, Buttons};
+use evenstep_netcode::packets::{Carrier, Packets};
+use evenstep_netcode::rollback::Peer;
+use js_sys::{ArrayBuffer, Uint8Array};
+use wasm_bindgen::prelude::*;
+use web_sys::{
+    BinaryType, CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, MessageEvent, WebSocket,
+};
+
+use crate::clock::{PageClock, document, each_frame, on};
+use crate::panics::report_panics;
+
+evenstep::portable_math!();
+
+/// Long enough for a page that is slow to load, and for a short look at another tab.
+const DISCONNECT: Duration = Duration::from_secs(10);
+/// Half of what the canvas shows: metres.
+const HALF: f64 = 7.0;
+const COLOURS: [&str; 3] = ["#d66c20", "#246ebe", "#7d8794"];
+/// In the order of the bits of [`Buttons`].
+const KEYS: [&str; 4] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
+
+/// A match of two, seen from above. The page is the second player, who moves by the arrow keys.
+#[wasm_bindgen]
+pub struct Match {
+    peer: Rc<RefCell<Peer<Arena>>>,
+}
+
+#[wasm_bindgen]
+impl Match {
+    /// Plays on a canvas against the program at a WebSocket's address. `by_script` has the moves come from the example's script.
+    #[wasm_bindgen(constructor)]
+    pub fn new(canvas: HtmlCanvasElement, url: &str, by_script: bool) -> Result<Self, JsValue> {
+        report_panics();
+        let packets = Packets::new(Socket::connect(url)?, evenstep::fingerprint());
+        let peer = Peer::new(Arena::start(), 1, packets, DISCONNECT);
+        let peer = Rc::new(RefCell::new(peer.map_err(|error| error.to_string())?));
+        let held = held_keys();
+        let context = canvas.get_context("2d")?.expect("every browser has it");
+        let context: CanvasRenderingContext2d = context.unchecked_into();
+        let (mut clock, playing) = (PageClock::new(), Rc::clone(&peer));
+        each_frame(move |stamp| {
+            let peer = &mut *playing.borrow_mut();
+            let buttons = |tick| match by_script {
+                true => Buttons::of_script(1, tick),
+                false => Buttons(held.get()),
+            };
+            if let Err(error) = peer.frame(clock.frame(stamp), buttons) {
+                wasm_bindgen::throw_str(&error.to_string());
+            }
+            draw(&context, &canvas, peer);
+        });
+        Ok(Self { peer })
+    }
+
+    /// How many steps were made.
+    #[wasm_bindgen(getter)]
+    pub fn tick(&self) -> f64 {
+        self.peer.borrow().player.simulation.tick() as f64
+    }
+
+    /// How many checksums differed from those of the other end.
+    #[wasm_bindgen(getter)]
+    pub fn desyncs(&self) -> usize {
+        self.peer.borrow().desyncs
+    }
+
+    /// The checksum of the state before a step, in hexadecimal digits, once it can no longer change.
+    pub fn checksum(&self, tick: f64) -> Option<String> {
+        let sum = self.peer.borrow().confirmed_checksum(tick as u64);
+        sum.map(|sum| format!("{sum:016x}"))
+    }
+}
+
+/// The keys that are down, as [`Buttons`].
+fn held_keys() -> Rc<Cell<u8>> {
+    let held = Rc::new(Cell::new(0));
+    for (name, is_down) in [("keydown", true), ("keyup", false)] {
+        let held = Rc::clone(&held);
+        on(&document(), name, move |event: KeyboardEvent| {
+            if let Some(bit) = KEYS.iter().position(|key| *key == event.code()) {
+                let others = held.get() & !(1 << bit);
+                held.set(others | u8::from(is_down) << bit);
+                event.prevent_default();
+            }
+        });
+    }
+    held
+}
+
+fn draw(context: &CanvasRenderingContext2d, canvas: &HtmlCanvasElement, peer: &Peer<Arena>) {
+    let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
+    context.clear_rect(0.0, 0.0, width, height);
+    let scale = width.min(height) / (2.0 * HALF);
+    let player = &peer.player;
+    for (key, body) in player
+        .simulation
+        .bodies()
+        .filter(|(_, body)| body.is_dynamic())
+    {
+        let Some(pose) = player.simulation.pose(key) else {
+            continue;
+        };
+        let number = player.game.players.iter().position(|player| *player == key);
+        context.set_fill_style_str(COLOURS[number.unwrap_or(2)]);
+        let collider = &player.simulation.physics().colliders[body.colliders()[0]];
+        let size = f64::from(collider.shape().compute_local_aabb().half_extents().x) * scale;
+        let Vector { x, z, .. } = pose.translation;
+        let (x, y) = (
+            width / 2.0 + f64::from(x) * scale,
+            height / 2.0 + f64::from(z) * scale,
+        );
+        context.begin_path();
+        let circle = context.arc(x, y, size, 0.0, std::f64::consts::TAU);
+        circle.expect("a size is positive");
+        context.fill();
+    }
+}
+
+/// The page's end of a WebSocket.
+struct Socket {
+    socket: WebSocket,
+    received: Rc<RefCell<Vec<Vec<u8>>>>,
+}
+
+impl Socket {
+    fn connect(url: &str) -> Result<Self, JsValue> {
+        let socket = WebSocket::new(url)?;
+        socket.set_binary_type(BinaryType::Arraybuffer);
+        let received = Rc::new(RefCell::new(Vec::new()));
+        let inbox = Rc::clone(&received);
+        on(&socket, "message", move |event: MessageEvent| {
+            if let Ok(packet) = event.data().dyn_into::<ArrayBuffer>() {
+                inbox.borrow_mut().push(Uint8Array::new(&packet).to_vec());
+            }
+        });
+        Ok(Self { socket, received })
+    }
+}
+
+impl Carrier for Socket {
+    fn send(&mut self, packet: Vec<u8>) {
+        // A socket that is not open loses it, as a bad line does.
+        if self.socket.ready_state() == WebSocket::OPEN {
+            let _ = self.socket.send_with_u8_array(&packet);
+        }
+    }
+
+    fn receive(&mut self) -> Vec<Vec<u8>> {
+        self.received.take()
+    }
+}

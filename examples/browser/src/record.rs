@@ -1,0 +1,37 @@
+//! A game that is recorded in a page. The file is replayed and checked on the desktop, by the example `replay`.
+
+use std::time::Duration;
+
+use evenstep::recording::{Recorder, RecorderSettings};
+use wasm_bindgen::prelude::*;
+
+// The game of that example.
+#[path = "../../replay/game.rs"]
+#[allow(dead_code, missing_docs, reason = "the example's own needs")]
+mod game;
+
+use game::{Game, Input};
+
+evenstep::portable_math!();
+
+/// Plays the game for frames of these lengths, in milliseconds, and gives its recording.
+#[wasm_bindgen]
+pub fn record(frame_times: &[f64]) -> Result<Vec<u8>, JsError> {
+    let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
+    let (mut simulation, mut game) = Game::new();
+    for milliseconds in frame_times {
+        let frame_time = Duration::try_from_secs_f64(milliseconds / 1000.0)?;
+        Game::set_clock(&mut simulation)?;
+        recorder.begin_frame(&simulation, &game, frame_time)?;
+        simulation.begin_frame(frame_time);
+        while let Some(step) = simulation.next_step() {
+            let input = Input::at(step.tick);
+            recorder.input(step, &input)?;
+            game.step(&mut simulation, step, input);
+            simulation.make_step();
+            recorder.end_step(&simulation)?;
+        }
+        simulation.end_frame();
+    }
+    Ok(recorder.finish()?)
+}

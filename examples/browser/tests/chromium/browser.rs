@@ -1,0 +1,282 @@
+//! Chromium without a display, on the pages as they are built.
+
+use std::io::{BufRead, BufReader, Lines};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder};
+use http::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use url::{ParseError, Url};
+
+/// Long enough for software that draws, on a machine that does other things too.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A program that is ended with its owner, and the address that it said.
+pub struct Server {
+    program: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    /// Where it can be reached.
+    pub address: String,
+}
+
+impl Server {
+    /// Starts a program, and waits until it says `before` an address.
+    pub fn start(command: &mut Command, before: &str) -> Self {
+        let program = command.stdout(Stdio::piped()).spawn();
+        let mut program = program.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let lines = BufReader::new(program.stdout.take().unwrap()).lines();
+        let mut server = Self {
+            program,
+            lines,
+            address: String::new(),
+        };
+        server.address = server.said(before);
+        server
+    }
+
+    /// What the next line says after that beginning.
+    pub fn said(&mut self, before: &str) -> String {
+        let mut lines = self.lines.by_ref().map_while(Result::ok);
+        let said = lines.find_map(|line| Some(line.split_once(before)?.1.to_owned()));
+        said.unwrap_or_else(|| panic!("it did not say `{before}`"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// What the platformer's log says of a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    pub frame: u64,
+    pub time: f64,
+    pub tick: u64,
+    pub hero: [f64; 3],
+    pub real_time: f64,
+    pub score: u32,
+}
+
+impl Row {
+    /// `None` for the head of the table.
+    fn read(line: &str) -> Option<Self> {
+        let cells: Vec<f64> = line
+            .split(',')
+            .map_while(|cell| cell.parse().ok())
+            .collect();
+        Some(Self {
+            frame: *cells.first()? as u64,
+            time: cells[1],
+            tick: cells[2] as u64,
+            hero: [cells[4], cells[5], cells[6]],
+            real_time: cells[13],
+            score: cells[14] as u32,
+        })
+    }
+}
+
+/// A file of a test.
+pub fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// A page in the browser.
+pub struct Browser {
+    client: Client,
+}
+
+/// Opens a page, and does something with it.
+pub fn run(page: &str, test: impl AsyncFnOnce(&Browser)) {
+    let site = Server::start(
+        Command::new(env!("CARGO_BIN_EXE_site")).args(["--serve-only", "--port", "0"]),
+        "serving at ",
+    );
+    let driver = Server::start(
+        Command::new("chromedriver").arg("--port=0"),
+        "started successfully on port ",
+    );
+    let port = driver.address.trim_end_matches('.');
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.unwrap();
+    let browser = runtime.block_on(Browser::open(port));
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            let url = format!("{}{page}", site.address);
+            browser.client.goto(&url).await.unwrap();
+            test(&browser).await;
+            assert_eq!(browser.failure().await, None);
+        });
+    }));
+    // A browser whose driver is just ended goes on.
+    runtime.block_on(browser.client.close()).unwrap();
+    if let Err(panic) = result {
+        resume_unwind(panic);
+    }
+}
+
+/// A command of Chromium's own protocol, which has what drivers lack.
+#[derive(Debug)]
+struct DevTools(&'static str, Value);
+
+impl WebDriverCompatibleCommand for DevTools {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!(
+            "session/{}/goog/cdp/execute",
+            session.expect("it is open")
+        ))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        let body = json!({ "cmd": self.0, "params": self.1 });
+        (Method::POST, Some(body.to_string()))
+    }
+}
+
+impl Browser {
+    async fn open(port: &str) -> Self {
+        // The graphics card is a program: a test machine has no other one.
+        let arguments = json!([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--window-size=640,480",
+            "--enable-unsafe-webgpu",
+            "--use-webgpu-adapter=swiftshader",
+            "--touch-events=enabled",
+        ]);
+        let mut capabilities = Capabilities::new();
+        capabilities.insert("goog:chromeOptions".into(), json!({ "args": arguments }));
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        builder.capabilities(capabilities);
+        let client = builder.connect(&format!("http://127.0.0.1:{port}")).await;
+        Self {
+            client: client.unwrap(),
+        }
+    }
+
+    /// What a function of the page gives, by its body.
+    pub async fn script(&self, body: &str) -> Value {
+        self.client.execute(body, Vec::new()).await.unwrap()
+    }
+
+    /// Waits until the body of a function gives what is true.
+    pub async fn wait_for(&self, body: &str) {
+        self.wait(body, async || {
+            (self.script(body).await == json!(true)).then_some(())
+        })
+        .await;
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a browser goes by the wall clock"
+    )]
+    async fn wait<T>(&self, what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            let failure = self.failure().await;
+            assert!(
+                start.elapsed() < PATIENCE && failure.is_none(),
+                "{what}: {failure:?}"
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// The message of a page that has failed.
+    async fn failure(&self) -> Option<String> {
+        let text = self
+            .script("return document.getElementById('failure')?.textContent")
+            .await;
+        text.as_str().map(str::to_owned)
+    }
+
+    /// What the body of a function gives in each frame, for some seconds.
+    pub async fn measure(&self, body: &str, seconds: f64) -> Vec<Value> {
+        let script = format!(
+            "const measure = () => {{ {body} }};
+            const [done, rows, end] = [arguments[0], [], performance.now() + 1000 * {seconds}];
+            const frame = (stamp) => {{
+                if (stamp > end) {{ done(rows); return; }}
+                rows.push(measure());
+                requestAnimationFrame(frame);
+            }};
+            requestAnimationFrame(frame);"
+        );
+        let rows = self.client.execute_async(&script, Vec::new()).await;
+        rows.unwrap().as_array().unwrap().clone()
+    }
+
+    /// What the platformer has shown.
+    pub async fn rows(&self) -> Vec<Row> {
+        let lines = self.script("return motionLog").await;
+        let lines = lines.as_array().unwrap().iter();
+        lines
+            .filter_map(|line| Row::read(line.as_str().unwrap()))
+            .collect()
+    }
+
+    /// The first frame of the platformer from now on that is so.
+    pub async fn wait_for_row(&self, is_so: impl Fn(&Row) -> bool) -> Row {
+        let seen = self.rows().await.len().saturating_sub(1);
+        let look = async || self.rows().await.into_iter().skip(seen).find(&is_so);
+        self.wait("a frame", look).await
+    }
+
+    /// Presses a key (`keyDown`) or releases it (`keyUp`): a letter.
+    pub async fn key(&self, way: &str, letter: char) {
+        let code = format!("Key{}", letter.to_ascii_uppercase());
+        let event = json!({ "type": way, "code": code, "key": letter.to_string() });
+        self.dev_tools("Input.dispatchKeyEvent", event).await;
+    }
+
+    /// A finger, in the page's pixels; at none when it goes up.
+    pub async fn touch(&self, way: &str, at: Option<[i32; 2]>) {
+        let points: Vec<_> = at
+            .map(|[x, y]| json!({ "x": x, "y": y }))
+            .into_iter()
+            .collect();
+        let event = json!({ "type": way, "touchPoints": points });
+        self.dev_tools("Input.dispatchTouchEvent", event).await;
+    }
+
+    /// Shows another tab for a while. Gives whether that hid the page.
+    pub async fn hide_for(&self, time: Duration) -> bool {
+        let note =
+            "document.addEventListener('visibilitychange', () => globalThis.wasHidden = true)";
+        self.script(note).await;
+        let page = self.client.window().await.unwrap();
+        let other = self.client.new_window(true).await.unwrap().handle;
+        self.client.switch_to_window(other).await.unwrap();
+        tokio::time::sleep(time).await;
+        self.client.close_window().await.unwrap();
+        self.client.switch_to_window(page).await.unwrap();
+        self.script("return globalThis.wasHidden === true").await == json!(true)
+    }
+
+    /// Writes what is on the screen to a file, to be looked at.
+    pub async fn picture(&self, name: &str) {
+        let bytes = self.client.screenshot().await.unwrap();
+        std::fs::write(file(&format!("{name}.png")), bytes).unwrap();
+    }
+
+    async fn dev_tools(&self, name: &'static str, parameters: Value) {
+        self.client
+            .issue_cmd(DevTools(name, parameters))
+            .await
+            .unwrap();
+    }
+}
