@@ -1,7 +1,8 @@
 //! The clock of a page: frame times by the stamps of `requestAnimationFrame`, and real time for the stamps of events.
 //!
-//! A browser's stamps of frames and of events are of one clock, in milliseconds since the page was opened. It rounds them: to
-//! 0.1 ms in Chrome, to 1 ms in Firefox, and to more where fingerprinting is resisted. A [`FrameFilter`] evens that out.
+//! A browser's stamps of frames and of events are of one clock, in milliseconds since the page was opened. It rounds
+//! them: to 0.1 ms in Chrome, to 1 ms in Firefox, and to more where fingerprinting is resisted. A [`FrameFilter`] evens
+//! that out.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,8 +13,8 @@ use wasm_bindgen::convert::FromWasmAbi;
 use wasm_bindgen::prelude::*;
 use web_sys::{Document, Event, EventTarget, Window};
 
-/// A [`FrameTimer`] by the page's clock, and a filter for its frames. The time for which the page was hidden is left out:
-/// the game stands still.
+/// A [`FrameTimer`] by the page's clock, and a filter for its frames. The time for which the page was hidden is left
+/// out: the game stands still.
 pub struct PageClock {
     timer: FrameTimer,
     filter: FrameFilter,
@@ -64,9 +65,12 @@ pub fn frame_stamp() -> f64 {
     document().timeline().current_time().unwrap_or(0.0)
 }
 
+/// What the browser calls for a frame, with its stamp.
+type FrameCall = Closure<dyn FnMut(f64)>;
+
 /// Calls a function with the stamp of each frame that the display shows, as long as the page is open.
 pub fn each_frame(mut frame: impl FnMut(f64) + 'static) {
-    let next: Rc<RefCell<Option<Closure<dyn FnMut(f64)>>>> = Rc::default();
+    let next: Rc<RefCell<Option<FrameCall>>> = Rc::default();
     let this = Rc::clone(&next);
     *next.borrow_mut() = Some(Closure::new(move |stamp| {
         frame(stamp);
@@ -75,7 +79,7 @@ pub fn each_frame(mut frame: impl FnMut(f64) + 'static) {
     request_frame(next.borrow().as_ref());
 }
 
-fn request_frame(frame: Option<&Closure<dyn FnMut(f64)>>) {
+fn request_frame(frame: Option<&FrameCall>) {
     let frame = frame.expect("it was set before the first frame");
     let request = window().request_animation_frame(frame.as_ref().unchecked_ref());
     request.expect("a function was given");

@@ -35,7 +35,8 @@ pub struct Match {
 
 #[wasm_bindgen]
 impl Match {
-    /// Plays on a canvas against the program at a WebSocket's address. `by_script` has the moves come from the example's script.
+    /// Plays on a canvas against the program at a WebSocket's address. `by_script` has the moves come from the example's
+    /// script.
     #[wasm_bindgen(constructor)]
     pub fn new(canvas: HtmlCanvasElement, url: &str, by_script: bool) -> Result<Self, JsValue> {
         report_panics();

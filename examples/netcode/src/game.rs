@@ -47,8 +47,8 @@ pub fn checksum(simulation: &Simulation, game: &impl Rules) -> u64 {
     hasher.finish()
 }
 
-/// A hasher that is given the same bytes on every platform. `derive(Hash)` writes numbers in the processor's order of bytes,
-/// and lengths as `usize`, which has 4 bytes in a browser.
+/// A hasher that is given the same bytes on every platform. `derive(Hash)` writes numbers in the processor's order of
+/// bytes, and lengths as `usize`, which has 4 bytes in a browser.
 struct PortableHasher(XxHash3_64);
 
 impl Hasher for PortableHasher {
