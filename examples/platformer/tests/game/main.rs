@@ -2,6 +2,8 @@
 
 // Frame times, and runs.
 mod runs;
+// By fingers.
+mod touch;
 // What each rule does.
 mod rules;
 // How even it looks.

@@ -1,0 +1,109 @@
+//! The game by fingers.
+
+use std::time::Duration;
+
+use crate::runs::{game, plain};
+use evenstep::rapier3d::glamx::Vec2;
+use evenstep::rapier3d::math::Vector;
+use evenstep_platformer::game::Game;
+use evenstep_platformer::hero::STANDING;
+use evenstep_platformer::touch::{Fingers, Phase};
+
+const SCREEN: Vec2 = Vec2::new(800.0, 400.0);
+
+/// A game, and the fingers on it.
+struct Hands {
+    game: Game,
+    fingers: Fingers,
+}
+
+impl Hands {
+    fn new() -> Self {
+        Self {
+            game: game(&plain()),
+            fingers: Fingers::default(),
+        }
+    }
+
+    fn touch(&mut self, id: u64, phase: Phase, x: f32, y: f32) {
+        let at = Vec2::new(x, y);
+        self.fingers.take(id, phase, at, SCREEN, &mut self.game);
+    }
+
+    /// Where the hero goes in half a second.
+    fn play(&mut self) -> Vector {
+        let start = self.game.hero();
+        for _ in 0..30 {
+            self.game.frame(Duration::from_secs(1) / 60);
+        }
+        self.game.hero() - start
+    }
+}
+
+#[test]
+fn a_finger_on_the_left_walks_to_where_it_is_moved_until_it_is_gone() {
+    let mut hands = Hands::new();
+    hands.touch(7, Phase::Down, 100.0, 200.0);
+    assert!(hands.play().length() < 1e-3, "it has not moved");
+    // Up the screen is forward, and so it is in eight directions.
+    for (x, y, way) in [
+        (100.0, 100.0, Vector::NEG_Z),
+        (200.0, 205.0, Vector::X),
+        (160.0, 260.0, (Vector::X + Vector::Z).normalize()),
+    ] {
+        hands.touch(7, Phase::Move, x, y);
+        hands.play();
+        let gone = hands.play();
+        assert!(
+            gone.length() > 1.0 && gone.normalize().dot(way) > 0.999,
+            "{gone}"
+        );
+    }
+    hands.touch(7, Phase::Up, 160.0, 260.0);
+    hands.play();
+    assert!(hands.play().length() < 1e-3);
+}
+
+#[test]
+fn a_tap_on_the_right_jumps_or_shoots_and_a_finger_that_moves_turns() {
+    let mut hands = Hands::new();
+    hands.touch(1, Phase::Down, 600.0, 300.0);
+    hands.touch(1, Phase::Up, 603.0, 301.0);
+    let mut highest = 0.0f32;
+    for _ in 0..40 {
+        hands.game.frame(Duration::from_secs(1) / 60);
+        highest = highest.max(hands.game.hero().y);
+    }
+    assert!(highest > STANDING + 0.5, "{highest}");
+
+    hands.touch(2, Phase::Down, 600.0, 50.0);
+    hands.touch(2, Phase::Up, 600.0, 50.0);
+    hands.game.frame(Duration::from_millis(50));
+    assert_eq!(hands.game.state().shots.count(), 1);
+
+    let before = hands.game.view();
+    hands.touch(3, Phase::Down, 500.0, 300.0);
+    hands.touch(3, Phase::Move, 700.0, 300.0);
+    hands.touch(3, Phase::Up, 700.0, 300.0);
+    hands.game.frame(Duration::from_millis(50));
+    let after = hands.game.view();
+    let [from, to] = [before, after].map(|view| (view.at - view.eye).normalize());
+    assert!(to.x > from.x + 0.3, "from {from} to {to}");
+    hands.play();
+    assert_eq!(hands.game.state().shots.count(), 1, "it was no tap");
+}
+
+#[test]
+fn a_second_finger_on_a_side_does_nothing_and_ends_nothing() {
+    let mut hands = Hands::new();
+    hands.touch(1, Phase::Down, 100.0, 200.0);
+    hands.touch(1, Phase::Move, 100.0, 100.0);
+    hands.touch(2, Phase::Down, 200.0, 200.0);
+    hands.touch(2, Phase::Move, 200.0, 300.0);
+    hands.touch(2, Phase::Up, 200.0, 300.0);
+    hands.play();
+    assert!(hands.play().z < -1.0, "the first one still walks");
+    // A finger that nobody knows.
+    hands.touch(9, Phase::Up, 0.0, 0.0);
+    assert!(hands.play().z < -1.0);
+}
