@@ -1,9 +1,11 @@
 //! The game: crates, a player who is pushed by input, and balls that come and go by tick.
 
 use std::collections::VecDeque;
+use std::io::Write;
 use std::time::Duration;
 
 use evenstep::rapier3d::prelude::*;
+use evenstep::recording::{RecordError, Recorder};
 use evenstep::{BodyKey, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +86,26 @@ impl Game {
             let oldest = self.balls.pop_front();
             oldest.and_then(|key| simulation.remove(key));
         }
+    }
+
+    /// A frame that is recorded.
+    pub fn record_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        recorder: &mut Recorder<impl Write>,
+        frame_time: Duration,
+    ) -> Result<(), RecordError> {
+        recorder.begin_frame(simulation, self, frame_time)?;
+        simulation.begin_frame(frame_time);
+        while let Some(step) = simulation.next_step() {
+            let input = Input::at(step.tick);
+            recorder.input(step, &input)?;
+            self.step(simulation, step, input);
+            simulation.make_step();
+            recorder.end_step(simulation)?;
+        }
+        simulation.end_frame();
+        Ok(())
     }
 
     /// What is set between two frames, as a menu would: slow motion now and then. It is recorded with the clock.

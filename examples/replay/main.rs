@@ -24,7 +24,7 @@ use evenstep::Simulation;
 use evenstep::recording::{Divergence, Recorder, RecorderSettings, Recording, Replay};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use game::{Game, Input};
+use game::Game;
 
 /// Records a game and replays it.
 #[derive(Parser)]
@@ -101,16 +101,7 @@ fn record(path: &Path, length: Duration) -> Result<(), Box<dyn Error>> {
         let frame_time = Game::frame_time(number);
         number += 1;
         Game::set_clock(&mut simulation)?;
-        recorder.begin_frame(&simulation, &game, frame_time)?;
-        simulation.begin_frame(frame_time);
-        while let Some(step) = simulation.next_step() {
-            let input = Input::at(step.tick);
-            recorder.input(step, &input)?;
-            game.step(&mut simulation, step, input);
-            simulation.make_step();
-            recorder.end_step(&simulation)?;
-        }
-        simulation.end_frame();
+        game.record_frame(&mut simulation, &mut recorder, frame_time)?;
     }
     recorder.finish()?;
     let (steps, bytes) = (simulation.tick(), fs::metadata(path)?.len());

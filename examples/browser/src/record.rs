@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 #[allow(dead_code, missing_docs, reason = "the example's own needs")]
 mod game;
 
-use game::{Game, Input};
+use game::Game;
 
 evenstep::portable_math!();
 
@@ -22,16 +22,7 @@ pub fn record(frame_times: &[f64]) -> Result<Vec<u8>, JsError> {
     for milliseconds in frame_times {
         let frame_time = Duration::try_from_secs_f64(milliseconds / 1000.0)?;
         Game::set_clock(&mut simulation)?;
-        recorder.begin_frame(&simulation, &game, frame_time)?;
-        simulation.begin_frame(frame_time);
-        while let Some(step) = simulation.next_step() {
-            let input = Input::at(step.tick);
-            recorder.input(step, &input)?;
-            game.step(&mut simulation, step, input);
-            simulation.make_step();
-            recorder.end_step(&simulation)?;
-        }
-        simulation.end_frame();
+        game.record_frame(&mut simulation, &mut recorder, frame_time)?;
     }
     Ok(recorder.finish()?)
 }
