@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{
     BodyKey, Rate, Simulation, Smoothing, interpolate_all, write_matrices_3x4, write_matrices_4x4,
 };

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
 use evenstep::entities::Entities;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use plotters::prelude::*;
 use scenes::NO_STEP;
 

@@ -8,7 +8,7 @@ mod scenes;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, ForceGeneratorKey, Simulation, Wrench};
 
 /// Longer than a frame of a single step: targets are under way.

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, fs};
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, Simulation, Step, Wrench};
 
 const HALF: u64 = 300;

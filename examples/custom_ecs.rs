@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::math::Pose;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::math::Pose;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Owners, Rate, Simulation, Step};
 
 /// The ECS: an entity is an index into columns of components.

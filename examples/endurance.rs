@@ -14,7 +14,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Rate, Simulation};
 use indicatif::{ProgressBar, ProgressStyle};

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation};
 
 fn main() -> Result<(), evenstep::RateError> {

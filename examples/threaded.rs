@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use evenstep::entities::{Entities, RenderPose};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
 use hecs::{Entity, World};

@@ -17,7 +17,7 @@ slotmap::new_key_type! {
     /// returns `None` or [`BodyError::Gone`](crate::BodyError::Gone).
     ///
     /// ```
-    /// use evenstep::rapier3d::prelude::*;
+    /// use evenstep::rapier::prelude::*;
     /// use evenstep::{BodyError, Simulation};
     ///
     /// let mut simulation = Simulation::default();

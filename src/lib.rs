@@ -1,11 +1,11 @@
-//! `evenstep` steps a [Rapier](rapier3d) 3D world at a fixed rate, whatever the frame rate is, and gives every frame a
+//! `evenstep` steps a [Rapier](rapier) 3D world at a fixed rate, whatever the frame rate is, and gives every frame a
 //! smooth pose for every body. It works with any engine and any ECS.
 //!
 //! A [`Simulation`] owns the physics world. Once a frame, [advance](Simulation::advance) it by the time that the frame took.
 //! It makes the steps that are due, none or several, and computes the poses to draw.
 //!
 //! ```
-//! use evenstep::rapier3d::prelude::*;
+//! use evenstep::rapier::prelude::*;
 //! use evenstep::{Rate, Simulation};
 //! use std::time::Duration;
 //!
@@ -85,10 +85,10 @@
 //!
 //! # Versions
 //! Types of Rapier, nalgebra and, with the feature, hecs are part of this API, so their versions are too: a new
-//! major version of one of them is one of this crate. They are re-exported as [`rapier3d`], [`nalgebra`] and
+//! major version of one of them is one of this crate. They are re-exported as [`rapier`], [`nalgebra`] and
 //! `hecs`: with these a game cannot get two versions of the same type.
 //!
-//! [`time_until_sleep`]: rapier3d::dynamics::RigidBodyActivation::time_until_sleep
+//! [`time_until_sleep`]: rapier::dynamics::RigidBodyActivation::time_until_sleep
 
 #![warn(missing_debug_implementations)]
 // On docs.rs each item shows its feature.
@@ -154,7 +154,7 @@ pub use owners::{Bodies, Owners, Unmatched};
 #[doc(hidden)]
 pub use portable_math::__libm;
 pub use pose::{Correction, PoseCounts, Smoothing};
-pub use rapier as rapier3d;
+pub use rapier;
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;
 pub use simulation::{

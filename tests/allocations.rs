@@ -3,7 +3,7 @@
 mod scenes;
 
 use allocation_counter::measure;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, Rate, Simulation};
 use std::time::Duration;
 

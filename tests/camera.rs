@@ -7,7 +7,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Delivery, InputQueue, Rate, Simulation, Step};
 use scenes::{frame_times, space, with_floor};
 use std::time::Duration;

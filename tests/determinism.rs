@@ -3,7 +3,7 @@
 mod scenes;
 
 use evenstep::Rate;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use proptest::prelude::*;
 use scenes::{Key, MS, Yard, hash};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Collision, Events, Hooks, Rate, Simulation, Step};
 use scenes::MS;
 use std::convert::Infallible;

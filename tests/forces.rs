@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step, Wrench};
 use scenes::MS;

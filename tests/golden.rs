@@ -12,7 +12,7 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, Rate, Simulation, Smoothing, Step};
 use scenes::everything::Everything;
 use scenes::{MS, ball, pile, sleepers, space, with_floor};

@@ -1,7 +1,7 @@
 //! Entities and bodies, in step.
 
 use evenstep::entities::{Body, Entities, EntityError, RenderPose};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation};
 use hecs::{Entity, World};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Frame, Rate, Simulation, Smoothing};
 use scenes::{MS, advance, ball, space};
 use std::collections::VecDeque;

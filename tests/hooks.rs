@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step, Wrench};
 use scenes::{MS, flyer_in_space};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::{
     BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Rate, Simulation, Step, Wrench,

@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, OriginError, Rate, Simulation, Step};
 use scenes::{MS, advance, ball, space};
 use std::time::Duration;

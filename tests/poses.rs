@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Step, interpolate};
 use scenes::{MS, advance, assert_near, ball, flyer, moved_keys, shown_x};
 use std::time::Duration;

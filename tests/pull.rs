@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Dropped, Frame, Hooks, Rate, Simulation, Step, Stepping};
 use scenes::{MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space};
 use std::convert::Infallible;

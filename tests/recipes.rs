@@ -2,10 +2,10 @@
 
 mod scenes;
 
-use evenstep::rapier3d::control::{
+use evenstep::rapier::control::{
     DynamicRayCastVehicleController, KinematicCharacterController, WheelTuning,
 };
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use scenes::{space, with_floor};
 use std::time::Duration;

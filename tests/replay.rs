@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::recording::{
     Divergence, FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, RecordingEnd,
     Replay, ReplayError,

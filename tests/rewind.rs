@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{
     BodyKey, Budget, Correction, Events, Frame, Hooks, Rate, ResimulateError, RewindError,
     Simulation, Smoothing, Step, Stepping,

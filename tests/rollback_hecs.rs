@@ -6,7 +6,7 @@ mod scenes;
 use std::collections::BTreeMap;
 
 use evenstep::entities::{Body, Entities, RenderPose};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use hecs::{Entity, World};
 use scenes::MS;

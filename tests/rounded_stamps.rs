@@ -3,7 +3,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{FrameFilter, FrameTimer};
 use scenes::strategies::Random;
 use scenes::{shown_x, space};

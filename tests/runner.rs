@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Event, ForceGenerator, Hooks, Owners, Rate, Simulation, Step, Wrench};
 use scenes::{hash, space, with_floor};

@@ -4,7 +4,7 @@
 mod scenes;
 
 use evenstep::entities::{Body, Entities, RenderPose};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Simulation};
 use hecs::World;

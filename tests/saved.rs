@@ -3,7 +3,7 @@
 mod scenes;
 
 use allocation_counter::measure;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::recording::{RecorderSettings, RecordingEnd};
 use evenstep::threads::Overlap;
 use evenstep::{

@@ -2,8 +2,8 @@
 
 mod scenes;
 
-use evenstep::rapier3d::glamx::Quat;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::glamx::Quat;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, ForceGenerator, Simulation, Smoothing, Wrench, interpolate};
 use scenes::{MS, advance, ball, shown_x, space};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation, Step, Stepping};
 use scenes::everything::Everything;
 use scenes::{MS, Yard, hash};

@@ -431,12 +431,12 @@ fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
 }
 
 /// The pose right after the last step.
-fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier3d::math::Pose> {
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
     Some(*simulation.body(key)?.position())
 }
 
 /// The pose right before the last step.
-fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier3d::math::Pose> {
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
     simulation.pose_at(key, simulation.tick(), 0.0)
 }
 

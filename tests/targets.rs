@@ -2,8 +2,8 @@
 
 mod scenes;
 
-use evenstep::rapier3d::glamx::Quat;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::glamx::Quat;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Stepping};
 use scenes::{MS, advance, ball, space};
 use std::time::Duration;

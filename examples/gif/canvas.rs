@@ -3,7 +3,7 @@
 //! All is filled without anti-aliasing into a picture three times as wide and high; each pixel is then the mean of nine. So
 //! what is next to each other leaves no gap, and colours are mixed in whole numbers.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Point, Stroke, Transform,
 };

@@ -2,7 +2,7 @@
 
 use crate::canvas::{self, Canvas, Rgb};
 use crate::scene::{BALL_RADIUS, CRATE_HALF, Half, Row, STAIRS, STAIRS_HALF_Z, Shape};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 
 /// In pixels.
 pub const WIDTH: usize = 2 * canvas::WIDTH + GAP;

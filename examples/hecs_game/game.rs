@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use evenstep::entities::Entities;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Button, Delivery, ForceGenerator, Hooks, InputQueue, Simulation, Step};
 use hecs::{Entity, World};
 

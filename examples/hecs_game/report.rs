@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep::{Frame, Simulation};
 use plotters::prelude::*;
 

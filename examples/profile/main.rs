@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use evenstep::Simulation;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use tracing_chrome::ChromeLayerBuilder;
 use tracing_subscriber::prelude::*;
 

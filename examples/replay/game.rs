@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::recording::{RecordError, Recorder};
 use evenstep::{BodyKey, Simulation, Step};
 use serde::{Deserialize, Serialize};

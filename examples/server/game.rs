@@ -1,6 +1,6 @@
 //! What a match plays: crates in stacks of five, of which one after the other is thrown up.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use serde::{Deserialize, Serialize};
 

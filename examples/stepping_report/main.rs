@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use indicatif::{ProgressBar, ProgressStyle};
 use scenes::frame_times;
 use scenes::strategies::{

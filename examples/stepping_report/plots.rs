@@ -30,7 +30,7 @@ pub fn stutter(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
         let pairs = samples
             .windows(2)
             .filter(|pair| (2.0..2.6).contains(&pair[1].0));
-        let speed = |pair: &[(f64, f64, evenstep::rapier3d::math::Vector)]| {
+        let speed = |pair: &[(f64, f64, evenstep::rapier::math::Vector)]| {
             let way = f64::from(pair[1].2.distance(pair[0].2));
             (pair[1].0, way / (pair[1].0 - pair[0].0))
         };

@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
 

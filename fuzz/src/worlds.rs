@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::parry::utils::Array2;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::parry::utils::Array2;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, Rate, Simulation, Smoothing};
 
 const FRAME: Duration = Duration::from_millis(17);

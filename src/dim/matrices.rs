@@ -16,7 +16,7 @@ use super::lanes::{LANES, Rotations, Vectors, transposed};
 ///
 /// ```
 /// # use evenstep::{Rate, Simulation, write_matrices_3x4};
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # let mut simulation = Simulation::new(Rate::default());
 /// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
 /// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
@@ -46,7 +46,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 ///
 /// ```
 /// # use evenstep::{Rate, Simulation, write_matrices_4x4};
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # let mut simulation = Simulation::new(Rate::default());
 /// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
 /// # simulation.advance(std::time::Duration::ZERO, |_, _| ());

@@ -37,7 +37,7 @@ const ALL_TERMS: u8 = 28;
 ///
 /// ```
 /// use evenstep::interpolate;
-/// use evenstep::rapier3d::math::{Pose, Rotation, Vector};
+/// use evenstep::rapier::math::{Pose, Rotation, Vector};
 ///
 /// let start = Pose::IDENTITY;
 /// let end = Pose::from_parts(Vector::X, Rotation::from_rotation_y(1.0));

@@ -16,7 +16,7 @@ use rapier::math::Pose;
 ///
 /// ```
 /// # use evenstep::entities::Entities;
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::Simulation;
 /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
 /// # let mut simulation = Simulation::default();

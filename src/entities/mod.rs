@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use evenstep::entities::{Entities, RenderPose};
-//! use evenstep::rapier3d::prelude::*;
+//! use evenstep::rapier::prelude::*;
 //! use evenstep::{Rate, Simulation};
 //! use std::time::Duration;
 //!
@@ -89,7 +89,7 @@
 //! [`Simulation::removed`]. The example `custom_ecs` does so for an ECS of fifty lines; in hecs:
 //!
 //! ```
-//! use evenstep::rapier3d::{math::Pose, prelude::*};
+//! use evenstep::rapier::{math::Pose, prelude::*};
 //! use evenstep::{Rate, Simulation};
 //! use std::{collections::BTreeMap, time::Duration};
 //!
@@ -183,7 +183,7 @@ impl Entities {
     ///
     /// ```
     /// # use evenstep::entities::{Entities, RenderPose};
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::threads::{Runner, RunnerSettings};
     /// # use evenstep::{Hooks, Simulation};
     /// # struct Game;
@@ -261,7 +261,7 @@ impl Entities {
     ///
     /// ```
     /// # use evenstep::entities::Entities;
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
     /// # let mut simulation = Simulation::default();

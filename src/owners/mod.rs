@@ -23,7 +23,7 @@ pub use spawned::Spawned;
 /// package `examples/ecs` shows it with `bevy_ecs`, shipyard, specs and a hand-made ECS.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::{Owners, Simulation};
 /// use std::time::Duration;
 ///
@@ -164,7 +164,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// every body's pose. For a runner, ask it for a clone.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Owners, Simulation};
     /// let (mut simulation, mut owners) = (Simulation::default(), Owners::default());
     /// let door = simulation.insert_body(RigidBodyBuilder::fixed());

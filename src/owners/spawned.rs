@@ -11,7 +11,7 @@ use crate::simulation::Simulation;
 /// thread. A [`call`](crate::threads::Runner::call) that is sent after the spawn finds it:
 ///
 /// ```
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::threads::{Runner, RunnerSettings};
 /// # use evenstep::{Hooks, Simulation};
 /// # struct Game;

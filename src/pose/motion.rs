@@ -24,7 +24,7 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 /// smoothing`, an AMD EPYC), because only they are computed from lists of poses alone.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::{Simulation, Smoothing};
 /// use std::time::Duration;
 ///

@@ -84,7 +84,7 @@ pub enum RecordError {
 /// the feature `serde`.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::recording::{Recorder, RecorderSettings, Recording};
 /// use evenstep::{BodyKey, Simulation};
 /// use std::time::Duration;

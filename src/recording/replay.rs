@@ -93,7 +93,7 @@ pub struct Divergence {
 /// end. To continue from what was recorded, call [`next_run`](Self::next_run): it returns the next keyframe.
 ///
 /// ```
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::recording::{Recorder, RecorderSettings, Recording};
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;

@@ -83,7 +83,7 @@ pub trait Hooks {
     /// why they are in an `Arc`. For hooks that borrow the game there is [`Simulation::make_step_with`].
     ///
     /// ```
-    /// use evenstep::rapier3d::prelude::*;
+    /// use evenstep::rapier::prelude::*;
     /// use evenstep::Hooks;
     /// use std::sync::Arc;
     ///

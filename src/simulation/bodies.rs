@@ -16,7 +16,7 @@ impl Simulation {
     /// Its [`pose`](Self::pose) can be read at once; [`moved`](Self::moved) lists it from the next frame on:
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
@@ -158,7 +158,7 @@ impl Simulation {
     /// translation that is set alone leaves the other as smooth as it was.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
@@ -215,7 +215,7 @@ impl Simulation {
     /// The key of a body that is removed here is dead at once; [`removed`](Self::removed) lists it in the next frame:
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
@@ -247,7 +247,7 @@ impl Simulation {
     ///
     /// ```
     /// # use evenstep::Simulation;
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # let mut simulation = Simulation::default();
     /// simulation.physics_mut_except_bodies().gravity = Vector::ZERO;
     /// ```
@@ -261,8 +261,8 @@ impl Simulation {
     ///
     /// They move nothing themselves, so no body is checked for changes: there is no cost.
     ///
-    /// [`solve_character_collision_impulses`]: crate::rapier3d::control::KinematicCharacterController::solve_character_collision_impulses
-    /// [`update_vehicle`]: crate::rapier3d::control::DynamicRayCastVehicleController::update_vehicle
+    /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
+    /// [`update_vehicle`]: crate::rapier::control::DynamicRayCastVehicleController::update_vehicle
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
         let PhysicsWorld {
             broad_phase,

@@ -22,7 +22,7 @@ use super::Simulation;
 /// the frame.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::Simulation;
 /// use std::time::Duration;
 ///
@@ -77,7 +77,7 @@ impl Simulation {
     /// in the next step, not at once:
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();

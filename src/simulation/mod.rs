@@ -63,7 +63,7 @@ pub use shown::FrameChanges;
 /// [`pose`](Self::pose) of each body, or only of those that [`moved`](Self::moved).
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::{Rate, Simulation};
 /// use std::time::Duration;
 ///
@@ -119,7 +119,7 @@ pub use shown::FrameChanges;
 /// bit for bit: poses, velocities, events, new keys, [`moved`](Self::moved).
 ///
 /// ```
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut simulation = Simulation::default();
@@ -217,7 +217,7 @@ impl Simulation {
     /// steps is set to that of `rate`.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Rate, Simulation};
     /// let mut world = PhysicsWorld::new();
     /// let handle = world.insert_body(RigidBodyBuilder::dynamic());

@@ -32,7 +32,7 @@ impl Simulation {
     /// velocity stays, a [target](Self::set_kinematic_target) is removed. The links of a multibody move with its root.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
@@ -117,7 +117,7 @@ impl Simulation {
     /// rotation is normalised. The links of a multibody move with its root.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # let mut simulation = Simulation::default();
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
@@ -170,7 +170,7 @@ impl Simulation {
     /// discarded.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # let mut simulation = Simulation::default();
     /// # let body = RigidBodyBuilder::dynamic().translation(Vector::X * 4_000.0);
@@ -232,7 +232,7 @@ impl Simulation {
     /// step was made for it; then the body stands still.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Rate, Simulation};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::new(Rate::hz(60)?);
@@ -286,7 +286,7 @@ impl Simulation {
     /// everything else in the frame is. In the hook before a step it is not needed: the body moves in that step.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// let mut simulation = Simulation::default();

@@ -44,7 +44,7 @@ pub enum RewindError {
 /// debugger, and for rollback: to [make steps again](Self::resimulate) with input that came late.
 ///
 /// ```
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::{RewindError, Simulation};
 /// # use std::collections::BTreeMap;
 /// # use std::time::Duration;
@@ -158,7 +158,7 @@ impl Simulation {
     /// one thread: in a pause a `Runner` and an `Overlap` show the state itself.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Rate, Simulation};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::new(Rate::hz(10)?);

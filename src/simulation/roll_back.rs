@@ -132,7 +132,7 @@ impl Simulation {
     /// happened. Available from the last of these steps until the next rollback ends.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();

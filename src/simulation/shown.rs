@@ -27,7 +27,7 @@ pub struct FrameChanges<'a> {
 /// that the body was removed.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::Simulation;
 /// use std::time::Duration;
 ///
@@ -95,7 +95,7 @@ impl Simulation {
     /// [`set_history`](Self::set_history) keeps more.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
@@ -137,7 +137,7 @@ impl Simulation {
     /// rest the list is empty:
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
@@ -163,7 +163,7 @@ impl Simulation {
     /// since.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();

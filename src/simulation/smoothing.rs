@@ -67,7 +67,7 @@ impl Simulation {
     /// Sets how the visual error decays; with `None` all bodies are shown at their corrected poses at once.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{Correction, Simulation};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();

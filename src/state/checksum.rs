@@ -19,7 +19,7 @@ use rapier::math::Real;
 /// practically never do. It does not protect against a machine that cheats.
 ///
 /// ```
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut here = Simulation::default();

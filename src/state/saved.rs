@@ -92,7 +92,7 @@ pub enum LoadError {
 /// For saved games, players who join late, and to move a running match to another process. With the feature `serde`.
 ///
 /// ```
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut here = Simulation::default();
@@ -119,9 +119,9 @@ pub enum LoadError {
 ///
 /// # Soft bodies
 /// Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any feature:
-/// - a cluster with a [shape-matching target](crate::rapier3d::dynamics::SoftBodyCluster::set_shape_matching_target)
+/// - a cluster with a [shape-matching target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target)
 ///   that moves: where it was in the step before;
-/// - two meshes that [overlap](crate::rapier3d::dynamics::SoftBody::volume_contacts), or a mesh that crosses itself or
+/// - two meshes that [overlap](crate::rapier::dynamics::SoftBody::volume_contacts), or a mesh that crosses itself or
 ///   another one: the impulses and the progress of what pushes them apart;
 /// - a closed mesh that is turned inside out: that it is;
 /// - a body that is being deformed for good, by plastic flow: that it must not fall asleep, and that its shape at rest
@@ -196,7 +196,7 @@ impl Simulation {
     /// If it returns `None`, as with `load`, that generator exerts no force until it is removed.
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{ForceGenerator, Simulation, Wrench};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();

@@ -14,7 +14,7 @@ use rapier::pipeline::EventHandler;
 ///
 /// Rapier reports it if one of them has [`ActiveEvents::COLLISION_EVENTS`], which no collider has by default.
 ///
-/// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier3d::pipeline::ActiveEvents::COLLISION_EVENTS
+/// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -39,7 +39,7 @@ pub struct Collision {
 /// Rapier reports it again in each step, if one of the colliders has
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no collider has by default.
 ///
-/// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier3d::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
+/// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ContactForce {
@@ -139,7 +139,7 @@ impl Event {
 /// The events of a frame, from [`Simulation::events`](crate::Simulation::events), or some of them: a view, as a slice is.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::Simulation;
 /// use std::time::Duration;
 ///

@@ -45,7 +45,7 @@ impl Wrench {
 /// pushed does not fall asleep, unless the force and the torque are exactly zero.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::{ForceGenerator, Simulation, Wrench};
 /// use std::time::Duration;
 ///
@@ -142,7 +142,7 @@ impl ForceGenerator {
     /// [`Frame::rejected_forces`](crate::Frame::rejected_forces):
     ///
     /// ```
-    /// # use evenstep::rapier3d::prelude::*;
+    /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::{ForceGenerator, Simulation, Wrench};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();

@@ -45,7 +45,7 @@ impl<T> Answer<T> {
 /// [`Simulation`] in the game's loop is simpler and has less latency.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::threads::{Runner, RunnerSettings};
 /// use evenstep::{Hooks, Simulation};
 ///
@@ -82,7 +82,7 @@ impl<T> Answer<T> {
 /// [events](Self::events) first.
 ///
 /// ```
-/// # use evenstep::rapier3d::prelude::*;
+/// # use evenstep::rapier::prelude::*;
 /// # use evenstep::threads::{Runner, RunnerSettings};
 /// # use evenstep::{BodyKey, Hooks, Simulation};
 /// # struct Game;

@@ -1,11 +1,11 @@
 //! Controllers, whose state is the game's own.
 
 use RigidBodyType::{Dynamic, Fixed, KinematicPositionBased};
-use evenstep::rapier3d::control::{
+use evenstep::rapier::control::{
     CharacterAutostep, CharacterLength, DynamicRayCastVehicleController,
     KinematicCharacterController, WheelTuning,
 };
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Scene;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::recording::Recorder;
 use evenstep::{Hooks, Rate, Simulation, Step};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Joints and multibodies, with motors and limits.
 
 use RigidBodyType::{Dynamic, Fixed};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Scene;

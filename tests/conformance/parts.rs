@@ -1,6 +1,6 @@
 //! What the scenes are built from.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 
 use crate::world::World;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::game::{Filters, Scene};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use RigidBodyType::{Dynamic, Fixed, KinematicPositionBased, KinematicVelocityBased};
-use evenstep::rapier3d::parry::utils::Array2;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::parry::utils::Array2;
+use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Scene;

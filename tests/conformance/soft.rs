@@ -1,6 +1,6 @@
 //! Soft bodies.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Scene;

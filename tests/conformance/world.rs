@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::channel;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 use serde::Serialize;
 use twox_hash::XxHash3_64;

@@ -1,6 +1,6 @@
 //! Frames of a random game, checked against the plain map.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Frame, Hooks, Rate, Simulation, Step};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,7 @@
 
 use super::reference::{Velocity, Way, are_near, one_step_back};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What is shown between two states, by its definition: in f64, where it takes more than a copy.
 
 use evenstep::nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{Smoothing, interpolate};
 
 /// A body's motion at a moment, at its centre of mass, in world axes.

@@ -1,6 +1,6 @@
 //! Random games: bodies and joints of every kind, and deeds by tick.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use proptest::prelude::*;
 use std::sync::Arc;

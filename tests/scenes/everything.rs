@@ -1,7 +1,7 @@
 //! A scene with everything in it: for tests that must not forget anything.
 
 use super::{MS, hash, pile, sleepers, with_floor};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{
     BodyKey, Clock, Collision, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Rate,
     Simulation, Smoothing, Step, Wrench,

@@ -1,6 +1,6 @@
 //! A whole world as one number.
 
-use evenstep::rapier3d::pipeline::PhysicsWorld;
+use evenstep::rapier::pipeline::PhysicsWorld;
 
 /// Every bit of the state of every body, in one number (FNV-1a). One NaN is as good as another: nothing that a body does
 /// depends on its sign, and what is saved has one.

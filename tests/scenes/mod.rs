@@ -11,7 +11,7 @@ mod hash;
 pub mod preview;
 pub mod strategies;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{
     BodyKey, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Rate, Simulation, Step,
 };

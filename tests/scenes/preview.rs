@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
 
 use super::strategies::{self, Random};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Delivery, InputQueue, Rate, Simulation, Smoothing, Stepping};
 
 use super::{hash, pile, with_floor};

@@ -7,7 +7,7 @@ use avian3d::prelude::{
     PhysicsSystems, Position, RigidBody, Rotation, Sleeping, SleepingDisabled,
 };
 use bevy::prelude::*;
-use evenstep::rapier3d::math::Pose;
+use evenstep::rapier::math::Pose;
 
 use crate::headless;
 use crate::peer::Peer;

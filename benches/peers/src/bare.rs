@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::dynamics::RigidBodyHandle;
-use evenstep::rapier3d::math::{Pose, Vector};
-use evenstep::rapier3d::pipeline::PhysicsWorld;
-use evenstep::rapier3d::prelude::RigidBody;
+use evenstep::rapier::dynamics::RigidBodyHandle;
+use evenstep::rapier::math::{Pose, Vector};
+use evenstep::rapier::pipeline::PhysicsWorld;
+use evenstep::rapier::prelude::RigidBody;
 
 use crate::peer::{FRAME, FRAMES_PER_STEP, Peer, STEPS_PER_SECOND};
 use crate::scene::Scene;

@@ -1,7 +1,7 @@
 //! Whether a peer does what is measured: it steps when it is due, shows moving bodies between their
 //! last two states, and lets resting ones sleep.
 
-use evenstep::rapier3d::math::{Pose, Rotation, Vector};
+use evenstep::rapier::math::{Pose, Rotation, Vector};
 
 use crate::peer::{FRAME, FRAMES_PER_STEP, Peer};
 use crate::scene::Scene;

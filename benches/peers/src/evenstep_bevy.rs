@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use evenstep::rapier3d::math::Pose;
-use evenstep::rapier3d::prelude::RigidBody;
+use evenstep::rapier::math::Pose;
+use evenstep::rapier::prelude::RigidBody;
 use evenstep::{BodyKey, Simulation};
 use slotmap::SecondaryMap;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use evenstep::entities::{self as components, Entities, RenderPose};
-use evenstep::rapier3d::math::{Pose, Vector};
-use evenstep::rapier3d::prelude::RigidBody;
+use evenstep::rapier::math::{Pose, Vector};
+use evenstep::rapier::prelude::RigidBody;
 use evenstep::{Rate, Simulation};
 use hecs::{Entity, World};
 

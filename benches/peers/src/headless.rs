@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
-use evenstep::rapier3d::math::Pose;
+use evenstep::rapier::math::Pose;
 
 use crate::peer::STEPS_PER_SECOND;
 

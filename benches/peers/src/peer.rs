@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::math::Pose;
+use evenstep::rapier::math::Pose;
 
 use crate::scene::Scene;
 use crate::{avian, bare, evenstep_bevy, evenstep_hecs, rapier_plugin};

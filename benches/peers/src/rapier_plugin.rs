@@ -11,8 +11,8 @@ use bevy_rapier3d::prelude::{
     RapierContextSimulation, RapierPhysicsPlugin, RapierRigidBodyHandle, RapierRigidBodySet,
     RigidBody, TimestepMode, TransformInterpolation,
 };
-use evenstep::rapier3d::math::Pose;
-use evenstep::rapier3d::prelude::{RigidBody as RapierBody, RigidBodyActivation};
+use evenstep::rapier::math::Pose;
+use evenstep::rapier::prelude::{RigidBody as RapierBody, RigidBodyActivation};
 
 use crate::headless;
 use crate::peer::{Peer, STEPS_PER_SECOND};

@@ -1,7 +1,7 @@
 //! Bodies far apart, without gravity and without contacts.
 
-use evenstep::rapier3d::math::Vector;
-use evenstep::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
+use evenstep::rapier::math::Vector;
+use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
 
 /// Half the extents of every body, in metres.
 pub const HALF_EXTENTS: Vector = Vector::new(0.5, 0.3, 0.2);

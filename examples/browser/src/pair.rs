@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::packets::{Carrier, Packets};
 use evenstep_netcode::rollback::Peer;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Button, Delivery, InputQueue, Simulation, Step};
 
 /// Balls come every so many steps, and die when they are so many steps old.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Frame, Simulation};
 
 use crate::game::Game;

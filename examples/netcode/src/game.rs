@@ -4,7 +4,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Step};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;

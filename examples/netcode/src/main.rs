@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use evenstep::rapier3d::prelude::Vector;
+use evenstep::rapier::prelude::Vector;
 use evenstep_netcode::game::{Arena, Buttons};
 use evenstep_netcode::line::Quality;
 use evenstep_netcode::packets::Packets;

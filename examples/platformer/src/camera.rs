@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evenstep::Simulation;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 
 use crate::look::Look;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep::{Button, Delivery, InputQueue, Step};
 
 use crate::look::Look;

@@ -1,7 +1,7 @@
 //! What the character pushes: ordinary bodies.
 
 use evenstep::Simulation;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 
 use crate::level::Paint;
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep::{Delivery, Frame, Hooks, Rate, Simulation, Step};
 
 use crate::camera::{Camera, View};

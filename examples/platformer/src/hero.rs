@@ -4,8 +4,8 @@
 //! A capsule that slides over the ground by the controller alone hops by millimetres, and gets the velocity of a platform
 //! late, and in some steps only.
 
-use evenstep::rapier3d::control::KinematicCharacterController;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::control::KinematicCharacterController;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Step};
 
 use crate::controls::Wish;

@@ -1,6 +1,6 @@
 //! Where the player looks. The view turns in the frame, with no delay; the steps get it through the input queue.
 
-use evenstep::rapier3d::math::{Rotation, Vector};
+use evenstep::rapier::math::{Rotation, Vector};
 
 /// Where the player looks: radians. At zero along −z.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 
 use crate::game::Game;
 

@@ -1,6 +1,6 @@
 //! What the character collects: sensors that turn.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Step};
 
 use crate::level::Paint;

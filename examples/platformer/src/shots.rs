@@ -1,6 +1,6 @@
 //! What the character shoots: fast balls that do not pass through what they hit, for two seconds each.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Step};
 
 use crate::level::{HERO, Paint, SHOT};

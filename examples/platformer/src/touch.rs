@@ -1,7 +1,7 @@
 //! The game by fingers on a screen. On the left a finger walks, away from where it came down; on the right it turns the
 //! view. A tap on the right jumps in the lower half, and shoots in the upper one.
 
-use evenstep::rapier3d::glamx::Vec2;
+use evenstep::rapier::glamx::Vec2;
 
 use crate::controls::{Input, Way};
 use crate::game::Game;

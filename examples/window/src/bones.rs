@@ -1,10 +1,10 @@
 //! Rapier's debug lines, at the poses that are shown.
 
-use evenstep::rapier3d::pipeline::{
+use evenstep::rapier::pipeline::{
     DebugColor, DebugRenderBackend, DebugRenderMode, DebugRenderObject, DebugRenderPipeline,
     DebugRenderStyle,
 };
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
 use crate::shown::Shown;

@@ -1,6 +1,6 @@
 //! What a step of the playground depends on, beside the simulation: who is who, and what the player does.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@
     reason = "no step depends on how it is looked at"
 )]
 
-use evenstep::rapier3d::math::{Pose, Vector};
+use evenstep::rapier::math::{Pose, Vector};
 use kiss3d::camera::Camera3d;
 use kiss3d::event::WindowEvent;
 use kiss3d::glamx::glam::camera::rh::proj::opengl;

@@ -1,8 +1,8 @@
 //! Which body is under the mouse, where it is shown.
 
 use evenstep::BodyKey;
-use evenstep::rapier3d::math::Vector;
-use evenstep::rapier3d::parry::query::Ray;
+use evenstep::rapier::math::Vector;
+use evenstep::rapier::parry::query::Ray;
 
 use crate::shown::{Looks, Shown};
 

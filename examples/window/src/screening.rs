@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use evenstep::Simulation;
-use evenstep::rapier3d::math::{Pose, Vector};
+use evenstep::rapier::math::{Pose, Vector};
 use evenstep::recording::{Divergence, Recording, Replay};
 
 use crate::game::{Game, Input};

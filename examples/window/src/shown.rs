@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
 use crate::game::Game;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evenstep::BodyKey;
-use evenstep::rapier3d::math::{Pose, Vector};
+use evenstep::rapier::math::{Pose, Vector};
 use evenstep_window::app::App;
 use evenstep_window::app::mouse::MouseEvent;
 use evenstep_window::controls::{Command, Settings};

@@ -9,7 +9,7 @@
 
 mod shots;
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep_window::app::App;
 use evenstep_window::controls::Settings;
 use evenstep_window::scenes::Scene;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::recording::{
     FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, ReplayError,
 };

@@ -29,7 +29,7 @@ use super::{RunnerSettings, StartError, Starved};
 /// next one is due. If it is not done by then, the game waits for it.
 ///
 /// ```
-/// use evenstep::rapier3d::prelude::*;
+/// use evenstep::rapier::prelude::*;
 /// use evenstep::threads::Overlap;
 /// use evenstep::{Hooks, Simulation};
 /// use std::time::Duration;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
-use evenstep::rapier3d::math::Pose;
+use evenstep::rapier::math::Pose;
 use evenstep::{BodyKey, Owners, Simulation, Step};
 
 /// Foreign types are no resources: a type of the game's own holds them. They are replaced together.

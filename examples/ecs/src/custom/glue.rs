@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::rapier3d::prelude::{Collider, Pose, RigidBody};
+use evenstep::rapier::prelude::{Collider, Pose, RigidBody};
 use evenstep::{BodyKey, Owners, Simulation, Step};
 
 use super::ecs::{Column, Entities, Entity};

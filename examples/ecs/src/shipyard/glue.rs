@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ::shipyard::all_storages::AllStorages;
 use ::shipyard::{Component, EntityId, Get, Remove, Unique, UniqueViewMut, ViewMut, World};
-use evenstep::rapier3d::prelude::{Collider, Pose, RigidBody};
+use evenstep::rapier::prelude::{Collider, Pose, RigidBody};
 use evenstep::{BodyKey, Owners, Simulation, Step};
 
 /// They are replaced together.

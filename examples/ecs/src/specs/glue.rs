@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::specs::prelude::*;
-use evenstep::{BodyKey, Owners, Simulation, rapier3d::math::Pose};
+use evenstep::{BodyKey, Owners, Simulation, rapier::math::Pose};
 
 /// They are replaced together.
 #[derive(Default)]

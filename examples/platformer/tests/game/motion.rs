@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::runs::{PACES, Pace, game, plain, play, walk};
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep_platformer::controls::Way;
 use evenstep_platformer::hero::{SPEED, STANDING};
 use evenstep_platformer::level::Level;

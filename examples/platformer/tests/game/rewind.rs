@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::runs::{PACES, Pace, game, jump, play, walk};
 use evenstep::BodyKey;
-use evenstep::rapier3d::math::Pose;
+use evenstep::rapier::math::Pose;
 use evenstep_platformer::controls::Way;
 use evenstep_platformer::game::{Game, State};
 use evenstep_platformer::level::Level;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::runs::{PACES, Pace, game, jump, plain, play, run, shoot, walk};
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep_platformer::controls::Way;
 use evenstep_platformer::game::Game;
 use evenstep_platformer::hero::{RADIUS, STANDING};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evenstep::Delivery;
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep_platformer::controls::{Input, Way};
 use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;

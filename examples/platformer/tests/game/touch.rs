@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::runs::{game, plain};
-use evenstep::rapier3d::glamx::Vec2;
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::glamx::Vec2;
+use evenstep::rapier::math::Vector;
 use evenstep_platformer::game::Game;
 use evenstep_platformer::hero::STANDING;
 use evenstep_platformer::touch::{Fingers, Phase};

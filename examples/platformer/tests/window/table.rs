@@ -1,6 +1,6 @@
 //! The game's own log.
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 
 /// What a frame showed.
 #[derive(Clone, Copy, Debug)]

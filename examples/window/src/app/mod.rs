@@ -7,7 +7,7 @@ pub mod mouse;
 
 use std::time::Duration;
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep::{BodyKey, Rate};
 use kiss3d::glamx::Vec2;
 

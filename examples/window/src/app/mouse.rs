@@ -1,6 +1,6 @@
 //! What the mouse does: it drags bodies, turns the view, and comes nearer.
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use kiss3d::glamx::Vec2;
 
 use crate::app::App;

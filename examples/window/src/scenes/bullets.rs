@@ -1,6 +1,6 @@
 //! A gun, and a thin wall: every other bullet has continuous collision detection.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
 use super::{Cast, Moment, ball, begins_period, block, remove_old};

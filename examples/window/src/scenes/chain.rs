@@ -1,6 +1,6 @@
 //! Chains of joints with a weight at their end: what steps of varying length do to joints.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
 use super::{Cast, ball, block};

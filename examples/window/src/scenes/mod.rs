@@ -13,8 +13,8 @@ mod vehicle;
 // A gun, and a thin wall.
 mod bullets;
 
-use evenstep::rapier3d::control::DynamicRayCastVehicleController;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::control::DynamicRayCastVehicleController;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Step};
 use serde::{Deserialize, Serialize};
 

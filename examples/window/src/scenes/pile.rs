@@ -1,7 +1,7 @@
 //! Crates in a wall, and balls that are thrown at it.
 
 use evenstep::Simulation;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 
 use super::{Cast, Moment, ball, begins_period, block, remove_old};
 use crate::paint::Paint;

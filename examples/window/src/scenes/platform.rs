@@ -1,7 +1,7 @@
 //! A platform and a lift, with riders.
 
 use evenstep::Simulation;
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 
 use super::{Cast, Moment, block};
 use crate::paint::Paint;

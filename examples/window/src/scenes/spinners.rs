@@ -1,6 +1,6 @@
 //! Bodies that turn about a centre that is not their own: interpolated about their origin they would swim.
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 
 use super::Cast;

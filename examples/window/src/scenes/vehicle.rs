@@ -1,8 +1,8 @@
 //! A car by Rapier's vehicle controller. Without a driver it goes in circles.
 
 use evenstep::Simulation;
-use evenstep::rapier3d::control::{DynamicRayCastVehicleController, WheelTuning};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::control::{DynamicRayCastVehicleController, WheelTuning};
+use evenstep::rapier::prelude::*;
 
 use super::{Cast, Moment, block};
 use crate::paint::Paint;

@@ -3,7 +3,7 @@
 // Shapes and colours.
 mod nodes;
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use kiss3d::color::Color;
 use kiss3d::light::Light;
 use kiss3d::prelude::Fog;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use evenstep::BodyKey;
-use evenstep::rapier3d::parry::shape::{SharedShape, TypedShape};
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::parry::shape::{SharedShape, TypedShape};
+use evenstep::rapier::prelude::*;
 use kiss3d::color::Color;
 use kiss3d::scene::SceneNode3d;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f32::consts::FRAC_PI_2;
 
-use evenstep::rapier3d::prelude::*;
+use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
 use evenstep_platformer::level::Paint;
 use evenstep_platformer::{crates, hero};

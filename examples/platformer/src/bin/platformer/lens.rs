@@ -1,6 +1,6 @@
 //! The game's view as a camera of kiss3d.
 
-use evenstep::rapier3d::math::{Pose, Vector};
+use evenstep::rapier::math::{Pose, Vector};
 use evenstep_platformer::camera::View;
 use kiss3d::camera::Camera3d;
 use kiss3d::event::WindowEvent;

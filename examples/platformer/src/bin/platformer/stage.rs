@@ -1,6 +1,6 @@
 //! All that is drawn: sky, light, bodies, and what is over them.
 
-use evenstep::rapier3d::math::Vector;
+use evenstep::rapier::math::Vector;
 use evenstep_platformer::game::Game;
 use kiss3d::color::Color;
 use kiss3d::light::Light;
