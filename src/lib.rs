@@ -143,7 +143,7 @@ pub mod threads;
 #[cfg(feature = "hecs")]
 pub mod entities;
 
-pub use dim::{interpolate, interpolate_all, write_matrices_3x4, write_matrices_4x4};
+pub use dim::{interpolate, interpolate_all, matrices::*};
 #[cfg(feature = "checksum")]
 pub use fingerprint::fingerprint;
 #[cfg(feature = "hecs")]

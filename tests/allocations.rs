@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::vector;
 use allocation_counter::measure;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, Rate, Simulation};
@@ -14,7 +15,7 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
     let keys: Vec<BodyKey> = (0..200)
         .map(|i| {
-            let at = Vector::new((i % 20) as f32 * 2.0, 2.0, (i / 20) as f32 * 2.0);
+            let at = vector((i % 20) as f32 * 2.0, 2.0, (i / 20) as f32 * 2.0);
             let ball = ColliderBuilder::ball(0.5)
                 .restitution(1.0)
                 .restitution_combine_rule(CoefficientCombineRule::Max)

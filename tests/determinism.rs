@@ -80,7 +80,7 @@ fn the_hash_sees_a_difference() {
 #[test]
 fn the_same_bits_at_the_times_of_a_real_render_loop() {
     let expected = at_fps(60);
-    let trace = std::fs::read_to_string("examples/hecs_game/frame-times.csv").unwrap();
+    let trace = include_str!("../examples/hecs_game/frame-times.csv");
     let times = scenes::frame_times::read(trace.as_bytes()).unwrap();
     assert_eq!(run(times.into_iter().cycle()), expected);
 }

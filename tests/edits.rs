@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{angle_between, spin, translation, turned, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Smoothing};
 use scenes::{MS, advance, ball, space};
@@ -12,7 +13,7 @@ fn x(simulation: &Simulation, key: BodyKey) -> f32 {
 }
 
 fn at(x: f32) -> Pose {
-    Pose::translation(x, 0.0, 0.0)
+    translation(x, 0.0, 0.0)
 }
 
 // Parts of a pose.
@@ -24,7 +25,7 @@ fn a_player_turned_by_the_mouse_in_every_frame_moves_as_evenly_as_before() {
     let key = simulation.insert(body, ball());
     let mut last = 0.0;
     for frame in 0..200u8 {
-        let rotation = Rotation::from_rotation_y(0.01 * f32::from(frame));
+        let rotation = turned(spin(0.0, 0.01 * f32::from(frame), 0.0));
         let body = simulation.body_mut(key).unwrap();
         body.set_rotation(rotation, true);
         simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
@@ -35,7 +36,7 @@ fn a_player_turned_by_the_mouse_in_every_frame_moves_as_evenly_as_before() {
         last = now;
         // The mouse has no latency: what was set is shown, but for what the steps since turn.
         let shown = simulation.pose(key).unwrap().rotation;
-        assert!(shown.abs_diff_eq(rotation, 1e-5), "{shown:?}");
+        assert!(angle_between(shown, rotation) < 1e-5, "{shown:?}");
     }
 }
 
@@ -44,7 +45,7 @@ fn a_body_that_is_lifted_in_every_frame_turns_as_evenly_as_before() {
     for smoothing in [Smoothing::Interpolate, Smoothing::Hermite] {
         let mut simulation = space(60);
         simulation.set_smoothing(smoothing);
-        let body = RigidBodyBuilder::dynamic().angvel(Vector::Y * 6.0);
+        let body = RigidBodyBuilder::dynamic().angvel(spin(0.0, 6.0, 0.0));
         let key = simulation.insert(body, ball());
         let mut last = Rotation::IDENTITY;
         for frame in 0..200u8 {
@@ -53,7 +54,7 @@ fn a_body_that_is_lifted_in_every_frame_turns_as_evenly_as_before() {
             body.set_translation(height, true);
             simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
             let shown = simulation.pose(key).unwrap();
-            let turn = last.angle_between(shown.rotation);
+            let turn = angle_between(last, shown.rotation);
             assert!(frame < 5 || (turn - 0.041_67).abs() < 1e-3, "{turn} rad");
             assert!(shown.translation.distance(height) < 1e-5, "{shown:?}");
             last = shown.rotation;
@@ -117,7 +118,7 @@ fn only_what_is_named_is_looked_at() {
     let asleep = || RigidBodyBuilder::dynamic().sleeping(true);
     let keys: Vec<BodyKey> = (0..10u8)
         .map(|i| {
-            let apart = asleep().translation(Vector::Z * f32::from(i));
+            let apart = asleep().translation(vector(0.0, 1.0, 1.0) * f32::from(i));
             simulation.insert(apart, ball())
         })
         .collect();
@@ -165,7 +166,7 @@ fn only_what_is_named_is_looked_at() {
 #[test]
 fn a_collider_can_be_removed_and_its_body_turns_about_its_new_center() {
     let mut simulation = space(100);
-    let body = RigidBodyBuilder::dynamic().angvel(Vector::Z * 3.0);
+    let body = RigidBodyBuilder::dynamic().angvel(spin(0.0, 0.0, 3.0));
     let key = simulation.insert(body, ball());
     let off = ball().translation(Vector::X).mass(100.0);
     let collider = simulation.insert_collider(key, off).unwrap();
@@ -283,7 +284,7 @@ fn spins_are_shown_as_slow_as_rapier_makes_them() {
         let mut simulation = space(60);
         simulation.set_smoothing(Smoothing::Hermite);
         let body = RigidBodyBuilder::dynamic()
-            .angvel(Vector::Y * 900.0)
+            .angvel(spin(0.0, 900.0, 0.0))
             .linvel(Vector::X * 5_000.0)
             .allow_fast_rotation(fast);
         let key = simulation.insert(body, ball());
@@ -293,7 +294,7 @@ fn spins_are_shown_as_slow_as_rapier_makes_them() {
         for _ in 0..160 {
             simulation.advance(Duration::from_micros(100), |_, _| ());
             let pose = simulation.pose(key).unwrap();
-            turned += last.rotation.angle_between(pose.rotation);
+            turned += angle_between(last.rotation, pose.rotation);
             let moved = pose.translation.distance(last.translation);
             assert!(moved < 0.06, "at most 400 m/s: {moved} m in 0.1 ms");
             last = pose;

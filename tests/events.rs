@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{cuboid, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Collision, Events, Hooks, Rate, Simulation, Step};
 use scenes::MS;
@@ -39,7 +40,7 @@ impl Hooks for Churn {
 
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
         if step.tick.is_multiple_of(5) {
-            let at = Vector::new(
+            let at = vector(
                 (step.tick % 7) as f32 * 0.3,
                 1.5,
                 (step.tick % 3) as f32 * 0.3,
@@ -126,7 +127,7 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
     for through_rapier in [false, true] {
         let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
         let insert = |simulation: &mut Simulation, x: f32| {
-            let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 0.49, 0.0));
+            let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.49, 0.0));
             simulation.insert(body, noisy_ball())
         };
         let old = insert(&mut simulation, 0.0);
@@ -158,7 +159,7 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
 #[test]
 fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    let zone = ColliderBuilder::cuboid(1.0, 1.0, 1.0)
+    let zone = cuboid(1.0, 1.0, 1.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
     simulation.physics_mut().insert_collider(zone, None);
@@ -184,7 +185,7 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
     // Tracked later, it is named from then on.
     let key = simulation.track(handle).unwrap();
     simulation
-        .teleport(key, Pose::translation(0.0, 0.0, 0.0))
+        .teleport(key, translation(0.0, 0.0, 0.0))
         .unwrap();
     simulation.advance(MS(10), |_, _| ());
     let first = simulation.events().collisions().next().unwrap();
@@ -198,7 +199,7 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
         RigidBodyBuilder::dynamic()
             .translation(Vector::Y * 0.5)
             .can_sleep(false),
-        ColliderBuilder::cuboid(0.5, 0.5, 0.5)
+        cuboid(0.5, 0.5, 0.5)
             .mass(100.0)
             .active_events(ActiveEvents::CONTACT_FORCE_EVENTS),
     );
@@ -294,7 +295,7 @@ fn a_look_through_body_mut_changes_no_order_of_events() {
         let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
         let keys: Vec<BodyKey> = (0..60)
             .map(|i| {
-                let at = Vector::new((i % 5) as f32, 1.0 + (i / 5) as f32, (i % 3) as f32 * 0.3);
+                let at = vector((i % 5) as f32, 1.0 + (i / 5) as f32, (i % 3) as f32 * 0.3);
                 let body = RigidBodyBuilder::dynamic().translation(at);
                 simulation.insert(body, noisy_ball().sensor(i % 10 == 9))
             })
@@ -343,7 +344,7 @@ fn a_sensor_that_is_crossed_within_a_step_starts_before_it_stops() {
     // Many pairs in one step, so that a sort has something to do: the last bullet crosses the first gate.
     let lane = |i: u8| Vector::Y * 3.0 * f32::from(i);
     for i in 0..30 {
-        let gate = ColliderBuilder::cuboid(0.01, 1.0, 1.0)
+        let gate = cuboid(0.01, 1.0, 1.0)
             .sensor(true)
             .translation(lane(i))
             .active_events(ActiveEvents::COLLISION_EVENTS);
@@ -389,7 +390,7 @@ fn quarantined_bodies_are_in_the_order_of_their_keys() {
 
 /// A ball that begins to touch the floor in the next step.
 fn insert_one(simulation: &mut Simulation, number: usize) -> BodyKey {
-    let at = Vector::new(number as f32 * 1.5, 0.49, 0.0);
+    let at = vector(number as f32 * 1.5, 0.49, 0.0);
     let ball = ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS);
     simulation.insert(RigidBodyBuilder::dynamic().translation(at), ball)
 }

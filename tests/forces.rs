@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{spin, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step, Wrench};
@@ -57,34 +58,35 @@ fn a_force_added_between_frames_waits_for_the_next_step() {
 
 #[test]
 fn every_kind_of_push_does_what_rapiers_own_does() {
-    let point = Vector::new(0.1, 0.2, 0.3);
-    let value = Vector::new(1.0, -2.0, 3.0);
-    type Ours = fn(&mut Simulation, BodyKey, Vector, Vector) -> Result<(), BodyError>;
-    type Rapiers = fn(&mut RigidBody, Vector, Vector);
+    let point = vector(0.1, 0.2, 0.3);
+    let value = (vector(1.0, -2.0, 3.0), spin(1.0, -2.0, 3.0));
+    type Value = (Vector, AngVector);
+    type Ours = fn(&mut Simulation, BodyKey, Value, Vector) -> Result<(), BodyError>;
+    type Rapiers = fn(&mut RigidBody, Value, Vector);
     let pairs: [(Ours, Rapiers); 6] = [
         (
-            |s, k, v, _| s.add_force(k, v),
-            |b, v, _| b.add_force(v, true),
+            |s, k, (v, _), _| s.add_force(k, v),
+            |b, (v, _), _| b.add_force(v, true),
         ),
         (
-            |s, k, v, _| s.add_torque(k, v),
-            |b, v, _| b.add_torque(v, true),
+            |s, k, (_, v), _| s.add_torque(k, v),
+            |b, (_, v), _| b.add_torque(v, true),
         ),
         (
-            |s, k, v, p| s.add_force_at_point(k, v, p),
-            |b, v, p| b.add_force_at_point(v, p, true),
+            |s, k, (v, _), p| s.add_force_at_point(k, v, p),
+            |b, (v, _), p| b.add_force_at_point(v, p, true),
         ),
         (
-            |s, k, v, _| s.apply_impulse(k, v),
-            |b, v, _| b.apply_impulse(v, true),
+            |s, k, (v, _), _| s.apply_impulse(k, v),
+            |b, (v, _), _| b.apply_impulse(v, true),
         ),
         (
-            |s, k, v, _| s.apply_torque_impulse(k, v),
-            |b, v, _| b.apply_torque_impulse(v, true),
+            |s, k, (_, v), _| s.apply_torque_impulse(k, v),
+            |b, (_, v), _| b.apply_torque_impulse(v, true),
         ),
         (
-            |s, k, v, p| s.apply_impulse_at_point(k, v, p),
-            |b, v, p| b.apply_impulse_at_point(v, p, true),
+            |s, k, (v, _), p| s.apply_impulse_at_point(k, v, p),
+            |b, (v, _), p| b.apply_impulse_at_point(v, p, true),
         ),
     ];
     for (ours, rapiers) in pairs {
@@ -136,7 +138,7 @@ fn a_force_wakes_a_sleeper_and_does_nothing_to_a_fixed_body() {
 fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
     let mut simulation = space();
     let key = ball(&mut simulation);
-    let (force, torque) = (Vector::new(0.1, 0.2, 0.3), Vector::new(0.7, 0.8, 0.9));
+    let (force, torque) = (vector(0.1, 0.2, 0.3), spin(0.7, 0.8, 0.9));
     let body = simulation.body_mut(key).unwrap();
     body.add_force(force, true);
     body.add_torque(torque, true);
@@ -166,16 +168,17 @@ fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
 fn values_that_are_not_finite_are_refused() {
     let mut simulation = space();
     let key = ball(&mut simulation);
-    for bad in [
-        Vector::NAN,
-        Vector::INFINITY,
-        Vector::new(0.0, f32::NEG_INFINITY, 0.0),
+    for [x, y, z] in [
+        [f32::NAN; 3],
+        [f32::INFINITY; 3],
+        [0.0, f32::NEG_INFINITY, 0.0],
     ] {
+        let (bad, bad_spin) = (vector(x, y, z), spin(x, y, z));
         let refused = Err(BodyError::NotFinite(key));
         assert_eq!(simulation.add_force(key, bad), refused);
-        assert_eq!(simulation.add_torque(key, bad), refused);
+        assert_eq!(simulation.add_torque(key, bad_spin), refused);
         assert_eq!(simulation.apply_impulse(key, bad), refused);
-        assert_eq!(simulation.apply_torque_impulse(key, bad), refused);
+        assert_eq!(simulation.apply_torque_impulse(key, bad_spin), refused);
         assert_eq!(
             simulation.add_force_at_point(key, bad, Vector::ZERO),
             refused
@@ -271,7 +274,7 @@ fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it(
         } else {
             Vector::ZERO
         },
-        torque: Vector::ZERO,
+        torque: AngVector::default(),
     });
     simulation.insert_force_generator(key, late).unwrap();
     simulation
@@ -292,7 +295,7 @@ fn a_generators_bad_value_is_left_out_and_counted() {
         } else {
             Vector::X * 100.0
         },
-        torque: Vector::ZERO,
+        torque: AngVector::default(),
     });
     simulation.insert_force_generator(key, bad).unwrap();
     assert_eq!(simulation.advance(MS(50), nothing).rejected_forces, 1);
@@ -326,12 +329,12 @@ fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
 fn what_rapier_stores_of_a_body_that_is_not_dynamic_for_a_while_is_left_alone() {
     let mut simulation = space();
     let key = ball(&mut simulation);
-    let (force, torque) = (Vector::X * 3.0, Vector::Y * 5.0);
+    let (force, torque) = (Vector::X * 3.0, spin(0.0, 5.0, 0.0));
     let body = simulation.body_mut(key).unwrap();
     body.add_force(force, true);
     body.add_torque(torque, true);
     let thrust = ForceGenerator::Thrust {
-        force: Vector::Z,
+        force: vector(0.0, 0.0, 1.0),
         point: Vector::X,
     };
     simulation.insert_force_generator(key, thrust).unwrap();
@@ -365,11 +368,11 @@ fn a_quarantined_body_keeps_no_force_and_the_others_keep_theirs() {
     for key in &keys {
         let body = simulation.body_mut(*key).unwrap();
         body.add_force(Vector::X, true);
-        body.add_torque(Vector::Y, true);
+        body.add_torque(spin(0.0, 1.0, 0.0), true);
     }
     simulation.advance(MS(10), |simulation, _| {
         for key in &keys {
-            simulation.add_force(*key, Vector::Z).unwrap();
+            simulation.add_force(*key, vector(0.0, 0.0, 1.0)).unwrap();
         }
         let body = simulation.body_mut(keys[1]).unwrap();
         body.set_linvel(Vector::NAN, true);
@@ -379,7 +382,7 @@ fn a_quarantined_body_keeps_no_force_and_the_others_keep_theirs() {
         let kept = if i == 1 { 0.0 } else { 1.0 };
         assert_eq!(body.is_enabled(), i != 1);
         assert_eq!(body.user_force(), Vector::X * kept);
-        assert_eq!(body.user_torque(), Vector::Y * kept);
+        assert_eq!(body.user_torque(), spin(0.0, kept, 0.0));
     }
 }
 
@@ -438,7 +441,9 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
     type Pause = fn(Simulation, &mut Pusher) -> Simulation;
     let still: Pause = |mut simulation, game| {
         let key = game.0;
-        simulation.apply_impulse(key, Vector::Z).unwrap(); // in the pause
+        simulation
+            .apply_impulse(key, vector(0.0, 0.0, 1.0))
+            .unwrap(); // in the pause
         let Ok(frame) = simulation.advance_with(MS(10), game);
         assert_eq!((frame.steps, frame.forgotten_forces), (0, 1));
         simulation
@@ -531,7 +536,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
     assert_eq!(speeds, [speeds[0]; 7]);
     assert_near(speeds[0].x, 0.1);
     assert_near(speeds[0].y, 5.0);
-    assert_eq!(speeds[0].z, 0.0);
+    assert_eq!(speeds[0], vector(speeds[0].x, speeds[0].y, 0.0));
 }
 
 #[test]
@@ -581,7 +586,7 @@ fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
 fn generators_that_come_and_go_push_the_same_at_every_frame_rate() {
     // So far apart in size that another order of the sum is another sum.
     let push = |i: u64| ForceGenerator::Thrust {
-        force: Vector::new(1e7, -3e3, 0.7) * ((i * 7 % 11) as f32 - 5.0),
+        force: vector(1e7, -3e3, 0.7) * ((i * 7 % 11) as f32 - 5.0),
         point: Vector::ZERO,
     };
     let run = |frame_time: Duration| {

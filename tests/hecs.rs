@@ -1,10 +1,13 @@
 //! Entities and bodies, in step.
 
+mod scenes;
+
 use evenstep::entities::{Body, Entities, EntityError, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation};
 use hecs::{Entity, World};
 use proptest::prelude::*;
+use scenes::testing::{translation, vector};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -98,7 +101,7 @@ impl Game {
 fn an_entity_has_its_pose_from_the_start_and_then_the_frames() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 9.0));
-    assert_eq!(game.pose(entity), Pose::translation(0.0, 9.0, 0.0));
+    assert_eq!(game.pose(entity), translation(0.0, 9.0, 0.0));
     assert!(game.world.get::<&Name>(entity).is_ok());
     for ms in [5, 12, 40, 0] {
         game.frame(ms);
@@ -495,7 +498,7 @@ impl Model {
 
     fn body_at(kind: u8, i: usize) -> RigidBodyBuilder {
         #[expect(clippy::cast_precision_loss, reason = "a place for each")]
-        let at = Vector::new((i % 16) as f32 * 3.0, (i / 16) as f32 * 3.0, 0.0);
+        let at = vector((i % 16) as f32 * 3.0, (i / 16) as f32 * 3.0, 0.0);
         let body = match kind {
             0 => RigidBodyBuilder::dynamic(),
             1 => RigidBodyBuilder::dynamic().sleeping(true),
@@ -739,7 +742,7 @@ fn frames_without_a_sync_are_made_up_for() {
         let ground = game.spawn(RigidBodyBuilder::fixed().translation(Vector::Y * -50.0));
         let bodies: Vec<Entity> = (0..40u8)
             .map(|i| {
-                let at = Vector::new(f32::from(i) * 3.0, 0.0, 0.0);
+                let at = vector(f32::from(i) * 3.0, 0.0, 0.0);
                 game.spawn(
                     RigidBodyBuilder::dynamic()
                         .translation(at)
@@ -751,7 +754,7 @@ fn frames_without_a_sync_are_made_up_for() {
         for entity in &bodies[..30] {
             let key = key(&game.world, *entity);
             let body = game.simulation().body_mut(key).unwrap();
-            body.set_linvel(Vector::Z, true);
+            body.set_linvel(vector(0.0, 0.0, 1.0), true);
         }
         for frame in 0..skipped {
             game.simulation().advance(MS(20), |_, _| ());
@@ -762,7 +765,7 @@ fn frames_without_a_sync_are_made_up_for() {
                 (_, None) => (),
                 (0, Some(body)) => body.sleep(),
                 (1, Some(_)) => {
-                    let place = Pose::translation(0.0, 30.0, 3.0 * frame as f32);
+                    let place = translation(0.0, 30.0, 3.0 * frame as f32);
                     game.simulation().teleport(key, place).unwrap();
                 }
                 _ => drop(game.simulation().remove(key)),
@@ -869,7 +872,7 @@ fn a_body_taken_off_alone_leaves_no_pose_behind_and_no_pose_of_the_games_own_is_
 fn what_is_spawned_in_an_entitys_place_keeps_a_pose_of_the_games_own() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
-    let own = Pose::translation(1.0, 2.0, 3.0);
+    let own = translation(1.0, 2.0, 3.0);
     game.world.spawn_at(entity, (RenderPose(own),));
     game.frame(10);
     assert_eq!(game.pose(entity), own);

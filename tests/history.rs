@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{spin, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Frame, Rate, Simulation, Smoothing};
 use scenes::{MS, advance, ball, space};
@@ -15,8 +16,8 @@ fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
     let mut keys = scenes::pile(&mut simulation, 20);
     for i in 0..5u8 {
         let body = RigidBodyBuilder::dynamic()
-            .translation(Vector::new(-6.0, 2.0 + 2.0 * f32::from(i), 0.0))
-            .angvel(Vector::Z * 4.0);
+            .translation(vector(-6.0, 2.0 + 2.0 * f32::from(i), 0.0))
+            .angvel(spin(0.0, 0.0, 4.0));
         keys.push(simulation.insert(body, ball().translation(Vector::X)));
     }
     (simulation, keys)
@@ -110,7 +111,7 @@ fn a_body_that_rests_or_is_teleported_was_where_it_was() {
     }
     assert_eq!(x(&simulation, 3, 0.5), 0.0);
     // Teleported after ten steps, it is at rest for ten more, and then moves.
-    let there = Pose::translation(5.0, 0.0, 0.0);
+    let there = translation(5.0, 0.0, 0.0);
     simulation.teleport(key, there).unwrap();
     simulation.body_mut(key).unwrap().sleep();
     for _ in 0..10 {
@@ -153,7 +154,7 @@ fn a_click_hits_what_the_player_saw() {
         screen.push_back((frame, (simulation.pose(key).unwrap() * Vector::ZERO)));
         if screen.len() > 5 {
             let (frame, aimed_at) = screen.pop_front().unwrap();
-            let ray = Ray::new(aimed_at + Vector::Z * 10.0, -Vector::Z);
+            let ray = Ray::new(aimed_at + vector(0.0, 0.0, 10.0), -vector(0.0, 0.0, 1.0));
             let hits = |pose: Pose| SharedShape::ball(0.1).intersects_ray(&pose, &ray, 20.0);
             assert!(
                 i < 8 || !hits(simulation.pose(key).unwrap()),
@@ -171,7 +172,7 @@ fn what_was_put_elsewhere_in_a_frame_without_a_step_was_there_since() {
     simulation.set_history(20);
     let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 100);
-    let there = Pose::translation(5.0, 0.0, 0.0);
+    let there = translation(5.0, 0.0, 0.0);
     simulation.teleport(key, there).unwrap();
     advance(&mut simulation, 4);
     advance(&mut simulation, 36);

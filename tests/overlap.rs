@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::translation;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::{
@@ -588,7 +589,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
 #[test]
 fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
     let (simulation, key) = flyer_in_space();
-    let there = Pose::translation(0.0, 7.0, 0.0);
+    let there = translation(0.0, 7.0, 0.0);
     let mut overlap = Overlap::new(simulation).unwrap();
     let mut game = Game::once(After, 5, move |simulation| {
         assert_eq!(simulation.events().len(), 0);
@@ -650,7 +651,7 @@ fn rapiers_own_hooks_are_called_on_the_other_thread() {
     game.physics = None;
     overlap
         .simulation()
-        .teleport(key, Pose::translation(0.0, 0.5, 0.0))
+        .teleport(key, translation(0.0, 0.5, 0.0))
         .unwrap();
     frames(&mut overlap, &mut game, 100);
     let y = overlap.view().pose(key).unwrap().translation.y;

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::spin;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Smoothing};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
         let body = simulation.body_mut(*key).unwrap();
         match i % 5 {
             0 => {
-                let mass = MassProperties::new(Vector::X, 1.0, Vector::ONE);
+                let mass = MassProperties::new(Vector::X, 1.0, spin(1.0, 1.0, 1.0));
                 body.set_additional_mass_properties(mass, true);
             }
             1 => body.sleep(),

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{ball_joint, spin, translation};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Step, interpolate};
 use scenes::{MS, advance, assert_near, ball, flyer, moved_keys, shown_x};
@@ -13,7 +14,7 @@ fn space() -> Simulation {
 }
 
 fn at(x: f32) -> Pose {
-    Pose::translation(x, 0.0, 0.0)
+    translation(x, 0.0, 0.0)
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn several_steps_in_a_frame_show_the_last_two_states() {
 #[test]
 fn every_way_to_ask_for_a_pose_agrees() {
     let mut simulation = space();
-    let key = simulation.insert(flyer().angvel(Vector::new(30.0, 20.0, 10.0)), ball());
+    let key = simulation.insert(flyer().angvel(spin(30.0, 20.0, 10.0)), ball());
     advance(&mut simulation, 33);
     let frame = simulation.frame();
     let (previous, current) = (
@@ -241,7 +242,7 @@ fn falling_asleep() -> (Simulation, BodyKey) {
     let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
     let key = scenes::pile(&mut simulation, 1)[0];
     simulation
-        .teleport(key, Pose::translation(0.0, 0.52, 0.0))
+        .teleport(key, translation(0.0, 0.52, 0.0))
         .unwrap();
     (simulation, key)
 }
@@ -412,7 +413,7 @@ fn a_link_whose_joint_leads_nowhere_is_shown_where_it_was() {
         )
     });
     let ends = [root, link].map(|key| simulation.handle(key).unwrap());
-    let joint = SphericalJointBuilder::new().local_anchor2(Vector::NAN);
+    let joint = ball_joint(Vector::ZERO, Vector::NAN);
     simulation
         .physics_mut_except_bodies()
         .insert_multibody_joint(ends[0], ends[1], joint);
@@ -673,7 +674,7 @@ fn each_frame_tells_what_it_did() {
     assert_eq!((frame.poses.movers, frame.poses.settled), (0, 0));
 
     // One in each way, and one that stays where it is.
-    let there = Pose::translation(0.0, 50.0, 0.0);
+    let there = translation(0.0, 50.0, 0.0);
     simulation.teleport(keys[0], there).unwrap();
     simulation.teleport_by(keys[1], there).unwrap();
     simulation

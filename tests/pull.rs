@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::translation;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Dropped, Frame, Hooks, Rate, Simulation, Step, Stepping};
 use scenes::{MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space};
@@ -129,7 +130,7 @@ fn each_step_knows_its_place_and_the_frame_its_ticks() {
 fn a_platform_s_next_position_is_that_of_the_step_at_hand() {
     let mut simulation = space(100);
     let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
-    let there = Pose::translation(4.0, 0.0, 0.0);
+    let there = translation(4.0, 0.0, 0.0);
     simulation.set_kinematic_target(key, there, MS(40)).unwrap();
     simulation.begin_frame(MS(50));
     for after in [1.0, 2.0, 3.0, 4.0, 4.0] {
@@ -146,13 +147,13 @@ fn a_platform_s_next_position_is_that_of_the_step_at_hand() {
 fn a_target_that_is_set_in_a_step_acts_in_it() {
     let mut simulation = space(100);
     let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
-    let elsewhere = Pose::translation(-9.0, 0.0, 0.0);
+    let elsewhere = translation(-9.0, 0.0, 0.0);
     simulation
         .set_kinematic_target(key, elsewhere, MS(10))
         .unwrap();
     simulation.begin_frame(MS(20));
     let step = simulation.next_step().unwrap();
-    let there = Pose::translation(2.0, 0.0, 0.0);
+    let there = translation(2.0, 0.0, 0.0);
     simulation
         .set_kinematic_target(key, there, step.time + MS(20))
         .unwrap();
@@ -289,7 +290,7 @@ fn a_frame_that_is_begun_twice_is_one() {
     simulation.next_step().unwrap();
     simulation.make_step();
     assert_eq!(simulation.events().in_tick(0).collisions().count(), 1);
-    let there = Pose::translation(0.0, -9.0, 0.0);
+    let there = translation(0.0, -9.0, 0.0);
     simulation.teleport(lamp, there).unwrap();
     simulation.remove(gone).unwrap();
     // A step is taken, and not made.
@@ -379,7 +380,7 @@ fn a_step_is_taken_once_however_often_it_is_asked_for() {
         RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * 5.0),
         ball(),
     );
-    let there = Pose::translation(2.0, 5.0, 0.0);
+    let there = translation(2.0, 5.0, 0.0);
     simulation
         .set_kinematic_target(lift, there, MS(20))
         .unwrap();

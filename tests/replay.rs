@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{
     Divergence, FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, RecordingEnd,
@@ -80,13 +81,13 @@ impl Play for Balls {
             simulation.set_speed(*speed).unwrap();
         }
         simulation
-            .add_force(self.player, Vector::from(input))
+            .add_force(self.player, vector(input[0], input[1], input[2]))
             .unwrap();
         if step.tick.is_multiple_of(7) {
-            let at = Vector::new(step.tick as f32, 5.0, 0.0);
+            let at = vector(step.tick as f32, 5.0, 0.0);
             let body = RigidBodyBuilder::dynamic()
                 .translation(at)
-                .linvel(Vector::Z);
+                .linvel(vector(0.0, 0.0, 1.0));
             self.guests.push_back(simulation.insert(body, ball()));
         }
         if step.tick % 7 == 6 && self.guests.len() > 3 {
@@ -604,10 +605,14 @@ mod everything {
             input: Self::Input,
         ) -> Option<()> {
             if let Some((n, is_x)) = input {
-                let push = if is_x { Vector::X } else { Vector::Z };
+                let push = if is_x {
+                    Vector::X
+                } else {
+                    vector(0.0, 0.0, 1.0)
+                };
                 simulation.add_force(self.player, push * 20.0).unwrap();
                 if n % 40 == 1 {
-                    let pose = Pose::translation(-9.0, 0.5 + (n % 3) as f32, 0.0);
+                    let pose = translation(-9.0, 0.5 + (n % 3) as f32, 0.0);
                     let there = simulation.clock().time() + MS(400);
                     let lift = self.lift;
                     simulation.set_kinematic_target(lift, pose, there).unwrap();
@@ -909,7 +914,7 @@ fn a_step_that_is_made_on_one_side_only_differs() {
 #[test]
 fn what_is_done_between_frames_needs_a_new_run() {
     let level = |simulation: &mut Simulation, game: &Balls| {
-        let there = Pose::translation(0.0, 100.0, 0.0);
+        let there = translation(0.0, 100.0, 0.0);
         simulation.teleport(game.player, there).unwrap();
         let anchor = simulation.insert_body(RigidBodyBuilder::fixed());
         let ends = [anchor, game.player].map(|key| simulation.handle(key).unwrap());

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{about_z, angle_between, cuboid, pose, spin, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{
     BodyKey, Budget, Correction, Events, Frame, Hooks, Rate, ResimulateError, RewindError,
@@ -48,7 +49,7 @@ impl Match {
         let mut simulation = with_floor(Rate::hz(60).unwrap());
         simulation.set_rewind_limits(ticks, ALL);
         let balls = (0..6u8).map(|i| {
-            let at = Vector::new(0.7 * f32::from(i), 0.5 + 0.9 * f32::from(i % 3), 0.0);
+            let at = vector(0.7 * f32::from(i), 0.5 + 0.9 * f32::from(i % 3), 0.0);
             let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
             simulation.insert(RigidBodyBuilder::dynamic().translation(at), ball)
         });
@@ -99,14 +100,14 @@ fn act(simulation: &mut Simulation, balls: &[BodyKey], inputs: &Inputs, step: St
         // A ball may be gone.
         match *deed {
             Deed::Push(i, x) => {
-                let _ = simulation.apply_impulse(key(i), Vector::new(x, 0.1, 0.0));
+                let _ = simulation.apply_impulse(key(i), vector(x, 0.1, 0.0));
             }
             Deed::Teleport(i, x) => {
-                let _ = simulation.teleport(key(i), Pose::translation(x, 2.0, 0.0));
+                let _ = simulation.teleport(key(i), translation(x, 2.0, 0.0));
             }
             Deed::Spawn(x) => {
-                let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 3.0, 0.0));
-                simulation.insert(body, ColliderBuilder::cuboid(0.3, 0.3, 0.3));
+                let body = RigidBodyBuilder::dynamic().translation(vector(x, 3.0, 0.0));
+                simulation.insert(body, cuboid(0.3, 0.3, 0.3));
             }
             Deed::Remove(i) => drop(simulation.remove(key(i))),
             Deed::Gravity(y) => simulation.physics_mut_except_bodies().gravity.y = y,
@@ -403,7 +404,7 @@ fn ball_and_sensor() -> (Simulation, BodyKey) {
 }
 
 fn insert_sensor(simulation: &mut Simulation, x: f32) {
-    let sensor = ColliderBuilder::cuboid(0.5, 5.0, 5.0)
+    let sensor = cuboid(0.5, 5.0, 5.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
     let body = RigidBodyBuilder::fixed().translation(Vector::X * x);
@@ -868,8 +869,8 @@ fn correct(simulation: &mut Simulation, key: BodyKey, speed: f32) {
         .resimulate(start, |simulation, step| {
             if step.tick == start {
                 let body = simulation.body_mut(key).unwrap();
-                body.set_linvel(Vector::new(100.0, speed, 0.0), true);
-                body.set_angvel(Vector::Z * (0.2 * speed), true);
+                body.set_linvel(vector(100.0, speed, 0.0), true);
+                body.set_angvel(spin(0.0, 0.0, 0.2 * speed), true);
             }
         })
         .unwrap();
@@ -880,8 +881,8 @@ fn assert_same(one: Pose, other: Pose) {
         (one.translation - other.translation).length() < 1e-5,
         "{one:?} {other:?}"
     );
-    let turned = one.rotation * other.rotation.conjugate();
-    assert!(turned.xyz().length() < 1e-5, "{one:?} {other:?}");
+    let turned = angle_between(one.rotation, other.rotation);
+    assert!(turned < 2e-5, "{one:?} {other:?}");
 }
 
 /// Between the last two states, without any error.
@@ -900,7 +901,7 @@ fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
     let error = simulation.visual_error(key).unwrap();
     // Off by 40 % of the way between 0.2 m and 0.4 m, and between 0.04 and 0.08 rad.
     assert_near(error.translation.y, -0.28);
-    assert_near(error.rotation.to_scaled_axis().z, -0.056);
+    assert_near(about_z(error.rotation), -0.056);
     // A frame in which no time passes shows the same.
     let frame = advance(&mut simulation, 0);
     assert_eq!(frame.poses.corrected, 1);
@@ -915,7 +916,7 @@ fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
     }
     let error = simulation.visual_error(key).unwrap();
     assert_near(error.translation.y, -0.14);
-    assert_near(error.rotation.to_scaled_axis().z, -0.028);
+    assert_near(about_z(error.rotation), -0.028);
     let mut last = error.translation.length();
     for _ in 0..100 {
         advance(&mut simulation, 33);
@@ -1013,7 +1014,7 @@ fn an_error_decays_in_real_time_but_for_pauses() {
 fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
     for is_part in [false, true] {
         let (mut simulation, key) = corrected(20.0);
-        let there = Pose::translation(50.0, 0.0, 0.0);
+        let there = translation(50.0, 0.0, 0.0);
         if is_part {
             let body = simulation.body_mut(key).unwrap();
             body.set_translation(there.translation, true);
@@ -1027,14 +1028,14 @@ fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
     }
     let (mut simulation, key) = corrected(20.0);
     let shown = simulation.pose(key).unwrap();
-    let by = Pose::new(Vector::new(5.0, 6.0, 7.0), Vector::new(0.4, -0.3, 1.0));
+    let by = pose(vector(5.0, 6.0, 7.0), spin(0.4, -0.3, 1.0));
     simulation.teleport_by(key, by).unwrap();
     assert_same(simulation.pose(key).unwrap(), by * shown);
     advance(&mut simulation, 0);
     assert_same(simulation.pose(key).unwrap(), by * shown);
     simulation.shift_origin(Vector::X * 3.0).unwrap();
     advance(&mut simulation, 0);
-    let shifted = Pose::translation(-3.0, 0.0, 0.0) * by * shown;
+    let shifted = translation(-3.0, 0.0, 0.0) * by * shown;
     assert_same(simulation.pose(key).unwrap(), shifted);
 }
 
@@ -1054,7 +1055,7 @@ fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
     simulation
         .resimulate(tick - 3, |simulation, step| {
             if step.tick == tick - 3 {
-                let there = Pose::translation(0.5, 0.0, 0.0);
+                let there = translation(0.5, 0.0, 0.0);
                 simulation.teleport(key, there).unwrap();
                 simulation.body_mut(key).unwrap().sleep();
             }
@@ -1259,7 +1260,7 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
     // A server's flyer is 0.3 m higher.
     let (mut client, key) = flyer_with_states(50);
     let mut server = client.clone();
-    let at = Pose::translation(0.0, 0.3, 0.0);
+    let at = translation(0.0, 0.3, 0.0);
     server.teleport(key, at).unwrap();
     advance(&mut server, 60);
     advance(&mut client, 105);
@@ -1349,7 +1350,7 @@ fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
 fn a_state_of_the_present_tick_takes_its_place_smoothly() {
     let (mut client, key) = flyer_with_states(50);
     let mut server = client.clone();
-    let at = Pose::translation(0.0, 0.3, 0.0);
+    let at = translation(0.0, 0.3, 0.0);
     server.teleport(key, at).unwrap();
     let guest = server.insert(flyer(), ball());
     advance(&mut server, 104);

@@ -3,6 +3,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{spin, vector};
 use std::collections::BTreeMap;
 
 use evenstep::entities::{Body, Entities, RenderPose};
@@ -104,11 +105,11 @@ impl Game {
 
     fn spawn_ship(&mut self) {
         let i = self.next_id % 7;
-        let at = Vector::new(i as f32, 0.3 * i as f32, 0.0);
+        let at = vector(i as f32, 0.3 * i as f32, 0.0);
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .linear_damping(9.0);
-        self.spawn(Part::Ship { hits: 0 }, body.angvel(Vector::Z * 3.0));
+        self.spawn(Part::Ship { hits: 0 }, body.angvel(spin(0.0, 0.0, 3.0)));
     }
 
     fn despawn(&mut self, entity: Entity) {

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{cuboid, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Event, ForceGenerator, Hooks, Owners, Rate, Simulation, Step, Wrench};
@@ -38,7 +39,7 @@ impl Hooks for Game {
 
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
         if let Some(key) = self.pushed {
-            let push = Vector::new((step.tick % 3) as f32, 0.0, 0.1);
+            let push = vector((step.tick % 3) as f32, 0.0, 0.1);
             simulation.apply_impulse(key, push).expect("it is there");
         }
         assert_ne!(self.panics_at, Some(step.tick), "as it was asked to");
@@ -271,8 +272,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
             simulation.set_rewind_limits(5, usize::MAX);
             let key = simulation.insert(scenes::flyer(), scenes::ball());
             // It meets this in the step of tick 20: 4.1 m on, at 0.2 m a step.
-            let wall = ColliderBuilder::cuboid(0.5, 5.0, 5.0)
-                .active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+            let wall = cuboid(0.5, 5.0, 5.0).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
             let place = Vector::X * 4.7;
             simulation.insert(RigidBodyBuilder::fixed().translation(place), wall);
             if panics == Force {
@@ -377,22 +377,18 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
     for i in 1..5u8 {
         let x = 10.0 * f32::from(i);
         runner
-            .call(move |simulation, _| {
-                simulation
-                    .teleport(key, Pose::translation(x, 0.0, 0.0))
-                    .unwrap()
-            })
+            .call(move |simulation, _| simulation.teleport(key, translation(x, 0.0, 0.0)).unwrap())
             .unwrap();
         let spawned = runner
             .spawn(
-                RigidBodyBuilder::fixed().translation(Vector::new(x, 5.0, 0.0)),
+                RigidBodyBuilder::fixed().translation(vector(x, 5.0, 0.0)),
                 [ColliderBuilder::ball(1.0)],
             )
             .unwrap();
         let cast = runner.ask(move |simulation| {
             let pipeline = simulation.physics().query_pipeline();
             let hit = |from: f32| {
-                let ray = Ray::new(Vector::new(x, from, 0.0), Vector::Y);
+                let ray = Ray::new(vector(x, from, 0.0), Vector::Y);
                 let (collider, _) = pipeline.cast_ray(&ray, 20.0, true)?;
                 simulation.key_of_collider(collider)
             };
@@ -450,7 +446,7 @@ fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
 #[test]
 fn events_come_once_each_and_with_their_picture() {
     let mut simulation = space(100);
-    let sensor = ColliderBuilder::cuboid(0.5, 5.0, 5.0)
+    let sensor = cuboid(0.5, 5.0, 5.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
     simulation.insert(

@@ -3,6 +3,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::translation;
 use evenstep::entities::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, SendError};
@@ -62,7 +63,7 @@ fn a_level_goes_to_a_thread_with_its_entities() {
         .try_spawn(&mut world, &runner, at, scenes::ball(), ("wall",))
         .unwrap();
     let start = world.get::<&RenderPose>(wall).unwrap().0;
-    assert_eq!(start, Pose::translation(0.0, 3.0, 0.0));
+    assert_eq!(start, translation(0.0, 3.0, 0.0));
     frames(&mut world, &mut entities, &mut runner, |world, runner| {
         let moved = world.get::<&RenderPose>(entity).unwrap().0;
         if let Some(pose) = runner.view().pose(key) {

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{cloth, cuboid, soft_cube, translation, vector};
 use allocation_counter::measure;
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{RecorderSettings, RecordingEnd};
@@ -82,10 +83,10 @@ fn soft_bodies_that_are_read_go_on_to_the_bit() {
         soft_bodies.flat_map(|(_, soft)| all(soft)).collect()
     };
     let mut here = Simulation::new(Rate::hz(60).unwrap());
-    let floor = ColliderBuilder::cuboid(20.0, 0.1, 20.0);
+    let floor = cuboid(20.0, 0.1, 20.0);
     here.insert(RigidBodyBuilder::fixed(), floor);
-    let at = |y: f32| SoftBodyBuilder::cuboid(Vector::Y * y, Vector::splat(0.5), 3, 3, 3);
-    let cloth = SoftBodyBuilder::cloth(Vector::Y * 2.5, Vector::X * 2.0, Vector::Z * 2.0, 6, 6);
+    let at = |y: f32| soft_cube(Vector::Y * y, 0.5, 3);
+    let cloth = cloth(Vector::Y * 2.5, 2.0, 6);
     for soft_body in [at(0.7), at(1.9), cloth] {
         here.physics_mut().insert_soft_body(soft_body);
     }
@@ -116,13 +117,15 @@ fn what_is_read_has_the_same_poses_keys_and_history() {
     for i in [4, 1, 3] {
         simulation.remove(keys[i]);
     }
-    let there = Pose::translation(0.0, 9.0, 0.0);
+    let there = translation(0.0, 9.0, 0.0);
     simulation.teleport(keys[0], there).unwrap();
     simulation
         .body_mut(keys[2])
         .unwrap()
         .set_linvel(Vector::Y, true);
-    simulation.apply_impulse(keys[5], Vector::Z).unwrap();
+    simulation
+        .apply_impulse(keys[5], vector(0.0, 0.0, 1.0))
+        .unwrap();
     let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
     for ms in [0, 3, 10, 25] {
         for simulation in [&mut simulation, &mut read] {
@@ -567,7 +570,7 @@ fn rich() -> Value {
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let key = simulation.insert(body, ball());
     let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
-    let there = Pose::translation(0.0, 9.0, 0.0);
+    let there = translation(0.0, 9.0, 0.0);
     let then = simulation.clock().time() + MS(500);
     simulation.set_kinematic_target(lift, there, then).unwrap();
     let drag = ForceGenerator::Drag {

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{spin, turned};
 use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation, Step, Stepping};
 use scenes::everything::Everything;
@@ -142,9 +143,9 @@ fn a_checksum_is_equal_exactly_where_the_bits_are() {
     let key = game.script.player;
     let changes: [fn(&mut RigidBody); 6] = [
         |body| body.set_linvel(body.linvel() + Vector::Y * 1e-5, true),
-        |body| body.set_angvel(-body.angvel() + Vector::Z, true),
+        |body| body.set_angvel(-body.angvel() + spin(0.0, 0.0, 1.0), true),
         |body| body.set_translation(body.translation() * 1.000_001, true),
-        |body| body.set_rotation(-*body.rotation(), true),
+        |body| body.set_rotation(turned(spin(0.0, 0.0, 1e-3)) * *body.rotation(), true),
         |body| body.add_force(Vector::X, true),
         |body| body.set_enabled(false),
     ];

@@ -2,7 +2,9 @@
 
 mod scenes;
 
-use evenstep::rapier::glamx::Quat;
+use crate::scenes::testing::{
+    about_z, cuboid, pose, scaled, spin, spin_numbers, translation, turned, vector,
+};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Stepping};
 use scenes::{MS, advance, ball, space};
@@ -13,12 +15,12 @@ const SECOND: Duration = Duration::from_secs(1);
 fn platform(simulation: &mut Simulation) -> BodyKey {
     simulation.insert(
         RigidBodyBuilder::kinematic_position_based(),
-        ColliderBuilder::cuboid(2.0, 0.1, 2.0).friction(1.0),
+        cuboid(2.0, 0.1, 2.0).friction(1.0),
     )
 }
 
 fn at(x: f32) -> Pose {
-    Pose::translation(x, 0.0, 0.0)
+    translation(x, 0.0, 0.0)
 }
 
 /// A frame in which the game leads the platform along `path`, a function of seconds.
@@ -41,12 +43,12 @@ fn position(simulation: &Simulation, key: BodyKey) -> Vector {
 #[test]
 fn a_platform_that_carries_a_box_moves_the_same_at_every_frame_rate() {
     // 1.5 m/s along x and up by 0.5 m/s: after each of 120 steps, where are both, and how fast?
-    let path = |t: f64| Pose::translation(1.5 * t as f32, 0.5 * t as f32, 0.0);
+    let path = |t: f64| translation(1.5 * t as f32, 0.5 * t as f32, 0.0);
     let run = |frames: u32| {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         let key = platform(&mut simulation);
         let cargo = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.35);
-        let cargo = simulation.insert(cargo, ColliderBuilder::cuboid(0.25, 0.25, 0.25));
+        let cargo = simulation.insert(cargo, cuboid(0.25, 0.25, 0.25));
         let mut states = Vec::new();
         for frame in 0..2 * frames {
             // Frames of whole nanoseconds that add up to seconds.
@@ -77,7 +79,7 @@ fn a_platform_that_carries_a_box_moves_the_same_at_every_frame_rate() {
                 "{off} m in step {step} at {frames} frames a second"
             );
             // Each step sees the true velocity, not one burst a frame.
-            let velocity = Vector::new(1.5, 0.5, 0.0);
+            let velocity = vector(1.5, 0.5, 0.0);
             let off = (ours.1 - velocity).length();
             assert!(
                 step == 0 || off < 1e-3,
@@ -122,7 +124,7 @@ fn given_by_step_a_path_is_followed_to_the_bit() {
 fn a_turn_is_shared_evenly_too() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
-    let quarter = Pose::from_rotation(Quat::from_rotation_y(std::f32::consts::FRAC_PI_2));
+    let quarter = Pose::from_rotation(turned(spin(0.0, 0.0, std::f32::consts::FRAC_PI_2)));
     simulation
         .set_kinematic_target(key, quarter, MS(500))
         .unwrap();
@@ -130,15 +132,15 @@ fn a_turn_is_shared_evenly_too() {
         advance(&mut simulation, 10);
         let body = simulation.body(key).unwrap();
         let expected = std::f32::consts::FRAC_PI_2 * f32::from(tick) / 50.0;
-        let turned = 2.0 * libm::asinf(body.rotation().y);
+        let turned = about_z(*body.rotation());
         assert!((turned - expected).abs() < 1e-5, "{turned} in step {tick}");
-        let speed = body.angvel().y;
+        let speed = spin_numbers(body.angvel()).into_iter().sum::<f32>();
         assert!((speed - std::f32::consts::PI).abs() < 1e-3, "{speed} rad/s");
     }
     assert_eq!(current_pose(&simulation, key), Some(quarter), "to the bit");
     advance(&mut simulation, 10);
     assert_eq!(current_pose(&simulation, key), Some(quarter));
-    assert_eq!(simulation.body(key).unwrap().angvel(), Vector::ZERO);
+    assert_eq!(simulation.body(key).unwrap().angvel(), AngVector::default());
 }
 
 #[test]
@@ -322,12 +324,12 @@ fn a_teleport_forgets_the_target_and_a_portal_takes_it_along() {
         .set_kinematic_target(key, at(51.0), SECOND + MS(200))
         .unwrap();
     advance(&mut simulation, 250);
-    let up = Pose::new(Vector::Y * 7.0, Vector::Z * std::f32::consts::FRAC_PI_2);
+    let up = pose(Vector::Y * 7.0, spin(0.0, 0.0, std::f32::consts::FRAC_PI_2));
     simulation.teleport_by(key, up).unwrap();
     for _ in 0..3 {
         advance(&mut simulation, 250);
     }
-    let off = position(&simulation, key) - up * Vector::new(51.0, 0.0, 0.0);
+    let off = position(&simulation, key) - up * vector(51.0, 0.0, 0.0);
     assert!(off.length() < 1e-4, "{off}");
 }
 
@@ -387,7 +389,7 @@ fn an_hour_long_motion_is_even_and_its_rotation_stays_of_unit_length() {
     let mut simulation = space(60);
     let key = platform(&mut simulation);
     let turn = std::f32::consts::FRAC_PI_2;
-    let end = Pose::new(Vector::X, Vector::Y * turn);
+    let end = pose(Vector::X, spin(0.0, 0.0, turn));
     let hour = Duration::from_secs(3_600);
     simulation.set_kinematic_target(key, end, hour).unwrap();
     for quarter in 1..=4 * 3_600u32 {
@@ -397,7 +399,7 @@ fn an_hour_long_motion_is_even_and_its_rotation_stays_of_unit_length() {
         assert_eq!(pose.translation.x, on_line(0.0, 1.0, fraction));
         let off = pose.rotation.length() - 1.0;
         assert!(off.abs() <= 2.0 * f32::EPSILON, "{off} in {quarter}");
-        let turned = 2.0 * libm::asinf(pose.rotation.y);
+        let turned = about_z(pose.rotation);
         assert!((turned - turn * fraction as f32).abs() < 1e-6, "{turned}");
     }
     assert_eq!(current_pose(&simulation, key), Some(end));
@@ -409,7 +411,7 @@ fn a_target_set_anew_each_frame_keeps_the_rotation_of_unit_length() {
     let key = platform(&mut simulation);
     for frame in 1..=20_000u64 {
         // Always a bit further ahead than the body comes.
-        let ahead = Quat::from_rotation_y(frame as f32 * 1e-3 + 0.5);
+        let ahead = turned(spin(0.0, 0.0, frame as f32 * 1e-3 + 0.5));
         let time = simulation.clock().time() + MS(500);
         let pose = Pose::from_rotation(ahead);
         simulation.set_kinematic_target(key, pose, time).unwrap();
@@ -424,7 +426,7 @@ fn a_body_that_only_moves_does_not_turn() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     // A little off unit length, as what a game multiplies.
-    let rotation = Quat::from_xyzw(0.0, 0.600_001, 0.0, 0.8);
+    let rotation = scaled(turned(spin(0.0, 0.0, 1.287)), 1.000_000_3);
     assert_ne!(rotation, rotation.normalize());
     let pose = |x| Pose::from_parts(Vector::X * x, rotation);
     simulation.teleport(key, pose(0.0)).unwrap();
@@ -434,7 +436,10 @@ fn a_body_that_only_moves_does_not_turn() {
     for _ in 0..100 {
         advance(&mut simulation, 10);
         let body = simulation.body(key).unwrap();
-        assert_eq!((*body.rotation(), body.angvel()), (rotation, Vector::ZERO));
+        assert_eq!(
+            (*body.rotation(), body.angvel()),
+            (rotation, AngVector::default())
+        );
     }
 }
 
@@ -446,7 +451,7 @@ fn a_body_put_elsewhere_by_hand_goes_evenly_from_there() {
         .set_kinematic_target(key, at(1.0), SECOND)
         .unwrap();
     advance(&mut simulation, 250);
-    let up = Vector::new(0.25, 3.0, 0.0);
+    let up = vector(0.25, 3.0, 0.0);
     simulation.body_mut(key).unwrap().set_translation(up, true);
     for tick in 26..=100u8 {
         advance(&mut simulation, 10);
@@ -468,19 +473,19 @@ fn a_portal_and_a_shifted_origin_bend_no_motion() {
     let mut frame_of_reference = Pose::IDENTITY;
     for tick in 1..=100u8 {
         advance(&mut simulation, 10);
-        let expected = frame_of_reference * Vector::new(f32::from(tick) / 100.0, 0.0, 0.0);
+        let expected = frame_of_reference * vector(f32::from(tick) / 100.0, 0.0, 0.0);
         let off = (position(&simulation, key) - expected).length();
         assert!(off < 1e-5, "{off} in step {tick}");
         let velocity = simulation.body(key).unwrap().linvel();
         let off = (velocity - frame_of_reference.rotation * Vector::X).length();
         assert!(off < 2e-3, "{velocity} in step {tick}");
         if tick % 20 == 10 {
-            let by = Pose::new(Vector::Y * 7.0, Vector::Z * 0.3);
+            let by = pose(Vector::Y * 7.0, spin(0.0, 0.0, 0.3));
             simulation.teleport_by(key, by).unwrap();
             frame_of_reference = by * frame_of_reference;
         }
         if tick % 20 == 0 {
-            let origin = Vector::new(3.0, -4.0, 5.0);
+            let origin = vector(3.0, -4.0, 5.0);
             simulation.shift_origin(origin).unwrap();
             frame_of_reference = frame_of_reference.append_translation(-origin);
         }

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::scenes::testing::{translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Rate, Simulation, Step, TickQueue};
@@ -119,13 +120,13 @@ impl Game {
             Deed::Lift => {
                 let up = 0.5 + (step.tick % 3) as f32;
                 let there = step.time + MS(300);
-                let pose = Pose::translation(-9.0, up, 0.0);
+                let pose = translation(-9.0, up, 0.0);
                 simulation
                     .set_kinematic_target(self.script.lift, pose, there)
                     .unwrap();
             }
             Deed::Jump => {
-                let pose = Pose::translation(8.0, 2.0, 0.0);
+                let pose = translation(8.0, 2.0, 0.0);
                 simulation.teleport(player, pose).unwrap();
             }
             Deed::Shift => simulation.shift_origin(Vector::X * 8.0).unwrap(),
@@ -243,14 +244,17 @@ fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
         simulation.insert(body, scenes::ball())
     });
     let keys = keys.collect();
-    let flyer = simulation.insert(scenes::flyer().translation(Vector::Z * 9.0), scenes::ball());
+    let flyer = simulation.insert(
+        scenes::flyer().translation(vector(0.0, 0.0, 9.0)),
+        scenes::ball(),
+    );
     (simulation, keys, flyer)
 }
 
 /// By how much the origin is shifted next: so that all numbers stay whole.
 fn way(number: u64) -> Vector {
     let x = (number % 5) as f32 - 2.0;
-    Vector::new(64.0 * x, 32.0, -16.0 * x)
+    vector(64.0 * x, 32.0, -16.0 * x)
 }
 
 /// What frames have shown by now.
@@ -404,7 +408,7 @@ fn an_origin_shifted_between_two_frames_comes_with_the_step() {
 fn places() -> (Simulation, BodyKey, BodyKey) {
     let mut simulation = scenes::space(100);
     let body = simulation.insert(RigidBodyBuilder::dynamic(), scenes::ball());
-    let lift = RigidBodyBuilder::kinematic_position_based().translation(Vector::Z * 50.0);
+    let lift = RigidBodyBuilder::kinematic_position_based().translation(vector(0.0, 0.0, 50.0));
     let lift = simulation.insert(lift, scenes::ball());
     (simulation, body, lift)
 }
@@ -413,7 +417,7 @@ fn places() -> (Simulation, BodyKey, BodyKey) {
 const FLOORS: [f32; 3] = [1.1, -0.7, 3.3];
 
 fn floor(height: f32) -> Pose {
-    Pose::translation(0.1, height, 50.3)
+    translation(0.1, height, 50.3)
 }
 
 #[test]
@@ -428,7 +432,7 @@ fn a_teleported_body_is_never_shown_between() {
         ) -> Result<(), Infallible> {
             let x = 10.0 * (step.tick % 4) as f32;
             simulation
-                .teleport(self.0, Pose::translation(x, 0.0, 0.0))
+                .teleport(self.0, translation(x, 0.0, 0.0))
                 .unwrap();
             Ok(())
         }
@@ -459,9 +463,7 @@ fn a_teleported_body_is_never_shown_between() {
         let x = 10.0 * (number.get() % 4) as f32;
         // Who finds no room comes again.
         let _ = runner.call(move |simulation, _| {
-            simulation
-                .teleport(body, Pose::translation(x, 0.0, 0.0))
-                .unwrap()
+            simulation.teleport(body, translation(x, 0.0, 0.0)).unwrap()
         });
         check(runner.frame().pose(body));
     }

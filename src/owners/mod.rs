@@ -287,6 +287,7 @@ fn index_of(key: BodyKey) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dim::testing::translation;
     use proptest::prelude::*;
     use rapier::prelude::*;
     use std::collections::BTreeMap;
@@ -358,7 +359,7 @@ mod tests {
                         }
                     }
                     Action::Teleport(i) => if let Some((entity, key)) = pick(i) {
-                        let there = Pose::translation(entity as f32, i as f32, 0.0);
+                        let there = translation(entity as f32, i as f32, 0.0);
                         let _ = simulation.teleport(key, there);
                     }
                     Action::Frame(ms) => {

@@ -56,7 +56,8 @@ pub enum Smoothing {
     /// For what turns or is thrown fast enough to show corners, for low rates, and for a body
     /// that turns by more than half a turn in a step, which the two poses alone do not show. The
     /// position is a cubic Hermite spline. The rotation follows both angular velocities, each
-    /// fading into the other, and the remaining difference to the second pose is spread smoothly.
+    /// fading into the other, and the remaining difference to the second pose, which must be less than half a turn, is
+    /// spread smoothly.
     Hermite,
     /// Beyond the last state, by the time since then, at that state's velocities.
     ///

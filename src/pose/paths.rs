@@ -161,19 +161,19 @@ fn ease(t: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dim::testing::{angle_between, pose, spin, vector};
 
     #[test]
     fn what_moves_on_and_back_again_is_where_it_was() {
-        let pose = Pose::new(Vector::new(1.0, 2.0, 3.0), Vector::new(0.3, -1.0, 0.5));
-        let velocity =
-            RigidBodyVelocity::new(Vector::new(3.0, 0.0, -2.0), Vector::new(5.0, 4.0, 0.0));
-        let center = Vector::new(0.2, 0.0, -0.4);
+        let pose = pose(vector(1.0, 2.0, 3.0), spin(0.3, -1.0, 0.5));
+        let velocity = RigidBodyVelocity::new(vector(3.0, 0.0, -2.0), spin(5.0, 4.0, 0.0));
+        let center = vector(0.2, 0.0, -0.4);
         let there = extrapolated(&pose, &velocity, center, 0.25);
         let moved = there * center - pose * center;
         assert!((moved - velocity.linvel * 0.25).length() < 1e-6);
         let back = extrapolated(&there, &velocity, center, -0.25);
         assert!((back.translation - pose.translation).length() < 1e-6);
-        assert!((back.rotation - pose.rotation).length() < 1e-6);
+        assert!(angle_between(back.rotation, pose.rotation) < 1e-6);
         let at_rest = RigidBodyVelocity::default();
         assert_eq!(extrapolated(&pose, &at_rest, center, 0.25), pose);
     }

@@ -355,6 +355,7 @@ fn user_force(body: &RigidBody) -> Wrench {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dim::testing::spin;
     use crate::time::{Clock, Rate};
     use rapier::dynamics::RigidBodyBuilder;
     use std::time::Duration;
@@ -365,7 +366,7 @@ mod tests {
         let handle = bodies.insert(RigidBodyBuilder::dynamic().additional_mass(1.0));
         let body = &mut bodies[handle];
         body.add_force(Vector::X, true);
-        body.add_torque(Vector::Y * 2.0, true);
+        body.add_torque(spin(0.0, 2.0, 0.0), true);
         let mut keys = Keys::default();
         let key = keys.insert(handle).0;
         let mut clock = Clock::new(Rate::default());
@@ -376,14 +377,14 @@ mod tests {
     #[test]
     fn user_forces_are_kept_aside_for_what_adds_to_them_alone() {
         let (mut bodies, keys, key, step) = at_step();
-        let (v, point) = (Vector::Z, Vector::X);
+        let (v, point, about) = (Vector::Y, Vector::X, spin(0.0, 0.0, 1.0));
         let pushes = [
             (Push::Impulse(v), 0),
             (Push::ImpulseAtPoint { impulse: v, point }, 0),
-            (Push::TorqueImpulse(v), 0),
+            (Push::TorqueImpulse(about), 0),
             (Push::Force(v), 1),
             (Push::ForceAtPoint { force: v, point }, 1),
-            (Push::Torque(v), 1),
+            (Push::Torque(about), 1),
         ];
         for (push, kept) in pushes {
             let mut forces = Forces::default();
@@ -393,7 +394,7 @@ mod tests {
             forces.restore(&mut bodies);
             let (_, body) = living(&bodies, &keys, key).unwrap();
             let user = user_force(body);
-            assert_eq!((user.force, user.torque), (Vector::X, Vector::Y * 2.0));
+            assert_eq!((user.force, user.torque), (Vector::X, spin(0.0, 2.0, 0.0)));
         }
     }
 }

@@ -215,6 +215,7 @@ impl ForceGenerator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dim::testing::{length, spin};
     use crate::time::{Clock, Rate};
     use rapier::dynamics::RigidBodyBuilder;
     use std::time::Duration;
@@ -231,7 +232,7 @@ mod tests {
         let body = || {
             RigidBodyBuilder::dynamic()
                 .linvel(Vector::X)
-                .angvel(Vector::Y)
+                .angvel(spin(0.0, 1.0, 0.0))
         };
         let wind = ForceGenerator::Wind {
             velocity: Vector::X * 3.0,
@@ -245,13 +246,13 @@ mod tests {
         let drag = wrench(&drag, body());
         assert_eq!(
             (drag.force, drag.torque),
-            (Vector::X * -2.0, Vector::Y * -3.0)
+            (Vector::X * -2.0, spin(0.0, -3.0, 0.0))
         );
     }
 
     #[test]
     fn thrust_turns_with_the_body() {
-        let quarter = Vector::Z * std::f32::consts::FRAC_PI_2;
+        let quarter = spin(0.0, 0.0, std::f32::consts::FRAC_PI_2);
         let body = RigidBodyBuilder::dynamic().rotation(quarter);
         let thrust = ForceGenerator::Thrust {
             force: Vector::X,
@@ -259,7 +260,7 @@ mod tests {
         };
         let thrust = wrench(&thrust, body);
         assert!((thrust.force - Vector::Y).length() < 1e-6);
-        assert!(thrust.torque.length() < 1e-6);
+        assert!(length(thrust.torque) < 1e-6);
     }
 
     #[test]

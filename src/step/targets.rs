@@ -208,6 +208,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dim::testing::translation;
     use crate::time::{Clock, Rate};
     use rapier::dynamics::RigidBodyBuilder;
     use rapier::math::Vector;
@@ -269,7 +270,7 @@ mod tests {
                 _ => {
                     let x = f32::from(round);
                     let time = Duration::from_secs(9);
-                    targets.set(key, Pose::translation(x, 0.0, 0.0), time);
+                    targets.set(key, translation(x, 0.0, 0.0), time);
                     model.insert(key, x);
                 }
             }

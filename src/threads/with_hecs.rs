@@ -2,6 +2,7 @@
 
 use super::physics::Physics;
 use super::*;
+use crate::dim::testing::vector;
 use crate::entities::{Body, Entities, RenderPose};
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
@@ -81,7 +82,7 @@ fn body(i: usize, is_fixed: bool) -> RigidBodyBuilder {
     } else {
         RigidBodyBuilder::dynamic().linvel(Vector::X)
     };
-    body.translation(Vector::Z * (3 * i) as f32)
+    body.translation(vector(0.0, 0.0, 1.0) * (3 * i) as f32)
 }
 
 fn ball() -> ColliderBuilder {

@@ -2,6 +2,7 @@
 
 use super::reference::{Velocity, Way, are_near, one_step_back};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
+use crate::scenes::testing::{at_most, pose, spin, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +77,7 @@ pub struct Model {
     is_outdated: bool,
 }
 
-const PUSH: Vector = Vector::new(1.0, 2.0, 0.5);
+const PUSH: Vector = vector(1.0, 2.0, 0.5);
 
 const STEPPINGS: [Stepping; 5] = [
     Stepping::Fixed,
@@ -114,7 +115,7 @@ fn capped(body: &RigidBody, simulation: &Simulation, dt: f32) -> Velocity {
         let most = parameters.max_linear_velocity();
         velocity.linear = velocity.linear.clamp_length_max(most);
         let most = std::f32::consts::FRAC_PI_4 / dt;
-        velocity.angular = velocity.angular.clamp_length_max(most);
+        velocity.angular = at_most(velocity.angular, most);
     }
     velocity
 }
@@ -345,13 +346,13 @@ impl Model {
         match action {
             Action::Spawn { kind, x } => self.spawn(simulation, *kind, *x),
             Action::Track { x } => {
-                let at = Pose::translation(*x, 8.0, 0.0);
+                let at = translation(*x, 8.0, 0.0);
                 let body = RigidBodyBuilder::dynamic().pose(at);
                 let handle = simulation.physics_mut().insert_body(body);
                 let key = simulation.track(handle).unwrap();
                 self.born(key, at, simulation.tick());
             }
-            Action::ShiftOrigin(x) => self.shift_origin(simulation, Vector::new(*x, 3.0, -*x)),
+            Action::ShiftOrigin(x) => self.shift_origin(simulation, vector(*x, 3.0, -*x)),
             Action::Set(setting) => self.set(simulation, setting),
             Action::To(i, deed) => {
                 if let Some(key) = self.keys.get(i % self.keys.len().max(1)) {
@@ -366,8 +367,8 @@ impl Model {
     }
 
     fn spawn(&mut self, simulation: &mut Simulation, kind: Kind, x: f32) {
-        let at = Pose::translation(x, 1.0 + x.abs(), 0.3 * x);
-        let spin = Vector::new(9.0, x, 1.0);
+        let at = translation(x, 1.0 + x.abs(), 0.3 * x);
+        let spin = spin(9.0, x, 1.0);
         let body = match kind {
             Kind::Fixed => RigidBodyBuilder::fixed(),
             Kind::Asleep => RigidBodyBuilder::dynamic().sleeping(true),
@@ -381,7 +382,7 @@ impl Model {
             Kind::Platform | Kind::Door => RigidBodyBuilder::kinematic_position_based(),
         };
         let off = match kind {
-            Kind::Hammer | Kind::Door | Kind::Conveyor => Vector::new(0.5, 0.0, 0.2),
+            Kind::Hammer | Kind::Door | Kind::Conveyor => vector(0.5, 0.0, 0.2),
             _ => Vector::ZERO,
         };
         let ball = ColliderBuilder::ball(0.4).translation(off);
@@ -470,7 +471,7 @@ impl Model {
         let handle = simulation.handle(key).unwrap();
         let rapiers = &simulation.physics().bodies[handle];
         let (position, collider) = (*rapiers.position(), rapiers.colliders().first().copied());
-        let to = |x: f32| Pose::new(Vector::new(x, 6.0, -x), Vector::new(0.1 * x, 0.2, 0.0));
+        let to = |x: f32| pose(vector(x, 6.0, -x), spin(0.1 * x, 0.2, 0.0));
         match *deed {
             Deed::Remove => {
                 simulation.remove(key).unwrap();
@@ -496,7 +497,7 @@ impl Model {
                 assert_eq!(simulation.pose(key), Some(to(x)));
             }
             Deed::TeleportBy(x) => {
-                let by = Pose::new(Vector::new(x, 1.0, 0.0), Vector::Y * 0.1 * x);
+                let by = pose(vector(x, 1.0, 0.0), spin(0.0, 0.1 * x, 0.0));
                 let result = simulation.teleport_by(key, by);
                 if position.is_finite() {
                     assert_eq!(result, Ok(()));
@@ -525,8 +526,8 @@ impl Model {
             }
             Deed::SetVelocity(x, how) => {
                 let body = access(simulation, key, how);
-                body.set_linvel(Vector::new(0.1 * x, 2.0, 0.5), true);
-                body.set_angvel(Vector::new(0.5, x, 3.0), true);
+                body.set_linvel(vector(0.1 * x, 2.0, 0.5), true);
+                body.set_angvel(spin(0.5, x, 3.0), true);
             }
             Deed::Sleep(how) => access(simulation, key, how).sleep(),
             Deed::Toggle => {
@@ -572,7 +573,7 @@ impl Model {
                 assert_eq!(simulation.body_smoothing(key), smoothing);
             }
             Deed::AddCollider(x) => {
-                let ball = ColliderBuilder::ball(0.2).translation(Vector::Z * 0.1 * x);
+                let ball = ColliderBuilder::ball(0.2).translation(vector(0.0, 0.0, 0.1 * x));
                 simulation.insert_collider(key, ball).unwrap();
             }
             Deed::RemoveCollider => {

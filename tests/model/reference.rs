@@ -1,6 +1,7 @@
 //! What is shown between two states, by its definition: in f64, where it takes more than a copy.
 
-use evenstep::nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+use crate::scenes::testing::exact::{self, part, turn, vector};
+use crate::scenes::testing::turned_spin;
 use evenstep::rapier::prelude::*;
 use evenstep::{Smoothing, interpolate};
 
@@ -8,7 +9,7 @@ use evenstep::{Smoothing, interpolate};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Velocity {
     pub linear: Vector,
-    pub angular: Vector,
+    pub angular: AngVector,
 }
 
 /// The way of a body in a step.
@@ -52,7 +53,7 @@ impl Way {
         if position.rotation != self.current.rotation {
             self.previous.rotation = position.rotation;
             for velocity in self.velocities() {
-                velocity.angular = Vector::ZERO;
+                velocity.angular = AngVector::default();
             }
         }
         if position.translation != self.current.translation {
@@ -60,7 +61,7 @@ impl Way {
             let center = point(&position, self.center);
             let previous = rotation(&self.previous) * vector(self.center);
             let origin = (center - previous).cast::<f32>();
-            self.previous.translation = Vector::new(origin.x, origin.y, origin.z);
+            self.previous.translation = Vector::from_array(origin.into());
             is_rounded = self.center != Vector::ZERO;
             if !is_rounded {
                 self.previous.translation = position.translation;
@@ -79,7 +80,7 @@ impl Way {
         self.current = by * self.current;
         for velocity in self.velocities() {
             velocity.linear = by.rotation * velocity.linear;
-            velocity.angular = by.rotation * velocity.angular;
+            velocity.angular = turned_spin(by.rotation, velocity.angular);
         }
     }
 
@@ -125,7 +126,7 @@ impl Way {
     }
 
     /// `None` half a turn off, where it takes more than f32 to tell the shorter way.
-    fn curve(&self, t: f64) -> Option<Isometry3<f64>> {
+    fn curve(&self, t: f64) -> Option<exact::Isometry> {
         let dt = f64::from(self.dt);
         let (start, end) = (rotation(&self.previous), rotation(&self.current));
         let center = vector(self.center);
@@ -137,73 +138,51 @@ impl Way {
             vector(self.before.linear) * dt,
             vector(self.after.linear) * dt,
         );
-        let (spin, last_spin) = (
-            vector(self.before.angular) * dt,
-            vector(self.after.angular) * dt,
-        );
+        let spun = |seconds| turn(self.before.angular, seconds * dt);
+        let spins = |seconds| turn(self.after.angular, seconds * dt);
         let ease = t * t * (3.0 - 2.0 * t);
         let (at, turned) = match self.smoothing {
-            Smoothing::Interpolate => (from + (to - from) * t, partly(&(end / start), t)? * start),
+            Smoothing::Interpolate => (from + (to - from) * t, part(end / start, t)? * start),
             Smoothing::Hermite => {
                 let at = from
                     + (to - from) * ease
                     + v * (t * (1.0 - t) * (1.0 - t))
                     + w * (t * t * (t - 1.0));
-                let missing = turn(last_spin * -0.5) * end / start * turn(spin * -0.5);
-                let turned = turn(last_spin * (0.5 * t * t))
-                    * partly(&missing, ease)?
-                    * turn(spin * (t - 0.5 * t * t))
-                    * start;
+                let missing = spins(-0.5) * end / start * spun(-0.5);
+                let turned =
+                    spins(0.5 * t * t) * part(missing, ease)? * spun(t - 0.5 * t * t) * start;
                 (at, turned)
             }
-            Smoothing::Extrapolate => (to + w * t, turn(last_spin * t) * end),
+            Smoothing::Extrapolate => (to + w * t, spins(t) * end),
             _ => unreachable!("the latest is a copy"),
         };
-        Some(Isometry3::from_parts(
-            Translation3::from(at - turned * center),
-            turned,
-        ))
+        Some(isometry(at - turned * center, turned))
     }
 }
 
-pub fn are_near(pose: &Pose, expected: &Isometry3<f64>, scale: f32) -> bool {
+pub fn are_near(pose: &Pose, expected: &exact::Isometry, scale: f32) -> bool {
     let off = vector(pose.translation) - expected.translation.vector;
     let turned = rotation(pose).angle_to(&expected.rotation);
     off.norm() < 4e-6 * f64::from(scale) && turned < 1e-5
 }
 
 /// Where a body that nothing touches was `dt` before.
-pub fn one_step_back(pose: &Pose, velocity: Velocity, center: Vector, dt: f32) -> Isometry3<f64> {
+pub fn one_step_back(pose: &Pose, velocity: Velocity, center: Vector, dt: f32) -> exact::Isometry {
     let dt = f64::from(dt);
     let at = point(pose, center) - vector(velocity.linear) * dt;
-    let turned = turn(vector(velocity.angular) * -dt) * rotation(pose);
-    Isometry3::from_parts(Translation3::from(at - turned * vector(center)), turned)
+    let turned = turn(velocity.angular, -dt) * rotation(pose);
+    isometry(at - turned * vector(center), turned)
 }
 
-fn turn(by: Vector3<f64>) -> UnitQuaternion<f64> {
-    UnitQuaternion::from_scaled_axis(by)
-}
-
-/// A part of a rotation, by the shorter way.
-fn partly(rotation: &UnitQuaternion<f64>, t: f64) -> Option<UnitQuaternion<f64>> {
-    (rotation.w.abs() > 1e-3).then(|| rotation.powf(t))
-}
-
-fn vector(v: Vector) -> Vector3<f64> {
-    Vector3::new(v.x, v.y, v.z).cast()
+fn isometry(at: exact::Vector, turned: exact::Rotation) -> exact::Isometry {
+    exact::Isometry::from_parts(at.into(), turned)
 }
 
 /// Where a point of a body is in the world.
-fn point(pose: &Pose, local: Vector) -> Vector3<f64> {
+fn point(pose: &Pose, local: Vector) -> exact::Vector {
     vector(pose.translation) + rotation(pose) * vector(local)
 }
 
-fn rotation(pose: &Pose) -> UnitQuaternion<f64> {
-    iso(pose).rotation
-}
-
-fn iso(pose: &Pose) -> Isometry3<f64> {
-    let mut iso = Isometry3::<f32>::from(*pose).cast::<f64>();
-    iso.rotation.renormalize();
-    iso
+fn rotation(pose: &Pose) -> exact::Rotation {
+    exact::pose(*pose).rotation
 }

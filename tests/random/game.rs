@@ -1,5 +1,6 @@
 //! Random games: bodies and joints of every kind, and deeds by tick.
 
+use crate::scenes::testing::{ball_joint, cuboid, hinge, spin, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use proptest::prelude::*;
@@ -56,7 +57,7 @@ enum Deed {
     /// By Rapier's islands, past the body.
     WakeByIslands(usize, bool),
     Push(usize, Vector),
-    Twist(usize, Vector),
+    Twist(usize, AngVector),
     Put(usize, Vector, Way),
     Teleport(usize, Vector),
     SetVelocity(usize, Vector),
@@ -95,7 +96,7 @@ impl Game {
     fn row(bodies: u8, is_multibody: bool, deeds: Vec<(u64, Deed)>) -> Self {
         let member = |i| Member {
             kind: RigidBodyType::Dynamic,
-            at: Vector::new(f32::from(i), 1.0, 0.1 * f32::from(i % 2)),
+            at: vector(f32::from(i), 1.0, 0.1 * f32::from(i % 2)),
         };
         let joint = |i| Joint {
             ends: [i, i + 1],
@@ -117,7 +118,7 @@ impl Game {
 
     /// A body with joints becomes fixed in motion.
     pub fn with_one_that_becomes_fixed() -> Self {
-        let push = Deed::Push(2, Vector::new(-3.0, 9.0, 5.0));
+        let push = Deed::Push(2, vector(-3.0, 9.0, 5.0));
         let stop = Deed::SetKind(0, RigidBodyType::Fixed);
         Self::row(3, false, vec![(3, push), (15, stop)])
     }
@@ -132,7 +133,7 @@ impl Game {
 
     /// A link gets a place that is no number, and its root is put elsewhere.
     pub fn with_a_link_that_is_nowhere() -> Self {
-        let twist = Deed::Twist(1, Vector::new(1e30, -1e30, 1e30));
+        let twist = Deed::Twist(1, spin(1e30, -1e30, 1e30));
         Self::row(2, true, vec![(5, twist), (7, Deed::Teleport(0, Vector::Y))])
     }
 }
@@ -145,7 +146,7 @@ impl Game {
             .set_max_frame_time(Duration::MAX);
         if self.has_floor {
             let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -1.0);
-            simulation.insert(floor, ColliderBuilder::cuboid(50.0, 0.5, 50.0));
+            simulation.insert(floor, cuboid(50.0, 0.5, 50.0));
         }
         let mut run = Run {
             simulation,
@@ -216,11 +217,8 @@ impl Run {
             return;
         }
         let data: GenericJoint = match joint.kind {
-            JointKind::Spherical => SphericalJointBuilder::new()
-                .local_anchor1(Vector::X * 0.5)
-                .local_anchor2(Vector::X * -0.5)
-                .into(),
-            JointKind::Revolute => RevoluteJointBuilder::new(Vector::Z)
+            JointKind::Spherical => ball_joint(Vector::X * 0.5, Vector::X * -0.5),
+            JointKind::Revolute => hinge()
                 .local_anchor1(Vector::X * 0.5)
                 .local_anchor2(Vector::X * -0.5)
                 .into(),
@@ -349,8 +347,12 @@ impl Run {
     }
 }
 
-fn vector(reach: f32) -> impl Strategy<Value = Vector> {
-    prop::array::uniform3(-reach..reach).prop_map(Vector::from_array)
+fn vectors(reach: f32) -> impl Strategy<Value = Vector> {
+    prop::array::uniform3(-reach..reach).prop_map(|[x, y, z]| vector(x, y, z))
+}
+
+fn spins(reach: f32) -> impl Strategy<Value = AngVector> {
+    prop::array::uniform3(-reach..reach).prop_map(|[x, y, z]| spin(x, y, z))
 }
 
 fn joint() -> impl Strategy<Value = Joint> {
@@ -375,7 +377,7 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
         1 => Just(RigidBodyType::Fixed),
         1 => Just(RigidBodyType::KinematicPositionBased),
     ];
-    prop::collection::vec((kind, vector(0.3)), 2..9).prop_map(|members| {
+    prop::collection::vec((kind, vectors(0.3)), 2..9).prop_map(|members| {
         let place = |(i, (kind, off)): (usize, (RigidBodyType, Vector))| Member {
             kind,
             at: Vector::X * i as f32 + off + Vector::Y,
@@ -394,15 +396,15 @@ fn deed(deeds: Deeds) -> impl Strategy<Value = Deed> {
         6 => body().prop_map(Deed::Sleep),
         1 => (body(), any::<bool>()).prop_map(|(i, is)| Deed::Wake(i, is)),
         1 => (body(), any::<bool>()).prop_map(|(i, is)| Deed::WakeByIslands(i, is)),
-        1 => (body(), vector(10.0)).prop_map(|(i, by)| Deed::Push(i, by)),
+        1 => (body(), vectors(10.0)).prop_map(|(i, by)| Deed::Push(i, by)),
     ];
     let rarely = prop_oneof![
-        (body(), vector(30.0)).prop_map(|(i, by)| Deed::Push(i, by)),
-        (body(), vector(30.0)).prop_map(|(i, by)| Deed::Twist(i, by)),
-        (body(), vector(5.0), way()).prop_map(|(i, to, way)| Deed::Put(i, to, way)),
-        (body(), vector(5.0), way()).prop_map(|(i, to, way)| Deed::Put(i, to, way)),
-        (body(), vector(5.0)).prop_map(|(i, to)| Deed::Teleport(i, to)),
-        (body(), vector(20.0)).prop_map(|(i, v)| Deed::SetVelocity(i, v)),
+        (body(), vectors(30.0)).prop_map(|(i, by)| Deed::Push(i, by)),
+        (body(), spins(30.0)).prop_map(|(i, by)| Deed::Twist(i, by)),
+        (body(), vectors(5.0), way()).prop_map(|(i, to, way)| Deed::Put(i, to, way)),
+        (body(), vectors(5.0), way()).prop_map(|(i, to, way)| Deed::Put(i, to, way)),
+        (body(), vectors(5.0)).prop_map(|(i, to)| Deed::Teleport(i, to)),
+        (body(), vectors(20.0)).prop_map(|(i, v)| Deed::SetVelocity(i, v)),
         (body(), any::<bool>()).prop_map(|(i, is)| Deed::Enable(i, is)),
         (
             body(),
@@ -413,12 +415,12 @@ fn deed(deeds: Deeds) -> impl Strategy<Value = Deed> {
             ]
         )
             .prop_map(|(i, kind)| Deed::SetKind(i, kind)),
-        vector(5.0).prop_map(Deed::Insert),
+        vectors(5.0).prop_map(Deed::Insert),
         (body(), way()).prop_map(|(i, way)| Deed::Remove(i, way)),
         (0..8usize).prop_map(Deed::RemoveJoint),
         joint().prop_map(Deed::Connect),
     ];
-    let wild = (body(), vector(1e30)).prop_map(|(i, by)| Deed::Twist(i, by));
+    let wild = (body(), spins(1e30)).prop_map(|(i, by)| Deed::Twist(i, by));
     let shares = match deeds {
         Deeds::Sleep => [4, 1, 0],
         Deeds::All => [4, 4, 0],

@@ -1,5 +1,6 @@
 //! A scene with everything in it: for tests that must not forget anything.
 
+use super::testing::{ball_joint, cloth, cuboid, spaced, translation, vector};
 use super::{MS, hash, pile, sleepers, with_floor};
 use evenstep::rapier::prelude::*;
 use evenstep::{
@@ -45,20 +46,17 @@ impl Everything {
         simulation.set_history(4);
         let listening = || ActiveEvents::COLLISION_EVENTS | ActiveEvents::CONTACT_FORCE_EVENTS;
         let crates = pile(&mut simulation, 30);
-        let at =
-            |x: f32, y: f32, z: f32| RigidBodyBuilder::dynamic().translation(Vector::new(x, y, z));
+        let at = |x: f32, y: f32, z: f32| RigidBodyBuilder::dynamic().translation(vector(x, y, z));
         let ball = || ColliderBuilder::ball(0.4).active_events(listening());
 
         // Joints of both kinds: a chain of each, hung up.
         for (z, is_multibody) in [(12.0, false), (15.0, true)] {
-            let hook = RigidBodyBuilder::fixed().translation(Vector::new(0.0, 8.0, z));
+            let hook = RigidBodyBuilder::fixed().translation(spaced(0.0, 8.0, z));
             let mut last = simulation.insert_body(hook);
             for i in 1..8u8 {
                 let next = simulation.insert(at(f32::from(i), 8.0, z), ball());
                 let ends = [last, next].map(|key| simulation.handle(key).unwrap());
-                let joint = SphericalJointBuilder::new()
-                    .local_anchor1(Vector::X * 0.5)
-                    .local_anchor2(Vector::X * -0.5);
+                let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
                 let physics = simulation.physics_mut_except_bodies();
                 if is_multibody {
                     physics
@@ -70,24 +68,17 @@ impl Everything {
                 last = next;
             }
         }
-        let cloth = SoftBodyBuilder::cloth(
-            Vector::new(-15.0, 5.0, -15.0),
-            Vector::X * 3.0,
-            Vector::Z * 3.0,
-            5,
-            5,
-        );
+        let cloth = cloth(spaced(-15.0, 5.0, -15.0), 3.0, 5);
         simulation.physics_mut().insert_soft_body(cloth);
 
         let player = simulation.insert(at(8.0, 1.0, 0.0), ball());
-        let lift =
-            RigidBodyBuilder::kinematic_position_based().translation(Vector::new(-9.0, 0.5, 0.0));
-        let lift = simulation.insert(lift, ColliderBuilder::cuboid(1.5, 0.1, 1.5));
+        let lift = RigidBodyBuilder::kinematic_position_based().translation(vector(-9.0, 0.5, 0.0));
+        let lift = simulation.insert(lift, cuboid(1.5, 0.1, 1.5));
         simulation.insert(at(-9.0, 2.0, 0.0), ball());
         let bullet = simulation.insert(at(20.0, 3.0, 5.0).ccd_enabled(true), ball());
         simulation.insert(
-            RigidBodyBuilder::fixed().translation(Vector::new(4.0, 1.0, -6.0)),
-            ColliderBuilder::cuboid(3.0, 1.0, 3.0)
+            RigidBodyBuilder::fixed().translation(spaced(4.0, 1.0, -6.0)),
+            cuboid(3.0, 1.0, 3.0)
                 .sensor(true)
                 .active_events(listening()),
         );
@@ -135,14 +126,14 @@ impl Everything {
         if number.is_multiple_of(40) {
             let height = 0.5 + (number % 3) as f32;
             let there = self.simulation.clock().time_after(MS(400));
-            let pose = Pose::translation(-9.0, height, 0.0);
+            let pose = translation(-9.0, height, 0.0);
             self.simulation
                 .set_kinematic_target(self.script.lift, pose, there)
                 .unwrap();
         }
         // Forces and edits that wait between two frames.
         if number % 11 == 3 {
-            let push = Vector::new(0.0, 2.0, 1.0);
+            let push = vector(0.0, 2.0, 1.0);
             self.simulation
                 .apply_impulse(self.script.player, push)
                 .unwrap();
@@ -201,12 +192,16 @@ impl Hooks for Script {
 
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
         for sample in self.input.drain(step) {
-            let push = if sample.input { Vector::X } else { Vector::Z };
+            let push = if sample.input {
+                Vector::X
+            } else {
+                vector(0.0, 0.0, 1.0)
+            };
             simulation.add_force(self.player, push * 20.0).unwrap();
         }
         if step.tick.is_multiple_of(9) {
             let x = (step.tick % 13) as f32 - 6.0;
-            let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 9.0, 2.0));
+            let body = RigidBodyBuilder::dynamic().translation(vector(x, 9.0, 2.0));
             let ball = ColliderBuilder::ball(0.3).active_events(ActiveEvents::COLLISION_EVENTS);
             let key = simulation.insert(body, ball);
             self.guests.push_back(key);
@@ -218,10 +213,10 @@ impl Hooks for Script {
             simulation.remove(key).unwrap();
         }
         if step.tick.is_multiple_of(60) {
-            let pose = Pose::translation(20.0, 3.0, 5.0);
+            let pose = translation(20.0, 3.0, 5.0);
             simulation.teleport(self.bullet, pose).unwrap();
             let body = simulation.body_mut(self.bullet).unwrap();
-            body.set_linvel(Vector::new(-150.0, 0.0, -25.0), true);
+            body.set_linvel(vector(-150.0, 0.0, -25.0), true);
         }
         Ok(())
     }

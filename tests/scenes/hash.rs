@@ -1,5 +1,6 @@
 //! A whole world as one number.
 
+use super::testing::{rotation_numbers, spin_numbers};
 use evenstep::rapier::pipeline::PhysicsWorld;
 
 /// Every bit of the state of every body, in one number (FNV-1a). One NaN is as good as another: nothing that a body does
@@ -12,9 +13,9 @@ pub fn hash(world: &PhysicsWorld) -> u64 {
             .translation
             .to_array()
             .into_iter()
-            .chain(pose.rotation.to_array())
+            .chain(rotation_numbers(pose.rotation))
             .chain(body.linvel().to_array())
-            .chain(body.angvel().to_array());
+            .chain(spin_numbers(body.angvel()));
         let (index, generation) = handle.into_raw_parts();
         let words = [index, generation, body.is_sleeping().into()];
         for word in words.into_iter().chain(numbers.map(bits)) {

@@ -10,6 +10,10 @@ pub mod frame_times;
 mod hash;
 pub mod preview;
 pub mod strategies;
+// Vectors, turns and shapes of either number of dimensions.
+#[cfg_attr(dim2, path = "../../src/dim/dim2/testing.rs")]
+#[cfg_attr(not(dim2), path = "../../src/dim/dim3/testing.rs")]
+pub mod testing;
 
 use evenstep::rapier::prelude::*;
 use evenstep::{
@@ -18,17 +22,18 @@ use evenstep::{
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
+use testing::{FLOOR, cuboid, in_layers, on_ground, spin, vector};
 
 pub use hash::hash;
 
 pub const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// A world with a floor that is 100 m wide and whose top is at 0.
+/// A world with a wide floor whose top is at 0.
 pub fn with_floor(rate: Rate) -> Simulation {
     let mut simulation = Simulation::new(rate);
     simulation.insert(
         RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
-        ColliderBuilder::cuboid(50.0, 0.5, 50.0),
+        cuboid(FLOOR, 0.5, FLOOR),
     );
     simulation
 }
@@ -115,14 +120,11 @@ pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     (0..count)
         .map(|i| {
             let (stack, level) = (i / 10, i % 10);
-            let at = Vector::new(
-                1.5 * (stack % side) as f32 - 0.75 * side as f32,
-                0.5 + level as f32,
-                1.5 * (stack / side) as f32 - 0.75 * side as f32,
-            );
+            let [x, z] = on_ground(stack, side).map(|n| 1.5 * n - 0.75 * side as f32);
+            let at = vector(x, 0.5 + level as f32, z);
             simulation.insert(
                 RigidBodyBuilder::dynamic().translation(at),
-                ColliderBuilder::cuboid(0.5, 0.5, 0.5),
+                cuboid(0.5, 0.5, 0.5),
             )
         })
         .collect()
@@ -132,11 +134,11 @@ pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
 pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     (0..count)
         .map(|i| {
-            let [x, z, y] = [i % 8, i / 8 % 8, i / 64].map(|n| n as f32);
-            let at = Vector::new(1.01 * x + 0.3 * (y % 2.0), 0.6 + 1.05 * y, 1.01 * z);
+            let [x, y, z] = in_layers(i, 8);
+            let at = vector(1.01 * x + 0.3 * (y % 2.0), 0.6 + 1.05 * y, 1.01 * z);
             simulation.insert(
                 RigidBodyBuilder::dynamic().translation(at),
-                ColliderBuilder::cuboid(0.5, 0.5, 0.5),
+                cuboid(0.5, 0.5, 0.5),
             )
         })
         .collect()
@@ -148,12 +150,12 @@ pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     let side = (1..).find(|side| side * side * side >= count).unwrap_or(1);
     (0..count)
         .map(|i| {
-            let at = [i % side, i / side % side + 1, i / side / side].map(|n| 4.0 * n as f32);
+            let [x, y, z] = in_layers(i, side).map(|n| 4.0 * n);
             simulation.insert(
                 RigidBodyBuilder::dynamic()
-                    .translation(Vector::from(at))
-                    .angvel(Vector::new(1.0, 2.0 + (i % 7) as f32, 0.5)),
-                ColliderBuilder::cuboid(0.5, 0.3, 0.2),
+                    .translation(vector(x, y + 4.0, z))
+                    .angvel(spin(1.0, 2.0 + (i % 7) as f32, 0.5)),
+                cuboid(0.5, 0.3, 0.2),
             )
         })
         .collect()
@@ -164,7 +166,8 @@ pub fn sleepers(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     let side = (count as f32).sqrt().ceil() as usize;
     (0..count)
         .map(|i| {
-            let at = Vector::new(2.0 * (i % side) as f32, 0.5, 2.0 * (i / side) as f32);
+            let [x, z] = on_ground(i, side);
+            let at = vector(2.0 * x, 0.5, 2.0 * z);
             simulation.insert(
                 RigidBodyBuilder::dynamic().translation(at).sleeping(true),
                 ColliderBuilder::ball(0.5),
@@ -202,7 +205,7 @@ impl Yard {
         let mut simulation = with_floor(rate);
         let crates = pile(&mut simulation, 40);
         let player = simulation.insert(
-            RigidBodyBuilder::dynamic().translation(Vector::new(8.0, 1.0, 0.0)),
+            RigidBodyBuilder::dynamic().translation(vector(8.0, 1.0, 0.0)),
             ColliderBuilder::capsule_y(0.5, 0.3).active_events(ActiveEvents::COLLISION_EVENTS),
         );
         let wind = ForceGenerator::Wind {
@@ -214,7 +217,7 @@ impl Yard {
             point: Vector::X * 0.4,
         };
         let spring = ForceGenerator::Spring {
-            anchor: Vector::new(0.0, 14.0, 0.0),
+            anchor: vector(0.0, 14.0, 0.0),
             point: Vector::Y * 0.5,
             rest_length: 3.0,
             stiffness: 60.0,
@@ -266,12 +269,12 @@ impl Hooks for Game {
             simulation.add_force(self.player, Vector::X * -8.0).unwrap();
         }
         if step.tick.is_multiple_of(7) {
-            let at = Vector::new((step.tick % 11) as f32 - 5.0, 12.0, (step.tick % 5) as f32);
+            let at = vector((step.tick % 11) as f32 - 5.0, 12.0, (step.tick % 5) as f32);
             self.guests.push_back(
                 simulation.insert(
                     RigidBodyBuilder::dynamic()
                         .translation(at)
-                        .angvel(Vector::ONE),
+                        .angvel(spin(1.0, 1.0, 1.0)),
                     ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS),
                 ),
             );

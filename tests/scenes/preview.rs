@@ -1,6 +1,7 @@
 //! Frames that show the present: by extrapolation, or by a step that a copy of the state makes ahead. How
 //! far are they from what the run turns out to be?
 
+use super::testing::{angle_between, axes, cuboid, cuboid_of, spin, translation, vector};
 use std::time::{Duration, Instant};
 
 use evenstep::rapier::prelude::*;
@@ -194,8 +195,8 @@ pub fn scenes() -> [Scene; 9] {
         scene("spinner off centre", true, |simulation| {
             simulation.physics_mut().gravity = Vector::ZERO;
             let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 3.0);
-            let side = ColliderBuilder::cuboid(0.5, 0.1, 0.3).translation(Vector::X * 0.5);
-            simulation.insert(body.angvel(Vector::new(0.5, 12.0, 0.0)), side)
+            let side = cuboid(0.5, 0.1, 0.3).translation(Vector::X * 0.5);
+            simulation.insert(body.angvel(spin(0.5, 12.0, 0.0)), side)
         }),
         Scene {
             game: |simulation, key, step, _| {
@@ -214,7 +215,7 @@ pub fn scenes() -> [Scene; 9] {
             game: |simulation, key, step, _| {
                 let stroke = step.time.as_secs();
                 let height = if stroke.is_multiple_of(2) { 2.0 } else { 0.0 };
-                let pose = Pose::translation(0.0, height, 0.0);
+                let pose = translation(0.0, height, 0.0);
                 let end = Duration::from_secs(stroke + 1);
                 let set = simulation.set_kinematic_target(key, pose, end);
                 set.expect("a pose of a kinematic body");
@@ -224,7 +225,12 @@ pub fn scenes() -> [Scene; 9] {
         Scene {
             game: |simulation, key, step, now| {
                 let turn = turns_before(step.end_time.min(now));
-                let way = [Vector::X, Vector::Z, -Vector::X, -Vector::Z][turn % 4];
+                let way = [
+                    Vector::X,
+                    vector(0.0, 0.0, 1.0),
+                    -Vector::X,
+                    -vector(0.0, 0.0, 1.0),
+                ][turn % 4];
                 let body = simulation.body_mut(key).expect("it lives");
                 body.set_linvel(way * 6.0, true);
             },
@@ -252,21 +258,18 @@ fn turns_before(time: Duration) -> usize {
 fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
     simulation.physics_mut().gravity = Vector::ZERO;
     let elastic = |collider: ColliderBuilder| collider.restitution(1.0).friction(0.0);
-    for axis in [Vector::X, Vector::Y, Vector::Z] {
+    for axis in axes() {
         let half = Vector::splat(3.0) - axis * 2.5;
         for at in [axis * 2.5, axis * -2.5] {
             let wall = RigidBodyBuilder::fixed().translation(at);
-            simulation.insert(
-                wall,
-                elastic(ColliderBuilder::cuboid(half.x, half.y, half.z)),
-            );
+            simulation.insert(wall, elastic(cuboid_of(half)));
         }
     }
     let mut last = None;
     for i in 0..20u8 {
         let n = f32::from(i);
-        let at = Vector::new(0.6 * (n % 5.0) - 1.2, 0.0, 0.6 * f32::from(i / 5) - 0.9);
-        let way = Vector::new(1.0, (n % 3.0) - 1.0, (n % 7.0) - 3.0).normalize();
+        let at = vector(0.6 * (n % 5.0) - 1.2, 0.0, 0.6 * f32::from(i / 5) - 0.9);
+        let way = vector(1.0, (n % 3.0) - 1.0, (n % 7.0) - 3.0).normalize();
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .ccd_enabled(true);
@@ -281,7 +284,7 @@ fn heap_shot_at(simulation: &mut Simulation) -> BodyKey {
     *simulation = with_floor(simulation.clock().settings().rate());
     let crates = heap(simulation, 200);
     for i in 0..10u8 {
-        let at = Vector::new(-15.0 - 6.0 * f32::from(i), 2.5, 3.5);
+        let at = vector(-15.0 - 6.0 * f32::from(i), 2.5, 3.5);
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .gravity_scale(0.0);
@@ -293,11 +296,11 @@ fn heap_shot_at(simulation: &mut Simulation) -> BodyKey {
 
 fn lift(simulation: &mut Simulation) -> BodyKey {
     let body = RigidBodyBuilder::kinematic_position_based();
-    let lift = simulation.insert(body, ColliderBuilder::cuboid(3.0, 0.1, 3.0));
+    let lift = simulation.insert(body, cuboid(3.0, 0.1, 3.0));
     for i in 0..8u8 {
-        let at = Vector::new(f32::from(i % 4) - 1.5, 0.6, 1.5 * f32::from(i / 4) - 0.7);
+        let at = vector(f32::from(i % 4) - 1.5, 0.6, 1.5 * f32::from(i / 4) - 0.7);
         let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
-        simulation.insert(body, ColliderBuilder::cuboid(0.4, 0.5, 0.4));
+        simulation.insert(body, cuboid(0.4, 0.5, 0.4));
     }
     lift
 }
@@ -450,9 +453,7 @@ fn seen_after(way: Way, rate: Rate, pressed: Duration) -> Duration {
 
 #[expect(clippy::disallowed_methods, reason = "for a table in degrees")]
 fn degrees(one: Rotation, other: Rotation) -> f32 {
-    let between = one.inverse() * other;
-    let sine = Vector::new(between.x, between.y, between.z).length();
-    2.0 * sine.min(1.0).asin().to_degrees()
+    angle_between(one, other).to_degrees()
 }
 
 fn median(times: &mut [Duration]) -> f64 {

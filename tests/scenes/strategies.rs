@@ -1,5 +1,6 @@
 //! Every stepping strategy over the same scenes and the same frames, and what came of it.
 
+use super::testing::{ball_joint, cuboid, spin, vector};
 use std::time::{Duration, Instant};
 
 use evenstep::rapier::prelude::*;
@@ -161,7 +162,7 @@ pub const SCENES: [Scene; 9] = [
             let crates = (0..25).map(|i| {
                 let at = Vector::Y * (0.5 + i as f32);
                 let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
-                simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+                simulation.insert(body, cuboid(0.5, 0.5, 0.5))
             });
             crates.last().unwrap()
         },
@@ -219,7 +220,7 @@ pub const SCENES: [Scene; 9] = [
             simulation.physics_mut().gravity = Vector::ZERO;
             let body = RigidBodyBuilder::dynamic()
                 .translation(Vector::X * 5.0)
-                .linvel(Vector::Z * 8.0);
+                .linvel(vector(0.0, 0.0, 8.0));
             simulation.insert(body, ColliderBuilder::ball(0.2).mass(1.0))
         },
         // v² / r toward the middle: a circle of 5 m at 8 m/s.
@@ -235,8 +236,8 @@ pub const SCENES: [Scene; 9] = [
         name: "spinning top",
         build: |simulation| {
             simulation.physics_mut().gravity = Vector::ZERO;
-            let body = RigidBodyBuilder::dynamic().angvel(Vector::new(0.5, 12.0, 0.0));
-            simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.1, 0.3).mass(1.0))
+            let body = RigidBodyBuilder::dynamic().angvel(spin(0.5, 12.0, 0.0));
+            simulation.insert(body, cuboid(0.5, 0.1, 0.3).mass(1.0))
         },
         force: None,
         figure: |simulation, key| {
@@ -253,7 +254,7 @@ pub const SCENES: [Scene; 9] = [
             *simulation = with_floor(simulation.clock().settings().rate());
             let crates = pile(simulation, 700);
             for i in 0..300 {
-                let at = Vector::new(
+                let at = vector(
                     (i % 20) as f32 - 10.0,
                     12.0 + (i / 20) as f32,
                     (i % 7) as f32,
@@ -321,7 +322,7 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
     for i in 1..=20 {
         let next = link(simulation, i);
         let ends = [last, next].map(|key| simulation.handle(key).expect("just inserted"));
-        let joint = SphericalJointBuilder::new().local_anchor2(Vector::X * -0.5);
+        let joint = ball_joint(Vector::ZERO, Vector::X * -0.5);
         simulation
             .physics_mut()
             .insert_impulse_joint(ends[0], ends[1], joint);
@@ -333,10 +334,10 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
 /// Twenty bullets of all speeds up to 200 m/s, a metre before a wall of 5 cm.
 fn bullets(simulation: &mut Simulation, ccd: bool) -> BodyKey {
     simulation.physics_mut().gravity = Vector::ZERO;
-    let wall = ColliderBuilder::cuboid(0.025, 20.0, 20.0);
+    let wall = cuboid(0.025, 20.0, 20.0);
     let wall = simulation.insert(RigidBodyBuilder::fixed(), wall);
     for i in 1..=20 {
-        let at = Vector::new(-2.0, 0.0, i as f32 - 10.0);
+        let at = vector(-2.0, 0.0, i as f32 - 10.0);
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .linvel(Vector::X * 10.0 * i as f32)

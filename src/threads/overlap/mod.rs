@@ -294,6 +294,7 @@ fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
 mod tests {
     use super::*;
     use crate::BodyKey;
+    use crate::dim::testing::translation;
     use crate::threads::physics::tests::flyer;
     use rapier::prelude::*;
     use std::rc::Rc;
@@ -412,7 +413,7 @@ mod tests {
         overlap.simulation().pause();
         overlap
             .simulation()
-            .teleport(key, Pose::translation(0.0, 5.0, 0.0))
+            .teleport(key, translation(0.0, 5.0, 0.0))
             .unwrap();
         let mut shown = None;
         for _ in 0..5 {

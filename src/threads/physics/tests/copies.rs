@@ -1,6 +1,7 @@
 //! What is handed over is whole, and the run is that of one thread.
 
 use super::*;
+use crate::dim::testing::{cuboid, spin, vector};
 use crate::pose::Changes;
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ impl Hooks for ByTick {
     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
         let x = (step.tick % 7) as f32;
         if step.tick.is_multiple_of(5) {
-            let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 4.0, 0.3 * x));
+            let body = RigidBodyBuilder::dynamic().translation(vector(x, 4.0, 0.3 * x));
             let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
             self.0.push(simulation.insert(body, ball));
         }
@@ -29,7 +30,7 @@ impl Hooks for ByTick {
 
 fn floor() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(60).unwrap());
-    let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0);
+    let floor = cuboid(20.0, 0.5, 20.0);
     simulation.insert(RigidBodyBuilder::fixed(), floor);
     simulation
 }
@@ -68,7 +69,7 @@ fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
 fn smoothings_and_errors_are_handed_over_too() {
     let (mut simulation, flyer) = flyer();
     simulation.set_rewind_limits(50, usize::MAX);
-    let turning = RigidBodyBuilder::dynamic().angvel(Vector::Y * 9.0);
+    let turning = RigidBodyBuilder::dynamic().angvel(spin(0.0, 9.0, 0.0));
     let off_centre = || ColliderBuilder::ball(1.0).translation(Vector::X * 5.0);
     let [off, curved] = [(); 2].map(|()| simulation.insert(turning.clone(), off_centre()));
     let hermite = Some(Smoothing::Hermite);
@@ -76,10 +77,10 @@ fn smoothings_and_errors_are_handed_over_too() {
     let mut both = Both::new(simulation, Idle);
     let mut corrected = 0;
     for ms in (0..8_000).step_by(10) {
-        if ms % 1_000 == 500 {
+        if ms % 2_000 == 500 {
             both.call(move |simulation, _| {
                 simulation.roll_back(simulation.tick() - 5).unwrap();
-                simulation.apply_impulse(flyer, Vector::Y).unwrap();
+                simulation.apply_impulse(flyer, Vector::Y * 1e-4).unwrap();
             });
         }
         // Now one alone, now all.

@@ -1,6 +1,7 @@
 //! Calls, questions, other simulations.
 
 use super::*;
+use crate::dim::testing::{translation, vector};
 use crate::threads::{SendError, Spawned};
 
 #[test]
@@ -16,14 +17,14 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     both.call(move |simulation, _| {
         let (one, other) = (pushed.key().unwrap(), put.key().unwrap());
         simulation.apply_impulse(one, Vector::Y).unwrap();
-        let there = Pose::translation(7.0, 0.0, 0.0);
+        let there = translation(7.0, 0.0, 0.0);
         simulation.teleport(other, there).unwrap();
     });
     let there = other.clone();
     both.call(move |simulation, _| {
         let body = simulation.body_mut(there.key().unwrap()).unwrap();
         assert_eq!(body.translation().x, 7.0);
-        body.set_linvel(Vector::Z, true);
+        body.set_linvel(vector(0.0, 0.0, 1.0), true);
     });
     assert_eq!((one.key(), other.key()), (None, None));
     both.physics(MS(9));
@@ -32,8 +33,8 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     assert_eq!(both.tick(), 0, "not yet");
     both.physics(MS(10));
     let at = |key| both.physics.simulation.body(key).unwrap().translation();
-    assert_eq!(at(one), Vector::new(9.0, 0.01, 0.0));
-    assert_eq!(at(other), Vector::new(7.0, 0.0, 0.01));
+    assert_eq!(at(one), vector(9.0, 0.01, 0.0));
+    assert_eq!(at(other), vector(7.0, 0.0, 0.01));
     assert!(both.frame(MS(20)).pose(one).is_some());
     both.remove(one);
     both.physics(MS(20));
@@ -106,7 +107,7 @@ fn a_state_put_back_by_a_call_is_shown_whole() {
         .physics
         .simulation
         .insert_body(RigidBodyBuilder::fixed());
-    let there = Pose::translation(0.0, 7.0, 0.0);
+    let there = translation(0.0, 7.0, 0.0);
     (both.physics.simulation.teleport(sleeper, there)).unwrap();
     both.physics(MS(50));
     let view = both.frame(MS(60));
@@ -137,10 +138,10 @@ fn questions_see_every_call_before_them_also_in_a_pause() {
             both.physics(MS(20));
             both.physics(MS(21));
         }
-        both.teleport(wall, Pose::translation(x, 9.0, 0.0));
+        both.teleport(wall, translation(x, 9.0, 0.0));
         let answer = both.runner.ask(move |simulation| {
             let pipeline = simulation.physics().query_pipeline();
-            let ray = Ray::new(Vector::new(x, 20.0, 0.0), -Vector::Y);
+            let ray = Ray::new(vector(x, 20.0, 0.0), -Vector::Y);
             pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at)
         });
         both.physics(MS(if paused { 25 } else { 10 }));
@@ -216,7 +217,7 @@ fn another_simulation_in_its_place_is_shown_as_it_is() {
             saved.advance(MS(10), |_, _| ());
         }
         let mut both = Both::new(simulation, Idle);
-        let first = Pose::translation(0.0, 7.0, 0.0);
+        let first = translation(0.0, 7.0, 0.0);
         both.teleport(wall, first);
         for ms in 0..50 {
             both.physics(MS(10 * ms));

@@ -1,6 +1,7 @@
 //! What frames show, and when.
 
 use super::*;
+use crate::dim::testing::{spin, translation, vector};
 
 #[test]
 fn a_frame_shows_one_step_and_a_half_ago() {
@@ -88,15 +89,12 @@ fn a_starved_frame_goes_on_as_far_as_it_may_and_no_time_goes_back() {
 #[test]
 fn what_was_shown_too_far_goes_to_where_it_truly_is() {
     let (mut both, key) = beyond(2.0);
-    let there = Pose::translation(50.0, 5.0, 0.0);
+    let there = translation(50.0, 5.0, 0.0);
     both.teleport(key, there);
     both.physics(MS(125));
     for (now, expected) in [(125, 51.0), (126, 51.1), (130, 51.5)] {
         let at = both.frame(MS(now)).pose(key).unwrap().translation;
-        assert!(
-            (at - Vector::new(expected, 5.0, 0.0)).length() < 1e-3,
-            "{at}"
-        );
+        assert!((at - vector(expected, 5.0, 0.0)).length() < 1e-3, "{at}");
     }
     let (mut both, key) = beyond(2.0);
     both.remove(key);
@@ -164,7 +162,7 @@ fn only_what_moves_goes_on() {
     let moving = || {
         RigidBodyBuilder::dynamic()
             .linvel(Vector::X)
-            .angvel(Vector::Y)
+            .angvel(spin(0.0, 1.0, 0.0))
     };
     let led = RigidBodyBuilder::kinematic_position_based();
     let stand = [
@@ -176,7 +174,7 @@ fn only_what_moves_goes_on() {
         moving(),
     ];
     let stand = stand.map(|body| simulation.insert_body(body));
-    let there = Pose::translation(3.0, 0.0, 0.0);
+    let there = translation(3.0, 0.0, 0.0);
     (simulation.set_kinematic_target(stand[4], there, MS(50))).unwrap();
     simulation
         .set_body_smoothing(stand[5], Some(Smoothing::Latest))
@@ -188,7 +186,7 @@ fn only_what_moves_goes_on() {
         moving().linvel(Vector::X * 1e30),
     ];
     let go = go.map(|body| simulation.insert_body(body));
-    let far = Pose::translation(100.0, 0.0, 0.0);
+    let far = translation(100.0, 0.0, 0.0);
     (simulation.set_kinematic_target(go[2], far, MS(1_000))).unwrap();
     let most = f32::INFINITY;
     let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
@@ -288,7 +286,7 @@ fn what_is_done_in_a_pause_is_shown_in_it() {
         let x = x(&mut both, flyer, MS(ms));
         assert!((x - 9.5).abs() < 1e-3, "{x} at {ms} ms");
     }
-    let there = Pose::translation(0.0, 7.0, 0.0);
+    let there = translation(0.0, 7.0, 0.0);
     both.teleport(wall, there);
     both.remove(gone);
     both.physics(MS(120));
@@ -481,7 +479,7 @@ fn a_visual_error_lasts_as_long_whoever_shows_it() {
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
         simulation.advance(MS(10_000), |_, _| ());
-        let aside = Pose::translation(0.0, 1.0, 0.0);
+        let aside = translation(0.0, 1.0, 0.0);
         let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
         simulation.resimulate(999, again).unwrap();
         let y = |simulation: &Simulation| simulation.pose(key).unwrap().translation.y;

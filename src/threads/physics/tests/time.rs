@@ -1,6 +1,7 @@
 //! Pauses and speeds: they hold from the moment they are sent, and no time is lost or gained.
 
 use super::*;
+use crate::dim::testing::translation;
 
 #[test]
 fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
@@ -153,7 +154,7 @@ fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
     both.physics(MS(108));
     // 1.5 steps before 108 ms it is 93 ms.
     assert!((x(&mut both, key, MS(110)) - 9.3).abs() < 1e-3);
-    let there = Pose::translation(0.0, 7.0, 0.0);
+    let there = translation(0.0, 7.0, 0.0);
     both.teleport(wall, there);
     let spawned = both
         .runner

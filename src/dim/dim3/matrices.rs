@@ -3,7 +3,9 @@
 use rapier::glamx::Vec4;
 use rapier::math::Pose;
 
-use super::lanes::{LANES, Rotations, Vectors, transposed};
+use crate::dim::lanes::{LANES, Lanes, transposed};
+
+use super::lanes::{Rotations, Vectors};
 
 /// Writes poses as matrices of three rows by four columns, row after row: of `poses[i]` to `out[i]`.
 ///
@@ -31,7 +33,7 @@ use super::lanes::{LANES, Rotations, Vectors, transposed};
 pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]]) {
     write(poses, out, |poses, out| {
         let [x, y, z] = axes(poses);
-        let Vectors(at) = Vectors::new(poses.map(|pose| pose.translation));
+        let Lanes(at) = Vectors::new(poses.map(|pose| pose.translation));
         put(out, 0, [x[0], y[0], z[0], at[0]]);
         put(out, 1, [x[1], y[1], z[1], at[1]]);
         put(out, 2, [x[2], y[2], z[2], at[2]]);
@@ -109,7 +111,7 @@ fn put<const LINES: usize>(
 #[inline]
 fn axes(poses: [&Pose; LANES]) -> [[Vec4; 3]; 3] {
     let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
-    let Vectors([x, y, z]) = vector;
+    let Lanes([x, y, z]) = vector;
     let [x2, y2, z2] = [x + x, y + y, z + z];
     let (xx, yy, zz) = (x * x2, y * y2, z * z2);
     let (xy, xz, yz) = (x * y2, x * z2, y * z2);

@@ -3,7 +3,9 @@
 use rapier::glamx::{DQuat, DVec3, Vec4};
 use rapier::math::{AngVector, Rotation};
 
-use super::lanes::{Rotations, Spins, chosen};
+use crate::dim::lanes::chosen;
+
+use super::lanes::{Rotations, Spins};
 
 /// The square of half an angle up to which a few terms of the series are enough: of a turn by 45 degrees, the
 /// most that Rapier lets a body turn in a step.
@@ -63,8 +65,8 @@ fn sin_cos(angle: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::LANES;
     use super::*;
+    use crate::dim::lanes::LANES;
     use nalgebra::{UnitQuaternion, Vector3};
 
     fn turn_by(by: AngVector) -> Rotation {

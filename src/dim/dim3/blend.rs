@@ -1,24 +1,26 @@
-//! Interpolation of poses: pure functions, without storage and without time.
+//! Interpolation of two poses in space.
 
 use rapier::glamx::{Quat, Vec3, Vec4};
 use rapier::math::Pose;
 
+use crate::dim::blend::Blend;
+
 /// Angles for which a few terms of the series are enough: the square of the distance between the
 /// quaternions, 2 − 2 cos θ, of 22.5 degrees between them, a turn by 45 degrees, which is the most that Rapier
 /// lets a body turn in a step.
-const NEAR: f32 = 0.153;
+pub(in crate::dim) const NEAR: f32 = 0.153;
 
 /// Terms for angles up to [`NEAR`]. Of the first one left out, 7e-7 of the weight, the last one takes in all but
 /// a tenth.
-const NEAR_TERMS: usize = 4;
+pub(in crate::dim) const NEAR_TERMS: usize = 4;
 
 /// The first term left out is taken into the last one as it is here: where its error is the same at [`NEAR`] as
 /// halfway to it, but for the sign.
-const LEFT_OUT: f32 = 0.925 * NEAR;
+pub(in crate::dim) const LEFT_OUT: f32 = 0.925 * NEAR;
 
 /// Terms for all angles: at half a turn, where each is half of the one before, the first one left
 /// out is below 2e-9.
-const ALL_TERMS: u8 = 28;
+pub(in crate::dim) const ALL_TERMS: u8 = 28;
 
 /// The pose between `previous` and `current`, at the fraction `alpha` of the way: translation by lerp, rotation
 /// by slerp along the shorter arc.
@@ -53,11 +55,6 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     Blend::new(alpha).one(previous, current)
 }
 
-/// How many poses are worked on at once: enough that the loops over their weights, which the compiler
-/// makes vectors of, pay; few enough to stay in the nearest cache. 16 is as good with vectors of four
-/// floats, and slower by a fifth with those of eight.
-const BLOCK: usize = 32;
-
 /// [`interpolate`] for a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as
 /// from a single call. Eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
 ///
@@ -67,150 +64,47 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`], as power series in
-/// the square of the distance between the quaternions, which is 2 y.
-///
-/// ```text
-/// y = 1 − cos θ    sin(αθ) / sin θ = Σ c_i(α) yⁱ    c_0 = α    c_i = c_(i−1) (i² − α²) / (i (2i + 1))
-/// ```
-pub(crate) struct Blend {
-    alpha: f32,
-    /// The weight of the end.
-    of_end: [f32; NEAR_TERMS],
-    /// Both weights together, less one: what the start is scaled by beside itself. Without the first term,
-    /// which is zero, as the weights of a turn by nothing add up to one.
-    of_both: [f32; NEAR_TERMS - 1],
-}
-
-impl Blend {
-    #[inline]
-    pub fn new(alpha: f32) -> Self {
-        let (of_start, of_end) = (terms(1.0 - alpha), terms(alpha));
-        Self {
-            alpha,
-            of_end,
-            of_both: std::array::from_fn(|i| of_start[i + 1] + of_end[i + 1]),
-        }
-    }
-
-    /// As [`interpolate`].
-    #[inline]
-    pub fn one(&self, previous: &Pose, current: &Pose) -> Pose {
-        let mut out = [Pose::IDENTITY];
-        self.block(&[*previous], &[*current], &mut out);
-        out[0]
-    }
-
-    /// As [`interpolate_all`].
-    pub fn all(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
-        let lengths = [previous.len(), current.len(), out.len()];
-        assert!(
-            lengths == [out.len(); 3],
-            "slices of {lengths:?} poses: give as many previous ones, current ones and places"
-        );
-        let (previous, previous_rest) = previous.as_chunks::<BLOCK>();
-        let (current, current_rest) = current.as_chunks::<BLOCK>();
-        let (out, out_rest) = out.as_chunks_mut::<BLOCK>();
-        for ((previous, current), out) in previous.iter().zip(current).zip(out) {
-            self.block(previous, current, out);
-        }
-        for ((previous, current), out) in previous_rest.iter().zip(current_rest).zip(out_rest) {
-            *out = self.one(previous, current);
-        }
-    }
-
-    /// The one place of the arithmetic: the same operations in the same order for every pair, whatever
-    /// its place. First how far each pair is apart; then the weights of all, without branches and
-    /// calls, which the compiler makes vector code of; then the blends.
-    ///
-    /// A rotation is blended as a − ((a − b) · v − a · w) with small w and v: where both are equal
-    /// nothing is taken away, which leaves −0 as it is, and what is taken away is rounded less than a sum of two halves.
-    #[inline]
-    #[expect(
-        clippy::needless_bitwise_bool,
-        reason = "without a branch for each, which the compiler makes vector code of"
-    )]
-    pub fn block<const N: usize>(
-        &self,
-        previous: &[Pose; N],
-        current: &[Pose; N],
-        out: &mut [Pose; N],
-    ) {
-        if self.alpha >= 1.0 || self.alpha <= 0.0 {
-            *out = if self.alpha > 0.0 {
-                *current
-            } else {
-                *previous
-            };
-            return;
-        }
-        let mut apart = [0.0; N];
-        for i in 0..N {
-            // Without the cancellation that 2 − 2 a·b suffers for small angles. Above 2, and so above
-            // NEAR, if the shorter arc is that to −b.
-            let way = current[i].rotation - previous[i].rotation;
-            apart[i] = way.dot(way);
-        }
-        let (mut of_start, mut of_way) = ([0.0; N], [0.0; N]);
-        for i in 0..N {
-            of_start[i] = apart[i] * polynomial(&self.of_both, apart[i]);
-            of_way[i] = polynomial(&self.of_end, apart[i]);
-        }
-        for i in 0..N {
-            let (start, end) = (previous[i].rotation, current[i].rotation);
-            // The difference is computed twice: that costs less than to keep it.
-            out[i].rotation = start - ((start - end) * of_way[i] - start * of_start[i]);
-            let (start, end) = (four_floats(&previous[i]), four_floats(&current[i]));
-            let blend = start - (start - end) * self.alpha;
-            out[i].translation.x = blend.x;
-            out[i].translation.y = blend.y;
-            out[i].translation.z = blend.z;
-            out[i].padding = blend.w.to_bits();
-        }
-        // Asked once for all of them, as it is nearly always of none.
-        if apart.iter().fold(false, |any, apart| any | (*apart > NEAR)) {
-            for i in (0..N).filter(|i| apart[*i] > NEAR) {
-                out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
-            }
-        }
-    }
-}
-
 /// The translation with the padding behind it, which is zero: one load instead of three.
 #[inline]
-pub(crate) fn four_floats(pose: &Pose) -> Vec4 {
+pub(super) fn four_floats(pose: &Pose) -> Vec4 {
     let Vec3 { x, y, z } = pose.translation;
     Vec4::new(x, y, z, f32::from_bits(pose.padding))
 }
 
-/// The coefficients of `Σ c_i(α) yⁱ`, lowest power first, for the double of y.
-fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
-    let mut terms = [alpha; NEAR_TERMS];
-    let mut i = 1.0;
-    for n in 1..NEAR_TERMS {
-        terms[n] = terms[n - 1] * 0.5 * ratio(i, alpha);
-        i += 1.0;
-    }
-    terms[NEAR_TERMS - 1] *= 1.0 + 0.5 * ratio(i, alpha) * LEFT_OUT;
-    terms
-}
-
-/// `c_i / c_(i−1)`
-fn ratio(i: f32, alpha: f32) -> f32 {
-    (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
-}
-
-/// Horner's rule; `terms` lowest power first.
+/// The square of the distance between two rotations as quaternions, without the cancellation that 2 − 2 a·b suffers for
+/// small angles. Above 2, and so above [`NEAR`], if the shorter arc is that to −b.
 #[inline]
-fn polynomial<const N: usize>(terms: &[f32; N], x: f32) -> f32 {
-    let (last, others) = terms.split_last().expect("there are terms");
-    others.iter().rev().fold(*last, |sum, term| sum * x + term)
+pub(in crate::dim) fn distance_squared(previous: &Pose, current: &Pose) -> f32 {
+    let way = current.rotation - previous.rotation;
+    way.dot(way)
+}
+
+/// With the weights of the start and of the way from it in the rotation, and of the way in the translation.
+///
+/// A rotation is blended as a − ((a − b) · v − a · w) with small w and v: where both are equal
+/// nothing is taken away, which leaves −0 as it is, and what is taken away is rounded less than a sum of two halves.
+#[inline]
+pub(in crate::dim) fn blend(
+    previous: &Pose,
+    current: &Pose,
+    [of_start, of_way, alpha]: [f32; 3],
+    out: &mut Pose,
+) {
+    let (start, end) = (previous.rotation, current.rotation);
+    // The difference is computed twice: that costs less than to keep it.
+    out.rotation = start - ((start - end) * of_way - start * of_start);
+    let (start, end) = (four_floats(previous), four_floats(current));
+    let blend = start - (start - end) * alpha;
+    out.translation.x = blend.x;
+    out.translation.y = blend.y;
+    out.translation.z = blend.z;
+    out.padding = blend.w.to_bits();
 }
 
 /// Slerp by the same series for all angles, and for quaternions whose signs differ though the rotations
 /// do not. In f64, as a wide turn multiplies what f32 rounds.
 #[cold]
-fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
+pub(in crate::dim) fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };
     let (start, end) = (start.as_dquat(), end.as_dquat() * side);
     let y = 0.5 * (end - start).length_squared();

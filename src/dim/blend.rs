@@ -1,0 +1,131 @@
+//! Interpolation of poses: pure functions, without storage and without time.
+
+use rapier::math::Pose;
+
+use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distance_squared, wide_slerp};
+
+/// How many poses are worked on at once: enough that the loops over their weights, which the compiler
+/// makes vectors of, pay; few enough to stay in the nearest cache. 16 is as good with vectors of four
+/// floats, and slower by a fifth with those of eight.
+const BLOCK: usize = 32;
+
+/// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`], as power series in
+/// the square of the distance between the rotations, as points of the unit
+/// sphere or circle, which is 2 y.
+///
+/// ```text
+/// y = 1 − cos θ    sin(αθ) / sin θ = Σ c_i(α) yⁱ    c_0 = α    c_i = c_(i−1) (i² − α²) / (i (2i + 1))
+/// ```
+pub(crate) struct Blend {
+    alpha: f32,
+    /// The weight of the end.
+    of_end: [f32; NEAR_TERMS],
+    /// Both weights together, less one: what the start is scaled by beside itself. Without the first term,
+    /// which is zero, as the weights of a turn by nothing add up to one.
+    of_both: [f32; NEAR_TERMS - 1],
+}
+
+impl Blend {
+    #[inline]
+    pub fn new(alpha: f32) -> Self {
+        let (of_start, of_end) = (terms(1.0 - alpha), terms(alpha));
+        Self {
+            alpha,
+            of_end,
+            of_both: std::array::from_fn(|i| of_start[i + 1] + of_end[i + 1]),
+        }
+    }
+
+    /// As [`interpolate`](super::interpolate).
+    #[inline]
+    pub fn one(&self, previous: &Pose, current: &Pose) -> Pose {
+        let mut out = [Pose::IDENTITY];
+        self.block(&[*previous], &[*current], &mut out);
+        out[0]
+    }
+
+    /// As [`interpolate_all`](super::interpolate_all).
+    pub fn all(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
+        let lengths = [previous.len(), current.len(), out.len()];
+        assert!(
+            lengths == [out.len(); 3],
+            "slices of {lengths:?} poses: give as many previous ones, current ones and places"
+        );
+        let (previous, previous_rest) = previous.as_chunks::<BLOCK>();
+        let (current, current_rest) = current.as_chunks::<BLOCK>();
+        let (out, out_rest) = out.as_chunks_mut::<BLOCK>();
+        for ((previous, current), out) in previous.iter().zip(current).zip(out) {
+            self.block(previous, current, out);
+        }
+        for ((previous, current), out) in previous_rest.iter().zip(current_rest).zip(out_rest) {
+            *out = self.one(previous, current);
+        }
+    }
+
+    /// The one place of the arithmetic: the same operations in the same order for every pair, whatever
+    /// its place. First how far each pair is apart; then the weights of all, without branches and
+    /// calls, which the compiler makes vector code of; then the blends.
+    #[inline]
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "without a branch for each, which the compiler makes vector code of"
+    )]
+    pub fn block<const N: usize>(
+        &self,
+        previous: &[Pose; N],
+        current: &[Pose; N],
+        out: &mut [Pose; N],
+    ) {
+        if self.alpha >= 1.0 || self.alpha <= 0.0 {
+            *out = if self.alpha > 0.0 {
+                *current
+            } else {
+                *previous
+            };
+            return;
+        }
+        let mut apart = [0.0; N];
+        for i in 0..N {
+            apart[i] = distance_squared(&previous[i], &current[i]);
+        }
+        let (mut of_start, mut of_way) = ([0.0; N], [0.0; N]);
+        for i in 0..N {
+            of_start[i] = apart[i] * polynomial(&self.of_both, apart[i]);
+            of_way[i] = polynomial(&self.of_end, apart[i]);
+        }
+        for i in 0..N {
+            let weights = [of_start[i], of_way[i], self.alpha];
+            blend(&previous[i], &current[i], weights, &mut out[i]);
+        }
+        // Asked once for all of them, as it is nearly always of none.
+        if apart.iter().fold(false, |any, apart| any | (*apart > NEAR)) {
+            for i in (0..N).filter(|i| apart[*i] > NEAR) {
+                out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
+            }
+        }
+    }
+}
+
+/// The coefficients of `Σ c_i(α) yⁱ`, lowest power first, for the double of y.
+fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
+    let mut terms = [alpha; NEAR_TERMS];
+    let mut i = 1.0;
+    for n in 1..NEAR_TERMS {
+        terms[n] = terms[n - 1] * 0.5 * ratio(i, alpha);
+        i += 1.0;
+    }
+    terms[NEAR_TERMS - 1] *= 1.0 + 0.5 * ratio(i, alpha) * LEFT_OUT;
+    terms
+}
+
+/// `c_i / c_(i−1)`
+fn ratio(i: f32, alpha: f32) -> f32 {
+    (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
+}
+
+/// Horner's rule; `terms` lowest power first.
+#[inline]
+fn polynomial<const N: usize>(terms: &[f32; N], x: f32) -> f32 {
+    let (last, others) = terms.split_last().expect("there are terms");
+    others.iter().rev().fold(*last, |sum, term| sum * x + term)
+}

@@ -1,0 +1,111 @@
+//! Vectors and rotations of four bodies.
+
+use std::ops::Mul;
+
+use rapier::glamx::Vec4;
+use rapier::math::{AngVector, Pose, Rotation, Vector};
+
+use crate::dim::lanes::{Floats, LANES, Lanes, transposed};
+
+pub(crate) type Vectors = Lanes<2>;
+
+/// By which angles they turn, or how fast.
+pub(crate) type Spins = Lanes<1>;
+
+/// The cosines and the sines of their angles.
+#[derive(Clone, Copy)]
+pub(crate) struct Rotations {
+    pub(super) re: Floats,
+    pub(super) im: Floats,
+}
+
+impl Vectors {
+    #[inline]
+    pub fn new(vectors: [Vector; LANES]) -> Self {
+        Self([
+            Vec4::from_array(vectors.map(|vector| vector.x)),
+            Vec4::from_array(vectors.map(|vector| vector.y)),
+        ])
+    }
+
+    #[inline]
+    pub fn translations(poses: &[Pose; LANES]) -> Self {
+        let [.., x, y] = transposed(poses.each_ref().map(four_floats));
+        Self([x, y])
+    }
+
+    #[inline]
+    pub fn to_array(self) -> [Vector; LANES] {
+        let [x, y] = self.0.map(|component| component.to_array());
+        std::array::from_fn(|i| Vector::new(x[i], y[i]))
+    }
+}
+
+impl Spins {
+    #[inline]
+    pub fn new(spins: [AngVector; LANES]) -> Self {
+        Self([Vec4::from_array(spins)])
+    }
+}
+
+impl Rotations {
+    #[inline]
+    pub fn new(rotations: [Rotation; LANES]) -> Self {
+        Self {
+            re: Vec4::from_array(rotations.map(|rotation| rotation.re)),
+            im: Vec4::from_array(rotations.map(|rotation| rotation.im)),
+        }
+    }
+
+    #[inline]
+    pub fn of(poses: &[Pose; LANES]) -> Self {
+        let [re, im, ..] = transposed(poses.each_ref().map(four_floats));
+        Self { re, im }
+    }
+
+    #[inline]
+    pub fn to_array(self) -> [Rotation; LANES] {
+        let (re, im) = (self.re.to_array(), self.im.to_array());
+        std::array::from_fn(|i| Rotation::from_cos_sin_unchecked(re[i], im[i]))
+    }
+
+    #[inline]
+    pub fn inverse(self) -> Self {
+        let im = -self.im;
+        Self { re: self.re, im }
+    }
+
+    /// To unit length, of which it is but for rounding: a step of Newton's is all that takes.
+    #[inline]
+    pub fn renormalized(self) -> Self {
+        let length_squared = self.re * self.re + self.im * self.im;
+        let by = Vec4::splat(1.5) - length_squared * 0.5;
+        Self {
+            re: self.re * by,
+            im: self.im * by,
+        }
+    }
+
+    #[inline]
+    pub fn rotate(self, Lanes([x, y]): Vectors) -> Vectors {
+        Lanes([self.re * x - self.im * y, self.im * x + self.re * y])
+    }
+}
+
+impl Mul for Rotations {
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        Self {
+            re: self.re * other.re - self.im * other.im,
+            im: self.im * other.re + self.re * other.im,
+        }
+    }
+}
+
+#[inline]
+fn four_floats(pose: &Pose) -> Vec4 {
+    let Vector { x, y } = pose.translation;
+    Vec4::new(pose.rotation.re, pose.rotation.im, x, y)
+}

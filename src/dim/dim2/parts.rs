@@ -1,0 +1,100 @@
+//! The parts of a pose and of a motion, and what they are in numbers.
+
+use rapier::glamx::DVec2;
+use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
+
+/// Whether two poses are equal to the bit: −0 is another number than 0.
+pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
+    let bits = |pose: &Pose| {
+        let (translation, rotation) = (pose.translation, pose.rotation);
+        [translation.x, translation.y, rotation.re, rotation.im].map(f32::to_bits)
+    };
+    bits(one) == bits(other)
+}
+
+/// nalgebra's type for a pose.
+pub(crate) type Isometry = nalgebra::Isometry2<Real>;
+
+/// A pose whose rotation has unit length; `None` if it has none, or is not finite.
+///
+/// A rotation that is of unit length but for rounding is left as it is, to the bit.
+pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
+    // In f64, where the square of no f32 overflows.
+    let rotation = DVec2::new(pose.rotation.re.into(), pose.rotation.im.into());
+    let length_squared = rotation.length_squared();
+    if !pose.is_finite() || length_squared == 0.0 {
+        return None;
+    }
+    if (length_squared - 1.0).abs() < 1e-5 {
+        return Some(pose);
+    }
+    let Vector { x, y } = (rotation / length_squared.sqrt()).as_vec2();
+    let rotation = Rotation::from_cos_sin_unchecked(x, y);
+    Some(Pose::from_parts(pose.translation, rotation))
+}
+
+/// How far a rotation turns, in radians.
+pub(crate) fn angle(rotation: Rotation) -> Real {
+    libm::atan2f(rotation.im, rotation.re).abs()
+}
+
+/// An angular velocity of at most `max` radians a second.
+pub(crate) fn capped_spin(spin: AngVector, max: Real) -> AngVector {
+    spin.clamp(-max, max)
+}
+
+/// The point at `fraction` of the way. In f64 as it is added to a position, which may have few digits left for it.
+pub(crate) fn lerp_in_f64(from: Vector, to: Vector, fraction: f64) -> Vector {
+    from.as_dvec2().lerp(to.as_dvec2(), fraction).as_vec2()
+}
+
+#[cfg(feature = "checksum")]
+pub(crate) fn rotation_to_array(rotation: Rotation) -> [Real; 2] {
+    [rotation.re, rotation.im]
+}
+
+#[cfg(feature = "checksum")]
+pub(crate) fn spin_to_array(spin: AngVector) -> [Real; 1] {
+    [spin]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_rotation_off_unit_length_is_changed() {
+        let scaled = |scale: f32| {
+            let unit = Rotation::from_angle(1.0);
+            Rotation::from_cos_sin_unchecked(unit.re * scale, unit.im * scale)
+        };
+        let unit = Pose::from_rotation(scaled(1.0));
+        assert_eq!(normalized(unit), Some(unit));
+        for scale in [1e-30, 0.5, 1.001, 1e30] {
+            let pose = normalized(Pose::from_rotation(scaled(scale))).unwrap();
+            assert!(
+                pose.rotation.angle_between(&unit.rotation).abs() < 1e-6,
+                "{scale}"
+            );
+            assert!((pose.rotation.length() - 1.0).abs() < 1e-6, "{scale}");
+        }
+        for bad in [0.0, f32::NAN] {
+            assert_eq!(normalized(Pose::from_rotation(scaled(bad))), None);
+        }
+    }
+
+    #[test]
+    fn an_angle_has_no_sign_and_is_at_most_half_a_turn() {
+        for (turn, expected) in [
+            (0.5, 0.5),
+            (-0.5, 0.5),
+            (3.0, 3.0),
+            (4.0, std::f32::consts::TAU - 4.0),
+        ] {
+            assert!(
+                (angle(Rotation::from_angle(turn)) - expected).abs() < 1e-6,
+                "{turn}"
+            );
+        }
+    }
+}

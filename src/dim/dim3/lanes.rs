@@ -1,0 +1,102 @@
+//! Vectors and rotations of four bodies.
+
+use std::ops::Mul;
+
+use rapier::glamx::Vec4;
+use rapier::math::{Pose, Rotation, Vector};
+
+use crate::dim::lanes::{Floats, LANES, Lanes, transposed};
+
+use super::blend::four_floats;
+
+pub(crate) type Vectors = Lanes<3>;
+
+/// How far they turn, or how fast: about an axis, by its length.
+pub(crate) type Spins = Vectors;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Rotations {
+    pub(super) vector: Vectors,
+    pub(super) w: Floats,
+}
+
+impl Vectors {
+    #[inline]
+    pub fn new(vectors: [Vector; LANES]) -> Self {
+        let [x, y, z, _] = transposed(vectors.map(|vector| vector.extend(0.0)));
+        Self([x, y, z])
+    }
+
+    #[inline]
+    pub fn translations(poses: &[Pose; LANES]) -> Self {
+        let [x, y, z, _] = transposed(poses.each_ref().map(four_floats));
+        Self([x, y, z])
+    }
+
+    #[inline]
+    pub fn to_array(self) -> [Vector; LANES] {
+        let Self([x, y, z]) = self;
+        transposed([x, y, z, Vec4::ZERO]).map(Vec4::truncate)
+    }
+
+    #[inline]
+    fn cross(self, Self([bx, by, bz]): Self) -> Self {
+        let Self([x, y, z]) = self;
+        Self([y * bz - z * by, z * bx - x * bz, x * by - y * bx])
+    }
+}
+impl Rotations {
+    #[inline]
+    pub fn new(rotations: [Rotation; LANES]) -> Self {
+        let [x, y, z, w] = transposed(rotations.map(Vec4::from));
+        let vector = Lanes([x, y, z]);
+        Self { vector, w }
+    }
+
+    #[inline]
+    pub fn of([a, b, c, d]: &[Pose; LANES]) -> Self {
+        Self::new([a.rotation, b.rotation, c.rotation, d.rotation])
+    }
+
+    #[inline]
+    pub fn to_array(self) -> [Rotation; LANES] {
+        let Lanes([x, y, z]) = self.vector;
+        transposed([x, y, z, self.w]).map(Rotation::from_vec4)
+    }
+
+    #[inline]
+    pub fn inverse(self) -> Self {
+        let vector = self.vector * -1.0;
+        Self { vector, w: self.w }
+    }
+
+    /// To unit length, of which it is but for rounding: a step of Newton's is all that takes.
+    #[inline]
+    pub fn renormalized(self) -> Self {
+        let length_squared = self.vector.length_squared() + self.w * self.w;
+        let by = Vec4::splat(1.5) - length_squared * 0.5;
+        Self {
+            vector: self.vector * by,
+            w: self.w * by,
+        }
+    }
+
+    #[inline]
+    pub fn rotate(self, vector: Vectors) -> Vectors {
+        let swing = self.vector.cross(vector) * 2.0;
+        vector + swing * self.w + self.vector.cross(swing)
+    }
+}
+
+impl Mul for Rotations {
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        let (a, b) = (self.vector, other.vector);
+        Self {
+            vector: a * other.w + b * self.w + a.cross(b),
+            w: self.w * other.w - a.dot(b),
+        }
+    }
+}

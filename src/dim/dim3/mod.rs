@@ -1,0 +1,31 @@
+//! Three dimensions: a rotation is a quaternion.
+
+// Interpolation of two poses.
+pub(super) mod blend;
+// Vectors and rotations of four bodies.
+mod lanes;
+// Poses as renderers take them.
+pub mod matrices;
+// The parts of a pose and of a motion.
+mod parts;
+// What tests of both dimensions are written with.
+#[cfg(test)]
+#[allow(
+    dead_code,
+    reason = "the tests in the folder of that name use more of it"
+)]
+pub(crate) mod testing;
+// Rotations of four bodies, by how far they turn.
+mod turns;
+// A world for a fingerprint.
+#[cfg(feature = "checksum")]
+mod world;
+
+pub use blend::{interpolate, interpolate_all};
+pub(crate) use lanes::{Rotations, Spins, Vectors};
+pub(crate) use parts::{Isometry, angle, capped_spin, is_same, lerp_in_f64, normalized};
+#[cfg(feature = "checksum")]
+pub(crate) use parts::{rotation_to_array, spin_to_array};
+pub(crate) use turns::turns;
+#[cfg(feature = "checksum")]
+pub(crate) use world::world_of_all_shapes;
