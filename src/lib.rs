@@ -1,5 +1,9 @@
-//! `evenstep` steps a [Rapier](rapier) 3D world at a fixed rate, whatever the frame rate is, and gives every frame a
-//! smooth pose for every body. It works with any engine and any ECS.
+#![cfg_attr(not(dim2), doc = "`evenstep` steps a [Rapier](rapier) 3D world at a fixed rate,")]
+#![cfg_attr(dim2, doc = "`evenstep2d` steps a [Rapier](rapier) 2D world at a fixed rate,")]
+//! whatever the frame rate is, and gives every frame a smooth pose for every body. It works with any engine and any ECS.
+//!
+//! The packages `evenstep` and `evenstep2d` are one crate for Rapier 3D and 2D: the same sources, and the same name in
+//! programs, `evenstep`.
 //!
 //! A [`Simulation`] owns the physics world. Once a frame, [advance](Simulation::advance) it by the time that the frame took.
 //! It makes the steps that are due, none or several, and computes the poses to draw.
@@ -174,4 +178,5 @@ pub use time::{
 
 // Programs of the README and the book, as tests.
 #[cfg(doctest)]
+#[cfg_attr(dim2, path = "dim/dim2/book.rs")]
 mod book;

@@ -19,7 +19,7 @@
 //!     &mut world,
 //!     &mut simulation,
 //!     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
-//!     ColliderBuilder::cuboid(0.5, 0.5, 0.5),
+//!     ColliderBuilder::ball(0.5),
 //!     (Crate,),
 //! );
 //! for _ in 0..60 {

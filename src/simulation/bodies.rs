@@ -25,7 +25,7 @@ impl Simulation {
     /// assert_eq!(simulation.pose(ball).unwrap().translation, Vector::Y);
     /// assert!(simulation.moved().is_empty());
     /// simulation.advance(Duration::ZERO, |_, _| ());
-    /// assert_eq!(simulation.moved(), [(ball, Pose::translation(0.0, 1.0, 0.0))]);
+    /// assert_eq!(simulation.moved(), [(ball, Pose::from_translation(Vector::Y))]);
     /// ```
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
         let (handle, _) = self.state.world.physics.insert(body, collider);

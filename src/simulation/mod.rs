@@ -123,7 +123,7 @@ pub use shown::FrameChanges;
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut simulation = Simulation::default();
-/// # let body = RigidBodyBuilder::dynamic().angvel(Vector::ONE);
+/// # let body = RigidBodyBuilder::dynamic().linvel(Vector::ONE);
 /// # let key = simulation.insert(body, ColliderBuilder::ball(0.5));
 /// let saved = simulation.clone();
 /// simulation.advance(Duration::from_millis(40), |_, _| ());

@@ -39,7 +39,7 @@ impl Simulation {
     /// # let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     /// # let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
     /// simulation.advance(Duration::from_millis(20), |_, _| ());
-    /// let there = Pose::translation(100.0, 0.0, 0.0);
+    /// let there = Pose::from_translation(Vector::X * 100.0);
     /// simulation.teleport(ball, there)?;
     /// assert_eq!(simulation.pose(ball), Some(there));
     /// simulation.advance(Duration::from_millis(5), |_, _| ()); // no step
@@ -122,10 +122,10 @@ impl Simulation {
     /// # let mut simulation = Simulation::default();
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
     /// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
-    /// let half_turn = Rotation::from_rotation_y(std::f32::consts::PI);
-    /// simulation.teleport_by(ball, Pose::from_parts(Vector::Y * 5.0, half_turn))?;
+    /// let quarter_turn = Rotation::from_rotation_arc(Vector::X, Vector::Y);
+    /// simulation.teleport_by(ball, Pose::from_parts(Vector::Y * 5.0, quarter_turn))?;
     /// assert_eq!(simulation.pose(ball).unwrap().translation, Vector::Y * 5.0);
-    /// assert!(simulation.body(ball).unwrap().linvel().abs_diff_eq(-Vector::X, 1e-6));
+    /// assert!(simulation.body(ball).unwrap().linvel().abs_diff_eq(Vector::Y, 1e-6));
     /// # Ok::<(), evenstep::BodyError>(())
     /// ```
     ///
@@ -238,13 +238,13 @@ impl Simulation {
     /// # let mut simulation = Simulation::new(Rate::hz(60)?);
     /// let lift = simulation.insert(
     ///     RigidBodyBuilder::kinematic_position_based(),
-    ///     ColliderBuilder::cuboid(2.0, 0.1, 2.0),
+    ///     ColliderBuilder::capsule_x(2.0, 0.1),
     /// );
     /// for _ in 0..15 {
     ///     let frame_time = Duration::from_millis(66); // four steps
     ///     let time = simulation.clock().time_after(frame_time);
     ///     let height = 2.0 * time.as_secs_f32();
-    ///     simulation.set_kinematic_target(lift, Pose::translation(0.0, height, 0.0), time)?;
+    ///     simulation.set_kinematic_target(lift, Pose::from_translation(Vector::Y * height), time)?;
     ///     simulation.advance(frame_time, |simulation, _| {
     ///         let speed = simulation.body(lift).unwrap().linvel().y; // in the step before
     ///         assert!(simulation.tick() == 0 || (speed - 2.0).abs() < 0.01);

@@ -148,7 +148,7 @@ impl Simulation {
     /// // Late input: the ball was elsewhere by then.
     /// simulation.resimulate(0, |simulation, step| {
     ///     if step.tick == 0 {
-    ///         simulation.teleport(ball, Pose::translation(9.0, 0.0, 0.0)).unwrap();
+    ///         simulation.teleport(ball, Pose::from_translation(Vector::X * 9.0)).unwrap();
     ///     }
     /// })?;
     /// let changes = simulation.event_changes();

@@ -80,7 +80,7 @@ impl Simulation {
     ///
     /// simulation.resimulate(0, |simulation, step| {
     ///     if step.tick == 0 {
-    ///         simulation.teleport(ball, Pose::translation(1.0, 0.0, 0.0)).unwrap();
+    ///         simulation.teleport(ball, Pose::from_translation(Vector::X)).unwrap();
     ///     }
     /// })?;
     /// simulation.advance(Duration::ZERO, |_, _| ());

@@ -144,7 +144,7 @@ impl Event {
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
-/// simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(5.0, 0.5, 5.0));
+/// simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
 /// let ball = simulation.insert(
 ///     RigidBodyBuilder::dynamic().translation(Vector::Y),
 ///     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),

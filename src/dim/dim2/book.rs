@@ -1,0 +1,7 @@
+//! The programs of what is said of two dimensions are compiled and run as tests.
+
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"))]
+struct Readme;
+
+#[doc = include_str!("../../../docs/book/src/two-dimensions.md")]
+struct TwoDimensions;

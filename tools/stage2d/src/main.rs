@@ -1,0 +1,62 @@
+//! Lays out the package `evenstep2d` as it is published, in `target/evenstep2d`.
+//!
+//! Its sources are those of `evenstep`, which are outside of its folder, and cargo packs only what is inside. So this
+//! copies both into one folder, from which cargo packs and publishes:
+//!
+//! ```sh
+//! cargo run --manifest-path tools/stage2d/Cargo.toml
+//! cargo publish --manifest-path target/evenstep2d/Cargo.toml --package evenstep2d
+//! ```
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use toml::Table;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let stage = root.join("target/evenstep2d");
+    if stage.exists() {
+        fs::remove_dir_all(&stage)?;
+    }
+    let package = stage.join("evenstep2d");
+    fs::create_dir_all(&package)?;
+
+    // What it shares with the other package, such as versions.
+    let mut workspace: Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
+    workspace.retain(|key, _| key == "workspace");
+    fs::write(stage.join("Cargo.toml"), workspace.to_string())?;
+    fs::copy(root.join("Cargo.lock"), stage.join("Cargo.lock"))?;
+
+    // Its own manifest, without the tests, which stay where they are.
+    let mut manifest: Table = fs::read_to_string(root.join("evenstep2d/Cargo.toml"))?.parse()?;
+    manifest.retain(|key, _| key != "test" && key != "dev-dependencies");
+    manifest["lib"]["path"] = "src/lib.rs".into();
+    fs::write(package.join("Cargo.toml"), manifest.to_string())?;
+
+    for name in ["build.rs", "README.md"] {
+        fs::copy(root.join("evenstep2d").join(name), package.join(name))?;
+    }
+    for name in ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(root.join(name), package.join(name))?;
+    }
+    copy_folder(&root.join("src"), &package.join("src"))?;
+    fs::remove_dir_all(package.join("src/dim/dim3"))?;
+    println!("{}", stage.canonicalize()?.display());
+    Ok(())
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let copy = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &copy)?;
+        } else {
+            fs::copy(entry.path(), copy)?;
+        }
+    }
+    Ok(())
+}
