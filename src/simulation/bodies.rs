@@ -257,12 +257,11 @@ impl Simulation {
     }
 
     /// Rapier's queries with mutable access, as character controllers ([`solve_character_collision_impulses`]) and
-    /// vehicles ([`update_vehicle`]) need it in every step.
+    /// vehicles (`update_vehicle`) need it in every step.
     ///
     /// They move nothing themselves, so no body is checked for changes: there is no cost.
     ///
     /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
-    /// [`update_vehicle`]: crate::rapier::control::DynamicRayCastVehicleController::update_vehicle
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
         let PhysicsWorld {
             broad_phase,
