@@ -98,3 +98,11 @@ fn the_handle_of_a_removed_body_finds_nothing() {
     assert!(simulation.physics().bodies.get(handle).is_none());
     assert_eq!(simulation.handle(old), None);
 }
+
+#[test]
+fn a_body_has_the_handles_of_its_colliders() {
+    let mut simulation = Simulation::default();
+    let key = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    let collider = simulation.body(key).unwrap().colliders()[0];
+    assert_eq!(simulation.key_of_collider(collider), Some(key));
+}
