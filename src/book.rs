@@ -9,14 +9,18 @@ struct Loop;
 #[doc = include_str!("../docs/book/src/poses.md")]
 struct Poses;
 
-#[doc = include_str!("../docs/book/src/moving.md")]
-struct Moving;
-
 #[doc = include_str!("../docs/book/src/input.md")]
 struct Input;
 
+#[cfg(feature = "hecs")]
+#[doc = include_str!("../docs/book/src/ecs.md")]
+struct Ecs;
+
 #[doc = include_str!("../docs/book/src/forces.md")]
 struct Forces;
+
+#[doc = include_str!("../docs/book/src/moving.md")]
+struct Moving;
 
 #[doc = include_str!("../docs/book/src/events.md")]
 struct Events;

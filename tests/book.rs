@@ -7,16 +7,20 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 18] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "benches/README.md",
     "benches/peers/README.md",
     "examples/browser/README.md",
     "examples/ecs/README.md",
     "examples/netcode/README.md",
     "examples/platformer/README.md",
+    "examples/server/README.md",
+    "examples/stepping_report/README.md",
+    "examples/threads_report/README.md",
     "examples/window/README.md",
     "tools/record_frames/README.md",
     "docs/book/src/SUMMARY.md",

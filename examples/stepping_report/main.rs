@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release --example stepping_report`
 //!
-//! With `--preview` it compares extrapolation with a step that a copy of the state makes ahead, see
-//! `docs/book/src/preview.md`.
+//! With `--preview` it compares extrapolation with a step that a copy of the state makes ahead. Results:
+//! README.md in this folder.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../tests/scenes/mod.rs"]
@@ -154,8 +154,8 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
     }
     let mixed = SCENES[SCENES.len() - 1].name;
     println!(
-        "\n{:24} {:>14} {:>14} {:>12} {:>12} {:>14}",
-        "", "off course m", "stutter mm", "jump mm", "latency ms", "cost ms per s"
+        "\n{:24} {:>14} {:>14} {:>12} {:>15} {:>14}",
+        "", "off course m", "stutter mm", "jump mm", "first effect ms", "cost ms per s"
     );
     for strategy in &STRATEGIES {
         let on = move |name: &'static str| {
@@ -170,7 +170,7 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
             .map(|trace| latency(strategy, trace, options.seed));
         let cost: f64 = on(mixed).map(|row| row.outcome.cost).sum();
         println!(
-            "{:24} {:>14.2} {:>14.2} {:>12.1} {:>12.1} {:>14.1}",
+            "{:24} {:>14.2} {:>14.2} {:>12.1} {:>15.1} {:>14.1}",
             strategy.name,
             off.fold(0.0, f64::max),
             own.stutter * 1e3,
@@ -182,8 +182,8 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
     println!(
         "ends: how many different ones over the traces, to the bit; apart: how far from each other \
          the watched body ends\noff course: the curve against steps of 1/2,000 s, the worst of all traces; stutter and jump: \
-         the rendered body on the curve, own capture; latency: mean over all traces, from an \
-         input to the first frame that shows it; cost: 1,000 mixed bodies, mean"
+         the rendered body on the curve, own capture; first effect: mean over all traces, from an \
+         input to the first frame that shows any of it; cost: 1,000 mixed bodies, mean"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The table of `docs/book/src/preview.md`.
+//! The table of previews in README.md.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub fn print(length: Duration) -> Result<(), RateError> {
                 println!("| {} | {name} | {} |", scene.name, cells(&figures));
             }
         }
-        println!("\n| shown | latency of an input, ms |\n| --- | --- |");
+        println!("\n| shown | first effect, ms |\n| --- | --- |");
         for (name, way) in WAYS {
             println!("| {name} | {:.1} |", latency(way, rate) * 1e3);
         }

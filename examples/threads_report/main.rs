@@ -160,9 +160,8 @@ fn main() {
         "Steps of 60 Hz, frames of 144 Hz, {length:?} each. Times in ms: p50 / p99 / p99.9 / longest.\n"
     );
     println!(
-        "| pile | slack | a step takes | it begins late by | shown behind the present | starved frames | the game's thread \
-         spends on a frame | from frame to frame | frames a second | dropped | from a press to the first frame that \
-         shows any of it | to one that shows its first step |"
+        "| pile | slack | a step takes | it begins late by | behind | starved frames | the game's thread \
+         spends on a frame | from frame to frame | frames a second | dropped | first effect | full effect |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for count in [1_000, options.crates] {

@@ -164,9 +164,9 @@ impl Simulation {
     /// [targets](Self::set_kinematic_target), [history](Self::set_history), pending forces
     /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`;
     /// joints move with their bodies, the colliders of soft bodies follow in the next step. No velocity changes, and
-    /// sleeping bodies stay asleep. The game has to move what it holds in world space itself, such as its
+    /// sleeping bodies sleep on after the next step. The game has to move what it holds in world space itself, such as its
     /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured. For a rollback, shift it
-    /// in a hook, which [does so again](Self#what-is-made-again); elsewhere the [states kept](Self::set_rewind_limits) are
+    /// in a hook, which [does so again](Self#what-is-resimulated); elsewhere the [states kept](Self::set_rewind_limits) are
     /// discarded.
     ///
     /// ```
@@ -184,11 +184,11 @@ impl Simulation {
     /// ```
     ///
     /// # Cost and precision
-    /// [`moved`](Self::moved) lists every body once. In the next step all bodies are awake and all contacts are found
-    /// anew: shift rarely, by large distances. Positions that are shifted from far out to near the origin are not
-    /// rounded, and the contacts of the next step are the same to the bit. Other shifts round to the spacing of f32 at
-    /// the larger distance, 0.03 mm at 500 m. The sleep timer of each body starts again: Rapier takes the shift for
-    /// motion.
+    /// [`moved`](Self::moved) lists every body once. In the next step all contacts are found anew, and bodies that sleep
+    /// are computed too, so that [`Frame::awake`](crate::Frame::awake) counts them once: shift rarely, by large distances.
+    /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step are
+    /// the same to the bit. Other shifts round to the spacing of f32 at the larger distance, 0.03 mm at 500 m. The sleep
+    /// timer of each body that is awake starts again: Rapier takes the shift for motion.
     ///
     /// # Errors
     /// An [`OriginError`] if `origin` is not finite.

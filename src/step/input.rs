@@ -54,8 +54,8 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// | events without a time: devices polled once a frame | `InputQueue` with [`Delivery::NextStep`] |
 /// | commands for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`](crate::TickQueue) |
 ///
-/// A time belongs to the same step in every run only as long as nothing is dropped: after a pause, a clamp or a
-/// dropped step another step covers that time. A tick always belongs to its own step.
+/// A time belongs to the same step in every run only as long as nothing is dropped: after a pause or
+/// dropped time another step covers it. A tick always belongs to its own step.
 ///
 /// # Pause
 /// While no step is made samples stay queued, and the first step after a pause gets all of them at once.

@@ -9,10 +9,8 @@ use std::time::Duration;
 pub struct RunnerSettings {
     /// How far in the past frames are shown, beyond the one step that interpolation needs: in steps, 0.5 by default.
     ///
-    /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved). On
-    /// two shared cores at 60 Hz, steps of 1 ms starved 2.3 % of the frames with 0.2 and none with 0.5; steps of
-    /// 11 ms 18 % with 0.5 and 0.1 % with 1. For your machine:
-    /// `cargo run --release --all-features --example threads_report -- --seconds 8`.
+    /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved). How many
+    /// do on your machine: `cargo run --release --all-features --example threads_report -- --seconds 8`.
     ///
     /// It does not adapt by itself. For single long steps there is [`starved`](Self::starved).
     // A slack that follows the longest wait of the last two seconds was tried on recorded runs of 20 s, against a fixed

@@ -7,8 +7,8 @@ use std::time::Duration;
 /// (NTSC's 59.94) drifts.
 ///
 /// Choosing: 60 Hz is Rapier's own default and right for most games; 120 or 240 Hz for fast or
-/// stiff scenes, in proportion to their cost; a whole multiple of the display's rate gives the
-/// most even motion.
+/// stiff scenes, in proportion to their cost. Interpolated motion is as even at any rate: the display's need not be
+/// matched.
 ///
 /// ```
 /// # use evenstep::Rate;

@@ -8,7 +8,7 @@ use crate::look::Look;
 
 /// Metres.
 const RADIUS: f32 = 0.08;
-/// Metres a second: 0.6 m in a step, so without CCD it would pass through thin things.
+/// Metres a second: 0.6 m in a step, so without CCD it would pass through thin things that can move.
 const SPEED: f32 = 36.0;
 /// Kilograms.
 const MASS: f32 = 1.0;

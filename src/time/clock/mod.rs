@@ -61,15 +61,16 @@ use units::in_units_of;
 ///
 /// # Settings
 /// [`settings_mut`](Self::settings_mut) has what can be set. What is set while a frame's steps are being made takes
-/// effect in the next frame: rate, stepping, speed, pause, clamps and tick are read in
+/// effect in the next frame: rate, stepping, speed, pause, limits and tick are read in
 /// [`begin_frame`](Self::begin_frame) only.
 ///
 /// # Long frames
 /// A step that costs more than it lasts would make each frame longer than the one before: the
-/// spiral of death. Two clamps prevent it, and both report what they dropped:
-/// [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) clamps the frame time,
-/// [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) (off by default) drops whole
-/// steps and keeps the fraction.
+/// spiral of death. Three limits prevent it, and each reports what it dropped:
+/// [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) limits the frame time;
+/// [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and
+/// [`set_budget`](ClockSettings::set_budget) (both off by default) drop whole steps and keep the fraction. What is
+/// dropped is time: the steps that follow have the next ticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
