@@ -1,5 +1,11 @@
-#![cfg_attr(not(dim2), doc = "`evenstep` steps a [Rapier](rapier) 3D world at a fixed rate,")]
-#![cfg_attr(dim2, doc = "`evenstep2d` steps a [Rapier](rapier) 2D world at a fixed rate,")]
+#![cfg_attr(
+    not(dim2),
+    doc = "`evenstep` steps a [Rapier](rapier) 3D world at a fixed rate,"
+)]
+#![cfg_attr(
+    dim2,
+    doc = "`evenstep2d` steps a [Rapier](rapier) 2D world at a fixed rate,"
+)]
 //! whatever the frame rate is, and gives every frame a smooth pose for every body. It works with any engine and any ECS.
 //!
 //! The packages `evenstep` and `evenstep2d` are one crate for Rapier 3D and 2D: the same sources, and the same name in

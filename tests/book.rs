@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 18] = [
+const OTHERS: [&str; 22] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -18,6 +18,7 @@ const OTHERS: [&str; 18] = [
     "examples/ecs/README.md",
     "examples/netcode/README.md",
     "examples/platformer/README.md",
+    "examples/platformer2d/README.md",
     "examples/server/README.md",
     "examples/stepping_report/README.md",
     "examples/threads_report/README.md",
@@ -25,7 +26,10 @@ const OTHERS: [&str; 18] = [
     "tools/record_frames/README.md",
     "docs/book/src/SUMMARY.md",
     "docs/upstream/float-functions.md",
+    "docs/upstream/multibody-root.md",
+    "docs/upstream/relative-pose.md",
     "docs/upstream/voxel-contacts.md",
+    "evenstep2d/README.md",
 ];
 
 fn root() -> PathBuf {

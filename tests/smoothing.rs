@@ -11,7 +11,6 @@ use evenstep::{BodyError, BodyKey, ForceGenerator, Simulation, Smoothing, Wrench
 use scenes::{MS, advance, ball, shown_x, space};
 use std::time::Duration;
 
-/// The angle of the rotation from one to the other: radians.
 // About the centre of mass.
 
 /// A body whose mass is 1 m from its origin, flying along x and turning fast.

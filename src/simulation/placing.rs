@@ -187,7 +187,7 @@ impl Simulation {
     /// [`moved`](Self::moved) lists every body once. In the next step all contacts are found anew, and bodies that sleep
     /// are computed too, so that [`Frame::awake`](crate::Frame::awake) counts them once: shift rarely, by large distances.
     /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step are
-    /// the same to the bit. Other shifts round to the spacing of f32 at the larger distance, 0.03 mm at 500 m. The sleep
+    /// the same to the bit, in two dimensions but for rounding. Other shifts round to the spacing of f32 at the larger distance, 0.03 mm at 500 m. The sleep
     /// timer of each body that is awake starts again: Rapier takes the shift for motion.
     ///
     /// # Errors

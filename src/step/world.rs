@@ -265,7 +265,7 @@ impl World {
             body.set_vels(body.vels().transformed(&by.rotation), true);
         }
         if let Some(multibody) = multibody.filter(|_| bodies[handle].is_dynamic()) {
-            turn_root(multibody, &by.rotation);
+            turn_root(multibody, by.rotation);
         }
         Some(links)
     }
@@ -375,10 +375,10 @@ fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&m
 
 /// A free root's velocity is the first of the multibody's own coordinates, in world axes; those of the
 /// joints do not depend on where the root is.
-fn turn_root(multibody: &mut Multibody, by: &Rotation) {
+fn turn_root(multibody: &mut Multibody, by: Rotation) {
     let mut coordinates = multibody.generalized_velocity_mut();
     let root = &mut coordinates.as_mut_slice()[..SPATIAL_DIM];
-    let turned = RigidBodyVelocity::from_slice(root).transformed(by);
+    let turned = RigidBodyVelocity::from_slice(root).transformed(&by);
     root.copy_from_slice(turned.as_slice());
 }
 

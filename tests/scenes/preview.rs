@@ -451,7 +451,6 @@ fn seen_after(way: Way, rate: Rate, pressed: Duration) -> Duration {
     unreachable!("every way shows it in the end")
 }
 
-#[expect(clippy::disallowed_methods, reason = "for a table in degrees")]
 fn degrees(one: Rotation, other: Rotation) -> f32 {
     angle_between(one, other).to_degrees()
 }

@@ -18,8 +18,8 @@ pub(crate) fn turns(by: Spins) -> Rotations {
     let Lanes([angle]) = by;
     let squared = angle * angle;
     let series = |terms: [f32; 5]| {
-        let [a, b, c, d, e] = terms.map(Vec4::splat);
-        a + squared * (b + squared * (c + squared * (d + squared * e)))
+        let terms = terms.into_iter().rev();
+        terms.fold(Vec4::ZERO, |sum, term| sum * squared + term)
     };
     let sinc = series([
         1.0,

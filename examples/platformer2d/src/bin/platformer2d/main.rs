@@ -1,0 +1,191 @@
+//! The game in a window: arrows or A and D walk, space jumps, P pauses, Escape leaves.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use evenstep::FrameTimer;
+use evenstep::rapier::math::{Pose, Vector};
+use evenstep_platformer2d::controls::Key;
+use evenstep_platformer2d::game::Game;
+use evenstep_platformer2d::pixels::{Camera, LAYERS, PICTURE, PIXELS_PER_METRE};
+use evenstep_platformer2d::sprites::{HecsStore, Look, OwnStore};
+use macroquad::prelude::*;
+
+/// A small game in two dimensions.
+#[derive(Parser)]
+struct Arguments {
+    /// Steps a second.
+    #[arg(long, default_value_t = 60)]
+    rate: u32,
+    /// Keep what is drawn in hecs instead of in a map.
+    #[arg(long)]
+    hecs: bool,
+    /// Write a line for each frame to this file.
+    #[arg(long)]
+    log: Option<PathBuf>,
+}
+
+/// What is drawn for each body.
+enum Store {
+    Own(OwnStore),
+    Hecs(Box<HecsStore>),
+}
+
+fn window() -> Conf {
+    Conf {
+        window_title: "evenstep: a platformer in two dimensions".to_owned(),
+        window_width: 2 * i32::from(PICTURE[0]),
+        window_height: 2 * i32::from(PICTURE[1]),
+        ..Conf::default()
+    }
+}
+
+#[macroquad::main(window)]
+async fn main() {
+    if let Err(error) = run(Arguments::parse()).await {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
+    let mut game = Game::new(arguments.rate)?;
+    let looks = game.level().looks.clone();
+    let mut store = if arguments.hecs {
+        Store::Hecs(Box::new(HecsStore::new(game.simulation_mut(), &looks)?))
+    } else {
+        Store::Own(OwnStore::new(game.simulation(), &looks))
+    };
+    let mut log = match arguments.log {
+        Some(path) => Some(BufWriter::new(File::create(path)?)),
+        None => None,
+    };
+    let picture = render_target(PICTURE[0].into(), PICTURE[1].into());
+    picture.texture.set_filter(FilterMode::Nearest);
+    let mut timer = FrameTimer::new(Duration::from_secs_f64(get_time()));
+    while !is_key_down(KeyCode::Escape) {
+        for key in keys() {
+            game.push(key);
+        }
+        if is_key_pressed(KeyCode::P) {
+            let is_paused = game.simulation().clock().settings().is_paused();
+            let simulation = game.simulation_mut();
+            if is_paused {
+                simulation.resume()
+            } else {
+                simulation.pause()
+            }
+        }
+        // macroquad's own frame time is an f32, and is lost in rounding after an hour.
+        let frame_time = timer.frame(Duration::from_secs_f64(get_time()));
+        let frame = game.advance(frame_time)?;
+        let sprites = match &mut store {
+            Store::Own(store) => {
+                store.sync(game.simulation());
+                store.sprites()
+            }
+            Store::Hecs(store) => {
+                store.sync(game.simulation_mut());
+                store.sprites()
+            }
+        };
+        // The ground is at the lower edge.
+        let camera = Camera::at(game.hero() + Vector::Y * 3.0);
+        draw(&picture, camera, &sprites, game.score());
+        if let Some(log) = &mut log {
+            let (hero, score) = (game.hero(), game.score());
+            let (number, time) = (frame.number, game.simulation().clock().real_time());
+            writeln!(
+                log,
+                "{number},{:.6},{:.5},{:.5},{score}",
+                time.as_secs_f64(),
+                hero.x,
+                hero.y
+            )?;
+            log.flush()?;
+        }
+        next_frame().await;
+    }
+    Ok(())
+}
+
+/// That went down or up since the last frame.
+fn keys() -> impl Iterator<Item = Key> {
+    const LEFT: [KeyCode; 2] = [KeyCode::Left, KeyCode::A];
+    const RIGHT: [KeyCode; 2] = [KeyCode::Right, KeyCode::D];
+    const JUMP: [KeyCode; 2] = [KeyCode::Space, KeyCode::Up];
+    let all = [
+        (Key::Left as fn(bool) -> Key, LEFT),
+        (Key::Right, RIGHT),
+        (Key::Jump, JUMP),
+    ];
+    all.into_iter().flat_map(|(key, codes)| {
+        let pressed = codes.into_iter().any(is_key_pressed);
+        let released = codes.into_iter().any(is_key_released);
+        [pressed.then(|| key(true)), released.then(|| key(false))]
+            .into_iter()
+            .flatten()
+    })
+}
+
+/// First in whole pixels, then enlarged to the window.
+fn draw(picture: &RenderTarget, camera: Camera, sprites: &[(Look, Pose)], score: usize) {
+    let [width, height] = PICTURE.map(f32::from);
+    let mut pixels = Camera2D::from_display_rect(Rect::new(0.0, 0.0, width, height));
+    pixels.render_target = Some(picture.clone());
+    set_camera(&pixels);
+    clear_background(Color::from_hex(0x8c_b4_d8));
+    for (layer, follows) in LAYERS.into_iter().enumerate() {
+        draw_hills(camera, layer, follows);
+    }
+    for (look, pose) in sprites {
+        draw_sprite(camera, *look, pose);
+    }
+    draw_text(format!("{score}"), 6.0, 14.0, 16.0, WHITE);
+
+    set_default_camera();
+    clear_background(BLACK);
+    // As large as whole numbers allow.
+    let scale = (screen_width() / width).min(screen_height() / height);
+    let scale = if scale >= 1.0 { scale.floor() } else { scale };
+    let size = vec2(width, height) * scale;
+    let corner = (vec2(screen_width(), screen_height()) - size) * 0.5;
+    let how = DrawTextureParams {
+        dest_size: Some(size),
+        flip_y: true,
+        ..DrawTextureParams::default()
+    };
+    draw_texture_ex(&picture.texture, corner.x, corner.y, WHITE, how);
+}
+
+fn draw_hills(camera: Camera, layer: usize, follows: f32) {
+    let color = Color::from_hex([0x7a_a2_c4, 0x5f_8a_a6][layer]);
+    for i in 0..12u8 {
+        let at = Vector::new(f32::from(i) * 5.0 - 4.0, 3.0);
+        let [x, y] = camera.pixel_behind(at, follows);
+        let size = 40.0 + 12.0 * f32::from(i % 3);
+        draw_rectangle(x, y - size, 2.0 * PIXELS_PER_METRE, 400.0, color);
+    }
+}
+
+fn draw_sprite(camera: Camera, look: Look, pose: &Pose) {
+    let (size, color) = match look {
+        Look::Hero => ([0.6, 1.2], 0xd0_46_48),
+        Look::Crate => ([0.9, 0.9], 0x85_4c_30),
+        Look::Coin => ([0.5, 0.5], 0xf7_d0_3c),
+        Look::Rock(width) => ([width, 1.0], 0x4e_4a_4e),
+        Look::Platform(width) => ([width, 0.2], 0x34_65_24),
+    };
+    let [width, height] = size.map(|metres| (metres * PIXELS_PER_METRE).round());
+    let [x, y] = camera.pixel(pose.translation);
+    let how = DrawRectangleParams {
+        offset: vec2(0.5, 0.5),
+        // Up is up in the world, and down in the picture.
+        rotation: -pose.rotation.angle(),
+        color: Color::from_hex(color),
+    };
+    draw_rectangle_ex(x, y, width, height, how);
+}

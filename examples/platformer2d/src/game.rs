@@ -1,0 +1,131 @@
+//! The order of a step, and of a frame.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyError, BodyKey, Frame, Hooks, Rate, RateError, Simulation, Step};
+
+use crate::controls::{Controls, Key};
+use crate::hero::Hero;
+use crate::level::{self, LIFT, Level};
+use crate::one_way::OneWay;
+
+/// The game without its picture.
+#[derive(Debug)]
+pub struct Game {
+    simulation: Simulation,
+    rules: Rules,
+}
+
+/// What each step does.
+#[derive(Debug)]
+struct Rules {
+    controls: Controls,
+    hero: Hero,
+    level: Level,
+    score: usize,
+    one_way: Arc<OneWay>,
+}
+
+impl Game {
+    /// At the beginning of the level.
+    ///
+    /// # Errors
+    /// If there is no such rate: steps a second.
+    pub fn new(rate: u32) -> Result<Self, RateError> {
+        let mut simulation = Simulation::new(Rate::hz(rate)?);
+        simulation.physics_mut().gravity = Vector::Y * -20.0;
+        let level = level::build(&mut simulation);
+        let rules = Rules {
+            controls: Controls::default(),
+            hero: Hero::new(level.hero),
+            level,
+            score: 0,
+            one_way: Arc::new(OneWay),
+        };
+        Ok(Self { simulation, rules })
+    }
+
+    /// A key went down or up, before the next frame.
+    pub fn push(&mut self, key: Key) {
+        let now = self.simulation.clock().real_time();
+        self.rules.controls.push(now, key);
+    }
+
+    /// A frame.
+    ///
+    /// # Errors
+    /// If a body is gone that the rules need.
+    pub fn advance(&mut self, frame_time: Duration) -> Result<Frame, BodyError> {
+        self.simulation.advance_with(frame_time, &mut self.rules)
+    }
+
+    /// Where the hero is shown.
+    #[must_use]
+    pub fn hero(&self) -> Vector {
+        let pose = self.simulation.pose(self.rules.level.hero);
+        pose.map_or(Vector::ZERO, |pose| pose.translation)
+    }
+
+    /// How many coins were collected.
+    #[must_use]
+    pub fn score(&self) -> usize {
+        self.rules.score
+    }
+
+    /// What is where.
+    #[must_use]
+    pub fn level(&self) -> &Level {
+        &self.rules.level
+    }
+
+    /// Its bodies.
+    #[must_use]
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// To pause, or to read what was removed.
+    pub fn simulation_mut(&mut self) -> &mut Simulation {
+        &mut self.simulation
+    }
+}
+
+impl Hooks for Rules {
+    type Error = BodyError;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+        // The lift goes up and down, each for so long. A target that is set again is as it was.
+        let (height, time) = LIFT;
+        let leg = (step.time.as_nanos() / time.as_nanos()) as u32;
+        let up = if leg.is_multiple_of(2) { height } else { 0.0 };
+        let place = Pose::from_translation(self.level.lift_at + Vector::Y * up);
+        simulation.set_kinematic_target(self.level.lift, place, time * (leg + 1))?;
+
+        let wish = self.controls.wish(step);
+        self.hero.before_step(simulation, wish, step)
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+        let touches = |coin: &BodyKey| {
+            let mut collisions = simulation.events().in_tick(step.tick).collisions();
+            collisions.any(|it| it.started && it.bodies.contains(&Some(*coin)))
+        };
+        let (collected, left) = self
+            .level
+            .coins
+            .iter()
+            .partition::<Vec<BodyKey>, _>(|coin| touches(coin));
+        self.level.coins = left;
+        self.score += collected.len();
+        for coin in collected {
+            simulation.remove(coin);
+        }
+        Ok(())
+    }
+
+    fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+        Some(self.one_way.clone())
+    }
+}

@@ -1,0 +1,102 @@
+//! Walk and jump: a body that never turns, pushed by impulses.
+
+use evenstep::rapier::parry::query::ShapeCastOptions;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyError, BodyKey, Simulation, Step};
+
+use crate::controls::Wish;
+
+/// At full speed: metres a second.
+const SPEED: f32 = 6.0;
+/// The part of the missing speed that a step adds, at 60 steps a second, on the ground and in the air.
+const GRIP: [f32; 2] = [0.25, 0.08];
+/// Of a jump: metres a second.
+const JUMP: f32 = 8.5;
+/// So many steps after it left the ground it may still jump (coyote time).
+const COYOTE: u64 = 6;
+/// A press so many steps before it lands still counts.
+const BUFFER: u64 = 6;
+/// A jump whose key is let go is cut to this part of its speed.
+const CUT: f32 = 0.5;
+
+/// What the hero is about to do, by ticks: the same at every frame rate.
+#[derive(Clone, Debug)]
+pub struct Hero {
+    key: BodyKey,
+    last_on_ground: Option<u64>,
+    last_pressed: Option<u64>,
+    is_jumping: bool,
+}
+
+impl Hero {
+    /// Of that body.
+    #[must_use]
+    pub fn new(key: BodyKey) -> Self {
+        Self {
+            key,
+            last_on_ground: None,
+            last_pressed: None,
+            is_jumping: false,
+        }
+    }
+
+    /// In the hook, before each step.
+    ///
+    /// # Errors
+    /// If the body is gone.
+    pub fn before_step(
+        &mut self,
+        simulation: &mut Simulation,
+        wish: Wish,
+        step: Step,
+    ) -> Result<(), BodyError> {
+        let body = simulation.body(self.key).ok_or(BodyError::Gone(self.key))?;
+        let (mass, velocity) = (body.mass(), body.linvel());
+        let ground = self.ground(simulation);
+        let is_rising = velocity.y > ground.unwrap_or(Vector::ZERO).y + 0.5;
+        if ground.is_some() && !is_rising {
+            self.last_on_ground = Some(step.tick);
+            self.is_jumping = false;
+        }
+        if wish.jumps {
+            self.last_pressed = Some(step.tick);
+        }
+        let within =
+            |since: Option<u64>, most| since.is_some_and(|since| step.tick - since <= most);
+
+        // Along the ground, which may move.
+        let base = ground.map_or(0.0, |ground| ground.x);
+        let missing = base + wish.walk * SPEED - velocity.x;
+        let mut change = Vector::X * missing * GRIP[usize::from(ground.is_none())];
+        if within(self.last_on_ground, COYOTE) && within(self.last_pressed, BUFFER) {
+            change.y = JUMP - velocity.y;
+            (self.last_on_ground, self.last_pressed) = (None, None);
+            self.is_jumping = true;
+        } else if self.is_jumping && !wish.is_jump_held && velocity.y > 0.0 {
+            change.y = velocity.y * (CUT - 1.0);
+            self.is_jumping = false;
+        }
+        simulation.apply_impulse(self.key, change * mass)
+    }
+
+    /// The velocity of what it stands on.
+    fn ground(&self, simulation: &Simulation) -> Option<Vector> {
+        let body = simulation.body(self.key)?;
+        let not_itself = QueryFilter::default()
+            .exclude_rigid_body(simulation.handle(self.key)?)
+            .exclude_sensors();
+        // A ball a little smaller than its foot, a hand's breadth down.
+        let foot = Pose::from_translation(body.translation() - Vector::Y * 0.3);
+        let options = ShapeCastOptions {
+            max_time_of_impact: 0.1,
+            stop_at_penetration: false,
+            ..ShapeCastOptions::default()
+        };
+        let physics = simulation.physics();
+        let (collider, _) =
+            physics.cast_shape(&foot, -Vector::Y, &Ball::new(0.27), options, not_itself)?;
+        let below = physics.colliders.get(collider)?.parent();
+        let below = below.and_then(|handle| physics.bodies.get(handle));
+        Some(below.map_or(Vector::ZERO, RigidBody::linvel))
+    }
+}

@@ -1,0 +1,131 @@
+//! What is where: a map of characters, a metre each.
+
+use std::time::Duration;
+
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation};
+
+use crate::one_way::platform;
+use crate::sprites::Look;
+
+/// `#` rock, `=` a platform to jump onto from below, `C` a crate, `o` a coin, `L` the lift, `@` the hero.
+const MAP: &str = "\
+#                                      #
+#                                      #
+#                                      #
+#                    o                 #
+#                                   o  #
+#     o      o                         #
+#                  =====               #
+#          =====                   ### #
+#   =====         C                ### #
+# @            o  C     o      L   ### #
+########################################
+########################################";
+
+/// How high the lift goes, in metres, and how long that takes.
+pub const LIFT: (f32, Duration) = (3.0, Duration::from_secs(2));
+
+/// The bodies that the game has to know, and what all look like.
+#[derive(Clone, Debug)]
+pub struct Level {
+    /// The player's.
+    pub hero: BodyKey,
+    /// A platform that goes up and down.
+    pub lift: BodyKey,
+    /// Where the lift begins.
+    pub lift_at: Vector,
+    /// Sensors to collect.
+    pub coins: Vec<BodyKey>,
+    /// Each body with its look.
+    pub looks: Vec<(BodyKey, Look)>,
+}
+
+/// Builds it.
+///
+/// # Panics
+/// If the map has no hero or no lift.
+#[must_use]
+pub fn build(simulation: &mut Simulation) -> Level {
+    let (mut hero, mut lift) = (None, None);
+    let (mut coins, mut looks) = (Vec::new(), Vec::new());
+    for (at, width, tile) in tiles() {
+        let body = |body: RigidBodyBuilder| body.translation(at);
+        let half = 0.5 * width;
+        let (body, collider, look) = match tile {
+            '#' => (
+                body(RigidBodyBuilder::fixed()),
+                ColliderBuilder::cuboid(half, 0.5),
+                Look::Rock(width),
+            ),
+            '=' => (
+                body(RigidBodyBuilder::fixed()),
+                platform(width),
+                Look::Platform(width),
+            ),
+            'C' => (
+                body(RigidBodyBuilder::dynamic()),
+                ColliderBuilder::round_cuboid(0.42, 0.42, 0.03).density(0.5),
+                Look::Crate,
+            ),
+            'o' => (
+                body(RigidBodyBuilder::fixed()),
+                ColliderBuilder::ball(0.25)
+                    .sensor(true)
+                    .active_events(ActiveEvents::COLLISION_EVENTS),
+                Look::Coin,
+            ),
+            'L' => (
+                body(RigidBodyBuilder::kinematic_position_based()),
+                platform(3.0),
+                Look::Platform(3.0),
+            ),
+            '@' => (
+                // It never turns, and its sides do not hold it in the air.
+                body(
+                    RigidBodyBuilder::dynamic()
+                        .lock_rotations()
+                        .can_sleep(false),
+                ),
+                ColliderBuilder::capsule_y(0.3, 0.3).friction(0.0),
+                Look::Hero,
+            ),
+            _ => continue,
+        };
+        let key = simulation.insert(body, collider);
+        looks.push((key, look));
+        match tile {
+            '@' => hero = Some(key),
+            'L' => lift = Some((key, at)),
+            'o' => coins.push(key),
+            _ => (),
+        }
+    }
+    let (lift, lift_at) = lift.expect("the map has a lift");
+    Level {
+        hero: hero.expect("the map has a hero"),
+        lift,
+        lift_at,
+        coins,
+        looks,
+    }
+}
+
+/// The middle of each, its width and its character. Rocks and platforms in a row are one, so that nothing gets caught where
+/// two meet.
+fn tiles() -> impl Iterator<Item = (Vector, f32, char)> {
+    let height = MAP.lines().count();
+    MAP.lines().enumerate().flat_map(move |(row, line)| {
+        let tiles: Vec<char> = line.chars().collect();
+        let runs = tiles.chunk_by(|a, b| a == b && "#=".contains(*a));
+        let mut column = 0;
+        let mut placed = Vec::new();
+        for run in runs {
+            let width = run.len() as f32;
+            let at = Vector::new(column as f32 + 0.5 * width, (height - row) as f32 - 0.5);
+            placed.push((at, width, run[0]));
+            column += run.len();
+        }
+        placed
+    })
+}

@@ -1,0 +1,223 @@
+//! The rules, without a window.
+
+use std::time::Duration;
+
+use evenstep::rapier::math::Vector;
+use evenstep_platformer2d::controls::Key;
+use evenstep_platformer2d::game::Game;
+use evenstep_platformer2d::pixels::{Camera, PIXELS_PER_METRE};
+use evenstep_platformer2d::sprites::{HecsStore, Look, OwnStore};
+
+/// Of the level.
+const COINS: usize = 6;
+const FRAME: Duration = Duration::from_micros(6_944);
+
+fn game() -> Game {
+    let mut game = Game::new(60).unwrap();
+    frames(&mut game, 100);
+    game
+}
+
+fn frames(game: &mut Game, count: usize) {
+    for _ in 0..count {
+        game.advance(FRAME).unwrap();
+    }
+}
+
+/// Lets it walk until it is there.
+fn walk_to(game: &mut Game, x: f32) {
+    let is_right = game.hero().x < x;
+    let key = if is_right { Key::Right } else { Key::Left };
+    game.push(key(true));
+    for _ in 0..5_000 {
+        frames(game, 1);
+        if (game.hero().x < x) != is_right {
+            game.push(key(false));
+            frames(game, 60);
+            return;
+        }
+    }
+    panic!("it never comes to {x}: {}", game.hero());
+}
+
+/// How high it gets, with the key held for so many frames.
+fn jump(game: &mut Game, held: usize) -> f32 {
+    let start = game.hero().y;
+    game.push(Key::Jump(true));
+    let mut highest = start;
+    for frame in 0..300 {
+        if frame == held {
+            game.push(Key::Jump(false));
+        }
+        frames(game, 1);
+        highest = highest.max(game.hero().y);
+    }
+    highest - start
+}
+
+#[test]
+fn it_stands_walks_and_stops() {
+    let mut game = game();
+    let start = game.hero();
+    frames(&mut game, 100);
+    assert!((game.hero() - start).length() < 1e-3, "it stands");
+    walk_to(&mut game, start.x + 4.0);
+    let there = game.hero();
+    frames(&mut game, 100);
+    assert!((game.hero() - there).length() < 1e-2, "it stops");
+    assert!((there.y - start.y).abs() < 1e-2);
+}
+
+#[test]
+fn a_jump_is_as_high_as_the_key_is_held() {
+    let (short, long) = (jump(&mut game(), 1), jump(&mut game(), 100));
+    assert!((1.5..2.0).contains(&long), "{long} m");
+    assert!((0.2..0.8 * long).contains(&short), "{short} m of {long}");
+}
+
+#[test]
+fn a_press_before_it_lands_and_one_after_it_left_the_ground_count() {
+    let mut game = game();
+    let start = game.hero().y;
+    game.push(Key::Jump(true));
+    frames(&mut game, 10);
+    game.push(Key::Jump(false));
+    // Falling, and about to land.
+    while game
+        .simulation()
+        .body(game.level().hero)
+        .unwrap()
+        .linvel()
+        .y
+        >= 0.0
+        || game.hero().y > start + 0.3
+    {
+        frames(&mut game, 1);
+    }
+    game.push(Key::Jump(true));
+    let mut highest = 0.0_f32;
+    for _ in 0..100 {
+        frames(&mut game, 1);
+        highest = highest.max(game.hero().y - start);
+    }
+    assert!(highest > 1.0, "it jumps again: {highest} m");
+    // Held on, it does not jump a third time.
+    frames(&mut game, 200);
+    assert!(game.hero().y - start < 0.01);
+}
+
+#[test]
+fn a_platform_is_passed_from_below_and_stood_on() {
+    let mut game = game();
+    walk_to(&mut game, 6.4);
+    let below = game.hero().y;
+    game.push(Key::Jump(true));
+    frames(&mut game, 60);
+    game.push(Key::Jump(false));
+    frames(&mut game, 200);
+    // Its top is 1.6 m above the ground; a jump of 1.8 m is just enough.
+    assert!(
+        (game.hero().y - below - 1.6).abs() < 0.1,
+        "{}",
+        game.hero().y - below
+    );
+    assert_eq!(game.score(), 0, "the coin is above");
+    jump(&mut game, 100);
+    assert_eq!(game.score(), 1);
+    assert_eq!(game.level().coins.len(), COINS - 1);
+}
+
+#[test]
+fn the_lift_takes_it_up_to_the_last_coin() {
+    let mut game = game();
+    // The crates are pushed before it.
+    walk_to(&mut game, 31.5);
+    // Onto the lift, when it is low enough.
+    for _ in 0..10 {
+        jump(&mut game, 100);
+        if game.hero().y > 3.0 {
+            break;
+        }
+    }
+    let mut highest = 0.0_f32;
+    for _ in 0..1_000 {
+        frames(&mut game, 1);
+        highest = highest.max(game.hero().y);
+    }
+    // It stands on the lift, which is 0.6 to 3.6 m above the ground.
+    assert!((highest - 2.0 - 0.6 - 3.6).abs() < 0.1, "{highest}");
+    assert!((game.hero().x - 31.5).abs() < 0.3, "{}", game.hero());
+}
+
+#[test]
+fn a_run_is_the_same_at_every_frame_rate() {
+    let run = |fps: u32| {
+        let mut game = Game::new(60).unwrap();
+        let time = Duration::from_secs(1) / fps;
+        // Each key at a time at which all have a frame.
+        for second in 0..8 {
+            match second {
+                1 => game.push(Key::Right(true)),
+                2 | 4 => game.push(Key::Jump(true)),
+                3 | 5 => game.push(Key::Jump(false)),
+                _ => (),
+            }
+            let end = Duration::from_secs(second + 1);
+            while game.simulation().clock().real_time() < end {
+                let left = end - game.simulation().clock().real_time();
+                game.advance(time.min(left)).unwrap();
+            }
+        }
+        let bodies = game.simulation().bodies();
+        bodies
+            .map(|(key, body)| (key, *body.position()))
+            .collect::<Vec<_>>()
+    };
+    let expected = run(60);
+    for fps in [15, 75, 240] {
+        assert_eq!(run(fps), expected, "{fps}");
+    }
+}
+
+#[test]
+fn both_stores_draw_the_same() {
+    let mut game = Game::new(60).unwrap();
+    let looks = game.level().looks.clone();
+    let mut own = OwnStore::new(game.simulation(), &looks);
+    let mut hecs = HecsStore::new(game.simulation_mut(), &looks).unwrap();
+    game.push(Key::Right(true));
+    for frame in 0..1_500 {
+        if frame % 120 < 2 {
+            game.push(Key::Jump(frame % 120 == 0));
+        }
+        frames(&mut game, 1);
+        own.sync(game.simulation());
+        hecs.sync(game.simulation_mut());
+        let (one, other) = (own.sprites(), hecs.sprites());
+        assert!(one.is_sorted_by_key(|(look, _)| look.depth()));
+        assert_eq!(one.len(), other.len());
+        // Those of one depth are in any order.
+        assert!(
+            one.iter().all(|sprite| other.contains(sprite)),
+            "frame {frame}"
+        );
+        let coins = one.iter().filter(|(look, _)| *look == Look::Coin).count();
+        assert_eq!(coins + game.score(), COINS, "frame {frame}: {coins}");
+    }
+    assert!(game.score() > 0);
+}
+
+#[test]
+fn what_stands_still_to_each_other_stays_so_in_whole_pixels() {
+    let (one, other) = (Vector::new(3.03, 2.0), Vector::new(4.53, 2.0));
+    for i in 0..1_000u16 {
+        let camera = Camera::at(Vector::new(0.013 * f32::from(i), 1.0));
+        let [a, b] = [one, other].map(|place| camera.pixel(place));
+        assert_eq!([b[0] - a[0], b[1] - a[1]], [1.5 * PIXELS_PER_METRE, 0.0]);
+        assert!(a.iter().all(|number| number.fract() == 0.0));
+        // The one that the camera follows.
+        let followed = Vector::new(0.013 * f32::from(i), 1.0);
+        let [x, y] = camera.pixel(followed);
+        assert!((x - 160.0).abs() <= 1.0 && (y - 90.0).abs() <= 1.0);
+    }
+}
