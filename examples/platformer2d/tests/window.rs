@@ -191,7 +191,7 @@ fn plays(name: &str, arguments: &[&str]) {
             .then_some(())
     });
     desktop.key("keyup", "space");
-    let landed = desktop.wait_until("the ground", |row| row.y < start.y + 0.01);
+    let landed = desktop.wait_until("the ground", |row| row.y < start.y + 0.05);
     assert!(landed.x > start.x + 3.0);
     let rows = desktop.rows();
     let highest = rows[before..].iter().map(|row| row.y).fold(0.0, f32::max);
