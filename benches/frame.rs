@@ -18,10 +18,15 @@ use std::time::Duration;
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier::prelude::*;
-use evenstep::{
-    BodyKey, Rate, Simulation, Smoothing, interpolate_all, write_matrices_3x4, write_matrices_4x4,
-};
+use evenstep::{BodyKey, Rate, Simulation, Smoothing, interpolate_all, write_matrices_4x4};
 use scenes::NO_STEP;
+use scenes::testing::{spin, vector};
+
+// The smaller matrices.
+#[cfg(dim2)]
+use evenstep::write_matrices_3x3 as write_small_matrices;
+#[cfg(not(dim2))]
+use evenstep::write_matrices_3x4 as write_small_matrices;
 
 /// A little more than a step of 1/60 s: every such frame has one.
 const STEP: Duration = Duration::from_nanos(16_666_667);
@@ -107,7 +112,7 @@ fn batch(c: &mut Criterion) {
             c,
             &format!("batch of {count}"),
             ("interpolate_all", &mut batch),
-            ("Pose3::lerp", || {
+            ("Pose::lerp", || {
                 let out = &mut *out.borrow_mut();
                 lerp(&previous, &current, out);
                 black_box(out);
@@ -154,7 +159,7 @@ fn poses(c: &mut Criterion) {
                 simulation.borrow_mut().advance(NO_STEP, |_, _| ());
                 black_box(simulation.borrow().moved());
             }),
-            ("Pose3::lerp", &mut lerp),
+            ("Pose::lerp", &mut lerp),
         );
         compare(
             c,
@@ -165,7 +170,7 @@ fn poses(c: &mut Criterion) {
                     black_box(simulation.pose(*key));
                 }
             }),
-            ("Pose3::lerp", &mut lerp),
+            ("Pose::lerp", &mut lerp),
         );
     }
 }
@@ -181,12 +186,12 @@ fn matrices(c: &mut Criterion) {
             interpolate_all(&previous, &current, black_box(0.3), &mut out);
             black_box(&mut out);
         };
-        let mut rows = vec![[[0.0; 4]; 3]; count];
+        let mut rows = vec![Default::default(); count];
         compare(
             c,
             &format!("{count} matrices"),
-            ("write_matrices_3x4", || {
-                write_matrices_3x4(black_box(&moved), &mut rows);
+            ("the smaller matrices", || {
+                write_small_matrices(black_box(&moved), &mut rows);
                 black_box(&mut rows);
             }),
             ("interpolate_all", &mut interpolate),
@@ -216,7 +221,7 @@ fn smoothing(c: &mut Criterion) {
         simulation.set_smoothing(smoothing);
         for key in &keys {
             let body = simulation.body_mut(*key).expect("alive");
-            let mass = MassProperties::new(center, 1.0, Vector::ONE);
+            let mass = MassProperties::new(center, 1.0, spin(1.0, 1.0, 1.0));
             body.set_additional_mass_properties(mass, true);
         }
         simulation.advance(Duration::from_secs(1), |_, _| ());
@@ -292,7 +297,8 @@ impl<K> Churn<K> {
                 self.spawned / 97 % 89,
                 self.spawned / 97 / 89,
             ];
-            let at = Vector::from(at.map(|n| 2.0 * f32::from(n)));
+            let [x, y, z] = at.map(|n| 2.0 * f32::from(n));
+            let at = vector(x, y, z);
             self.alive.push_back(insert(at));
         }
         let surplus = self.alive.len().saturating_sub(2 * usize::from(count));
@@ -306,7 +312,7 @@ fn churn(c: &mut Criterion) {
     let body = |at| {
         RigidBodyBuilder::dynamic()
             .translation(at)
-            .angvel(Vector::ONE)
+            .angvel(spin(1.0, 1.0, 1.0))
     };
     let ball = || ColliderBuilder::ball(0.4);
     let ours = |count| {

@@ -29,9 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(stage.join("Cargo.toml"), workspace.to_string())?;
     fs::copy(root.join("Cargo.lock"), stage.join("Cargo.lock"))?;
 
-    // Its own manifest, without the tests, which stay where they are.
+    // Its own manifest, without the tests and benches, which stay where they are.
     let mut manifest: Table = fs::read_to_string(root.join("evenstep2d/Cargo.toml"))?.parse()?;
-    manifest.retain(|key, _| key != "test" && key != "dev-dependencies");
+    manifest.retain(|key, _| !["bench", "dev-dependencies", "test"].contains(&key));
     manifest["lib"]["path"] = "src/lib.rs".into();
     fs::write(package.join("Cargo.toml"), manifest.to_string())?;
 
