@@ -661,6 +661,8 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     assert_eq!(simulation.steps_to_resimulate(), 0);
     // Another numbering, or another origin between two frames: earlier states are of no use.
     simulation.clock_settings_mut().set_tick(1_000);
+    advance(&mut simulation, 0);
+    assert!(simulation.rewindable().is_empty());
     advance(&mut simulation, 20);
     assert_eq!(simulation.rewindable(), 1_000..1_002);
     simulation.shift_origin(Vector::X).unwrap();
@@ -677,6 +679,12 @@ fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
     assert_eq!((simulation.tick(), simulation.rewindable()), (12, 12..21));
     simulation.rewind(20).unwrap();
     assert_same(true_pose(&simulation, key), present);
+    // What is changed there is kept when it is left again.
+    let there = Pose::from_translation(Vector::Y * 9.0);
+    simulation.teleport(key, there).unwrap();
+    simulation.rewind(12).unwrap();
+    simulation.rewind(20).unwrap();
+    assert_eq!(simulation.pose(key), Some(there));
     // The next step is of another run: what is after it is gone.
     simulation.rewind(15).unwrap();
     advance(&mut simulation, 10);

@@ -168,7 +168,6 @@ impl<'r> Replay<'r> {
     ) -> Result<Option<(Simulation, G)>, ReplayError> {
         while let Some(chunk) = self.take() {
             if chunk.kind.is_state() {
-                self.forget_known();
                 self.is_different = false;
                 let state = StateChunk::decode(chunk.contents).ok_or(ReplayError::Contents)?;
                 let simulation = Simulation::load_with(state.simulation, force)?;
@@ -193,7 +192,6 @@ impl<'r> Replay<'r> {
                 None | Some(ChunkKind::Run | ChunkKind::End) => return Ok(None),
                 Some(ChunkKind::Keyframe) => {
                     self.take();
-                    self.forget_known();
                 }
                 Some(ChunkKind::Input | ChunkKind::Made) => self.skip_of_step()?,
                 Some(ChunkKind::Frame) => return self.frame(simulation).map(Some),
@@ -323,11 +321,6 @@ impl<'r> Replay<'r> {
             }),
         }
         self.is_different = true;
-    }
-
-    fn forget_known(&mut self) {
-        self.clock = None;
-        self.awake.clear();
     }
 }
 

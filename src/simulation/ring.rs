@@ -126,3 +126,18 @@ impl Ring {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_limits_it_is_off_and_costs_no_copies() {
+        let mut ring = Ring::default();
+        assert!(!ring.is_on());
+        ring.set_limits(1, 0);
+        assert!(ring.is_on());
+        ring.set_limits(0, usize::MAX);
+        assert!(!ring.is_on());
+    }
+}
