@@ -3,6 +3,7 @@
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
 /// Whether two poses are equal to the bit: −0 is another number than 0.
+#[inline]
 pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     let bits = |pose: &Pose| {
         let (translation, rotation) = (pose.translation.to_array(), pose.rotation.to_array());
@@ -37,6 +38,7 @@ pub(crate) fn angle(rotation: Rotation) -> Real {
 }
 
 /// An angular velocity of at most `max` radians a second.
+#[inline]
 pub(crate) fn capped_spin(spin: AngVector, max: Real) -> AngVector {
     spin.clamp_length_max(max)
 }
