@@ -1,8 +1,8 @@
 //! The plain map: every body's state is copied before and after every step.
 
 use super::reference::{Velocity, Way, are_near, one_step_back};
+use super::scenes::testing::{at_most, pose, spin, translation, vector};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
-use crate::scenes::testing::{at_most, pose, spin, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! What is shown between two states, by its definition: in f64, where it takes more than a copy.
 
-use crate::scenes::testing::exact::{self, part, turn, vector};
-use crate::scenes::testing::turned_spin;
+use super::scenes::testing::exact::{self, part, turn, vector};
+use super::scenes::testing::turned_spin;
 use evenstep::rapier::prelude::*;
 use evenstep::{Smoothing, interpolate};
 

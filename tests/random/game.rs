@@ -1,6 +1,6 @@
 //! Random games: bodies and joints of every kind, and deeds by tick.
 
-use crate::scenes::testing::{ball_joint, cuboid, hinge, spin, vector};
+use super::scenes::testing::{ball_joint, cuboid, hinge, spin, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use proptest::prelude::*;

@@ -129,7 +129,7 @@ impl Outcome {
         }
         Self {
             frame: simulation.frame(),
-            hash: crate::hash::hash(simulation.physics()),
+            hash: simulation.checksum(),
             entities: entities
                 .into_iter()
                 .map(|(number, key, _)| (number, key))

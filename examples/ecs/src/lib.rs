@@ -14,5 +14,3 @@ pub mod hecs;
 pub mod shipyard;
 pub mod specs;
 
-#[path = "../../../tests/scenes/hash.rs"]
-mod hash;
