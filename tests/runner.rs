@@ -566,3 +566,21 @@ fn owners_join_an_ecs_with_a_runner() {
     let left = runner.ask(|simulation| simulation.bodies().count());
     assert_eq!(left.unwrap().wait(PATIENCE).unwrap().1, 1);
 }
+
+#[test]
+fn an_answer_is_got_once_it_is_there_and_time_goes_on() {
+    let (game, made) = Game::new();
+    let mut runner = Runner::new(space(100), game, RunnerSettings::default()).unwrap();
+    let start = runner.now();
+    until(&made, 3);
+    assert!(runner.now() > start);
+    let answer = runner.ask(Simulation::tick).unwrap();
+    let mut got = None;
+    frames(&mut runner, |_| {
+        got = answer.get();
+        got.is_some()
+    });
+    let (tick, of_simulation) = got.unwrap();
+    assert_eq!(tick, of_simulation);
+    assert!(tick > 3);
+}
