@@ -2,7 +2,6 @@
 
 mod scenes;
 
-use crate::scenes::testing::{spin, turned};
 use evenstep::rapier::prelude::*;
 use evenstep::{Rate, Simulation, Step, Stepping};
 use scenes::everything::Everything;
@@ -133,6 +132,7 @@ fn a_copy_shares_nothing() {
 #[cfg(feature = "checksum")]
 #[test]
 fn a_checksum_is_equal_exactly_where_the_bits_are() {
+    use scenes::testing::{spin, turned};
     let mut game = Everything::new();
     for number in 0..100 {
         game.frame(number);

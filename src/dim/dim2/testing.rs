@@ -1,4 +1,5 @@
 //! What tests are written with that run in two dimensions and in three: of three numbers the last one is left out.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use rapier::dynamics::{GenericJoint, RevoluteJointBuilder, SoftBodyBuilder};
 use rapier::geometry::ColliderBuilder;

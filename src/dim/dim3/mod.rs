@@ -10,10 +10,6 @@ pub mod matrices;
 mod parts;
 // What tests of both dimensions are written with.
 #[cfg(test)]
-#[allow(
-    dead_code,
-    reason = "the tests in the folder of that name use more of it"
-)]
 pub(crate) mod testing;
 // Rotations of four bodies, by how far they turn.
 mod turns;

@@ -1,4 +1,5 @@
 //! What tests are written with that run in two dimensions and in three.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use rapier::dynamics::{
     GenericJoint, RevoluteJointBuilder, SoftBodyBuilder, SphericalJointBuilder,
