@@ -13,4 +13,3 @@ pub mod custom;
 pub mod hecs;
 pub mod shipyard;
 pub mod specs;
-
