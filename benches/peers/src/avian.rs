@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use avian3d::prelude::{
-    AngularVelocity, Collider, Gravity, LinearVelocity, PhysicsInterpolationPlugin, PhysicsPlugins,
+use avian::prelude::{
+    AngularVelocity, Gravity, LinearVelocity, PhysicsInterpolationPlugin, PhysicsPlugins,
     PhysicsSystems, Position, RigidBody, Rotation, Sleeping, SleepingDisabled,
 };
 use bevy::prelude::*;
 use evenstep::rapier::math::Pose;
 
-use crate::headless;
 use crate::peer::Peer;
-use crate::scene::{Body, HALF_EXTENTS, Scene};
+use crate::scene::{Body, Scene};
+use crate::{dim, headless};
 
 /// How often avian's own step ran, and how long it took the last time.
 #[derive(Resource)]
@@ -52,7 +52,7 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
 fn app() -> App {
     let mut app = headless::app();
     app.add_plugins(PhysicsPlugins::default().set(PhysicsInterpolationPlugin::interpolate_all()))
-        .insert_resource(Gravity(Vec3::ZERO))
+        .insert_resource(Gravity::ZERO)
         .insert_resource(StepTimer {
             steps: 0,
             start: Instant::now(),
@@ -73,11 +73,10 @@ fn app() -> App {
 }
 
 fn spawn(world: &mut World, body: &Body) -> Entity {
-    let [x, y, z] = (HALF_EXTENTS * 2.0).to_array();
     let mut entity = world.spawn((
         RigidBody::Dynamic,
-        Collider::cuboid(x, y, z),
-        Transform::from_translation(body.at),
+        dim::avian_collider(),
+        dim::placed(body.at),
         LinearVelocity(body.linvel),
         AngularVelocity(body.angvel),
     ));
@@ -119,7 +118,7 @@ impl Peer for Avian {
         let position = self.component::<Position>(body);
         let rotation = self.component::<Rotation>(body);
         let (position, rotation) = position.zip(rotation).expect("every body has them");
-        Pose::from_parts(position.0, rotation.0)
+        dim::avian_pose(position, rotation)
     }
 
     fn is_asleep(&self, body: usize) -> bool {

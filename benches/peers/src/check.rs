@@ -1,8 +1,9 @@
 //! Whether a peer does what is measured: it steps when it is due, shows moving bodies between their
 //! last two states, and lets resting ones sleep.
 
-use evenstep::rapier::math::{Pose, Rotation, Vector};
+use evenstep::rapier::math::Pose;
 
+use crate::dim;
 use crate::peer::{FRAME, FRAMES_PER_STEP, Peer};
 use crate::scene::Scene;
 
@@ -76,19 +77,11 @@ pub fn check_sleep(peer: &dyn Peer, scene: Scene) {
 /// Which part of its way a body has come, and which part of its turn.
 fn ways(previous: &Pose, shown: &Pose, current: &Pose) -> [f32; 2] {
     let way = current.translation - previous.translation;
-    let turn = turn_between(previous.rotation, current.rotation);
     let way_shown = shown.translation - previous.translation;
-    let turn_shown = turn_between(previous.rotation, shown.rotation);
     [
         way_shown.dot(way) / way.length_squared(),
-        turn_shown.dot(turn) / turn.length_squared(),
+        dim::part_of_turn(previous.rotation, shown.rotation, current.rotation),
     ]
-}
-
-/// The axis of the turn, times the sine of half its angle: for small angles as good as the angle.
-fn turn_between(from: Rotation, to: Rotation) -> Vector {
-    let turn = from.inverse() * to;
-    turn.xyz() * turn.w.signum()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use slotmap::SecondaryMap;
 use crate::evenstep_hecs::simulation;
 use crate::peer::Peer;
 use crate::scene::Scene;
-use crate::{headless, scene};
+use crate::{dim, headless, scene};
 
 #[derive(Resource)]
 struct Physics {
@@ -36,8 +36,7 @@ fn advance(time: Res<Time>, mut physics: ResMut<Physics>, mut transforms: Query<
         if let Some(entity) = by_body.get(*key)
             && let Ok(mut transform) = transforms.get_mut(*entity)
         {
-            transform.translation = pose.translation;
-            transform.rotation = pose.rotation;
+            dim::write(pose, &mut transform);
         }
     }
 }
@@ -46,9 +45,7 @@ fn spawn(world: &mut World, body: &scene::Body) -> Entity {
     let mut physics = world.resource_mut::<Physics>();
     let (body_of_rapier, collider) = body.for_rapier();
     let key = physics.simulation.insert(body_of_rapier, collider);
-    let entity = world
-        .spawn((Body(key), Transform::from_translation(body.at)))
-        .id();
+    let entity = world.spawn((Body(key), dim::placed(body.at))).id();
     world.resource_mut::<Physics>().by_body.insert(key, entity);
     entity
 }

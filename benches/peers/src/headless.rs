@@ -6,6 +6,7 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use evenstep::rapier::math::Pose;
 
+use crate::dim;
 use crate::peer::STEPS_PER_SECOND;
 
 /// Time, schedules and the propagation of transforms: what every game with Bevy has.
@@ -33,8 +34,5 @@ pub fn frame(app: &mut App, time: Duration) {
 /// Where a renderer finds an entity.
 pub fn shown(app: &App, entity: Entity) -> Pose {
     let transform = app.world().get::<GlobalTransform>(entity);
-    let (_, rotation, translation) = transform
-        .expect("every body has a transform")
-        .to_scale_rotation_translation();
-    Pose::from_parts(translation, rotation)
+    dim::read(transform.expect("every body has a transform"))
 }

@@ -4,6 +4,8 @@
 //! in turn with all the others.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+// What depends on the number of dimensions.
+mod dim;
 // What is simulated.
 mod scene;
 // What all have in common.

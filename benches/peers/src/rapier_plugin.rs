@@ -6,17 +6,17 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{
-    Collider, IntegrationParameters, NoUserData, RapierConfiguration, RapierContextInitialization,
+use bevy_rapier::prelude::{
+    IntegrationParameters, NoUserData, RapierConfiguration, RapierContextInitialization,
     RapierContextSimulation, RapierPhysicsPlugin, RapierRigidBodyHandle, RapierRigidBodySet,
     RigidBody, TimestepMode, TransformInterpolation,
 };
-use evenstep::rapier::math::Pose;
+use evenstep::rapier::math::{Pose, Vector};
 use evenstep::rapier::prelude::{RigidBody as RapierBody, RigidBodyActivation};
 
-use crate::headless;
 use crate::peer::{Peer, STEPS_PER_SECOND};
-use crate::scene::{Body, HALF_EXTENTS, Scene};
+use crate::scene::{Body, Scene};
+use crate::{dim, headless};
 
 struct RapierPlugin {
     app: App,
@@ -50,7 +50,7 @@ fn app() -> App {
     let world = RapierContextInitialization::InitializeDefaultRapierContext {
         integration_parameters: IntegrationParameters::default(),
         rapier_configuration: RapierConfiguration {
-            gravity: Vec3::ZERO,
+            gravity: Vector::ZERO,
             ..RapierConfiguration::new(1.0)
         },
         broad_phase_optimization_strategy: default(),
@@ -66,11 +66,10 @@ fn app() -> App {
 }
 
 fn spawn(world: &mut World, body: &Body) -> Entity {
-    let [x, y, z] = HALF_EXTENTS.to_array();
     let components = (
         RigidBody::Dynamic,
-        Collider::cuboid(x, y, z),
-        Transform::from_translation(body.at),
+        dim::plugin_collider(),
+        dim::placed(body.at),
         TransformInterpolation::default(),
     );
     world.spawn(components).id()

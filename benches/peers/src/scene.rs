@@ -1,10 +1,9 @@
 //! Bodies far apart, without gravity and without contacts.
 
-use evenstep::rapier::math::Vector;
+use evenstep::rapier::math::{AngVector, Vector};
 use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
 
-/// Half the extents of every body, in metres.
-pub const HALF_EXTENTS: Vector = Vector::new(0.5, 0.3, 0.2);
+use crate::dim;
 
 /// From one body to the next, in metres: more than two of them reach.
 const SPACING: f32 = 4.0;
@@ -26,7 +25,7 @@ pub struct Body {
     /// Metres a second. The same for all that move, so that none meets another.
     pub linvel: Vector,
     /// Radians a second.
-    pub angvel: Vector,
+    pub angvel: AngVector,
     /// Whether it moves, and is never to sleep.
     pub moves: bool,
 }
@@ -46,17 +45,19 @@ impl Scene {
 
     /// The bodies, first those that move.
     pub fn bodies(self) -> impl Iterator<Item = Body> {
-        let moving = grid(self.moving).enumerate().map(|(i, at)| Body {
-            at,
-            linvel: Vector::X,
-            angvel: Vector::new(1.0, 2.0 + (i % 7) as f32, 0.5),
-            moves: true,
-        });
+        let moving = dim::grid(self.moving, SPACING)
+            .enumerate()
+            .map(|(i, at)| Body {
+                at,
+                linvel: Vector::X,
+                angvel: dim::spin(2.0 + (i % 7) as f32),
+                moves: true,
+            });
         // Below those that move, which go sideways.
-        let resting = grid(self.resting).map(|at| Body {
-            at: Vector::new(at.x, -SPACING - at.y, at.z),
+        let resting = dim::grid(self.resting, SPACING).map(|at| Body {
+            at: at.with_y(-SPACING - at.y),
             linvel: Vector::ZERO,
-            angvel: Vector::ZERO,
+            angvel: AngVector::default(),
             moves: false,
         });
         moving.chain(resting)
@@ -71,15 +72,6 @@ impl Body {
             .linvel(self.linvel)
             .angvel(self.angvel)
             .can_sleep(!self.moves);
-        let [x, y, z] = HALF_EXTENTS.to_array();
-        (body, ColliderBuilder::cuboid(x, y, z))
+        (body, dim::collider())
     }
-}
-
-/// The first `count` points of a cube of points.
-fn grid(count: usize) -> impl Iterator<Item = Vector> {
-    let side = (1..).find(|side| side * side * side >= count).unwrap_or(1);
-    (0..count).map(move |i| {
-        Vector::from([i % side, i / side % side, i / side / side].map(|n| SPACING * n as f32))
-    })
 }

@@ -1,7 +1,7 @@
 //! The golden values and the start of threads as a program: it panics if a bit differs, or if a thread starts where there
 //! are none.
 
-#[path = "../../golden.rs"]
+#[path = "../../golden/main.rs"]
 mod golden;
 
 use evenstep::threads::{Overlap, Runner, RunnerSettings};

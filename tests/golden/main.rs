@@ -1,20 +1,27 @@
-//! The bits of many scenes, as they are on every platform: states, shown poses and saved bytes, against `golden.csv`.
+//! The bits of many scenes, as they are on every platform: states, shown poses and saved bytes, against `3d.csv` or `2d.csv`.
 //!
 //! After a change that is meant to change bits (another version of Rapier), write the file anew and say so in the
-//! changelog: `GOLDEN=write cargo test --all-features --test golden`.
+//! changelog: `GOLDEN=write cargo test --workspace --all-features --test golden`.
 //!
 //! The float functions are those of `portable_math`: without it, scenes with inertia that takes an eigenvalue differ.
 #![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 
+// What differs between two dimensions and three.
+#[cfg_attr(dim2, path = "dim2.rs")]
+#[cfg_attr(not(dim2), path = "dim3.rs")]
+mod dim;
+#[path = "../scenes/mod.rs"]
 mod scenes;
 
 use std::hash::Hasher;
-use std::path::Path;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, Rate, Simulation, Smoothing, Step};
 use scenes::everything::Everything;
+use scenes::testing::{
+    ball_joint, cloth, cuboid, rotation_numbers, soft_cube, spin, translation, vector,
+};
 use scenes::{MS, ball, pile, sleepers, space, with_floor};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
@@ -51,7 +58,7 @@ impl Hashes {
         for (key, pose) in simulation.moved() {
             let key = format!("{key:?}");
             self.shown.write(key.as_bytes());
-            let (at, turned) = (pose.translation.to_array(), pose.rotation.to_array());
+            let (at, turned) = (pose.translation.to_array(), rotation_numbers(pose.rotation));
             for number in at.into_iter().chain(turned) {
                 self.shown.write(&number.to_bits().to_le_bytes());
             }
@@ -90,85 +97,11 @@ fn play(name: &str, (mut simulation, keys): (Simulation, Vec<BodyKey>), script: 
 }
 
 fn dynamic(x: f32, y: f32, z: f32) -> RigidBodyBuilder {
-    RigidBodyBuilder::dynamic().translation(Vector::new(x, y, z))
+    RigidBodyBuilder::dynamic().translation(vector(x, y, z))
 }
 
 fn floor() -> Simulation {
     with_floor(Rate::hz(60).unwrap())
-}
-
-/// A heap of all shapes whose inertia has a closed form.
-fn shapes() -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = floor();
-    let keys = (0..40u8).map(|i| {
-        let shape = match i % 5 {
-            0 => ColliderBuilder::ball(0.4),
-            1 => ColliderBuilder::cuboid(0.5, 0.3, 0.2),
-            2 => ColliderBuilder::capsule_y(0.3, 0.2),
-            3 => ColliderBuilder::cylinder(0.3, 0.3),
-            _ => ColliderBuilder::cone(0.4, 0.3),
-        };
-        let at = [i % 3, i, i % 4].map(f32::from);
-        let body = dynamic(0.3 * at[0], 1.0 + 0.8 * at[1], 0.2 * at[2]);
-        simulation.insert(body.rotation(Vector::new(at[0], 0.3, at[2])), shape)
-    });
-    let keys = keys.collect();
-    (simulation, keys)
-}
-
-/// A heap of shapes whose principal axes take the eigenvalues of a matrix, and of bodies with several colliders, on
-/// meshes.
-fn compounds() -> (Simulation, Vec<BodyKey>) {
-    let mut simulation = Simulation::default();
-    let heights = Array2::new(
-        8,
-        8,
-        (0..64u8).map(|i| f32::from(i * 3 % 5) * 0.1).collect(),
-    );
-    let ground = ColliderBuilder::heightfield(heights, Vector::new(12.0, 1.0, 12.0));
-    simulation.insert(RigidBodyBuilder::fixed(), ground);
-    let points = [
-        Vector::new(0.3, 0.0, 0.1),
-        Vector::new(-0.4, 0.1, 0.0),
-        Vector::new(0.0, 0.5, 0.2),
-        Vector::new(0.1, -0.3, 0.3),
-        Vector::new(0.2, 0.1, -0.6),
-    ];
-    let keys = (0..48u8).map(|i| {
-        let long = 0.1 + 0.01 * f32::from(i);
-        let arm = Pose::new(Vector::new(0.3, 0.1, -0.2), Vector::new(0.5, long, 0.9));
-        let shape = match i % 6 {
-            0 => {
-                let parts = vec![
-                    (Pose::IDENTITY, SharedShape::cuboid(0.3, long, 0.2)),
-                    (arm, SharedShape::capsule_y(0.3, 0.1)),
-                ];
-                ColliderBuilder::compound(parts)
-            }
-            1 => ColliderBuilder::convex_hull(&points.map(|point| point * (0.8 + long))).unwrap(),
-            2 => ColliderBuilder::round_convex_hull(&points, 0.1 * long).unwrap(),
-            3 => {
-                let faces = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
-                let corners = points[..4].iter().map(|point| *point * (1.0 + long));
-                ColliderBuilder::trimesh(corners.collect(), faces).unwrap()
-            }
-            4 => {
-                let filled = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]].map(IVector::from_array);
-                ColliderBuilder::voxels(Vector::splat(0.1 + 0.3 * long), &filled)
-            }
-            _ => ColliderBuilder::cuboid(0.3, long, 0.1),
-        };
-        let at = [i % 3, i, i % 4].map(f32::from);
-        let body = dynamic(0.6 * at[0], 1.5 + 0.5 * at[1], 0.5 * at[2]).ccd_enabled(i % 7 == 0);
-        let key = simulation.insert(body.angvel(Vector::new(at[0], 2.0, at[2])), shape);
-        if i % 6 == 5 {
-            let second = ColliderBuilder::capsule_z(0.2, 0.1).position(arm);
-            simulation.insert_collider(key, second).unwrap();
-        }
-        key
-    });
-    let keys = keys.collect();
-    (simulation, keys)
 }
 
 fn join(
@@ -191,18 +124,13 @@ fn limits(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let mut keys = Vec::new();
     for x in [0.0, 3.0, 6.0] {
-        let hook = RigidBodyBuilder::fixed().translation(Vector::new(x, 4.0, 0.0));
+        let hook = RigidBodyBuilder::fixed().translation(vector(x, 4.0, 0.0));
         let mut above = simulation.insert_body(hook);
         for i in 0..5u8 {
-            let body = dynamic(x, 3.7 - 0.6 * f32::from(i), 0.0).linvel(Vector::new(3.0, 0.0, x));
-            let next = simulation.insert(body, ColliderBuilder::cuboid(0.1, 0.25, 0.15));
+            let body = dynamic(x, 3.7 - 0.6 * f32::from(i), 0.0).linvel(vector(3.0, 0.0, x));
+            let next = simulation.insert(body, cuboid(0.1, 0.25, 0.15));
             let ends = [above, next].map(|key| simulation.handle(key).unwrap());
-            let joint = SphericalJointBuilder::new()
-                .local_anchor1(Vector::Y * -0.3)
-                .local_anchor2(Vector::Y * 0.3)
-                .limits(JointAxis::AngX, [-0.4, 0.1 + 0.1 * x])
-                .limits(JointAxis::AngZ, [-0.2, 0.7])
-                .motor_position(JointAxis::AngY, 0.8, 20.0, 1.0);
+            let joint = dim::limited_joint(Vector::Y * -0.3, Vector::Y * 0.3, 0.1 + 0.1 * x);
             join(&mut simulation, ends, joint, is_multibody);
             keys.push(next);
             above = next;
@@ -214,14 +142,8 @@ fn limits(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
 /// Soft bodies, and what falls on them.
 fn soft_bodies() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
-    let cloth = SoftBodyBuilder::cloth(
-        Vector::new(-2.0, 3.0, -2.0),
-        Vector::X * 0.4,
-        Vector::Z * 0.4,
-        11,
-        11,
-    );
-    let cushion = SoftBodyBuilder::cuboid(Vector::new(6.0, 0.6, 0.0), Vector::splat(0.5), 4, 4, 4);
+    let cloth = cloth(vector(-2.0, 3.0, -2.0), 0.4, 11);
+    let cushion = soft_cube(vector(6.0, 0.6, 0.0), 0.5, 4);
     for soft_body in [cloth, cushion] {
         simulation.physics_mut().insert_soft_body(soft_body);
     }
@@ -237,9 +159,7 @@ fn chain(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
     for i in 1..8u8 {
         let next = simulation.insert(dynamic(f32::from(i), 8.0, 0.0), ball());
         let ends = [keys[keys.len() - 1], next].map(|key| simulation.handle(key).unwrap());
-        let joint = SphericalJointBuilder::new()
-            .local_anchor1(Vector::X * 0.5)
-            .local_anchor2(Vector::X * -0.5);
+        let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
         join(&mut simulation, ends, joint, is_multibody);
         keys.push(next);
     }
@@ -250,12 +170,9 @@ fn chain(is_multibody: bool) -> (Simulation, Vec<BodyKey>) {
 fn motor() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let post = simulation.insert_body(RigidBodyBuilder::fixed().translation(Vector::Y));
-    let door = simulation.insert(
-        dynamic(1.0, 1.0, 0.0),
-        ColliderBuilder::cuboid(0.9, 0.8, 0.1),
-    );
+    let door = simulation.insert(dynamic(1.0, 1.0, 0.0), cuboid(0.9, 0.8, 0.1));
     let ends = [post, door].map(|key| simulation.handle(key).unwrap());
-    let hinge = RevoluteJointBuilder::new(Vector::Y)
+    let hinge = dim::door_hinge()
         .local_anchor2(Vector::X * -1.0)
         .motor_velocity(2.0, 0.5);
     let physics = simulation.physics_mut_except_bodies();
@@ -268,7 +185,7 @@ fn bullets() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     simulation.insert(
         RigidBodyBuilder::fixed().translation(Vector::Y * 2.0),
-        ColliderBuilder::cuboid(0.02, 4.0, 4.0),
+        cuboid(0.02, 4.0, 4.0),
     );
     let bullet = dynamic(-20.0, 2.0, 0.0).ccd_enabled(true);
     let keys = vec![simulation.insert(bullet, ball())];
@@ -279,15 +196,15 @@ fn generators() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let all = [
         ForceGenerator::Wind {
-            velocity: Vector::new(3.0, 0.0, -1.0),
+            velocity: vector(3.0, 0.0, -1.0),
             drag: 0.4,
         },
         ForceGenerator::Thrust {
             force: Vector::Y * 12.0,
-            point: Vector::new(0.1, -0.2, 0.0),
+            point: vector(0.1, -0.2, 0.0),
         },
         ForceGenerator::Spring {
-            anchor: Vector::new(2.0, 5.0, 1.0),
+            anchor: vector(2.0, 5.0, 1.0),
             point: Vector::X * 0.2,
             rest_length: 1.5,
             stiffness: 30.0,
@@ -300,8 +217,8 @@ fn generators() -> (Simulation, Vec<BodyKey>) {
     ];
     let mut keys = Vec::new();
     for (x, generator) in [0.0, 2.0, 4.0, 6.0].into_iter().zip(all) {
-        let body = dynamic(x, 3.0, 0.0).angvel(Vector::new(1.0, 5.0, 0.3));
-        let key = simulation.insert(body, ColliderBuilder::cuboid(0.4, 0.2, 0.3));
+        let body = dynamic(x, 3.0, 0.0).angvel(spin(1.0, 5.0, 0.3));
+        let key = simulation.insert(body, cuboid(0.4, 0.2, 0.3));
         simulation.insert_force_generator(key, generator).unwrap();
         keys.push(key);
     }
@@ -312,11 +229,10 @@ fn lifts() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = floor();
     let mut keys = Vec::new();
     for (x, smoothing) in [(0.0, Smoothing::Interpolate), (5.0, Smoothing::Hermite)] {
-        let lift =
-            RigidBodyBuilder::kinematic_position_based().translation(Vector::new(x, 1.0, 0.0));
-        let key = simulation.insert(lift, ColliderBuilder::cuboid(1.0, 0.1, 1.0));
+        let lift = RigidBodyBuilder::kinematic_position_based().translation(vector(x, 1.0, 0.0));
+        let key = simulation.insert(lift, cuboid(1.0, 0.1, 1.0));
         simulation.set_body_smoothing(key, Some(smoothing)).unwrap();
-        simulation.insert(dynamic(x, 2.0, 0.0), ColliderBuilder::cuboid(0.3, 0.3, 0.3));
+        simulation.insert(dynamic(x, 2.0, 0.0), cuboid(0.3, 0.3, 0.3));
         keys.push(key);
     }
     (simulation, keys)
@@ -334,8 +250,8 @@ fn flyers() -> (Simulation, Vec<BodyKey>) {
     for (y, smoothing) in [0.0, 3.0, 6.0, 9.0].into_iter().zip(all) {
         let body = dynamic(0.0, y, 0.0)
             .linvel(Vector::X)
-            .angvel(Vector::new(0.3, 9.0, 2.0));
-        let collider = ColliderBuilder::cuboid(0.5, 0.2, 0.1).translation(Vector::X * 0.3);
+            .angvel(spin(0.3, 9.0, 2.0));
+        let collider = cuboid(0.5, 0.2, 0.1).translation(Vector::X * 0.3);
         let key = simulation.insert(body, collider);
         simulation.set_body_smoothing(key, Some(smoothing)).unwrap();
         keys.push(key);
@@ -365,7 +281,7 @@ fn rollbacks() -> Golden {
         if step.tick % 20 == 9 {
             let key = keys[(step.tick as usize + usize::from(late)) % keys.len()];
             simulation
-                .apply_impulse(key, Vector::new(0.4, 3.0, 0.1))
+                .apply_impulse(key, vector(0.4, 3.0, 0.1))
                 .unwrap();
         }
     };
@@ -398,8 +314,8 @@ fn everything() -> Golden {
 
 fn all() -> Vec<Golden> {
     vec![
-        play("shapes", shapes(), nothing),
-        play("compounds", compounds(), nothing),
+        play("shapes", dim::shapes(), nothing),
+        play("compounds", dim::compounds(), nothing),
         play("limits", limits(false), nothing),
         play("limits of a multibody", limits(true), nothing),
         play("soft bodies", soft_bodies(), nothing),
@@ -416,9 +332,9 @@ fn all() -> Vec<Golden> {
             {
                 match step.tick / 9 % 5 {
                     0 => body.set_linvel(nan, true),
-                    1 => body.set_angvel(nan, true),
+                    1 => body.set_angvel(dim::torque(nan), true),
                     2 => body.add_force(nan, true),
-                    3 => body.apply_torque_impulse(nan, true),
+                    3 => body.apply_torque_impulse(dim::torque(nan), true),
                     _ => body.set_translation(nan, true),
                 }
             }
@@ -428,9 +344,9 @@ fn all() -> Vec<Golden> {
         play("motor", motor(), nothing),
         play("bullets", bullets(), |simulation, keys, step| {
             if step.tick.is_multiple_of(40) {
-                let start = Pose::translation(-20.0, 2.0, 0.0);
+                let start = translation(-20.0, 2.0, 0.0);
                 simulation.teleport(keys[0], start).unwrap();
-                let speed = Vector::new(300.0, 0.0, step.tick as f32 / 100.0);
+                let speed = vector(300.0, 0.0, step.tick as f32 / 100.0);
                 simulation
                     .body_mut(keys[0])
                     .unwrap()
@@ -442,7 +358,7 @@ fn all() -> Vec<Golden> {
             if step.tick.is_multiple_of(60) {
                 let height = 1.0 + (step.tick / 60 % 3) as f32;
                 for (key, x) in keys.iter().zip([0.0, 5.0]) {
-                    let there = Pose::translation(x, height, 0.0);
+                    let there = translation(x, height, 0.0);
                     let time = step.time + MS(700);
                     simulation.set_kinematic_target(*key, there, time).unwrap();
                 }
@@ -451,9 +367,7 @@ fn all() -> Vec<Golden> {
         play("flyers", flyers(), |simulation, keys, step| {
             // A portal, which turns by a quarter.
             if step.tick % 50 == 49 {
-                let half = std::f32::consts::FRAC_1_SQRT_2;
-                let turn = Rotation::from_xyzw(0.0, half, 0.0, half);
-                let by = Pose::from_parts(Vector::new(1.0, 0.0, 2.0), turn);
+                let by = Pose::from_parts(vector(1.0, 0.0, 2.0), dim::quarter_turn());
                 simulation
                     .teleport_by(keys[step.tick as usize % 4], by)
                     .unwrap();
@@ -463,7 +377,7 @@ fn all() -> Vec<Golden> {
             if step.tick % 70 == 10 {
                 let key = keys[step.tick as usize % keys.len()];
                 simulation
-                    .apply_impulse(key, Vector::new(0.8, 2.0, 0.3))
+                    .apply_impulse(key, vector(0.8, 2.0, 0.3))
                     .unwrap();
             }
         }),
@@ -495,22 +409,20 @@ fn all() -> Vec<Golden> {
 pub fn compare() {
     let found = all();
     if std::env::var("GOLDEN").is_ok_and(|value| value == "write") {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.csv");
-        let mut file = csv::Writer::from_path(&path).unwrap();
+        let mut file = csv::Writer::from_path(dim::FILE).unwrap();
         for golden in &found {
             file.serialize(golden).unwrap();
         }
         file.flush().unwrap();
         return;
     }
-    let expected: Result<Vec<Golden>, _> =
-        csv::Reader::from_reader(&include_bytes!("golden.csv")[..])
-            .deserialize()
-            .collect();
+    let expected: Result<Vec<Golden>, _> = csv::Reader::from_reader(dim::EXPECTED)
+        .deserialize()
+        .collect();
     assert_eq!(found, expected.unwrap());
     // Of all machines that agree in the above.
     let fingerprint = evenstep::fingerprint();
-    assert_eq!(fingerprint, 0x9749_211f_ce05_1a09);
+    assert_eq!(fingerprint, dim::FINGERPRINT);
     let bytes = piled().0.save().expect("it can be saved");
     assert_eq!(evenstep::fingerprint_of(&bytes), Ok(fingerprint));
 }
