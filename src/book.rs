@@ -12,7 +12,7 @@ struct Poses;
 #[doc = include_str!("../docs/book/src/input.md")]
 struct Input;
 
-#[cfg(feature = "hecs")]
+#[cfg(all(feature = "hecs", feature = "serde"))]
 #[doc = include_str!("../docs/book/src/ecs.md")]
 struct Ecs;
 
@@ -27,6 +27,9 @@ struct Events;
 
 #[doc = include_str!("../docs/book/src/characters.md")]
 struct Characters;
+
+#[doc = include_str!("../docs/book/src/recipes.md")]
+struct Recipes;
 
 #[doc = include_str!("../docs/book/src/vehicles.md")]
 struct Vehicles;

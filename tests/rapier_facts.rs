@@ -106,3 +106,38 @@ fn a_body_has_the_handles_of_its_colliders() {
     let collider = simulation.body(key).unwrap().colliders()[0];
     assert_eq!(simulation.key_of_collider(collider), Some(key));
 }
+
+/// The least and the greatest ratio of the force that a joint's impulses say to the force that the motion of a bar says,
+/// which hangs by that joint: from its end, which is at `offset` from its middle.
+fn measured_force(offset: Vector) -> [f32; 2] {
+    let mut world = PhysicsWorld::new();
+    let post = world.insert_body(RigidBodyBuilder::fixed());
+    let bar = RigidBodyBuilder::dynamic().translation(-offset);
+    let (bar, _) = world.insert(bar, ColliderBuilder::cuboid(0.9, 0.1, 0.2).mass(10.0));
+    let joint = SphericalJointBuilder::new().local_anchor2(offset);
+    let joint = world.insert_impulse_joint(post, bar, joint);
+    let parameters = world.integration_parameters;
+    let substep = parameters.dt / parameters.num_solver_iterations as f32;
+    let mut last = Vector::ZERO;
+    let ratios = (0..240).map(|_| {
+        world.step();
+        let [x, y, z, ..] = world.impulse_joints.get(joint).unwrap().impulses;
+        let velocity = world.bodies[bar].linvel();
+        let acceleration = (velocity - last) / parameters.dt - world.gravity;
+        last = velocity;
+        Vector::new(x, y, z).length() / substep / (10.0 * acceleration).length()
+    });
+    ratios.fold([f32::MAX, 0.0], |[least, most], ratio| {
+        [least.min(ratio), most.max(ratio)]
+    })
+}
+
+/// Rapier makes the rows of a joint orthogonal, so a pull across them is in none of them alone.
+#[test]
+fn the_impulses_of_a_joint_are_its_force_only_for_a_straight_pull() {
+    let [least, most] = measured_force(Vector::Y);
+    assert!(least > 0.99 && most < 1.01, "{least} to {most}");
+    let [least, most] = measured_force(Vector::new(-1.2, 0.7, -0.5));
+    assert!(least < 0.4, "{least}");
+    assert!(most < 1.01, "{most}");
+}
