@@ -121,8 +121,9 @@ pub enum LoadError {
 /// Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any feature:
 /// - a cluster with a [shape-matching target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target)
 ///   that moves: where it was in the step before;
-/// - two meshes that [overlap](crate::rapier::dynamics::SoftBody::volume_contacts), or a mesh that crosses itself or
-///   another one: the impulses and the progress of what pushes them apart;
+/// - a mesh that [overlaps](crate::rapier::dynamics::SoftBody::volume_contacts) with another one or with a rigid
+///   collider, or that crosses itself or another one: the impulses and the progress of what pushes them apart;
+/// - vertices of a mesh that push against a convex collider: the impulses of the contacts that Rapier predicts for them;
 /// - a closed mesh that is turned inside out: that it is;
 /// - a body that is being deformed for good, by plastic flow: that it must not fall asleep, and that its shape at rest
 ///   is to be fitted.

@@ -4,8 +4,10 @@ use RigidBodyType::{Dynamic, Fixed};
 use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::dim::{FIXED_AT, door_hinge, impulse, loose, shape};
 use crate::game::Scene;
-use crate::parts::{at, floor, shape, wave};
+use crate::parts::{at, floor, wave};
+use crate::scenes::testing::{ball_joint, cuboid, hinge, spaced, vector};
 use crate::world::{Events, World};
 
 /// A chain that breaks, a row of other joints, and an arm of a multibody, with motors and limits.
@@ -22,10 +24,11 @@ const STRENGTH: f32 = 0.2;
 
 /// Bars in a row behind a fixed one, each with the joint to the one before it.
 fn row(world: &mut dyn World, z: f32, count: u8) -> Vec<[RigidBodyHandle; 2]> {
-    let bar = || ColliderBuilder::cuboid(0.4, 0.1, 0.3);
-    let mut last = world.insert(at(Fixed, 0.0, 4.0, z), bar());
+    let bar = || cuboid(0.4, 0.1, 0.3);
+    let place = |kind, x| RigidBodyBuilder::new(kind).translation(spaced(x, 4.0, z));
+    let mut last = world.insert(place(Fixed, 0.0), bar());
     let link = |i| {
-        let next = world.insert(at(Dynamic, f32::from(i), 4.0, z), bar());
+        let next = world.insert(place(Dynamic, f32::from(i)), bar());
         [std::mem::replace(&mut last, next), next]
     };
     (1..=count).map(link).collect()
@@ -41,14 +44,13 @@ fn between(joint: impl Into<GenericJoint>) -> GenericJoint {
 impl Scene for Machines {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
-        let ball = between(SphericalJointBuilder::new());
-        let elbow = RevoluteJointBuilder::new(Vector::Z).limits([-0.6, 0.9]);
+        let ball = between(ball_joint(Vector::ZERO, Vector::ZERO));
+        let elbow = hinge().limits([-0.6, 0.9]);
         let elbow = between(elbow.motor_position(0.3, 40.0, 4.0));
         let piston = PrismaticJointBuilder::new(Vector::X).limits([0.2, 0.8]);
         let piston = between(piston.motor_velocity(0.5, 8.0).motor_max_force(20.0));
-        let door = between(RevoluteJointBuilder::new(Vector::Y).motor_velocity(0.0, 2.0));
-        let loose = GenericJointBuilder::new(JointAxesMask::LIN_Y | JointAxesMask::ANG_X);
-        let loose = between(loose.limits(JointAxis::LinX, [0.5, 1.5]));
+        let door = between(door_hinge().motor_velocity(0.0, 2.0));
+        let loose = between(loose([0.5, 1.5]));
         let rope = RopeJointBuilder::new(1.2).into();
         let spring = SpringJointBuilder::new(0.8, 60.0, 1.0).into();
         let [chain, others, arm] = [(0.0, 6), (3.0, 4), (6.0, 4)].map(|(z, n)| row(world, z, n));
@@ -87,7 +89,7 @@ impl Scene for Machines {
             joint.set_motor_position(JointAxis::AngX, wave(tick, 50), 40.0, 4.0);
         }
         if tick % 60 == 40 {
-            let place = Vector::new(3.0, 6.0, 0.0);
+            let place = vector(3.0, 6.0, 0.0);
             world.body(self.load).set_translation(place, true);
         }
     }
@@ -95,8 +97,7 @@ impl Scene for Machines {
     fn after_step(&mut self, world: &mut dyn World, _: &Events) {
         let joints = &world.physics().impulse_joints;
         let is_broken = |joint: &ImpulseJointHandle| {
-            let [x, y, z, ..] = joints.get(*joint).expect("it holds").impulses;
-            Vector::new(x, y, z).length() > STRENGTH
+            impulse(joints.get(*joint).expect("it holds")).length() > STRENGTH
         };
         if let Some(number) = self.chain.iter().position(is_broken) {
             let joint = self.chain.remove(number);
@@ -130,7 +131,7 @@ impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
             world.insert(body, ColliderBuilder::ball(0.4))
         });
         for ends in links.windows(2) {
-            let joint = between(SphericalJointBuilder::new());
+            let joint = between(ball_joint(Vector::ZERO, Vector::ZERO));
             (world.except_bodies()).insert_impulse_joint(ends[0], ends[1], joint);
         }
         let (chain, input) = (links.into(), 0.0);
@@ -145,10 +146,8 @@ impl<const SLEEPS: bool, const ANEW: bool> Scene for Stop<SLEEPS, ANEW> {
         }
         let [first, middle, last] = [0, 1, 2].map(|i| self.chain[i]);
         match (tick, SLEEPS) {
-            (3, false) => world
-                .body(last)
-                .set_linvel(Vector::new(-3.0, 9.0, 5.0), true),
-            (15, false) => world.body(first).set_body_type(Fixed, true),
+            (3, false) => world.body(last).set_linvel(vector(-3.0, 9.0, 5.0), true),
+            (FIXED_AT, false) => world.body(first).set_body_type(Fixed, true),
             (20, true) => world.body(middle).sleep(),
             _ => (),
         }

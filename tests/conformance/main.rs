@@ -2,6 +2,10 @@
 //! bare Rapier makes it.
 #![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
 
+// What differs between two dimensions and three.
+#[cfg_attr(dim2, path = "dim2.rs")]
+#[cfg_attr(not(dim2), path = "dim3.rs")]
+mod dim;
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
@@ -19,6 +23,8 @@ mod joints;
 mod removals;
 mod rigid;
 mod soft;
+#[cfg(not(dim2))]
+mod vehicles;
 
 use game::{Difference, Game, STEPS, Scene, bare, input};
 use ways::ways;
@@ -68,11 +74,6 @@ fn removals_in_hooks() {
 #[test]
 fn terrain_and_bullets() {
     conforms::<rigid::Terrain>();
-}
-
-#[test]
-fn vehicles() {
-    conforms::<control::Drive>();
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::dim::DEPTH;
 use crate::game::{Filters, Scene};
 use crate::parts::{at, floor, heap};
+use crate::scenes::testing::{ball_joint, cuboid, on_ground, spaced, vector};
 use crate::world::{Events, World};
 
 /// Tiles, joints and what touches something are removed; contacts are left out and changed.
@@ -48,19 +50,21 @@ impl PhysicsHooks for Contacts {
 impl Scene for Removals {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
+        let aside = spaced(0.0, 0.0, 6.0);
         for (user_data, y) in [(BELT, 0.2), (PLATE, 1.7)] {
-            let slab = ColliderBuilder::cuboid(3.0, 0.05, 3.0).user_data(user_data);
+            let slab = cuboid(3.0, 0.05, 3.0).user_data(user_data);
             let slab = slab.active_hooks(ActiveHooks::MODIFY_SOLVER_CONTACTS);
-            world.insert(at(RigidBodyType::Fixed, 0.0, y, 6.0), slab);
+            let place = RigidBodyBuilder::fixed().translation(aside + Vector::Y * y);
+            world.insert(place, slab);
         }
-        let tiles = (0..12u8).map(|i| {
-            let [x, z] = [i % 4, i / 4].map(f32::from);
-            let tile = ColliderBuilder::cuboid(0.5, 0.1, 0.5);
+        let tiles = (0..12).map(|i| {
+            let [x, z] = on_ground(i, 4);
+            let tile = cuboid(0.5, 0.1, 0.5);
             world.insert(at(RigidBodyType::Fixed, x, 1.0, z), tile)
         });
         let tiles = tiles.collect();
-        let mut fallers = heap(world, Vector::new(0.0, 2.0, 0.5), 4, 16);
-        fallers.extend(heap(world, Vector::new(-2.0, 0.8, 5.0), 4, 8));
+        let mut fallers = heap(world, vector(0.0, 2.0, 0.5), 4, 16);
+        fallers.extend(heap(world, aside + vector(-2.0, 0.8, -1.0), 4, 8));
         let physics = world.all();
         for (number, handle) in fallers.iter().enumerate() {
             let body = &mut physics.bodies[*handle];
@@ -70,7 +74,7 @@ impl Scene for Removals {
             collider.set_active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
             collider.set_active_events(ActiveEvents::all());
         }
-        let joint = SphericalJointBuilder::new().local_anchor1(Vector::X * 0.9);
+        let joint = ball_joint(Vector::X * 0.9, Vector::ZERO);
         let chain = fallers[..4].windows(2);
         let chain = chain.map(|ends| physics.insert_impulse_joint(ends[0], ends[1], joint));
         let chain = chain.collect();
@@ -81,7 +85,7 @@ impl Scene for Removals {
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
-        world.except_bodies().gravity.z = input;
+        world.except_bodies().gravity[DEPTH] = input;
         if tick % 12 == 5
             && let Some(tile) = self.tiles.pop()
         {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use RigidBodyType::{Dynamic, Fixed, KinematicPositionBased, KinematicVelocityBased};
-use evenstep::rapier::parry::utils::Array2;
 use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::dim::{block, blocks, hills, shape};
 use crate::game::Scene;
-use crate::parts::{at, floor, heap, shape, wave};
+use crate::parts::{at, floor, heap, wave};
+use crate::scenes::testing::{cuboid, spaced, spin, translation, vector};
 use crate::world::{Events, World};
 
 /// Everything through `physics_mut`: spawn, removal, edits of bodies, colliders, gravity and parameters.
@@ -21,7 +22,7 @@ pub struct Edits {
 impl Scene for Edits {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
-        let wall = ColliderBuilder::cuboid(0.2, 1.0, 4.0);
+        let wall = cuboid(0.2, 1.0, 4.0);
         Self {
             bodies: VecDeque::new(),
             wall: world.all().insert_collider(wall, None),
@@ -31,7 +32,7 @@ impl Scene for Edits {
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
         let physics = world.all();
         physics.gravity.x = 2.0 * input;
-        let place = Pose::translation(3.0 + wave(tick, 80), 1.0, 0.0);
+        let place = translation(3.0 + wave(tick, 80), 1.0, 0.0);
         physics.colliders[self.wall].set_position(place);
         if tick.is_multiple_of(4) {
             let body = at(Dynamic, wave(tick, 28), 2.5, 0.5 * wave(tick, 44));
@@ -46,9 +47,10 @@ impl Scene for Edits {
         let chosen = self.bodies[tick as usize * 7 % self.bodies.len()];
         let body = &mut physics.bodies[chosen];
         let collider = body.colliders()[0];
+        let push = 0.1 * input;
         match tick % 16 {
-            1 => body.set_linvel(Vector::new(input, 3.0, 0.0), true),
-            2 => body.apply_torque_impulse(Vector::splat(0.1 * input), true),
+            1 => body.set_linvel(vector(input, 3.0, 0.0), true),
+            2 => body.apply_torque_impulse(spin(push, push, push), true),
             3 => body.set_additional_mass(2.0, true),
             5 => body.set_body_type(Fixed, true),
             6 => body.set_enabled(!body.is_enabled()),
@@ -83,8 +85,8 @@ impl Scene for Zones {
     fn build(world: &mut dyn World) -> Self {
         floor(world);
         let lift = at(KinematicPositionBased, 0.0, 0.2, 0.0);
-        let lift = world.insert(lift, ColliderBuilder::cuboid(1.5, 0.1, 1.5));
-        let zone = ColliderBuilder::cuboid(1.0, 0.3, 1.0)
+        let lift = world.insert(lift, cuboid(1.5, 0.1, 1.5));
+        let zone = cuboid(1.0, 0.3, 1.0)
             .translation(Vector::Y * 1.5)
             .sensor(true)
             .active_events(ActiveEvents::COLLISION_EVENTS)
@@ -92,8 +94,8 @@ impl Scene for Zones {
         world.all().insert_collider(zone.clone(), Some(lift));
         world.insert(at(Fixed, 2.5, -1.0, 0.0), zone);
         let paddle = at(KinematicVelocityBased, 0.0, 0.4, 0.0);
-        let paddle = world.insert(paddle, ColliderBuilder::cuboid(5.0, 0.2, 0.1));
-        heap(world, Vector::new(-1.0, 1.0, -0.5), 3, 15);
+        let paddle = world.insert(paddle, cuboid(5.0, 0.2, 0.1));
+        heap(world, vector(-1.0, 1.0, -0.5), 3, 15);
         Self {
             lift,
             paddle,
@@ -102,9 +104,9 @@ impl Scene for Zones {
     }
 
     fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32) {
-        let place = Vector::new(0.0, 1.2 + wave(tick, 70), 0.5 * input);
+        let place = vector(0.0, 1.2 + wave(tick, 70), 0.5 * input);
         world.body(self.lift).set_next_kinematic_translation(place);
-        let turn = Vector::Y * 4.0 * input;
+        let turn = spin(0.0, 4.0 * input, 0.0);
         world.body(self.paddle).set_angvel(turn, true);
     }
 
@@ -141,22 +143,16 @@ pub struct Terrain {
 
 impl Scene for Terrain {
     fn build(world: &mut dyn World) -> Self {
-        let height = |i, j| 0.3 * wave(i as u64, 4) + 0.2 * wave(j as u64, 3);
-        let heights = Array2::from_fn(9, 9, height);
-        let hills = ColliderBuilder::heightfield(heights, Vector::new(12.0, 1.0, 12.0));
-        world.insert(at(Fixed, 0.0, 0.0, 0.0), hills);
-        let blocks: Vec<_> = (0..6 * 6 * 2)
-            .map(|i| IVector::new(i % 6, i / 36, i / 6 % 6))
-            .filter(|block| block.y == 0 || (block.x + block.z) % 3 > 0)
-            .collect();
-        let blocks = ColliderBuilder::voxels(Vector::splat(0.5), &blocks);
-        let blocks = blocks.translation(Vector::new(-1.5, 0.6, -1.5));
-        heap(world, Vector::new(-2.0, 2.5, -0.5), 5, 30);
-        let wall = ColliderBuilder::cuboid(0.02, 2.0, 3.0);
+        world.insert(at(Fixed, 0.0, 0.0, 0.0), hills());
+        let blocks = ColliderBuilder::voxels(Vector::splat(0.5), &blocks());
+        let blocks = blocks.translation(vector(-1.5, 0.6, -1.5));
+        heap(world, vector(-2.0, 2.5, -0.5), 5, 30);
+        let wall = cuboid(0.02, 2.0, 3.0);
         world.insert(at(Fixed, -4.0, 0.5, 0.0), wall);
         let bullets = (0..3u8).map(|i| {
             let z = 0.4 * f32::from(i);
-            let bullet = at(Dynamic, -9.0, 1.2, z).ccd_enabled(true);
+            let bullet = RigidBodyBuilder::dynamic().translation(spaced(-9.0, 1.2, z));
+            let bullet = bullet.ccd_enabled(true);
             let ball = ColliderBuilder::ball(0.05).density(20.0);
             world.insert(bullet.soft_ccd_prediction(z), ball)
         });
@@ -172,11 +168,11 @@ impl Scene for Terrain {
         for bullet in self.bullets.iter().filter(|_| tick.is_multiple_of(30)) {
             let bullet = world.body(*bullet);
             let z = bullet.soft_ccd_prediction();
-            bullet.set_translation(Vector::new(-9.0, 1.2, z), true);
-            bullet.set_linvel(Vector::new(120.0, -1.0, 3.0 * input), true);
+            bullet.set_translation(spaced(-9.0, 1.2, z), true);
+            bullet.set_linvel(vector(120.0, -1.0, 3.0 * input), true);
         }
         if tick % 10 == 9 {
-            let block = IVector::new((tick / 10 % 6) as i32, 1, (tick / 20 % 6) as i32);
+            let block = block((tick / 10 % 6) as i32, 1, (tick / 20 % 6) as i32);
             let shape = world.except_bodies().colliders[self.voxels].shape_mut();
             let voxels = shape.as_voxels_mut().expect("they are voxels");
             voxels.set_voxel(block, tick % 20 == 9);

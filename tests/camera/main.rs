@@ -5,10 +5,15 @@
     reason = "a camera's smoothing is drawn: no run depends on it"
 )]
 
+// Looking about in space.
+#[cfg(not(dim2))]
+mod first_person;
+#[path = "../scenes/mod.rs"]
 mod scenes;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, InputQueue, Rate, Simulation, Step};
+use evenstep::{BodyKey, Rate, Simulation};
+use scenes::testing::{cuboid, spin, vector};
 use scenes::{frame_times, space, with_floor};
 use std::time::Duration;
 
@@ -17,7 +22,7 @@ const TOLERANCE: f32 = 1e-4; // metres
 
 /// Frames of 10 to 45 ms, as a game loop on a busy machine had them.
 fn recorded() -> Vec<Duration> {
-    let capture = include_bytes!("../examples/hecs_game/frame-times.csv");
+    let capture = include_bytes!("../../examples/hecs_game/frame-times.csv");
     frame_times::read(&capture[..]).unwrap()
 }
 
@@ -28,8 +33,8 @@ fn cruiser() -> (Simulation, BodyKey) {
     let body = RigidBodyBuilder::dynamic()
         .translation(Vector::X * -80.0)
         .linvel(Vector::X * SPEED)
-        .angvel(Vector::Y * 3.0);
-    let key = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
+        .angvel(spin(0.0, 3.0, 0.0));
+    let key = simulation.insert(body, cuboid(0.5, 0.5, 0.5));
     (simulation, key)
 }
 
@@ -65,7 +70,7 @@ impl Evenness {
 
 /// Where the camera is: at a fixed offset from the place where the target is shown.
 fn fixed_camera(simulation: &Simulation, target: BodyKey) -> Option<Vector> {
-    let offset = Vector::new(-6.0, 2.5, 0.0);
+    let offset = Vector::X * -6.0 + Vector::Y * 2.5;
     Some(simulation.pose(target)?.translation + offset)
 }
 
@@ -147,7 +152,7 @@ fn follow_as_often_written(place: &mut Vector, target: Vector, frame_time: f32, 
 #[test]
 fn a_smooth_camera_trails_by_the_same_distance_in_every_frame() {
     let (mut simulation, target) = cruiser();
-    let start = Vector::new(-1.0, 3.0, 2.0);
+    let start = vector(-1.0, 3.0, 2.0);
     let mut camera = SmoothCamera {
         offset: start,
         target: Vector::X * -80.0,
@@ -207,7 +212,7 @@ fn in_front_of_walls(simulation: &Simulation, target: Vector, camera: Vector) ->
 fn a_camera_stays_on_this_side_of_a_wall() {
     let mut simulation = Simulation::default();
     let wall = RigidBodyBuilder::fixed().translation(Vector::X * -3.1);
-    simulation.insert(wall, ColliderBuilder::cuboid(0.1, 5.0, 5.0));
+    simulation.insert(wall, cuboid(0.1, 5.0, 5.0));
     simulation.advance(Duration::from_millis(17), |_, _| ());
     let far = in_front_of_walls(&simulation, Vector::ZERO, Vector::X * -6.0);
     assert!(far.distance(Vector::X * -2.8) < TOLERANCE, "{far}");
@@ -215,121 +220,17 @@ fn a_camera_stays_on_this_side_of_a_wall() {
     assert_eq!(near, Vector::X * -2.5);
 }
 
-// The first person.
-
-/// Where the player looks, in radians.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Look {
-    yaw: f32,
-    pitch: f32,
-}
-
-impl Look {
-    /// For each mouse event, at once: in the frame, not in the step.
-    fn turn(&mut self, right: f32, down: f32) {
-        const RADIANS_PER_COUNT: f32 = 0.002;
-        const STEEPEST: f32 = 1.5;
-        self.yaw -= right * RADIANS_PER_COUNT;
-        self.pitch = (self.pitch - down * RADIANS_PER_COUNT).clamp(-STEEPEST, STEEPEST);
-    }
-
-    /// The pose of the camera: the interpolated place of the body, and the current look direction.
-    fn eye(&self, simulation: &Simulation, player: BodyKey) -> Option<Pose> {
-        const EYES: f32 = 0.7; // metres above the body's origin
-        let place = simulation.pose(player)?.translation + Vector::Y * EYES;
-        let rotation = Rotation::from_rotation_y(self.yaw) * Rotation::from_rotation_x(self.pitch);
-        Some(Pose::from_parts(place, rotation))
-    }
-}
-
-/// In the hook, before each step: walks where the player looked at that time.
-fn walk(
-    simulation: &mut Simulation,
-    player: BodyKey,
-    looks: &mut InputQueue<f32>,
-    yaw: &mut f32,
-    step: Step,
-) {
-    if let Some(look) = looks.drain(step).last() {
-        *yaw = look.input;
-    }
-    let velocity = Rotation::from_rotation_y(*yaw) * Vector::NEG_Z * SPEED;
-    let body = simulation.body_mut(player).expect("the player is there");
-    body.set_linvel(velocity, true);
-}
-
-/// What a mouse with an event every 8 ms does to the look, and where the player is before step 300.
-fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
-    let mut simulation = space(60);
-    let body = RigidBodyBuilder::dynamic().lock_rotations();
-    let player = simulation.insert(body, ColliderBuilder::capsule_y(0.5, 0.3));
-    let mut looks = InputQueue::new(Delivery::ByTime);
-    let (mut look, mut yaw, mut events) = (Look::default(), 0.0, 0);
-    let mut place = None;
-    for time in frames {
-        let end = simulation.clock().real_time() + time;
-        while Duration::from_millis(8) * (events + 1) < end {
-            events += 1;
-            look.turn(7.0, 0.0);
-            looks.push(Duration::from_millis(8) * events, look.yaw);
-        }
-        simulation.advance(time, |simulation, step| {
-            if step.tick == 300 {
-                place = Some(*simulation.body(player).unwrap().position());
-            }
-            walk(simulation, player, &mut looks, &mut yaw, step);
-        });
-        let eye = look.eye(&simulation, player).unwrap();
-        // No latency: all that the mouse did is in the picture.
-        assert!((look.yaw + 0.014 * events as f32).abs() < 1e-3);
-        assert!(
-            eye.rotation
-                .angle_between(Rotation::from_rotation_y(look.yaw))
-                < 1e-3
-        );
-    }
-    place.unwrap()
-}
-
-#[test]
-fn the_look_has_no_latency_and_the_walk_is_the_same_at_every_frame_rate() {
-    let recorded = turn_about(recorded().into_iter());
-    for hz in [30, 144, 240] {
-        let even = turn_about((0..hz * 6).map(|_| Duration::from_secs(1) / hz));
-        assert_eq!(even, recorded, "{hz} frames a second");
-    }
-}
-
-#[test]
-fn the_eye_moves_evenly() {
-    let mut simulation = space(60);
-    let body = RigidBodyBuilder::dynamic().lock_rotations();
-    let player = simulation.insert(body.linvel(Vector::X * SPEED), ColliderBuilder::ball(0.3));
-    let mut look = Look::default();
-    let mut evenness = Evenness::default();
-    over_the_capture(&mut simulation, |simulation, time| {
-        look.turn(3.0, 1.0);
-        evenness.add(look.eye(simulation, player).unwrap().translation, time);
-    });
-    assert!(evenness.worst < TOLERANCE, "{} m", evenness.worst);
-}
-
 // Attached to bodies.
 
 /// A muzzle, a seat, a lamp: it moves and turns with its body.
 fn muzzle(simulation: &Simulation, tank: BodyKey) -> Option<Vector> {
-    let on_the_body = Vector::new(2.0, 0.5, 0.0); // in the body's own frame
+    let on_the_body = Vector::X * 2.0 + Vector::Y * 0.5; // in the body's own frame
     Some(simulation.pose(tank)? * on_the_body)
 }
 
 /// A name above a body: it moves with it, and does not turn.
 fn name_tag(simulation: &Simulation, player: BodyKey) -> Option<Vector> {
     Some(simulation.pose(player)?.translation + Vector::Y * 2.0)
-}
-
-/// A weapon in the player's hands: attached to the camera and not to the body.
-fn view_model(eye: Pose) -> Pose {
-    eye * Pose::translation(0.2, -0.15, -0.5)
 }
 
 #[test]
@@ -339,11 +240,8 @@ fn what_is_attached_keeps_its_place_in_every_frame() {
     over_the_capture(&mut simulation, |simulation, time| {
         let pose = simulation.pose(body).unwrap();
         let seen = pose.inverse() * muzzle(simulation, body).unwrap();
-        assert!(seen.distance(Vector::new(2.0, 0.5, 0.0)) < TOLERANCE);
+        assert!(seen.distance(vector(2.0, 0.5, 0.0)) < TOLERANCE);
         tag.add(name_tag(simulation, body).unwrap(), time);
-        let eye = Look::default().eye(simulation, body).unwrap();
-        let weapon = (eye.inverse() * view_model(eye)).translation;
-        assert!(weapon.distance(Vector::new(0.2, -0.15, -0.5)) < TOLERANCE);
     });
     assert!(tag.worst < TOLERANCE, "{} m", tag.worst);
 }
