@@ -19,11 +19,9 @@ impl EventHandler for Game {
             .advance(context.time.delta(), |simulation, step| {
                 // Before each step: forces, input, spawn and despawn.
                 if step.tick % 90 == 0 {
-                    let push = Vector::Y * 6.0;
-                    simulation.apply_impulse(body, push).expect("it is there");
-                    simulation
-                        .apply_torque_impulse(body, 0.5)
-                        .expect("it is there");
+                    let pushed = simulation.apply_impulse(body, Vector::Y * 6.0);
+                    let turned = simulation.apply_torque_impulse(body, 0.5);
+                    pushed.and(turned).expect("it is there");
                 }
             });
         Ok(())
@@ -48,7 +46,9 @@ fn main() -> GameResult {
     // 60 steps a second, at any frame rate.
     let mut simulation = Simulation::default();
     simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
-    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
+    // Only up and down: it stays in the picture.
+    let body = body.enabled_translations(false, true);
     let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5));
     let (context, event_loop) = ContextBuilder::new("evenstep and ggez", "evenstep").build()?;
     event::run(context, event_loop, Game { simulation, body })

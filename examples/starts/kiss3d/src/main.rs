@@ -14,7 +14,9 @@ async fn main() {
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(4.0, 0.5, 4.0),
     );
-    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
+    // Only up and down: it stays in the picture.
+    let body = body.enabled_translations(false, true, false);
     let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
 
     let mut window = Window::new("evenstep and kiss3d").await;
@@ -30,11 +32,9 @@ async fn main() {
         simulation.advance(now - last, |simulation, step| {
             // Before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
-                let (push, turn) = (Vector::Y * 6.0, Vector::new(0.1, 0.2, 0.5));
-                simulation.apply_impulse(body, push).expect("it is there");
-                simulation
-                    .apply_torque_impulse(body, turn)
-                    .expect("it is there");
+                let pushed = simulation.apply_impulse(body, Vector::Y * 6.0);
+                let turned = simulation.apply_torque_impulse(body, Vector::ONE * 0.3);
+                pushed.and(turned).expect("it is there");
             }
         });
         last = now;

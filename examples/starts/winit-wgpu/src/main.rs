@@ -39,8 +39,8 @@ impl ApplicationHandler for Game {
                 self.simulation.advance(frame_time, |simulation, step| {
                     // Before each step: forces, input, spawn and despawn.
                     if step.tick % 90 == 0 {
-                        let push = simulation.apply_impulse(body, Vector::Y * 6.0);
-                        push.expect("it is there");
+                        let pushed = simulation.apply_impulse(body, Vector::Y * 6.0);
+                        pushed.expect("it is there");
                     }
                 });
                 // Where it is shown: between two steps.
@@ -57,7 +57,9 @@ fn main() -> Result<(), EventLoopError> {
     // 60 steps a second, at any frame rate.
     let mut simulation = Simulation::default();
     simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
-    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
+    // What `screen.rs` draws does not turn.
+    let body = body.lock_rotations();
     let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5));
     let last = Instant::now();
     EventLoop::new()?.run_app(&mut Game {
