@@ -35,7 +35,7 @@ async fn main() {
         // In metres, with y up.
         set_camera(&Camera2D {
             target: vec2(0.0, 2.0),
-            zoom: vec2(1.0 / 4.0, 1.0 / 3.0),
+            zoom: vec2(1.0 / 4.0, -1.0 / 3.0),
             ..Default::default()
         });
         draw_rectangle(-4.0, -0.5, 8.0, 1.0, DARKGREEN);
