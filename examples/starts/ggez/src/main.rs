@@ -13,17 +13,16 @@ struct Game {
 
 impl EventHandler for Game {
     fn update(&mut self, context: &mut Context) -> GameResult {
-        let body = self.body;
-        // Once a frame, not once a step.
-        self.simulation
-            .advance(context.time.delta(), |simulation, step| {
-                // Before each step: forces, input, spawn and despawn.
-                if step.tick % 90 == 0 {
-                    let pushed = simulation.apply_impulse(body, Vector::Y * 6.0);
-                    let turned = simulation.apply_torque_impulse(body, 0.5);
-                    pushed.and(turned).expect("it is there");
-                }
-            });
+        // Since the last one: ggez calls this once a frame.
+        let frame_time = context.time.delta();
+        self.simulation.advance(frame_time, |simulation, step| {
+            // Before each step: forces, input, spawn and despawn.
+            if step.tick % 90 == 0 {
+                let pushed = simulation.apply_impulse(self.body, Vector::Y * 6.0);
+                let turned = simulation.apply_torque_impulse(self.body, 0.5);
+                pushed.and(turned).expect("it is there");
+            }
+        });
         Ok(())
     }
 

@@ -33,18 +33,18 @@ impl ApplicationHandler for Game {
             WindowEvent::CloseRequested => event_loop.exit(),
             WindowEvent::Resized(size) => screen.resize(size),
             WindowEvent::RedrawRequested => {
-                let (now, body) = (Instant::now(), self.body);
+                let now = Instant::now();
                 let frame_time = now - self.last;
                 self.last = now;
                 self.simulation.advance(frame_time, |simulation, step| {
                     // Before each step: forces, input, spawn and despawn.
                     if step.tick % 90 == 0 {
-                        let pushed = simulation.apply_impulse(body, Vector::Y * 6.0);
+                        let pushed = simulation.apply_impulse(self.body, Vector::Y * 6.0);
                         pushed.expect("it is there");
                     }
                 });
                 // Where it is shown: between two steps.
-                let pose = self.simulation.pose(body).expect("it is there");
+                let pose = self.simulation.pose(self.body).expect("it is there");
                 let [x, y] = pose.translation.to_array();
                 screen.draw(&[[0.0, 0.0, 8.0, 1.0], [x, y, 1.0, 1.0]]);
             }
