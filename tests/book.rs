@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 23] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -20,6 +20,7 @@ const OTHERS: [&str; 22] = [
     "examples/platformer/README.md",
     "examples/platformer2d/README.md",
     "examples/server/README.md",
+    "examples/starts/README.md",
     "examples/stepping_report/README.md",
     "examples/threads_report/README.md",
     "examples/window/README.md",

@@ -1,0 +1,71 @@
+//! A box that jumps, in a window of winit, drawn by wgpu.
+
+// All that is wgpu's: the place for your own renderer.
+mod screen;
+
+use std::time::Instant;
+
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation};
+use screen::Screen;
+use winit::error::EventLoopError;
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::{application::ApplicationHandler, window::WindowId};
+
+struct Game {
+    simulation: Simulation,
+    body: BodyKey,
+    last: Instant,
+    screen: Option<Screen>,
+}
+
+impl ApplicationHandler for Game {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        self.screen = Some(Screen::open(event_loop));
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        let Some(screen) = &mut self.screen else {
+            return;
+        };
+        match event {
+            WindowEvent::CloseRequested => event_loop.exit(),
+            WindowEvent::Resized(size) => screen.resize(size),
+            WindowEvent::RedrawRequested => {
+                let now = Instant::now();
+                let frame_time = now - self.last;
+                self.last = now;
+                self.simulation.advance(frame_time, |simulation, step| {
+                    // Before each step: forces, input, spawn and despawn.
+                    if step.tick % 90 == 0 {
+                        let pushed = simulation.apply_impulse(self.body, Vector::Y * 6.0);
+                        pushed.expect("it is there");
+                    }
+                });
+                // Where it is shown: between two steps.
+                let pose = self.simulation.pose(self.body).expect("it is there");
+                let [x, y] = pose.translation.to_array();
+                screen.draw(&[[0.0, 0.0, 8.0, 1.0], [x, y, 1.0, 1.0]]);
+            }
+            _ => (),
+        }
+    }
+}
+
+fn main() -> Result<(), EventLoopError> {
+    // 60 steps a second, at any frame rate.
+    let mut simulation = Simulation::default();
+    simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
+    // What `screen.rs` draws does not turn.
+    let body = body.lock_rotations();
+    let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5));
+    let last = Instant::now();
+    EventLoop::new()?.run_app(&mut Game {
+        simulation,
+        body,
+        last,
+        screen: None,
+    })
+}
