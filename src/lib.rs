@@ -54,7 +54,7 @@
 //! | --- | --- |
 //! | the loop: one call, or steps that the game pulls inside its own world | [Choosing a loop](Simulation#choosing-a-loop) |
 //! | time: rate, pause, speed, long frames | [`Clock`], [`ClockSettings`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
-//! | what to draw | [`Simulation::moved`], [`Simulation::pose`], [`Smoothing`] |
+//! | what to draw | [`Simulation::moved`], [`Simulation::pose`], [`Smoothing`]; values of the game's own: [`Interpolated`] |
 //! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`Button`] |
 //! | forces | [`Simulation::add_force`] for one step, [`ForceGenerator`] for lasting ones |
 //! | lifts, doors, teleports, portals, large worlds | [Placing](Simulation#placing) |
@@ -163,7 +163,7 @@ pub use nalgebra;
 pub use owners::{Bodies, Owners, Unmatched};
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{Correction, PoseCounts, Smoothing};
+pub use pose::{Correction, Interpolated, PoseCounts, Smoothing};
 pub use rapier;
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;

@@ -24,12 +24,15 @@ mod pairs;
 mod history;
 // What frames show of these.
 mod screen;
+// Values of the game's own.
+mod interpolated;
 
 pub(crate) use changes::{Changes, ErrorChange};
 pub use correction::Correction;
 pub use counts::PoseCounts;
 pub(crate) use extrapolation::Extrapolation;
 pub(crate) use history::History;
+pub use interpolated::Interpolated;
 pub use motion::Smoothing;
 pub(crate) use movers::Movers;
 pub(crate) use pairs::Pairs;

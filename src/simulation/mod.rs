@@ -138,6 +138,10 @@ pub use shown::FrameChanges;
 /// every body and the [history](Self::set_history); keys, targets, force generators, pending forces; the
 /// events and counts of the frame. A clone made within a frame is in the middle of that frame.
 ///
+/// A frame after an assignment says what changed against the frame before the *clone*: a renderer that follows
+/// [`moved`](Self::moved) has to write all poses once. [`Owners`](crate::Owners) and `entities` notice it and do;
+/// [`replace_state`](Self::replace_state) keeps what is shown, so that `moved` lists it.
+///
 /// It does not hold what the game keeps beside the simulation: input queues, its own components, what a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`]. Clone these with it: an
 /// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor does it hold the [states kept](Self::set_rewind_limits)

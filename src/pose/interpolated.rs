@@ -1,0 +1,106 @@
+//! A value of the game's own between two steps.
+
+use std::collections::VecDeque;
+
+/// How many values are kept: enough for a thread that is ahead, and for a rollback.
+const KEPT: usize = 64;
+
+/// A value that the game sets in its steps and draws between them, as bodies are drawn: the light of a lamp, a bone of an
+/// animation, a wheel's turn, a number that counts up.
+///
+/// ```
+/// use evenstep::{Interpolated, Simulation};
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// let mut light = Interpolated::new(0.0_f32);
+/// for _ in 0..10 {
+///     // In each step, also where the value stays as it is:
+///     let frame = simulation.advance(Duration::from_millis(7), |_, step| {
+///         light.set(step.tick, step.tick as f32 * 0.1);
+///     });
+///     // In each frame: of the same time as the poses.
+///     let shown = light.at(frame.tick, frame.alpha, |a, b, t| a + (b - a) * t);
+///     assert!(shown <= *light.latest());
+/// }
+/// ```
+///
+/// With a thread use [`View::tick`](crate::threads::View::tick) and [`View::alpha`](crate::threads::View::alpha). With a
+/// [`Runner`](crate::threads::Runner), whose hooks are on the other thread, send each step's tick and value through a
+/// channel, and set all that came before a frame: values that come early wait here until their step is shown.
+///
+/// After a [rollback](crate::Simulation::roll_back) each step sets its value anew, and that takes the place of the one
+/// before and of all later ones. The values of the last 64 steps that set one are kept.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Interpolated<T> {
+    /// At the beginning, and before the oldest of `later`.
+    first: T,
+    later: VecDeque<After<T>>,
+}
+
+/// The value after a step.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct After<T> {
+    tick: u64,
+    value: T,
+    /// Whether nothing is shown between the value before and this one.
+    jumps: bool,
+}
+
+impl<T: Clone> Interpolated<T> {
+    /// A value that is shown until a step sets another one.
+    pub const fn new(value: T) -> Self {
+        Self {
+            first: value,
+            later: VecDeque::new(),
+        }
+    }
+
+    /// Sets the value at the end of a step: `tick` is that of the [`Step`](crate::Step). Twice in a step the last one holds.
+    ///
+    /// A step that sets nothing shows the value before, without a way to it.
+    pub fn set(&mut self, tick: u64, value: T) {
+        self.push(tick, value, false);
+    }
+
+    /// As [`set`](Self::set), but nothing is shown between the value before and this one: for a teleport.
+    pub fn jump(&mut self, tick: u64, value: T) {
+        self.push(tick, value, true);
+    }
+
+    /// The value that was set last.
+    #[must_use]
+    pub fn latest(&self) -> &T {
+        self.later.back().map_or(&self.first, |after| &after.value)
+    }
+
+    /// The value to draw: `tick` and `alpha` are those of the [`Frame`](crate::Frame) or the
+    /// [`View`](crate::threads::View). `lerp` gives what is between two values: the first at 0, the second at 1.
+    pub fn at(&self, tick: u64, alpha: f32, lerp: impl FnOnce(&T, &T, f32) -> T) -> T {
+        let made = self.later.partition_point(|after| after.tick < tick);
+        let Some(current) = made.checked_sub(1) else {
+            return self.first.clone();
+        };
+        let previous = current.checked_sub(1);
+        let previous = previous.map_or(&self.first, |i| &self.later[i].value);
+        let current = &self.later[current];
+        if current.jumps || tick - current.tick > 1 {
+            current.value.clone()
+        } else {
+            lerp(previous, &current.value, alpha)
+        }
+    }
+
+    fn push(&mut self, tick: u64, value: T, jumps: bool) {
+        let earlier = self.later.partition_point(|after| after.tick < tick);
+        self.later.truncate(earlier);
+        if earlier == KEPT
+            && let Some(oldest) = self.later.pop_front()
+        {
+            self.first = oldest.value;
+        }
+        self.later.push_back(After { tick, value, jumps });
+    }
+}
