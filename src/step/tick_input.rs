@@ -47,6 +47,8 @@ pub struct TickQueue<T> {
     waiting: VecDeque<(u64, T)>,
     /// The first tick that samples are taken for.
     tick: u64,
+    /// Which of the 64 ticks before that got a sample: the lowest bit is for the last one.
+    delivered: u64,
     max_lead: u64,
     counts: TickCounts,
 }
@@ -78,7 +80,7 @@ pub enum TickError<T> {
     },
 }
 
-/// Counts of samples that did not reach their step: from [`TickQueue::counts`].
+/// Counts of samples that did not reach their step, or came again: from [`TickQueue::counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -89,6 +91,8 @@ pub struct TickCounts {
     pub too_far_ahead: u64,
     /// Samples whose step did not take them: a later step came first.
     pub missed: u64,
+    /// Samples of [`push_once`](TickQueue::push_once) for a tick that had one already.
+    pub repeated: u64,
 }
 
 impl<T> TickError<T> {
@@ -112,6 +116,7 @@ impl<T> TickQueue<T> {
         Self {
             waiting: VecDeque::new(),
             tick,
+            delivered: 0,
             max_lead,
             counts: TickCounts::default(),
         }
@@ -139,6 +144,45 @@ impl<T> TickQueue<T> {
         Ok(())
     }
 
+    /// As [`push`](Self::push), but only if there was no sample for this tick yet: for a queue of one player's input with
+    /// one sample a tick, whose sender repeats its last ticks in every packet, so that a lost one costs nothing. A sample
+    /// for a tick that has or had one is dropped, and [counted](Self::counts) as repeated rather than late.
+    ///
+    /// Which ticks got a sample is known of the last 64 steps: what is repeated for longer is late.
+    ///
+    /// ```
+    /// use evenstep::TickQueue;
+    ///
+    /// let mut queue = TickQueue::new(0, 119);
+    /// for packet in [[(0, "up"), (1, "up")], [(1, "up"), (2, "down")]] {
+    ///     for (tick, input) in packet {
+    ///         queue.push_once(tick, input)?;
+    ///     }
+    /// }
+    /// assert_eq!((queue.len(), queue.counts().repeated), (3, 1));
+    /// # Ok::<(), evenstep::TickError<&str>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn push_once(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
+        if self.has_got(tick) {
+            self.counts.repeated = self.counts.repeated.saturating_add(1);
+            return Ok(());
+        }
+        self.push(tick, input)
+    }
+
+    /// Whether a sample for this tick waits or was delivered.
+    fn has_got(&self, tick: u64) -> bool {
+        match self.tick.checked_sub(tick) {
+            None | Some(0) => (self.waiting)
+                .binary_search_by_key(&tick, |(other, _)| *other)
+                .is_ok(),
+            Some(ago) => ago <= 64 && self.delivered >> (ago - 1) & 1 == 1,
+        }
+    }
+
     /// The samples for `step`, in the order in which they were pushed. Those that the iterator is not asked for are
     /// removed too.
     ///
@@ -148,8 +192,13 @@ impl<T> TickQueue<T> {
         let missed = self.len_before(step.tick);
         self.waiting.drain(..missed);
         self.counts.missed = self.counts.missed.saturating_add(missed as u64);
-        self.tick = step.tick.saturating_add(1);
-        let due = self.len_before(self.tick);
+        let next = step.tick.saturating_add(1);
+        let due = self.len_before(next);
+        // None if the simulation was set back: these ticks get their samples anew.
+        let steps = next.checked_sub(self.tick).filter(|steps| *steps > 0);
+        let earlier = steps.and_then(|steps| self.delivered.checked_shl(steps.try_into().ok()?));
+        self.delivered = earlier.unwrap_or(0) | u64::from(due > 0);
+        self.tick = next;
         self.waiting.drain(..due).map(|(_, input)| input)
     }
 
@@ -167,6 +216,7 @@ impl<T> TickQueue<T> {
     /// rollback, or to join a match. Samples for `tick` and later are kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
+        self.delivered = 0;
     }
 
     /// The number of queued samples.
@@ -186,7 +236,7 @@ impl<T> TickQueue<T> {
         self.waiting.clear();
     }
 
-    /// How many samples were late, too far ahead or missed so far.
+    /// How many samples were late, too far ahead, missed or repeated so far.
     #[must_use]
     pub fn counts(&self) -> TickCounts {
         self.counts
@@ -256,6 +306,51 @@ mod tests {
                 }
                 prop_assert_eq!(queue.len(), waiting.len());
                 prop_assert_eq!((queue.tick(), queue.counts()), (next, counts));
+            }
+        }
+    }
+
+    proptest! {
+        /// Against a list of all ticks that got a sample: each gets one, whatever is lost or sent again.
+        #[test]
+        fn what_is_sent_again_is_delivered_once_and_counted(
+            actions in prop::collection::vec((0..90u64, 0..12u32), 1..300),
+        ) {
+            let (mut clock, mut queue) = (clock(), TickQueue::new(0, 30));
+            let mut got = std::collections::BTreeSet::new();
+            let (mut next, mut counts) = (0, TickCounts::default());
+            for (ago, action) in actions {
+                if action < 4 {
+                    let steps = if action == 0 { 1 + ago } else { 1 };
+                    let step = (0..steps).map(|_| step(&mut clock)).last().unwrap();
+                    let missed = (next..step.tick).filter(|tick| got.remove(tick)).count();
+                    counts.missed += missed as u64;
+                    let expected = got.get(&step.tick).copied();
+                    prop_assert_eq!(drained(&mut queue, step), Vec::from_iter(expected));
+                    next = step.tick + 1;
+                } else if action == 4 {
+                    let tick = next.saturating_sub(ago);
+                    clock.settings_mut().set_tick(tick);
+                    queue.set_tick(tick);
+                    got.retain(|got| *got >= next);
+                    next = tick;
+                } else {
+                    let tick = (next + 20).saturating_sub(ago);
+                    let is_known = tick >= next || next - tick <= 64;
+                    let result = queue.push_once(tick, tick);
+                    if is_known && got.contains(&tick) {
+                        counts.repeated += 1;
+                        prop_assert_eq!(result, Ok(()));
+                    } else if tick < next {
+                        counts.late += 1;
+                        prop_assert_eq!(result, Err(TickError::Late { input: tick, by: next - tick }));
+                    } else {
+                        got.insert(tick);
+                        prop_assert_eq!(result, Ok(()));
+                    }
+                }
+                prop_assert_eq!((queue.tick(), queue.counts()), (next, counts));
+                prop_assert_eq!(queue.len(), got.range(next..).count());
             }
         }
     }
