@@ -3,13 +3,15 @@
 //!
 //! `cargo run --release --example stepping_report`
 //!
-//! With `--preview` it compares extrapolation with a step that a copy of the state makes ahead. Results:
+//! With `--filters` it prints how even the captures' frames are behind each filter of frame times; with `--preview` it
+//! compares extrapolation with a step that a copy of the state makes ahead. Results:
 //! README.md in this folder.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../tests/scenes/mod.rs"]
 mod scenes;
 
+mod filters;
 mod plots;
 mod preview;
 
@@ -45,6 +47,9 @@ struct Options {
     /// Compare extrapolation with previews instead, and print that table
     #[arg(long, conflicts_with_all = ["frame_times", "seed", "output"])]
     preview: bool,
+    /// Print how even the captures are behind each filter of frame times instead
+    #[arg(long, conflicts_with_all = ["seed", "output", "preview"])]
+    filters: bool,
 }
 
 /// A run, and what it was a run of.
@@ -69,7 +74,17 @@ fn report(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.preview {
         return Ok(preview::print(Duration::from_secs(options.seconds))?);
     }
-    let traces = read_traces(options)?;
+    let own = frame_times::read(&include_bytes!("../hecs_game/frame-times.csv")[..])?;
+    let given = read_given(options)?;
+    let mut captures: Vec<(&str, &[Duration])> = vec![("own capture", &own)];
+    if !given.is_empty() {
+        captures.push(("given capture", &given));
+    }
+    if options.filters {
+        return Ok(filters::print(&captures)?);
+    }
+    let length = Duration::from_secs(options.seconds);
+    let traces = traces(options.seed, length, &captures);
     let rows = run_all(options, &traces)?;
     print_table(&rows, &traces, options);
     std::fs::create_dir_all(&options.output)?;
@@ -80,29 +95,18 @@ fn report(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn read_traces(options: &Options) -> Result<Vec<Trace>, Box<dyn Error>> {
-    let own = frame_times::read(&include_bytes!("../hecs_game/frame-times.csv")[..])?;
-    let mut captures: Vec<(&str, &[Duration])> = vec![("own capture", &own)];
-    let given = match &options.frame_times {
-        None => Vec::new(),
-        Some(path) => {
-            let named = |error: &dyn Error| format!("{}: {error}", path.display());
-            let file = File::open(path).map_err(|error| named(&error))?;
-            let times = frame_times::read(file).map_err(|error| named(&error))?;
-            if times.iter().all(Duration::is_zero) {
-                return Err(format!("{}: the frames take no time", path.display()).into());
-            }
-            times
-        }
+/// The capture that the command line names, or nothing.
+fn read_given(options: &Options) -> Result<Vec<Duration>, Box<dyn Error>> {
+    let Some(path) = &options.frame_times else {
+        return Ok(Vec::new());
     };
-    if !given.is_empty() {
-        captures.push(("given capture", &given));
+    let named = |error: &dyn Error| format!("{}: {error}", path.display());
+    let file = File::open(path).map_err(|error| named(&error))?;
+    let times = frame_times::read(file).map_err(|error| named(&error))?;
+    if times.iter().all(Duration::is_zero) {
+        return Err(format!("{}: the frames take no time", path.display()).into());
     }
-    Ok(traces(
-        options.seed,
-        Duration::from_secs(options.seconds),
-        &captures,
-    ))
+    Ok(times)
 }
 
 fn run_all<'a>(options: &Options, traces: &'a [Trace]) -> Result<Vec<Row<'a>>, Box<dyn Error>> {
