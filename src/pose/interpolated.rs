@@ -86,7 +86,7 @@ impl<T: Clone> Interpolated<T> {
         let previous = current.checked_sub(1);
         let previous = previous.map_or(&self.first, |i| &self.later[i].value);
         let current = &self.later[current];
-        if current.jumps || tick - current.tick > 1 {
+        if current.jumps || tick.saturating_sub(current.tick) > 1 {
             current.value.clone()
         } else {
             lerp(previous, &current.value, alpha)
@@ -96,7 +96,7 @@ impl<T: Clone> Interpolated<T> {
     fn push(&mut self, tick: u64, value: T, jumps: bool) {
         let earlier = self.later.partition_point(|after| after.tick < tick);
         self.later.truncate(earlier);
-        if earlier == KEPT
+        if earlier >= KEPT
             && let Some(oldest) = self.later.pop_front()
         {
             self.first = oldest.value;
