@@ -142,11 +142,13 @@ proptest! {
         frames in prop::collection::vec((0..45u64, 0..3u8), 20..60),
         stepping in 0..4usize,
         history in 0..6usize,
+        interval in prop_oneof![Just(1), 0..20u64],
     ) {
         let steppings = [Stepping::Fixed, Stepping::Fixed, Stepping::SemiFixed, Stepping::Variable];
         let mut late = Match::new(100);
         late.simulation.clock_settings_mut().set_stepping(steppings[stepping]);
         late.simulation.set_history(history);
+        late.simulation.set_rewind_interval(interval);
         let mut in_time = late.clone();
         let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
             all.entry(*tick).or_default().push(*deed);
@@ -166,7 +168,9 @@ proptest! {
                 }
             }
             let shown = late.simulation.moved().to_vec();
-            let mut again = now - first;
+            // From the last state before it.
+            let from = if first < now { first - first % interval.max(1) } else { now };
+            let mut again = now - from;
             match way {
                 0 => late.resimulate(&known, first).unwrap(),
                 1 => late.simulation.roll_back(first).unwrap(),
@@ -176,7 +180,8 @@ proptest! {
                     let made = millis % 3 * u64::from(again > 1);
                     (0..made).for_each(|_| late.step(&known));
                     late.simulation.roll_back(first).unwrap();
-                    again += made;
+                    // Before that tick it goes on.
+                    again += if from + made > first { made } else { 0 };
                 }
             }
             for (key, pose) in shown {
@@ -622,7 +627,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     );
     assert_eq!(
         error.to_string(),
-        "the state of tick 4 is not kept, those of 0..0 are: \
+        "the state of tick 4 is not kept; of 0..0 each is, or every n-th by `set_rewind_interval`: \
          ask for one of these, or raise `set_rewind_limits` before the next run"
     );
     simulation.set_rewind_limits(8, ALL);
@@ -1219,7 +1224,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
     assert_eq!((simulation.tick(), simulation.rewindable()), (5, 0..5));
     assert_eq!(
         simulation.rewind(6).unwrap_err().to_string(),
-        "the state of tick 6 is not kept, those of 0..5 are: \
+        "the state of tick 6 is not kept; of 0..5 each is, or every n-th by `set_rewind_interval`: \
          ask for one of these, or raise `set_rewind_limits` before the next run"
     );
     simulation.resume();
@@ -1382,4 +1387,88 @@ fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.tick(), 0.0)
+}
+
+/// The limits hold, and the memory is divided.
+#[test]
+fn with_an_interval_states_are_kept_that_far_apart() {
+    let run = |interval| {
+        let (mut simulation, _) = flyer_with_states(20);
+        simulation.set_rewind_interval(interval);
+        for _ in 0..10 {
+            advance(&mut simulation, 100);
+        }
+        simulation
+    };
+    let [mut each, mut eighth, zero] = [1, 8, 0].map(run);
+    assert_eq!(each.rewindable(), 80..100);
+    assert_eq!(zero.rewindable(), 80..100);
+    assert_eq!(eighth.rewindable(), 80..100);
+    assert_eq!(each.rewind_bytes() / 20, eighth.rewind_bytes() / 3);
+    advance(&mut eighth, 30);
+    // At least twenty steps back, from the state before them.
+    assert_eq!(eighth.rewindable(), 80..103);
+    advance(&mut eighth, 50);
+    assert_eq!(eighth.rewindable(), 88..108);
+
+    for tick in [89, 95, 103] {
+        let kept = 88..108;
+        let error = RewindError::NotKept { tick, kept };
+        assert_eq!(eighth.rewind(tick), Err(error.clone()));
+        assert_eq!(eighth.world_at(tick, 1.0).unwrap_err(), error);
+    }
+    assert!(eighth.world_at(96, 0.5).is_ok());
+    eighth.rewind(96).unwrap();
+    assert_eq!(eighth.tick(), 96);
+    // The present was kept beside it.
+    eighth.rewind(108).unwrap();
+
+    // A limit in bytes that two states fit into.
+    let bytes = each.rewind_bytes() / 20;
+    each.set_rewind_interval(8);
+    each.set_rewind_limits(20, 2 * bytes);
+    advance(&mut each, 200);
+    assert_eq!(each.rewindable(), 104..120);
+    each.set_rewind_limits(20, bytes / 2);
+    assert!(each.rewindable().is_empty());
+}
+
+/// A rollback to a tick between two states may be asked for again on the way there.
+#[test]
+fn with_an_interval_a_rollback_may_be_asked_for_twice() {
+    let (mut simulation, _) = flyer_with_states(20);
+    simulation.set_rewind_interval(8);
+    for _ in 0..5 {
+        advance(&mut simulation, 100);
+    }
+    simulation.roll_back(45).unwrap();
+    assert_eq!(
+        (simulation.tick(), simulation.steps_to_resimulate()),
+        (40, 10)
+    );
+    simulation.roll_back(45).unwrap();
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    simulation.roll_back(45).unwrap();
+    assert_eq!(
+        (simulation.tick(), simulation.steps_to_resimulate()),
+        (41, 9)
+    );
+    // Past it, it goes back to the state again.
+    for _ in 0..5 {
+        simulation.next_step().unwrap();
+        simulation.make_step();
+    }
+    simulation.roll_back(45).unwrap();
+    assert_eq!(
+        (simulation.tick(), simulation.steps_to_resimulate()),
+        (40, 10)
+    );
+    // What lies beyond the next state cannot be gone to.
+    assert!(simulation.roll_back(48).is_err());
+    simulation.begin_frame(MS(0));
+    while simulation.next_step().is_some() {
+        simulation.make_step();
+    }
+    assert_eq!(simulation.end_frame().resimulated, 10 + 1 + 5);
 }

@@ -122,7 +122,7 @@ impl Simulation {
         };
         if self.ring.is_on() {
             span!("keep_state");
-            self.ring.push(self.clock().clone(), self.state.clone());
+            self.ring.push(self.clock().clone(), &self.state);
         }
         self.state.targets.apply(&mut self.state.world, step);
         self.state.forces.begin_step();

@@ -18,8 +18,12 @@ mod placing;
 mod forces;
 // Poses for a renderer.
 mod shown;
+// Queries against what a frame showed.
+mod past;
 // Smoothing and correction.
 mod smoothing;
+// The game's own values.
+mod resources;
 // Rate, speed, pause: the clock's settings.
 mod settings;
 // The loop, driven by the game.
@@ -50,6 +54,7 @@ use state::State;
 pub use advance::Hooks;
 pub(crate) use advance::or_none;
 pub use frame::Frame;
+pub use past::PastWorld;
 pub use placing::OriginError;
 pub use rewind::RewindError;
 pub use roll_back::ResimulateError;
@@ -141,6 +146,8 @@ pub use shown::FrameChanges;
 /// A frame after an assignment says what changed against the frame before the *clone*: a renderer that follows
 /// [`moved`](Self::moved) has to write all poses once. [`Owners`](crate::Owners) and `entities` notice it and do;
 /// [`replace_state`](Self::replace_state) keeps what is shown, so that `moved` lists it.
+///
+/// [`Resources`](crate::Resources) are part of it: the game's own values that go with the physics.
 ///
 /// It does not hold what the game keeps beside the simulation: input queues, its own components, what a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`]. Clone these with it: an

@@ -110,7 +110,7 @@ impl Simulation {
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.state.world.handle(key)?;
-        let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
+        let alpha = clamp_alpha(alpha);
         Some(self.history.at(&self.state.pairs, key, tick)?.at(alpha))
     }
 
@@ -246,4 +246,9 @@ impl Simulation {
             None => self.changes.errors.push(change),
         }
     }
+}
+
+/// Into [0, 1]; NaN is 0.
+pub(super) fn clamp_alpha(alpha: f32) -> f32 {
+    if alpha > 0.0 { alpha.min(1.0) } else { 0.0 }
 }
