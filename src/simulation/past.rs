@@ -61,14 +61,12 @@ impl Simulation {
     /// # Errors
     /// [`RewindError::NotKept`].
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<PastWorld<'_>, RewindError> {
-        let state = match self.ring.get(tick) {
-            Some((_, state)) => state,
-            None if self.state.pairs.tick() == tick => &self.state,
-            None => {
-                let kept = self.ring.ticks();
-                return Err(RewindError::NotKept { tick, kept });
-            }
-        };
+        let kept = self.ring.get(tick).map(|(_, state)| state);
+        let state = kept.unwrap_or(&self.state);
+        if state.pairs.tick() != tick {
+            let kept = self.ring.ticks();
+            return Err(RewindError::NotKept { tick, kept });
+        }
         let mut past = PastWorld {
             world: &state.world,
             colliders: Cow::Borrowed(&state.world.physics.colliders),

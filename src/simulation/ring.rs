@@ -74,6 +74,11 @@ impl Ring {
         self.ticks > 0
     }
 
+    /// Whether the state before the step of that tick is to be kept.
+    pub fn is_due(&self, tick: u64) -> bool {
+        self.is_on() && self.last_due(tick) == tick
+    }
+
     pub fn clear(&mut self) {
         self.saved.clear();
         self.held = 0;
@@ -98,8 +103,8 @@ impl Ring {
     /// Adds what is before the clock's next step; what was saved of that tick and of later ones is another run's.
     pub fn push(&mut self, clock: Clock, state: &State) {
         self.go_back(clock.tick());
-        let is_due = self.last_due(clock.tick()) == clock.tick() || self.saved.is_empty();
-        let state = is_due.then(|| state.clone());
+        let is_kept = self.is_due(clock.tick()) || self.saved.is_empty();
+        let state = is_kept.then(|| state.clone());
         self.append(clock, state);
         self.cut();
     }
