@@ -165,7 +165,7 @@ pub use nalgebra;
 pub use owners::{Bodies, Owners, Unmatched};
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{Correction, Interpolated, PoseCounts, Smoothing};
+pub use pose::{Correction, ErrorDecay, Interpolated, PoseCounts, Smoothing};
 pub use rapier;
 pub use resources::Resources;
 #[cfg(feature = "serde")]

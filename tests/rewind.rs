@@ -205,7 +205,7 @@ proptest! {
         }
         prop_assert_eq!(late.state(), in_time.state());
         // Errors that were shown have ended, or are about to.
-        late.simulation.set_correction(None);
+        late.simulation.set_correction(Correction::OFF);
         late.advance(&all, MS(0));
         in_time.advance(&all, MS(0));
         for (key, _) in in_time.simulation.bodies() {
@@ -236,7 +236,7 @@ proptest! {
         played.simulation.set_smoothing(smoothings[smoothing]);
         let mut one_by_one = played.clone();
         played.simulation.set_history(history);
-        played.simulation.set_correction(Some(Correction::default()));
+        played.simulation.set_correction(Correction::default());
         for millis in frames {
             played.advance(&inputs, MS(millis));
         }
@@ -949,7 +949,7 @@ fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
 fn the_physics_knows_nothing_of_the_error() {
     let (mut smooth, key) = corrected(20.0);
     let (mut hard, _) = flyer_with_states(50);
-    hard.set_correction(None);
+    hard.set_correction(Correction::OFF);
     advance(&mut hard, 104);
     correct(&mut hard, key, 20.0);
     assert_eq!(hard.visual_error(key), None);
@@ -984,26 +984,135 @@ fn a_correction_may_be_off_or_too_large_for_a_body() {
     );
     advance(&mut simulation, 0);
     assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
-    let mut correction = Correction::default();
-    correction.max_angle = 0.01;
-    simulation.set_correction(Some(correction));
-    assert_eq!(simulation.correction(), Some(correction));
+    let mut own = Correction::default();
+    own.rotation.max = 0.01;
+    simulation.set_body_correction(key, Some(own)).unwrap();
+    assert_eq!(simulation.body_correction(key), Some(own));
+    assert_eq!(simulation.correction(), Correction::default());
     // The angle alone is too large.
     correct(&mut simulation, key, 190.0);
-    assert_eq!(simulation.visual_error(key), None);
-    simulation.set_correction(Some(Correction::default()));
+    let error = simulation.visual_error(key).unwrap();
+    assert!(error.translation.length() > 0.1);
+    assert_eq!(error.rotation, Rotation::IDENTITY);
+    // The distance: it is elsewhere now, and turned.
+    own.position.max = 0.01;
+    own.rotation.max = 2.0;
+    simulation.set_body_correction(key, Some(own)).unwrap();
     correct(&mut simulation, key, 180.0);
-    assert!(simulation.visual_error(key).is_some());
-    simulation.set_body_correction(key, false).unwrap();
-    assert_eq!(simulation.visual_error(key), None, "at once");
-    correct(&mut simulation, key, 170.0);
     assert_eq!(simulation.visual_error(key), None);
-    simulation.set_body_correction(key, true).unwrap();
-    correct(&mut simulation, key, 160.0);
+    simulation.set_body_correction(key, None).unwrap();
+    correct(&mut simulation, key, 170.0);
     assert!(simulation.visual_error(key).is_some());
+    let off = Some(Correction::OFF);
+    simulation.set_body_correction(key, off).unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.visual_error(key), None, "in the next frame");
+    assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
+    correct(&mut simulation, key, 160.0);
+    assert_eq!(simulation.visual_error(key), None);
     simulation.remove(key).unwrap();
     assert_eq!(simulation.visual_error(key), None);
-    simulation.set_body_correction(key, true).unwrap_err();
+    assert_eq!(simulation.body_correction(key), None);
+    simulation.set_body_correction(key, off).unwrap_err();
+}
+
+/// In which motion alone has errors decay: over 5 m, and over a turn by 0.3.
+fn by_motion() -> Correction {
+    let mut correction = Correction::default();
+    correction.position.half_life = Duration::MAX;
+    correction.position.half_distance = Some(5.0);
+    correction.rotation.half_life = Duration::MAX;
+    correction.rotation.half_distance = Some(0.3);
+    correction
+}
+
+#[test]
+fn an_error_is_worked_off_as_fast_as_the_body_moves_and_turns() {
+    for (speed, frames) in [
+        (1.0, &[0, 3, 90, 7][..]),
+        (0.25, &[100, 299, 1]),
+        (2.0, &[50]),
+    ] {
+        let (mut simulation, key) = corrected(20.0);
+        simulation
+            .set_body_correction(key, Some(by_motion()))
+            .unwrap();
+        simulation.set_speed(speed).unwrap();
+        let before = simulation.visual_error(key).unwrap();
+        for millis in frames {
+            advance(&mut simulation, *millis);
+        }
+        let left = simulation.visual_error(key).unwrap();
+        // A tenth of a second at 102 m/s, and at 4 rad/s.
+        let gone = libm::exp2f(-libm::hypotf(100.0, 20.0) * 0.1 / 5.0);
+        assert_near(left.translation.y, before.translation.y * gone);
+        let turned = about_z(before.rotation) * libm::exp2f(-0.4 / 0.3);
+        assert_near(about_z(left.rotation), turned);
+    }
+}
+
+#[test]
+fn a_body_is_not_seen_to_slide_but_where_it_moves() {
+    let mut simulation = space(100);
+    simulation.set_rewind_limits(50, ALL);
+    simulation.set_correction(by_motion());
+    let key = simulation.insert(RigidBodyBuilder::dynamic(), ball());
+    advance(&mut simulation, 104);
+    simulation
+        .resimulate(5, |simulation, step| {
+            if step.tick == 5 {
+                let there = translation(1.0, 0.0, 0.0);
+                simulation.teleport(key, there).unwrap();
+            }
+        })
+        .unwrap();
+    for _ in 0..30 {
+        advance(&mut simulation, 33);
+        assert_eq!(shown_x(&simulation, key), 0.0);
+    }
+    // Neither a shifted origin nor a portal is motion.
+    simulation.shift_origin(Vector::X * 500.0).unwrap();
+    advance(&mut simulation, 33);
+    simulation
+        .teleport_by(key, translation(500.0, 300.0, 0.0))
+        .unwrap();
+    advance(&mut simulation, 33);
+    assert_eq!(shown_x(&simulation, key), 0.0);
+    simulation
+        .body_mut(key)
+        .unwrap()
+        .set_linvel(Vector::X * -10.0, true);
+    let mut last = -1.0;
+    for _ in 0..600 {
+        let (x, error) = (shown_x(&simulation, key), simulation.visual_error(key));
+        let error = error.map_or(0.0, |error| error.translation.x);
+        advance(&mut simulation, 16);
+        // A body that is shown behind where it is never goes the other way.
+        assert!(error >= last && shown_x(&simulation, key) < x);
+        last = error;
+    }
+    // 2^-19 of a metre is left after 95 m.
+    assert_eq!(simulation.visual_error(key), None);
+}
+
+#[test]
+fn an_error_below_the_threshold_is_not_shown_and_one_that_fades_ends_there() {
+    let (mut simulation, key) = flyer_with_states(50);
+    let mut correction = Correction::default();
+    correction.position.min = 0.2;
+    simulation.set_correction(correction);
+    advance(&mut simulation, 104);
+    correct(&mut simulation, key, 14.0); // off by 0.196 m
+    let error = simulation.visual_error(key).unwrap();
+    assert_eq!(error.translation, Vector::ZERO);
+    assert!(about_z(error.rotation) < -0.03);
+    let (mut simulation, key) = corrected(20.0); // off by 0.28 m
+    simulation.set_correction(correction);
+    for (millis, is_off) in [(90, true), (20, false)] {
+        advance(&mut simulation, millis);
+        let error = simulation.visual_error(key).unwrap();
+        assert_eq!(error.translation != Vector::ZERO, is_off);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod scenes;
 use crate::scenes::testing::{spin, vector};
 use evenstep::entities::{Body, RenderPose, RollbackWorld};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Step};
+use evenstep::{BodyKey, Correction, Rate, Simulation, Step};
 use hecs::Entity;
 use scenes::MS;
 use std::time::Duration;
@@ -64,7 +64,7 @@ fn start(way: Way) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.physics_mut().gravity = Vector::ZERO;
     simulation.set_rewind_limits(30, usize::MAX);
-    simulation.set_correction(None);
+    simulation.set_correction(Correction::OFF);
     let mut game = Game {
         world: RollbackWorld::default().with::<Id>().with::<Part>(),
         way,

@@ -39,6 +39,7 @@ mod metrics;
 mod saving;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -175,7 +176,8 @@ pub struct Simulation {
     resimulated_between: u64,
     /// Real time since the last frame was shown, but for pauses.
     shown_for: Duration,
-    smoothing: SmoothingSettings,
+    /// Shared with what is shown on another thread.
+    smoothing: Arc<SmoothingSettings>,
     history: History,
     /// For the screen.
     changes: Changes,
@@ -251,7 +253,7 @@ impl Simulation {
             event_changes: ChangedEvents::default(),
             resimulated_between: 0,
             shown_for: Duration::ZERO,
-            smoothing: SmoothingSettings::default(),
+            smoothing: Arc::default(),
             history: History::default(),
             changes: Changes::default(),
             screen: Some(Screen::default()),
@@ -314,6 +316,10 @@ impl Simulation {
 
     pub(crate) fn movers(&self) -> &Movers {
         self.state.pairs.movers()
+    }
+
+    pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
+        &self.smoothing
     }
 
     /// How all movers go on from the last state.

@@ -180,15 +180,13 @@ impl Simulation {
         let tick = self.clock.tick();
         self.state.pairs.resync_if_outdated(&self.state.world, tick);
         self.changes.is_whole = true;
-        if !is_smooth || self.smoothing.correction.is_none() {
+        if !is_smooth {
             return self.change_error(ErrorChange::ClearAll);
         }
         let alpha = self.screen.as_ref().map_or(0.0, Screen::alpha);
         let differences: Vec<_> = self.state.pairs.differences(left, alpha).collect();
         for (key, difference) in differences {
-            if !self.smoothing.body(key).jumps {
-                self.change_error(ErrorChange::Add(key, difference));
-            }
+            self.change_error(ErrorChange::Add(key, difference));
         }
     }
 }

@@ -194,6 +194,7 @@ impl Simulation {
 impl Simulation {
     pub(super) fn show(&mut self) {
         let mut screen = self.take_screen();
+        let elapsed = std::mem::take(&mut self.shown_for);
         self.complete_changes();
         self.frame.number = self.frame.number.max(screen.number().saturating_add(1));
         let moment = Moment {
@@ -202,8 +203,9 @@ impl Simulation {
                 - f64::from(self.frame.dt * (1.0 - self.frame.alpha)),
             alpha: self.frame.alpha,
             beyond: None,
-            elapsed: std::mem::take(&mut self.shown_for),
-            correction: self.smoothing.correction,
+            elapsed,
+            steps: elapsed.as_secs_f64() * self.clock.settings().speed() / f64::from(self.frame.dt),
+            smoothing: &self.smoothing,
         };
         let movers = self.state.pairs.movers();
         self.frame.poses.extrapolated = screen.show(movers, &mut self.changes, &moment);
@@ -242,7 +244,7 @@ impl Simulation {
 
     pub(super) fn change_error(&mut self, change: ErrorChange) {
         match &mut self.screen {
-            Some(screen) => screen.change_error(change, self.smoothing.correction),
+            Some(screen) => screen.change_error(change, &self.smoothing),
             None => self.changes.errors.push(change),
         }
     }
