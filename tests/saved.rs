@@ -168,6 +168,21 @@ fn what_is_read_has_the_same_poses_keys_and_history() {
     assert_eq!(hash(read.physics()), hash(simulation.physics()));
 }
 
+/// Steps that were resimulated between two frames count in the frame after, also if that is another process's.
+#[test]
+fn what_was_resimulated_before_it_was_saved_counts() {
+    let mut simulation = game();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.advance(MS(100), |_, _| ());
+    let again = 4;
+    let from = simulation.tick() - again;
+    simulation.resimulate(from, |_, _| ()).unwrap();
+    let mut read = load(&simulation.save().unwrap());
+    for simulation in [&mut simulation, &mut read] {
+        assert_eq!(simulation.advance(MS(0), |_, _| ()).resimulated, again);
+    }
+}
+
 #[test]
 fn a_named_force_is_bound_again_and_an_unknown_name_gives_none() {
     let mut simulation = space(100);

@@ -76,8 +76,9 @@ impl Simulation {
             None => self.phase = Phase::Between,
         }
         let tick = self.clock.tick();
-        self.frame.resimulated += std::mem::take(&mut self.resimulated_between);
-        let again = self.frame.resimulated + self.steps_to_resimulate();
+        let between = std::mem::take(&mut self.resimulated_between);
+        self.frame.resimulated = self.frame.resimulated.saturating_add(between);
+        let again = (self.frame.resimulated).saturating_add(self.steps_to_resimulate());
         let leaves_a_fraction = self.clock.settings().leaves_a_fraction();
         self.frame.dropped += self.clock.begin_frame_after(again, frame_time);
         self.frame.tick = self.clock.tick();
@@ -216,7 +217,7 @@ impl Simulation {
             } else {
                 &mut self.frame.resimulated
             };
-            *made += 1;
+            *made = made.saturating_add(1);
             return;
         }
         self.clock.next_step();

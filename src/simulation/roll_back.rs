@@ -81,7 +81,7 @@ impl Simulation {
         } else {
             self.resimulated_between
         };
-        let steps = made + (present - tick);
+        let steps = made.saturating_add(present - tick);
         let most = self.clock.settings().most_steps();
         if steps >= most {
             return Err(RewindError::TooManySteps { steps, most });
