@@ -7,35 +7,26 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::{Pose, RigidBody, RigidBodyType};
-use evenstep::{BodyKey, Correction, RewindError, Simulation, Step};
+use evenstep::{BodyKey, Correction, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::game::{Buttons, PLAYERS, arena, push};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
 use crate::path::Path;
-use crate::server::SNAPSHOT_EVERY;
-use crate::spread::Spread;
+use crate::timing::{Delay, Lead, Pace};
 
-/// States of so many ticks are kept: a second, for a line of that length there and back.
+/// States of so many ticks are kept: a second, for a line of nearly that length there and back.
 const KEPT: u64 = 60;
 /// Input is sent in so many packets: all of them are lost in an outage only.
-const REPEATED: u64 = 8;
+const REPEATED: usize = 8;
 /// A prediction that is as near as this, in metres and radians, is not corrected: nobody sees it, and rounding is less.
 const NEAR_ENOUGH: [f32; 2] = [0.01, 0.05];
 /// A proxy that goes further in a step, in metres, is put there: it would throw about what is in its way.
 const LARGEST_STEP: f32 = 0.5;
 /// Ticks that a client runs ahead of the first snapshot: enough for a line of 80 ms. What is right is known soon.
 const FIRST_LEAD: u64 = 12;
-/// Ticks by which input is to come before its step, beyond what it jitters.
-const LEAD: f64 = 1.0;
-/// Ticks of a missing lead that speed is for: two of them take a second or two. What is more is skipped.
-const FAR: f64 = 6.0;
-/// By how much the speed changes for each tick of a wrong lead, and at most.
-const PACE: [f64; 2] = [0.01, 0.02];
-/// Ticks without a snapshot after which nothing is predicted from what the player does.
+/// Ticks without a snapshot after which the prediction lets go of the buttons.
 const PATIENCE: u64 = 15;
-/// By how much faster or slower the past is shown until its delay is right.
-const DELAY_PACE: f64 = 0.05;
 
 /// A client of a match.
 #[derive(Debug)]
@@ -50,26 +41,24 @@ pub struct Client {
     reach: f32,
     /// Which of the players it is, once that is known.
     me: Option<usize>,
+    /// Of each body whether it is predicted, and what came of it.
     is_predicted: Vec<bool>,
     paths: Vec<Path>,
+    /// Own input by tick.
     inputs: BTreeMap<u64, Buttons>,
     /// The newest snapshot, and the own tick at which it came.
     newest: u64,
     heard: u64,
-    /// How early input comes to the server, as far as known since the tick that was skipped to.
-    lead: Option<Spread>,
-    skipped_to: u64,
-    /// How many ticks old a snapshot is when it comes, and how old what is shown of others is.
-    age: Option<Spread>,
-    delay: f64,
+    lead: Lead,
+    delay: Delay,
 }
 
 /// What a client did.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// How often it went back, and how many steps it made again.
+    /// How often it went back.
     pub rollbacks: u64,
-    /// See above.
+    /// How many steps it made again.
     pub resimulated: u64,
     /// How often it skipped ticks.
     pub skips: u64,
@@ -103,10 +92,8 @@ impl Client {
             inputs: BTreeMap::new(),
             newest: 0,
             heard: 0,
-            lead: None,
-            skipped_to: 0,
-            age: None,
-            delay: 0.0,
+            lead: Lead::default(),
+            delay: Delay::default(),
         }
     }
 
@@ -121,7 +108,7 @@ impl Client {
             return;
         }
         if self.me.replace(snapshot.player.into()).is_none() {
-            self.skip_to(snapshot.tick.saturating_add(FIRST_LEAD));
+            self.skip(snapshot.tick.saturating_add(FIRST_LEAD));
         }
         (self.newest, self.heard) = (snapshot.tick, self.tick());
         for (place, state) in &snapshot.bodies {
@@ -129,7 +116,8 @@ impl Client {
                 path.push(snapshot.tick, *state);
             }
         }
-        self.note_age(snapshot.tick);
+        let now = self.tick() as f64 + f64::from(self.simulation.clock().alpha());
+        self.delay.note_age(now - snapshot.tick as f64);
         if let Some(report) = snapshot.report {
             self.keep_pace(report);
         }
@@ -146,7 +134,7 @@ impl Client {
             let is_lost = step.tick > self.heard + PATIENCE;
             let buttons = if is_lost { Buttons::default() } else { buttons };
             self.inputs.insert(step.tick, buttons);
-            self.keep_delay();
+            self.delay.adapt();
             self.play(step);
             self.simulation.make_step();
         }
@@ -158,11 +146,11 @@ impl Client {
     fn packet(&mut self) -> Inputs {
         let tick = self.simulation.tick();
         self.inputs = self.inputs.split_off(&tick.saturating_sub(KEPT));
-        let newest = self.inputs.iter().rev().take(REPEATED as usize);
+        let newest = self.inputs.values().rev().take(REPEATED);
         Inputs {
             ack: self.newest,
             newest: tick.saturating_sub(1),
-            buttons: newest.map(|(_, buttons)| *buttons).collect(),
+            buttons: newest.copied().collect(),
         }
     }
 
@@ -176,7 +164,7 @@ impl Client {
                 buttons.unwrap_or_default(),
             );
         }
-        let shown = (step.tick + 1) as f64 - self.delay;
+        let shown = (step.tick + 1) as f64 - self.delay.ticks();
         for (place, path) in self.paths.iter().enumerate() {
             if !self.is_predicted[place] {
                 follow(&mut self.simulation, self.bodies[place], path.at(shown));
@@ -188,29 +176,54 @@ impl Client {
     fn correct(&mut self, tick: u64) {
         let places = 0..self.bodies.len();
         let is_predicted: Vec<_> = places.map(|place| self.is_near(place)).collect();
-        if is_predicted == self.is_predicted && !self.is_wrong(tick) {
+        let is_right = is_predicted == self.is_predicted && !self.is_wrong(tick);
+        // Of a tick that was skipped nothing is kept: a later snapshot will do.
+        if is_right || self.simulation.roll_back(tick).is_err() {
             return;
         }
-        let before = std::mem::replace(&mut self.is_predicted, is_predicted);
-        if self.resimulate(tick).is_err() {
-            // Of a tick that was skipped nothing is kept: a later snapshot will do.
-            self.is_predicted = before;
-        }
+        self.is_predicted = is_predicted;
+        self.counts.rollbacks += 1;
+        self.resimulate();
     }
 
-    /// Goes back to a tick, puts what is predicted where the server had it, and makes the steps since then again.
-    ///
-    /// # Errors
-    /// Where the state of that tick is not kept; nothing is changed.
-    pub fn resimulate(&mut self, tick: u64) -> Result<(), RewindError> {
-        self.simulation.roll_back(tick)?;
-        (0..self.bodies.len()).for_each(|place| self.put(place, tick));
+    /// After going back to a tick: puts what is predicted where the server had it, and makes the steps since then again.
+    pub fn resimulate(&mut self) {
+        (0..self.bodies.len()).for_each(|place| self.put(place));
         while let Some(step) = self.simulation.next_step() {
             self.play(step);
             self.simulation.make_step();
         }
-        self.counts.rollbacks += 1;
-        Ok(())
+    }
+
+    /// Puts a body where it was at the tick that was gone back to, if it is not there already.
+    fn put(&mut self, place: usize) {
+        let tick = self.simulation.tick();
+        let (body_type, truth) = if self.is_predicted[place] {
+            (RigidBodyType::Dynamic, self.truth(place, tick))
+        } else {
+            (RigidBodyType::KinematicPositionBased, None)
+        };
+        if self.body(place).body_type() == body_type && truth.is_none() {
+            return;
+        }
+        let shown = self.paths[place].at(tick as f64 - self.delay.ticks());
+        let body = self
+            .simulation
+            .body_mut(self.bodies[place])
+            .expect("bodies stay");
+        body.set_body_type(body_type, true);
+        body.set_position(truth.map_or(shown, |state| state.pose()), true);
+        if let Some(state) = truth {
+            let [linear, angular] = state.velocities();
+            body.set_linvel(linear, true);
+            body.set_angvel(angular, true);
+        }
+    }
+
+    fn body(&self, place: usize) -> &RigidBody {
+        self.simulation
+            .body(self.bodies[place])
+            .expect("bodies stay")
     }
 
     /// Whether a body is to be predicted: the own one, and crates near it.
@@ -218,11 +231,10 @@ impl Client {
         let Some(me) = self.me.filter(|me| place == *me || place >= PLAYERS) else {
             return false;
         };
-        let [me_at, at] = [me, place].map(|place| self.simulation.body(self.bodies[place]));
-        let [me_at, at] = [me_at, at].map(|body| body.expect("bodies stay").translation());
+        let [own, other] = [me, place].map(|place| self.body(place).translation());
         // One that goes to and fro at the edge does not change every time.
         let reach = self.reach * if self.is_predicted[place] { 1.4 } else { 1.0 };
-        place == me || at.distance(me_at) < reach
+        place == me || own.distance(other) < reach
     }
 
     /// Whether a body was predicted to be elsewhere at that tick.
@@ -238,58 +250,29 @@ impl Client {
         })
     }
 
-    /// The server's state of a body at the tick of the newest snapshot, if it is known: what is not in it is unchanged.
+    /// The server's state of a body at the tick of the newest snapshot, if it is known: what is at rest is not sent again.
     fn truth(&self, place: usize, tick: u64) -> Option<State> {
         let (of, state) = self.paths[place].latest();
         (of == tick || state.is_at_rest()).then_some(state)
     }
 
-    /// After going back to a tick: puts a body where it was then.
-    fn put(&mut self, place: usize, tick: u64) {
-        let key = self.bodies[place];
-        let is_dynamic = self.simulation.body(key).is_some_and(RigidBody::is_dynamic);
-        if !self.is_predicted[place] && !is_dynamic {
-            return;
-        }
-        let truth = self.truth(place, tick);
-        let body = self.simulation.body_mut(key).expect("bodies stay");
-        if !self.is_predicted[place] {
-            body.set_body_type(RigidBodyType::KinematicPositionBased, true);
-            body.set_position(self.paths[place].at(tick as f64 - self.delay), true);
-            return;
-        }
-        body.set_body_type(RigidBodyType::Dynamic, true);
-        if let Some(state) = truth {
-            let [linear, angular] = state.velocities();
-            body.set_position(state.pose(), true);
-            body.set_linvel(linear, true);
-            body.set_angvel(angular, true);
-        }
-    }
-
-    /// Runs a little faster or slower, so that input comes just in time.
     fn keep_pace(&mut self, report: Report) {
-        if report.newest < self.skipped_to {
-            return;
+        match self.lead.pace(report) {
+            Some(Pace::Speed(speed)) => {
+                (self.simulation.set_speed(speed)).expect("it is near 1");
+            }
+            Some(Pace::Skip(ticks)) => self.skip(ticks),
+            None => (),
         }
-        let lead = report.lead as f64;
-        let spread = self.lead.get_or_insert(Spread::new(lead));
-        spread.add(lead);
-        let missing = LEAD + 2.0 * spread.deviation - spread.mean;
-        if missing > FAR {
-            return self.skip_to(self.tick().saturating_add(missing.round() as u64));
-        }
-        let speed = 1.0 + (PACE[0] * missing).clamp(-PACE[1], PACE[1]);
-        (self.simulation.set_speed(speed)).expect("it is near 1");
     }
 
-    /// Goes on at another tick with the next frame: to join, and after the machine has slept. States that are kept are of
-    /// other ticks, and so is what was measured.
-    fn skip_to(&mut self, tick: u64) {
-        self.delay += tick as f64 - self.tick() as f64;
+    /// Skips ticks before the next frame. States that are kept are of other ticks, and so is what was measured.
+    fn skip(&mut self, ticks: u64) {
+        let tick = self.tick().saturating_add(ticks);
         self.simulation.clock_settings_mut().set_tick(tick);
-        (self.skipped_to, self.heard) = (tick, tick);
-        (self.lead, self.age) = (None, None);
+        self.lead.skip_to(tick);
+        self.delay.skip(ticks);
+        self.heard = tick;
         self.counts.skips += 1;
     }
 
@@ -298,23 +281,10 @@ impl Client {
         let clock = self.simulation.clock();
         clock.settings().new_tick().unwrap_or(clock.tick())
     }
+}
 
-    fn note_age(&mut self, tick: u64) {
-        let now = self.tick() as f64 + f64::from(self.simulation.clock().alpha());
-        let age = now - tick as f64;
-        match &mut self.age {
-            Some(spread) => spread.add(age),
-            None => self.delay = right_delay(*self.age.insert(Spread::new(age))),
-        }
-    }
-
-    fn keep_delay(&mut self) {
-        if let Some(age) = self.age {
-            let wrong = right_delay(age) - self.delay;
-            self.delay += wrong.clamp(-DELAY_PACE, DELAY_PACE);
-        }
-    }
-
+/// # For figures
+impl Client {
     /// Which of the players it is; `None` until the first snapshot has come.
     #[must_use]
     pub fn player(&self) -> Option<usize> {
@@ -331,14 +301,8 @@ impl Client {
     #[must_use]
     pub fn shown_tick(&self) -> f64 {
         let frame = self.simulation.frame();
-        frame.tick as f64 - 1.0 + f64::from(frame.alpha) - self.delay
+        frame.tick as f64 - 1.0 + f64::from(frame.alpha) - self.delay.ticks()
     }
-}
-
-/// Others are shown so long ago that a snapshot may be lost and the next one may jitter: 100 ms and a little more after it
-/// came.
-fn right_delay(age: Spread) -> f64 {
-    age.mean + 2.0 * SNAPSHOT_EVERY as f64 + 2.0 * age.deviation
 }
 
 /// Moves a proxy.

@@ -90,7 +90,12 @@ impl Cost {
         self.lab.run(self.lab.now + MS(50));
         let client = &mut self.lab.ends[0].client;
         let tick = client.simulation.tick() - STEPS;
-        let (result, time) = timed(|| client.resimulate(tick));
+        let (result, time) = timed(|| {
+            client
+                .simulation
+                .roll_back(tick)
+                .map(|()| client.resimulate())
+        });
         result?;
         self.spent.push(time);
         let predicted = (0..client.bodies.len()).filter(|place| client.is_predicted(*place));
@@ -103,10 +108,9 @@ impl Cost {
     fn print(mut self, crates: usize, name: &str) {
         self.spent.sort();
         let us = self.spent[TIMES / 2].as_secs_f64() * 1e6;
-        // Those that the snapshots made necessary.
-        let rollbacks = self.lab.ends[0].client.counts.rollbacks - TIMES as u64;
-        let [bodies, bytes, rollbacks] =
-            [self.bodies, self.bytes, rollbacks as usize].map(|sum| sum as f64 / TIMES as f64);
+        let rollbacks = self.lab.ends[0].client.counts.rollbacks as usize;
+        let sums = [self.bodies, self.bytes, rollbacks];
+        let [bodies, bytes, rollbacks] = sums.map(|sum| sum as f64 / TIMES as f64);
         println!(
             "{crates:>8}{name:>22}{bodies:>12.1}{us:>14.0}{:>14.1}{:>12.0}",
             rollbacks / 0.05,

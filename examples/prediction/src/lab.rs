@@ -13,9 +13,9 @@ use crate::server::Server;
 pub struct Lab {
     /// The server's time.
     pub now: Duration,
-    /// The server, and what it had.
+    /// The server.
     pub server: Server,
-    /// See above.
+    /// What it had.
     pub truth: ServerLog,
     /// The clients.
     pub ends: Vec<End>,
@@ -25,16 +25,16 @@ pub struct Lab {
 /// A client, its display and its line.
 #[derive(Debug)]
 pub struct End {
-    /// The client, and what it showed.
+    /// The client.
     pub client: Client,
-    /// See above.
+    /// What it showed.
     pub seen: ClientLog,
     /// What the player holds down, by player and tick.
     pub buttons: fn(usize, u64) -> Buttons,
     /// By how much its clock runs faster than the server's.
     pub clock: f64,
-    /// Which of the players it is, once it was heard of.
-    pub player: Option<usize>,
+    /// Which of the players the server has given it.
+    player: Option<usize>,
     display: u32,
     up: Line<Vec<u8>>,
     down: Line<Vec<u8>>,
@@ -58,12 +58,13 @@ impl End {
         }
     }
 
-    fn frame(&mut self, now: Duration, player: usize) {
+    fn frame(&mut self, now: Duration) {
         for packet in self.down.receive(now) {
             self.seen.received(&packet);
             self.client.receive(&packet);
         }
         let period = Duration::from_secs(1) / self.display;
+        let player = self.client.player().unwrap_or_default();
         let buttons = (self.buttons)(player, self.client.simulation.tick());
         if let Some(packet) = self.client.frame(period.mul_f64(self.clock), buttons) {
             self.seen.sent(&packet);
@@ -97,18 +98,15 @@ impl Lab {
     pub fn run(&mut self, until: Duration) {
         let rate = self.server.simulation.clock().settings().rate();
         while self.now < until {
-            self.now = self
-                .ends
-                .iter()
-                .map(|end| end.next_frame)
-                .fold(self.next_frame, Duration::min);
+            let frames = self.ends.iter().map(|end| end.next_frame);
+            self.now = frames.fold(self.next_frame, Duration::min);
             if self.next_frame == self.now {
                 self.serve(rate.period());
                 self.next_frame += rate.period();
             }
-            for (i, end) in self.ends.iter_mut().enumerate() {
+            for end in &mut self.ends {
                 if end.next_frame == self.now {
-                    end.frame(self.now, end.player.unwrap_or(i));
+                    end.frame(self.now);
                 }
             }
         }

@@ -13,8 +13,8 @@ pub mod packets;
 pub mod server;
 // What came of a body, to be shown later.
 pub mod path;
-// The mean of what jitters.
-pub mod spread;
+// How far ahead of the server a client runs.
+pub mod timing;
 // The client.
 pub mod client;
 // Figures.

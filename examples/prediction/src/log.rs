@@ -59,7 +59,7 @@ impl ServerLog {
         });
     }
 
-    /// The last frame that had made so many steps, and the part of the way to the next one.
+    /// The last frame of that tick or an earlier one, and the next frame.
     fn at(&self, tick: f64) -> Option<[&Had; 2]> {
         let next = self.0.partition_point(|had| had.tick as f64 <= tick);
         Some([self.0.get(next.checked_sub(1)?)?, self.0.get(next)?])
@@ -111,28 +111,28 @@ impl ClientLog {
 /// What a match was like for a client. Lengths are in metres.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Figures {
-    /// kB a second from the server, and to it, without the 28 bytes of each packet's headers.
+    /// kB a second from the server, without the 28 bytes of each packet's headers.
     pub down: f64,
-    /// See above.
+    /// kB a second to it.
     pub up: f64,
-    /// How far off a body that is not predicted is shown, from where the server had it at that tick: the mean of those that
-    /// move, and the most.
+    /// How far off bodies that are not predicted are shown, from where the server had them at that tick: the mean of those
+    /// that move.
     pub error_mean: f32,
-    /// See above.
+    /// The most of all.
     pub error_worst: f32,
     /// How long ago that tick was, in ms.
     pub delay: f64,
-    /// How far the own body goes in a frame, beyond what its speed explains: as shown, and without correction.
+    /// How far the own body goes in a frame, beyond what its speed explains.
     pub jump: f32,
-    /// See above.
+    /// How far it would go if corrections were not smoothed.
     pub jump_uncorrected: f32,
     /// Steps that the server made without the player's input.
     pub missed: u64,
-    /// Rollbacks in a second, and steps in each.
+    /// Rollbacks in a second.
     pub rollbacks: f64,
-    /// See above.
+    /// Steps in a rollback.
     pub steps: f64,
-    /// The mean speed.
+    /// The mean of the client's speed.
     pub speed: f64,
 }
 

@@ -124,15 +124,14 @@ impl Server {
             return Vec::new();
         }
         self.take_states();
-        let peers = self.peers.iter_mut().enumerate();
-        let packets = peers.filter_map(|(player, peer)| {
-            let peer = peer.as_mut()?;
-            Some((
-                player,
-                write(&peer.snapshot(player, self.last.0, &self.states)),
-            ))
-        });
-        packets.collect()
+        let mut packets = Vec::new();
+        for (player, peer) in self.peers.iter_mut().enumerate() {
+            if let Some(peer) = peer {
+                let snapshot = peer.snapshot(player, self.last.0, &self.states);
+                packets.push((player, write(&snapshot)));
+            }
+        }
+        packets
     }
 
     fn play(&mut self, step: Step) {
@@ -154,10 +153,8 @@ impl Server {
             // More has happened than is kept.
             None => self.bodies.clone(),
         };
-        for body in moved
-            .into_iter()
-            .filter_map(|key| self.simulation.body(key))
-        {
+        let moved = moved.into_iter();
+        for body in moved.filter_map(|key| self.simulation.body(key)) {
             let (place, state) = (body.user_data as usize, State::of(body));
             if state != self.states[place].1 {
                 self.states[place] = (tick, state);

@@ -373,8 +373,11 @@ fn an_outage_is_got_over() {
     }
 }
 
-/// Of the player in front of a crate: how many steps the server's crate has moved for when the client's begins to.
-fn steps_ahead(reach: f32) -> i64 {
+/// The crate in front of the first player.
+const IN_FRONT: usize = 4 + 33;
+
+/// That player pushes it: how many milliseconds after the client has moved it the server does.
+fn pushed_before(reach: f32) -> i64 {
     let mut lab = Lab::new(CRATES);
     lab.server.throws = false;
     let client = Client::new(CRATES, reach);
@@ -382,32 +385,27 @@ fn steps_ahead(reach: f32) -> i64 {
     lab.ends[0].buttons = NOTHING;
     lab.run(MS(2_000));
     lab.ends[0].buttons = UP;
-    let crates = lab.server.bodies[4..].to_vec();
-    let moved = |simulation: &evenstep::Simulation| {
-        let at = |key| simulation.body(key).unwrap().translation();
-        crates
-            .iter()
-            .any(|key| at(*key).z < at(crates[0]).z - 0.05 || (at(*key).z - 1.75).abs() < 0.02)
-    };
-    let mut began = [None; 2];
-    while began.contains(&None) {
-        lab.run(lab.now + MS(16));
+    let key = lab.server.bodies[IN_FRONT];
+    let start = lab.server.simulation.body(key).unwrap().translation().z;
+    let mut pushed = [None; 2];
+    while pushed.contains(&None) {
+        lab.run(lab.now + MS(1));
         let simulations = [&lab.server.simulation, &lab.ends[0].client.simulation];
-        for (began, simulation) in began.iter_mut().zip(simulations) {
-            if moved(simulation) {
-                began.get_or_insert(lab.now.as_millis() as i64);
+        for (pushed, simulation) in pushed.iter_mut().zip(simulations) {
+            if simulation.body(key).unwrap().translation().z < start - 0.05 {
+                pushed.get_or_insert(lab.now.as_millis() as i64);
             }
         }
     }
-    began[0].unwrap() - began[1].unwrap()
+    pushed[0].unwrap() - pushed[1].unwrap()
 }
 
 #[test]
 fn what_is_near_is_pushed_at_once_and_what_is_far_follows() {
-    let [with, without] = [REACH, 0.0].map(steps_ahead);
-    // The client is about five steps ahead of the server.
-    assert!(with >= 48, "{with} ms");
-    assert!(without <= -100, "{without} ms");
+    let [with, without] = [REACH, 0.0].map(pushed_before);
+    // The client is ahead of the server by the line, and shows the past by that and two snapshots.
+    assert!((50..130).contains(&with), "{with} ms");
+    assert!((-250..-140).contains(&without), "{without} ms");
 
     let mut lab = two(&good_line());
     lab.run(MS(6_000));
@@ -438,12 +436,59 @@ fn a_crate_that_only_the_client_has_moved_is_put_back() {
         .unwrap();
     client
         .simulation
-        .apply_impulse(client.bodies[near], Vector::Y * 5.0)
+        .apply_impulse(client.bodies[near], Vector::X * 3.0)
         .unwrap();
     lab.run(lab.now + MS(50));
     assert!(off(&lab.server, &lab.ends[0].client, near).0 > 0.1);
     lab.run(lab.now + MS(1_000));
     assert_same(&lab.server, &lab.ends[0].client);
+}
+
+#[test]
+fn a_proxy_that_jumps_throws_nothing_about() {
+    let mut lab = Lab::new(0);
+    lab.join(end(0, &good_line()));
+    lab.ends[0].buttons = NOTHING;
+    lab.run(MS(2_000));
+    // From one side of the first player, who stands still, to the other.
+    let [own, other] = [lab.server.bodies[0], lab.server.bodies[1]];
+    let to = Pose::translation(-7.4, 0.5, 7.0);
+    lab.server.simulation.teleport(other, to).unwrap();
+    let start = lab.server.simulation.body(own).unwrap().translation();
+    for _ in 0..60 {
+        lab.run(lab.now + MS(16));
+        let at = lab.ends[0]
+            .client
+            .simulation
+            .body(own)
+            .unwrap()
+            .translation();
+        assert!(at.distance(start) < 0.01, "{at}");
+    }
+    assert_same(&lab.server, &lab.ends[0].client);
+}
+
+/// It is predicted in the present, which is farther away than the past.
+#[test]
+fn a_crate_that_leaves_is_let_go_once() {
+    let mut lab = Lab::new(1);
+    lab.server.throws = false;
+    lab.join(end(1, &good_line()));
+    lab.ends[0].buttons = NOTHING;
+    let key = lab.server.bodies[4];
+    let near = Pose::translation(-4.5, 0.35, 5.0);
+    lab.server.simulation.teleport(key, near).unwrap();
+    lab.run(MS(3_000));
+    assert!(lab.ends[0].client.is_predicted(4));
+    let away = Vector::Z * -5.0;
+    lab.server.simulation.apply_impulse(key, away).unwrap();
+    let mut changes = 0;
+    for _ in 0..120 {
+        let before = lab.ends[0].client.is_predicted(4);
+        lab.run(lab.now + MS(16));
+        changes += usize::from(lab.ends[0].client.is_predicted(4) != before);
+    }
+    assert_eq!((changes, lab.ends[0].client.is_predicted(4)), (1, false));
 }
 
 #[test]
