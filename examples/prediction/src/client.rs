@@ -157,12 +157,8 @@ impl Client {
     /// The game's part of a step, the first time and again: own input, and proxies along their paths.
     fn play(&mut self, step: Step) {
         if let Some(me) = self.me {
-            let buttons = self.inputs.get(&step.tick).copied();
-            push(
-                &mut self.simulation,
-                self.bodies[me],
-                buttons.unwrap_or_default(),
-            );
+            let buttons = self.inputs.get(&step.tick).copied().unwrap_or_default();
+            push(&mut self.simulation, self.bodies[me], buttons);
         }
         let shown = (step.tick + 1) as f64 - self.delay.ticks();
         for (place, path) in self.paths.iter().enumerate() {
@@ -197,7 +193,7 @@ impl Client {
 
     /// Puts a body where it was at the tick that was gone back to, if it is not there already.
     fn put(&mut self, place: usize) {
-        let tick = self.simulation.tick();
+        let (key, tick) = (self.bodies[place], self.simulation.tick());
         let (body_type, truth) = if self.is_predicted[place] {
             (RigidBodyType::Dynamic, self.truth(place, tick))
         } else {
@@ -207,10 +203,7 @@ impl Client {
             return;
         }
         let shown = self.paths[place].at(tick as f64 - self.delay.ticks());
-        let body = self
-            .simulation
-            .body_mut(self.bodies[place])
-            .expect("bodies stay");
+        let body = self.simulation.body_mut(key).expect("bodies stay");
         body.set_body_type(body_type, true);
         body.set_position(truth.map_or(shown, |state| state.pose()), true);
         if let Some(state) = truth {
@@ -221,9 +214,8 @@ impl Client {
     }
 
     fn body(&self, place: usize) -> &RigidBody {
-        self.simulation
-            .body(self.bodies[place])
-            .expect("bodies stay")
+        let body = self.simulation.body(self.bodies[place]);
+        body.expect("bodies stay")
     }
 
     /// Whether a body is to be predicted: the own one, and crates near it.
@@ -266,12 +258,13 @@ impl Client {
         }
     }
 
-    /// Skips ticks before the next frame. States that are kept are of other ticks, and so is what was measured.
+    /// Skips ticks before the next frame. States and input that are kept are of other ticks, and so is what was measured.
     fn skip(&mut self, ticks: u64) {
         let tick = self.tick().saturating_add(ticks);
         self.simulation.clock_settings_mut().set_tick(tick);
         self.lead.skip_to(tick);
         self.delay.skip(ticks);
+        self.inputs.clear();
         self.heard = tick;
         self.counts.skips += 1;
     }

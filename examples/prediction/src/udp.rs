@@ -16,7 +16,6 @@ use crate::server::Server;
 const LARGEST: usize = 2_048;
 
 /// The time of day: what two processes of a machine agree on.
-#[expect(clippy::disallowed_methods, reason = "packets come by the wall clock")]
 fn now() -> Duration {
     let since = SystemTime::UNIX_EPOCH.elapsed();
     since.expect("it is later than 1970")
