@@ -14,6 +14,8 @@ use evenstep_prediction::packets::{State, write};
 const MS: fn(u64) -> Duration = Duration::from_millis;
 /// What a line of 50 ms needs.
 const STEPS: u64 = 8;
+/// By then a client has joined.
+const START: Duration = Duration::from_secs(3);
 /// Of each measurement.
 const TIMES: usize = 200;
 
@@ -72,7 +74,7 @@ impl Cost {
         let mut lab = Lab::new(crates);
         lab.join(End::new(Client::new(crates, reach), 60, &quality, 1));
         lab.ends[0].buttons = |_, _| Buttons(8);
-        lab.run(MS(3_000));
+        lab.run(START);
         lab.ends[0].client.counts = Default::default();
         Self {
             lab,
@@ -108,14 +110,11 @@ impl Cost {
     fn print(mut self, crates: usize, name: &str) {
         self.spent.sort();
         let us = self.spent[TIMES / 2].as_secs_f64() * 1e6;
-        let rollbacks = self.lab.ends[0].client.counts.rollbacks as usize;
-        let sums = [self.bodies, self.bytes, rollbacks];
-        let [bodies, bytes, rollbacks] = sums.map(|sum| sum as f64 / TIMES as f64);
-        println!(
-            "{crates:>8}{name:>22}{bodies:>12.1}{us:>14.0}{:>14.1}{:>12.0}",
-            rollbacks / 0.05,
-            bytes / 1e3
-        );
+        let [bodies, bytes] = [self.bodies, self.bytes].map(|sum| sum as f64 / TIMES as f64);
+        let rollbacks = self.lab.ends[0].client.counts.rollbacks as f64;
+        let a_second = rollbacks / (self.lab.now - START).as_secs_f64();
+        let kilobytes = bytes / 1e3;
+        println!("{crates:>8}{name:>22}{bodies:>12.1}{us:>14.0}{a_second:>14.1}{kilobytes:>12.0}");
     }
 }
 

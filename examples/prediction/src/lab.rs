@@ -97,9 +97,8 @@ impl Lab {
     /// Goes on until a time.
     pub fn run(&mut self, until: Duration) {
         let rate = self.server.simulation.clock().settings().rate();
-        while self.now < until {
-            let frames = self.ends.iter().map(|end| end.next_frame);
-            self.now = frames.fold(self.next_frame, Duration::min);
+        while self.next() <= until {
+            self.now = self.next();
             if self.next_frame == self.now {
                 self.serve(rate.period());
                 self.next_frame += rate.period();
@@ -110,6 +109,13 @@ impl Lab {
                 }
             }
         }
+        self.now = until;
+    }
+
+    /// The time of the next frame of any of them.
+    fn next(&self) -> Duration {
+        let frames = self.ends.iter().map(|end| end.next_frame);
+        frames.fold(self.next_frame, Duration::min)
     }
 
     fn serve(&mut self, time: Duration) {
