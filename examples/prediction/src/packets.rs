@@ -23,9 +23,9 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 pub struct Inputs {
     /// The newest snapshot that has come.
     pub ack: u64,
-    /// The tick of the first of `buttons`.
+    /// The tick of the newest input.
     pub newest: u64,
-    /// For that tick and for the ones before it, backwards: sent again, in case a packet was lost.
+    /// The input of that tick and of those before it, backwards. All but the first were sent before: a packet may be lost.
     pub buttons: Vec<Buttons>,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::client::Client;
 use crate::game::Buttons;
@@ -15,15 +15,29 @@ use crate::server::Server;
 /// Bytes: more than a packet has.
 const LARGEST: usize = 2_048;
 
-/// The time of day: what two processes of a machine agree on.
-fn now() -> Duration {
-    let since = SystemTime::UNIX_EPOCH.elapsed();
-    since.expect("it is later than 1970")
+/// The time of day as it was at the beginning, and goes on evenly: what the processes of a machine agree on.
+struct WallClock {
+    start: Duration,
+    since: Instant,
 }
 
-/// Waits for a packet, until a time.
-fn receive(socket: &UdpSocket, until: Duration) -> io::Result<Option<(Vec<u8>, SocketAddr)>> {
-    let left = until.saturating_sub(now());
+impl WallClock {
+    #[expect(clippy::disallowed_methods, reason = "packets come by the wall clock")]
+    fn new() -> Self {
+        let start = SystemTime::UNIX_EPOCH.elapsed();
+        Self {
+            start: start.expect("it is later than 1970"),
+            since: Instant::now(),
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.start + self.since.elapsed()
+    }
+}
+
+/// Waits for a packet, for a time at most.
+fn receive(socket: &UdpSocket, left: Duration) -> io::Result<Option<(Vec<u8>, SocketAddr)>> {
     socket.set_read_timeout(Some(left.max(Duration::from_micros(1))))?;
     let mut packet = vec![0; LARGEST];
     // Whatever the system says of a packet, it is lost.
@@ -40,17 +54,18 @@ fn receive(socket: &UdpSocket, until: Duration) -> io::Result<Option<(Vec<u8>, S
 pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<ServerLog> {
     let (mut server, mut log) = (Server::new(crates), ServerLog::default());
     let mut players = BTreeMap::new();
-    let start = now();
-    let mut last = start;
-    while last < start + length {
+    let clock = WallClock::new();
+    let mut last = clock.start;
+    while last < clock.start + length {
         let wait = server.simulation.clock().until_next_step();
         let due = last + wait.expect("a server is never paused");
-        while now() < due {
-            let Some((packet, from)) = receive(socket, due)? else {
+        while clock.now() < due {
+            let left = due.saturating_sub(clock.now());
+            let Some((packet, from)) = receive(socket, left)? else {
                 continue;
             };
             // Who sends what is no packet does not join.
-            if let None = players.get(&from)
+            if !players.contains_key(&from)
                 && read::<Inputs>(&packet).is_some()
                 && let Some(player) = server.join()
             {
@@ -60,7 +75,7 @@ pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<
                 server.receive(*player, &packet);
             }
         }
-        let time = now() - last;
+        let time = clock.now() - last;
         last += time;
         let packets = server.frame(time);
         players.retain(|_, player| server.is_taken(*player));
@@ -88,31 +103,31 @@ pub fn play(
     let seed = u64::from(display);
     let [mut up, mut down] = [seed, !seed].map(|seed| Line::new(quality.clone(), seed));
     let mut log = ClientLog::default();
-    let start = now();
-    let (mut last, mut next) = (start, start);
-    while last < start + length {
+    let clock = WallClock::new();
+    let (mut last, mut next) = (clock.start, clock.start);
+    while last < clock.start + length {
         next += Duration::from_secs(1) / display;
-        while now() < next {
+        while clock.now() < next {
             // The line delivers to the millisecond.
-            let until = next.min(now() + Duration::from_millis(1));
-            if let Some((packet, _)) = receive(socket, until)? {
-                down.send(now() - start, packet);
+            let left = next.saturating_sub(clock.now());
+            if let Some((packet, _)) = receive(socket, left.min(Duration::from_millis(1)))? {
+                down.send(clock.since.elapsed(), packet);
             }
-            for packet in up.receive(now() - start) {
+            for packet in up.receive(clock.since.elapsed()) {
                 let _ = socket.send(&packet);
             }
         }
-        for packet in down.receive(now() - start) {
+        for packet in down.receive(clock.since.elapsed()) {
             log.received(&packet);
             client.receive(&packet);
         }
-        let time = now() - last;
+        let time = clock.now() - last;
         last += time;
         let player = client.player().unwrap_or_default();
         let buttons = Buttons::of_script(player, client.simulation.tick());
         if let Some(packet) = client.frame(time, buttons) {
             log.sent(&packet);
-            up.send(last - start, packet);
+            up.send(last - clock.start, packet);
         }
         log.frame(last, &client);
     }
