@@ -1,5 +1,5 @@
 //! What a rollback costs: going back and making the steps since then again, beside as many bare steps of the same scene,
-//! which are not saved and show nothing. A table at the end.
+//! which are not saved and show nothing. And what an ordinary frame costs more while states are kept. A table at the end.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -27,24 +27,37 @@ fn scene(fill: Fill, bodies: usize) -> Simulation {
     simulation
 }
 
-/// How many milliseconds a rollback takes, as a line of the table.
+/// What a rollback takes, and an ordinary frame, as a line of the table.
 fn rollback(
     c: &mut Criterion,
     name: &str,
     simulation: &Simulation,
-    bodies: usize,
-    steps: u64,
+    (bodies, steps, interval): (usize, u64, u64),
 ) -> Option<String> {
+    let what = format!("{name}, {bodies} bodies, {steps} steps, interval {interval}");
     let mut running = simulation.clone();
     running.set_rewind_limits(steps, usize::MAX);
-    for _ in 0..=steps {
-        running.advance(FRAME * 2, |_, _| ());
+    running.set_rewind_interval(interval);
+    let mut without = simulation.clone();
+    let (_, ordinary) = compare(
+        c,
+        &format!("frame: {what}"),
+        ("with states", || {
+            running.advance(FRAME, |_, _| ());
+        }),
+        ("without", || {
+            without.advance(FRAME, |_, _| ());
+        }),
+    )?;
+    // On the average a rollback goes to the middle between two states.
+    while running.tick() < 2 * steps || (running.tick() - steps) % interval != interval / 2 {
+        running.advance(FRAME, |_, _| ());
     }
     let present = running.tick();
-    let mut bare = std::mem::take(simulation.clone().physics_mut());
+    let mut bare = std::mem::take(running.clone().physics_mut());
     let (time, ratio) = compare(
         c,
-        &format!("{name}, {bodies} bodies, {steps} steps"),
+        &what,
         ("rollback", || {
             running
                 .resimulate(present - steps, |_, _| ())
@@ -61,7 +74,7 @@ fn rollback(
         }
     };
     Some(format!(
-        "| {name} | {bodies} | {steps} | {:.2} ms | {ratio:.2} | {bytes} | {} | {} |",
+        "| {name} | {bodies} | {steps} | {interval} | {:.2} ms | {ratio:.2} | {ordinary:.2} | {bytes} | {} | {} |",
         1e3 * time.as_secs_f64(),
         fits(4_000),
         fits(16_667),
@@ -78,15 +91,15 @@ fn rollbacks(c: &mut Criterion) {
     for (name, fill) in fills {
         for bodies in [50, 200, 1_000] {
             let simulation = scene(fill, bodies);
-            for steps in [8, 20] {
-                lines.extend(rollback(c, name, &simulation, bodies, steps));
+            for (steps, interval) in [(8, 1), (8, 4), (8, 8), (20, 1)] {
+                lines.extend(rollback(c, name, &simulation, (bodies, steps, interval)));
             }
         }
     }
     println!(
-        "| scene | bodies | steps | time | × bare steps | bytes a body and state | in 4 ms | in 16.7 ms |"
+        "| scene | bodies | steps | interval | time | × bare steps | frame × without | bytes a body and step | in 4 ms | in 16.7 ms |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for line in lines {
         println!("{line}");
     }

@@ -61,7 +61,7 @@
 //! | collisions and other events | [`Events`] |
 //! | joints, queries, controllers: full access to Rapier | [Choosing access](Simulation#choosing-access) |
 //! | your own ECS | [`Owners`]; for hecs [`entities`] |
-//! | saved states, rollback | [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
+//! | saved states, rollback, with the game's own state | [`Resources`], [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
 //! | replays, crash reports | [`recording`] |
 //! | threads | [`threads`] |
 //! | where the time goes | [`Frame::counters`], spans for a profiler |
@@ -138,6 +138,8 @@ mod time;
 mod step;
 // Two states in, poses to show out.
 mod pose;
+// Values of the game's own.
+mod resources;
 // Time, steps and poses in order.
 mod simulation;
 // The state as bytes, and its checksum.
@@ -163,12 +165,13 @@ pub use nalgebra;
 pub use owners::{Bodies, Owners, Unmatched};
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{Correction, Interpolated, PoseCounts, Smoothing};
+pub use pose::{Correction, ErrorDecay, Interpolated, PoseCounts, Smoothing};
 pub use rapier;
+pub use resources::Resources;
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;
 pub use simulation::{
-    Frame, FrameChanges, Hooks, OriginError, ResimulateError, RewindError, Simulation,
+    Frame, FrameChanges, Hooks, OriginError, PastWorld, ResimulateError, RewindError, Simulation,
 };
 #[cfg(feature = "serde")]
 pub use state::{LoadError, fingerprint_of};

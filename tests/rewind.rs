@@ -142,11 +142,13 @@ proptest! {
         frames in prop::collection::vec((0..45u64, 0..3u8), 20..60),
         stepping in 0..4usize,
         history in 0..6usize,
+        interval in prop_oneof![Just(1), 0..20u64],
     ) {
         let steppings = [Stepping::Fixed, Stepping::Fixed, Stepping::SemiFixed, Stepping::Variable];
         let mut late = Match::new(100);
         late.simulation.clock_settings_mut().set_stepping(steppings[stepping]);
         late.simulation.set_history(history);
+        late.simulation.set_rewind_interval(interval);
         let mut in_time = late.clone();
         let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
             all.entry(*tick).or_default().push(*deed);
@@ -166,7 +168,9 @@ proptest! {
                 }
             }
             let shown = late.simulation.moved().to_vec();
-            let mut again = now - first;
+            // From the last state before it.
+            let from = if first < now { first - first % interval.max(1) } else { now };
+            let mut again = now - from;
             match way {
                 0 => late.resimulate(&known, first).unwrap(),
                 1 => late.simulation.roll_back(first).unwrap(),
@@ -176,7 +180,8 @@ proptest! {
                     let made = millis % 3 * u64::from(again > 1);
                     (0..made).for_each(|_| late.step(&known));
                     late.simulation.roll_back(first).unwrap();
-                    again += made;
+                    // Before that tick it goes on.
+                    again += if from + made > first { made } else { 0 };
                 }
             }
             for (key, pose) in shown {
@@ -200,7 +205,7 @@ proptest! {
         }
         prop_assert_eq!(late.state(), in_time.state());
         // Errors that were shown have ended, or are about to.
-        late.simulation.set_correction(None);
+        late.simulation.set_correction(Correction::OFF);
         late.advance(&all, MS(0));
         in_time.advance(&all, MS(0));
         for (key, _) in in_time.simulation.bodies() {
@@ -231,7 +236,7 @@ proptest! {
         played.simulation.set_smoothing(smoothings[smoothing]);
         let mut one_by_one = played.clone();
         played.simulation.set_history(history);
-        played.simulation.set_correction(Some(Correction::default()));
+        played.simulation.set_correction(Correction::default());
         for millis in frames {
             played.advance(&inputs, MS(millis));
         }
@@ -622,7 +627,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     );
     assert_eq!(
         error.to_string(),
-        "the state of tick 4 is not kept, those of 0..0 are: \
+        "the state of tick 4 is not kept; of 0..0 each is, or every n-th by `set_rewind_interval`: \
          ask for one of these, or raise `set_rewind_limits` before the next run"
     );
     simulation.set_rewind_limits(8, ALL);
@@ -944,7 +949,7 @@ fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
 fn the_physics_knows_nothing_of_the_error() {
     let (mut smooth, key) = corrected(20.0);
     let (mut hard, _) = flyer_with_states(50);
-    hard.set_correction(None);
+    hard.set_correction(Correction::OFF);
     advance(&mut hard, 104);
     correct(&mut hard, key, 20.0);
     assert_eq!(hard.visual_error(key), None);
@@ -979,26 +984,135 @@ fn a_correction_may_be_off_or_too_large_for_a_body() {
     );
     advance(&mut simulation, 0);
     assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
-    let mut correction = Correction::default();
-    correction.max_angle = 0.01;
-    simulation.set_correction(Some(correction));
-    assert_eq!(simulation.correction(), Some(correction));
+    let mut own = Correction::default();
+    own.rotation.max = 0.01;
+    simulation.set_body_correction(key, Some(own)).unwrap();
+    assert_eq!(simulation.body_correction(key), Some(own));
+    assert_eq!(simulation.correction(), Correction::default());
     // The angle alone is too large.
     correct(&mut simulation, key, 190.0);
-    assert_eq!(simulation.visual_error(key), None);
-    simulation.set_correction(Some(Correction::default()));
+    let error = simulation.visual_error(key).unwrap();
+    assert!(error.translation.length() > 0.1);
+    assert_eq!(error.rotation, Rotation::IDENTITY);
+    // The distance: it is elsewhere now, and turned.
+    own.position.max = 0.01;
+    own.rotation.max = 2.0;
+    simulation.set_body_correction(key, Some(own)).unwrap();
     correct(&mut simulation, key, 180.0);
-    assert!(simulation.visual_error(key).is_some());
-    simulation.set_body_correction(key, false).unwrap();
-    assert_eq!(simulation.visual_error(key), None, "at once");
-    correct(&mut simulation, key, 170.0);
     assert_eq!(simulation.visual_error(key), None);
-    simulation.set_body_correction(key, true).unwrap();
-    correct(&mut simulation, key, 160.0);
+    simulation.set_body_correction(key, None).unwrap();
+    correct(&mut simulation, key, 170.0);
     assert!(simulation.visual_error(key).is_some());
+    let off = Some(Correction::OFF);
+    simulation.set_body_correction(key, off).unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.visual_error(key), None, "in the next frame");
+    assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
+    correct(&mut simulation, key, 160.0);
+    assert_eq!(simulation.visual_error(key), None);
     simulation.remove(key).unwrap();
     assert_eq!(simulation.visual_error(key), None);
-    simulation.set_body_correction(key, true).unwrap_err();
+    assert_eq!(simulation.body_correction(key), None);
+    simulation.set_body_correction(key, off).unwrap_err();
+}
+
+/// In which motion alone has errors decay: over 5 m, and over a turn by 0.3.
+fn by_motion() -> Correction {
+    let mut correction = Correction::default();
+    correction.position.half_life = Duration::MAX;
+    correction.position.half_distance = Some(5.0);
+    correction.rotation.half_life = Duration::MAX;
+    correction.rotation.half_distance = Some(0.3);
+    correction
+}
+
+#[test]
+fn an_error_is_worked_off_as_fast_as_the_body_moves_and_turns() {
+    for (speed, frames) in [
+        (1.0, &[0, 3, 90, 7][..]),
+        (0.25, &[100, 299, 1]),
+        (2.0, &[50]),
+    ] {
+        let (mut simulation, key) = corrected(20.0);
+        simulation
+            .set_body_correction(key, Some(by_motion()))
+            .unwrap();
+        simulation.set_speed(speed).unwrap();
+        let before = simulation.visual_error(key).unwrap();
+        for millis in frames {
+            advance(&mut simulation, *millis);
+        }
+        let left = simulation.visual_error(key).unwrap();
+        // A tenth of a second at 102 m/s, and at 4 rad/s.
+        let gone = libm::exp2f(-libm::hypotf(100.0, 20.0) * 0.1 / 5.0);
+        assert_near(left.translation.y, before.translation.y * gone);
+        let turned = about_z(before.rotation) * libm::exp2f(-0.4 / 0.3);
+        assert_near(about_z(left.rotation), turned);
+    }
+}
+
+#[test]
+fn a_body_is_not_seen_to_slide_but_where_it_moves() {
+    let mut simulation = space(100);
+    simulation.set_rewind_limits(50, ALL);
+    simulation.set_correction(by_motion());
+    let key = simulation.insert(RigidBodyBuilder::dynamic(), ball());
+    advance(&mut simulation, 104);
+    simulation
+        .resimulate(5, |simulation, step| {
+            if step.tick == 5 {
+                let there = translation(1.0, 0.0, 0.0);
+                simulation.teleport(key, there).unwrap();
+            }
+        })
+        .unwrap();
+    for _ in 0..30 {
+        advance(&mut simulation, 33);
+        assert_eq!(shown_x(&simulation, key), 0.0);
+    }
+    // Neither a shifted origin nor a portal is motion.
+    simulation.shift_origin(Vector::X * 500.0).unwrap();
+    advance(&mut simulation, 33);
+    simulation
+        .teleport_by(key, translation(500.0, 300.0, 0.0))
+        .unwrap();
+    advance(&mut simulation, 33);
+    assert_eq!(shown_x(&simulation, key), 0.0);
+    simulation
+        .body_mut(key)
+        .unwrap()
+        .set_linvel(Vector::X * -10.0, true);
+    let mut last = -1.0;
+    for _ in 0..600 {
+        let (x, error) = (shown_x(&simulation, key), simulation.visual_error(key));
+        let error = error.map_or(0.0, |error| error.translation.x);
+        advance(&mut simulation, 16);
+        // A body that is shown behind where it is never goes the other way.
+        assert!(error >= last && shown_x(&simulation, key) < x);
+        last = error;
+    }
+    // 2^-19 of a metre is left after 95 m.
+    assert_eq!(simulation.visual_error(key), None);
+}
+
+#[test]
+fn an_error_below_the_threshold_is_not_shown_and_one_that_fades_ends_there() {
+    let (mut simulation, key) = flyer_with_states(50);
+    let mut correction = Correction::default();
+    correction.position.min = 0.2;
+    simulation.set_correction(correction);
+    advance(&mut simulation, 104);
+    correct(&mut simulation, key, 14.0); // off by 0.196 m
+    let error = simulation.visual_error(key).unwrap();
+    assert_eq!(error.translation, Vector::ZERO);
+    assert!(about_z(error.rotation) < -0.03);
+    let (mut simulation, key) = corrected(20.0); // off by 0.28 m
+    simulation.set_correction(correction);
+    for (millis, is_off) in [(90, true), (20, false)] {
+        advance(&mut simulation, millis);
+        let error = simulation.visual_error(key).unwrap();
+        assert_eq!(error.translation != Vector::ZERO, is_off);
+    }
 }
 
 #[test]
@@ -1219,7 +1333,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
     assert_eq!((simulation.tick(), simulation.rewindable()), (5, 0..5));
     assert_eq!(
         simulation.rewind(6).unwrap_err().to_string(),
-        "the state of tick 6 is not kept, those of 0..5 are: \
+        "the state of tick 6 is not kept; of 0..5 each is, or every n-th by `set_rewind_interval`: \
          ask for one of these, or raise `set_rewind_limits` before the next run"
     );
     simulation.resume();
@@ -1382,4 +1496,88 @@ fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.tick(), 0.0)
+}
+
+/// The limits hold, and the memory is divided.
+#[test]
+fn with_an_interval_states_are_kept_that_far_apart() {
+    let run = |interval| {
+        let (mut simulation, _) = flyer_with_states(20);
+        simulation.set_rewind_interval(interval);
+        for _ in 0..10 {
+            advance(&mut simulation, 100);
+        }
+        simulation
+    };
+    let [mut each, mut eighth, zero] = [1, 8, 0].map(run);
+    assert_eq!(each.rewindable(), 80..100);
+    assert_eq!(zero.rewindable(), 80..100);
+    assert_eq!(eighth.rewindable(), 80..100);
+    assert_eq!(each.rewind_bytes() / 20, eighth.rewind_bytes() / 3);
+    advance(&mut eighth, 30);
+    // At least twenty steps back, from the state before them.
+    assert_eq!(eighth.rewindable(), 80..103);
+    advance(&mut eighth, 50);
+    assert_eq!(eighth.rewindable(), 88..108);
+
+    for tick in [89, 95, 103] {
+        let kept = 88..108;
+        let error = RewindError::NotKept { tick, kept };
+        assert_eq!(eighth.rewind(tick), Err(error.clone()));
+        assert_eq!(eighth.world_at(tick, 1.0).unwrap_err(), error);
+    }
+    assert!(eighth.world_at(96, 0.5).is_ok());
+    eighth.rewind(96).unwrap();
+    assert_eq!(eighth.tick(), 96);
+    // The present was kept beside it.
+    eighth.rewind(108).unwrap();
+
+    // A limit in bytes that two states fit into.
+    let bytes = each.rewind_bytes() / 20;
+    each.set_rewind_interval(8);
+    each.set_rewind_limits(20, 2 * bytes);
+    advance(&mut each, 200);
+    assert_eq!(each.rewindable(), 104..120);
+    each.set_rewind_limits(20, bytes / 2);
+    assert!(each.rewindable().is_empty());
+}
+
+/// A rollback to a tick between two states may be asked for again on the way there.
+#[test]
+fn with_an_interval_a_rollback_may_be_asked_for_twice() {
+    let (mut simulation, _) = flyer_with_states(20);
+    simulation.set_rewind_interval(8);
+    for _ in 0..5 {
+        advance(&mut simulation, 100);
+    }
+    simulation.roll_back(45).unwrap();
+    assert_eq!(
+        (simulation.tick(), simulation.steps_to_resimulate()),
+        (40, 10)
+    );
+    simulation.roll_back(45).unwrap();
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    simulation.roll_back(45).unwrap();
+    assert_eq!(
+        (simulation.tick(), simulation.steps_to_resimulate()),
+        (41, 9)
+    );
+    // Past it, it goes back to the state again.
+    for _ in 0..5 {
+        simulation.next_step().unwrap();
+        simulation.make_step();
+    }
+    simulation.roll_back(45).unwrap();
+    assert_eq!(
+        (simulation.tick(), simulation.steps_to_resimulate()),
+        (40, 10)
+    );
+    // What lies beyond the next state cannot be gone to.
+    assert!(simulation.roll_back(48).is_err());
+    simulation.begin_frame(MS(0));
+    while simulation.next_step().is_some() {
+        simulation.make_step();
+    }
+    assert_eq!(simulation.end_frame().resimulated, 10 + 1 + 5);
 }

@@ -4,12 +4,10 @@
 mod scenes;
 
 use crate::scenes::testing::{spin, vector};
-use std::collections::BTreeMap;
-
-use evenstep::entities::{Body, Entities, RenderPose};
+use evenstep::entities::{Body, RenderPose, RollbackWorld};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Step};
-use hecs::{Entity, World};
+use evenstep::{BodyKey, Correction, Rate, Simulation, Step};
+use hecs::Entity;
 use scenes::MS;
 use std::time::Duration;
 
@@ -32,13 +30,6 @@ enum Part {
     },
 }
 
-/// All of the game that is not in the simulation, before a step.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Saved {
-    next_id: u32,
-    parts: BTreeMap<Id, (Part, Option<BodyKey>)>,
-}
-
 /// How entities are despawned, and when they are brought in line with the bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
@@ -48,13 +39,12 @@ enum Way {
     Noticed,
 }
 
+/// All of the game that is not in the simulation.
+#[derive(Clone)]
 struct Game {
-    world: World,
-    entities: Entities,
-    simulation: Simulation,
+    world: RollbackWorld,
     way: Way,
     next_id: u32,
-    saved: BTreeMap<u64, Saved>,
 }
 
 const SHIPS: u32 = 4;
@@ -70,115 +60,102 @@ fn seems_to_fire(ship: u32, tick: u64) -> bool {
     fires(ship + 1, tick + 3)
 }
 
-impl Game {
-    fn new(way: Way) -> Self {
-        let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-        simulation.physics_mut().gravity = Vector::ZERO;
-        simulation.set_rewind_limits(30, usize::MAX);
-        simulation.set_correction(None);
-        let mut game = Self {
-            world: World::new(),
-            entities: Entities::default(),
-            simulation,
-            way,
-            next_id: 0,
-            saved: BTreeMap::new(),
-        };
-        for _ in 0..SHIPS {
-            game.spawn_ship();
-        }
-        game
+fn start(way: Way) -> Simulation {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.set_rewind_limits(30, usize::MAX);
+    simulation.set_correction(Correction::OFF);
+    let mut game = Game {
+        world: RollbackWorld::default().with::<Id>().with::<Part>(),
+        way,
+        next_id: 0,
+    };
+    for _ in 0..SHIPS {
+        game.spawn_ship(&mut simulation);
     }
+    simulation.resources_mut().insert(game);
+    simulation
+}
 
-    fn spawn(&mut self, part: Part, body: RigidBodyBuilder) {
+fn with_game<R>(simulation: &mut Simulation, f: impl FnOnce(&mut Simulation, &mut Game) -> R) -> R {
+    simulation.resource_scope(f).unwrap()
+}
+
+impl Game {
+    fn spawn(&mut self, simulation: &mut Simulation, part: Part, body: RigidBodyBuilder) {
         let ball = ColliderBuilder::ball(0.3).active_events(ActiveEvents::COLLISION_EVENTS);
-        let Self {
-            world,
-            entities,
-            simulation,
-            ..
-        } = self;
+        let RollbackWorld {
+            world, entities, ..
+        } = &mut self.world;
         let parts = (Id(self.next_id), part);
         entities.spawn(world, simulation, body, ball, parts);
         self.next_id += 1;
     }
 
-    fn spawn_ship(&mut self) {
+    fn spawn_ship(&mut self, simulation: &mut Simulation) {
         let i = self.next_id % 7;
         let at = vector(i as f32, 0.3 * i as f32, 0.0);
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .linear_damping(9.0);
-        self.spawn(Part::Ship { hits: 0 }, body.angvel(spin(0.0, 0.0, 3.0)));
+        let body = body.angvel(spin(0.0, 0.0, 3.0));
+        self.spawn(simulation, Part::Ship { hits: 0 }, body);
     }
 
-    fn despawn(&mut self, entity: Entity) {
+    fn despawn(&mut self, simulation: &mut Simulation, entity: Entity) {
+        let RollbackWorld {
+            world, entities, ..
+        } = &mut self.world;
         match self.way {
-            Way::AtOnce => {
-                let Self {
-                    world,
-                    entities,
-                    simulation,
-                    ..
-                } = self;
-                entities.despawn(world, simulation, entity).unwrap();
-            }
-            Way::Noticed => self.world.despawn(entity).unwrap(),
+            Way::AtOnce => entities.despawn(world, simulation, entity).unwrap(),
+            Way::Noticed => world.despawn(entity).unwrap(),
         }
     }
 
-    /// All entities, by the game's id.
-    fn list(&mut self) -> Vec<(Id, Entity, Part, Option<BodyKey>)> {
-        let parts = (self.world).query_mut::<(Entity, &Id, &Part, Option<&Body>)>();
-        let mut list: Vec<_> = parts
+    fn sync(&mut self, simulation: &mut Simulation) {
+        (self.world.entities).sync(&mut self.world.world, simulation);
+    }
+
+    fn before_step(
+        &mut self,
+        simulation: &mut Simulation,
+        step: Step,
+        fires: fn(u32, u64) -> bool,
+    ) {
+        let parts = (self.world.world).query_mut::<(Entity, &Part, Option<&Body>)>();
+        let list: Vec<_> = parts
             .into_iter()
-            .map(|(entity, id, part, body)| (*id, entity, *part, body.map(Body::key)))
+            .map(|(entity, part, body)| (entity, *part, body.map(Body::key)))
             .collect();
-        list.sort_unstable_by_key(|(id, ..)| *id);
-        list
-    }
-
-    fn save(&mut self) -> Saved {
-        let list = self.list().into_iter();
-        Saved {
-            next_id: self.next_id,
-            parts: list.map(|(id, _, part, key)| (id, (part, key))).collect(),
-        }
-    }
-
-    fn sync(&mut self) {
-        self.entities.sync(&mut self.world, &mut self.simulation);
-    }
-
-    fn before_step(&mut self, step: Step, fires: fn(u32, u64) -> bool) {
-        let saved = self.save();
-        self.saved.insert(step.tick, saved);
-        let (mut ship, list) = (0, self.list());
-        for (_, entity, part, key) in list {
+        let mut ship = 0;
+        for (entity, part, key) in list {
             match part {
                 Part::Ship { .. } => {
                     if fires(ship, step.tick) {
-                        let from = *self.simulation.body(key.unwrap()).unwrap().position();
+                        let from = *simulation.body(key.unwrap()).unwrap().position();
                         let at = from * (Vector::X * 0.7);
                         let way = from.rotation * Vector::X * 20.0;
                         let dies_at = step.tick + 9;
                         let body = RigidBodyBuilder::dynamic().translation(at).linvel(way);
-                        self.spawn(Part::Shot { dies_at }, body);
+                        self.spawn(simulation, Part::Shot { dies_at }, body);
                     }
                     ship += 1;
                 }
-                Part::Shot { dies_at } if dies_at <= step.tick => self.despawn(entity),
+                Part::Shot { dies_at } if dies_at <= step.tick => self.despawn(simulation, entity),
                 Part::Wreck { comes_back_at } if comes_back_at <= step.tick => {
-                    self.despawn(entity);
-                    self.spawn_ship();
+                    self.despawn(simulation, entity);
+                    self.spawn_ship(simulation);
                 }
                 Part::Shot { .. } | Part::Wreck { .. } => (),
             }
         }
+        if self.way == Way::Noticed {
+            self.sync(simulation);
+        }
     }
 
-    fn after_step(&mut self, step: Step) {
-        let events = self.simulation.events().in_tick(step.tick);
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
+        let events = simulation.events().in_tick(step.tick);
         let started = events.collisions().filter(|collision| collision.started);
         let mut hit: Vec<BodyKey> = started
             .flat_map(|collision| collision.bodies)
@@ -187,138 +164,190 @@ impl Game {
         hit.sort_unstable();
         hit.dedup();
         for key in hit {
-            let Some(entity) = self.entities.entity(key) else {
+            let Some(entity) = self.world.entities.entity(key) else {
                 continue;
             };
-            let part = *self.world.get::<&Part>(entity).unwrap();
+            let part = *self.world.world.get::<&Part>(entity).unwrap();
             match part {
                 Part::Ship { hits: 1.. } => {
-                    self.despawn(entity);
+                    self.despawn(simulation, entity);
                     let comes_back_at = step.tick + 5;
                     let wreck = (Id(self.next_id), Part::Wreck { comes_back_at });
                     self.next_id += 1;
-                    self.world.spawn(wreck);
+                    self.world.world.spawn(wreck);
                 }
                 Part::Ship { hits } => {
-                    *self.world.get::<&mut Part>(entity).unwrap() = Part::Ship { hits: hits + 1 };
+                    *self.world.world.get::<&mut Part>(entity).unwrap() =
+                        Part::Ship { hits: hits + 1 };
                 }
-                Part::Shot { .. } | Part::Wreck { .. } => self.despawn(entity),
+                Part::Shot { .. } | Part::Wreck { .. } => self.despawn(simulation, entity),
             }
+        }
+        if self.way == Way::Noticed {
+            self.sync(simulation);
         }
     }
 
-    fn make_steps(&mut self, fires: fn(u32, u64) -> bool) {
-        while let Some(step) = self.simulation.next_step() {
-            self.before_step(step, fires);
-            if self.way == Way::Noticed {
-                self.sync();
-            }
-            assert!(self.simulation.make_step());
-            self.after_step(step);
-            if self.way == Way::Noticed {
-                self.sync();
-            }
-        }
-    }
-
-    /// The simulation and the game go back to what they were before the step of `tick`.
-    fn roll_back(&mut self, tick: u64) {
-        self.simulation.roll_back(tick).unwrap();
-        let Some(saved) = self.saved.get(&tick).cloned() else {
-            return; // It is the present.
-        };
-        let Self {
-            world,
-            entities,
-            simulation,
-            ..
-        } = self;
-        entities.unmatched(world, simulation);
-        self.next_id = saved.next_id;
-        let mut there = BTreeMap::new();
-        for (id, entity, _, _) in self.list() {
-            if saved.parts.contains_key(&id) {
-                there.insert(id, entity);
-            } else {
-                self.world.despawn(entity).unwrap();
-            }
-        }
-        for (id, (part, key)) in saved.parts {
-            let entity = there.get(&id).copied();
-            let entity = entity.unwrap_or_else(|| self.world.spawn(()));
-            self.world.insert(entity, (id, part)).unwrap();
-            let Self {
-                world,
-                entities,
-                simulation,
-                ..
-            } = self;
-            if let Some(key) = key
-                && entities.entity(key) != Some(entity)
-            {
-                entities.attach(world, simulation, entity, key).unwrap();
-                // A body that has come back is somewhere at once.
-                let pose = simulation.pose(key).unwrap();
-                assert_eq!(simulation.isometry(key), Some(pose.into()));
-                let collider = simulation.body(key).unwrap().colliders()[0];
-                assert_eq!(simulation.collider_pose(collider), Some(pose));
-                assert_eq!(world.get::<&RenderPose>(entity).unwrap().0, pose);
-            }
-        }
-    }
-
-    /// A frame that believes something else at first, and learns then of the last ten steps what was.
-    fn frame_with_late_input(&mut self, time: Duration) {
-        self.simulation.begin_frame(time);
-        self.make_steps(seems_to_fire);
-        self.roll_back(self.simulation.tick().saturating_sub(10));
-        self.make_steps(fires);
-        self.simulation.end_frame();
-        self.sync();
-    }
-
-    fn frame(&mut self, time: Duration) {
-        self.simulation.begin_frame(time);
-        self.make_steps(fires);
-        self.simulation.end_frame();
-        self.sync();
-    }
-
-    /// Every component of every entity.
-    fn components(&mut self) -> Vec<(Id, Part, Option<BodyKey>, Option<Pose>)> {
-        let list = self.list().into_iter();
-        list.map(|(id, entity, part, key)| {
-            let pose = self.world.get::<&RenderPose>(entity).ok().map(|it| it.0);
-            assert_eq!(key.and_then(|key| self.simulation.pose(key)), pose);
+    /// Every component of every entity, in the order of a query.
+    fn components(&self, simulation: &Simulation) -> Vec<Components> {
+        let mut query = (self.world.world).query::<(Entity, &Id, &Part, Option<&Body>)>();
+        let list = query.iter().map(|(entity, id, part, body)| {
+            let key = body.map(Body::key);
+            let pose = (self.world.world).get::<&RenderPose>(entity).ok();
+            let pose = pose.map(|pose| pose.0);
+            assert_eq!(key.and_then(|key| simulation.pose(key)), pose);
             assert_eq!(
-                key.map(|key| self.entities.entity(key)),
+                key.map(|key| self.world.entities.entity(key)),
                 key.map(|_| Some(entity))
             );
-            (id, part, key, pose)
-        })
-        .collect()
+            (entity, *id, *part, key, pose)
+        });
+        list.collect()
     }
+}
+
+type Components = (Entity, Id, Part, Option<BodyKey>, Option<Pose>);
+
+fn make_steps(simulation: &mut Simulation, fires: fn(u32, u64) -> bool) {
+    while let Some(step) = simulation.next_step() {
+        with_game(simulation, |simulation, game| {
+            game.before_step(simulation, step, fires);
+        });
+        assert!(simulation.make_step());
+        with_game(simulation, |simulation, game| {
+            game.after_step(simulation, step);
+        });
+    }
+}
+
+/// How a frame learns of the input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Late {
+    /// It has believed something else at first, and learns then of the last ten steps what was.
+    Within,
+    /// The same, after the frame.
+    Between,
+    /// All that is known is known in time.
+    InTime,
+}
+
+fn frame(simulation: &mut Simulation, time: Duration, late: Late) {
+    let back = |simulation: &mut Simulation| {
+        let tick = simulation.tick().saturating_sub(10);
+        simulation.roll_back(tick).unwrap();
+    };
+    let seems = if late == Late::InTime {
+        fires
+    } else {
+        seems_to_fire
+    };
+    simulation.begin_frame(time);
+    make_steps(simulation, seems);
+    if late == Late::Within {
+        back(simulation);
+        make_steps(simulation, fires);
+    }
+    simulation.end_frame();
+    if late == Late::Between {
+        back(simulation);
+        make_steps(simulation, fires);
+    }
+    with_game(simulation, |simulation, game| game.sync(simulation));
 }
 
 #[test]
 fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
-    for way in [Way::AtOnce, Way::Noticed] {
-        let [mut late, mut in_time] = [way; 2].map(Game::new);
+    for (way, late) in [
+        (Way::AtOnce, Late::Within),
+        (Way::AtOnce, Late::Between),
+        (Way::Noticed, Late::Within),
+        (Way::Noticed, Late::Between),
+    ] {
+        let [mut there, mut here] = [way; 2].map(start);
         let (mut wrecks, mut most) = (0, 0);
-        for ms in [7, 16, 3, 10, 25, 0, 33, 12].repeat(40) {
-            late.frame_with_late_input(MS(ms));
-            in_time.frame(MS(ms));
-            let [one, other] = [&mut late, &mut in_time].map(Game::components);
-            assert_eq!(one, other, "{way:?}, tick {}", in_time.simulation.tick());
-            let bodies = [&late, &in_time].map(|game| game.simulation.bodies().count());
-            let with_body = one.iter().filter(|(_, _, key, _)| key.is_some()).count();
+        for ms in [7, 16, 3, 10, 25, 0, 33, 12].repeat(20) {
+            frame(&mut there, MS(ms), late);
+            frame(&mut here, MS(ms), Late::InTime);
+            if late == Late::Between {
+                // What it shows is what it has caught up with from the next frame on.
+                frame(&mut there, MS(0), late);
+                frame(&mut here, MS(0), Late::InTime);
+            }
+            let [one, other] = [&there, &here].map(components);
+            assert_eq!(one, other, "{way:?}, {late:?}, tick {}", here.tick());
+            let bodies = [&there, &here].map(|simulation| simulation.bodies().count());
+            let with_body = one.iter().filter(|(.., key, _)| key.is_some()).count();
             assert_eq!(bodies, [with_body; 2]);
             most = most.max(with_body);
-            wrecks += one
-                .iter()
-                .filter(|(_, part, ..)| matches!(part, Part::Wreck { .. }))
-                .count();
+            let parts = one.iter().map(|(_, _, part, ..)| part);
+            wrecks += parts.filter(|it| matches!(it, Part::Wreck { .. })).count();
         }
         assert!(wrecks > 10 && most > 8, "{wrecks} wrecks, {most} bodies");
     }
+}
+
+fn components(simulation: &Simulation) -> Vec<Components> {
+    let game = simulation.resources().get::<Game>().unwrap();
+    game.components(simulation)
+}
+
+/// A frame that ends before all steps are made again leaves the present as it was, and the world with it.
+#[test]
+fn an_abandoned_rollback_leaves_the_world_as_it_was() {
+    let mut simulation = start(Way::AtOnce);
+    for _ in 0..20 {
+        frame(&mut simulation, MS(16), Late::InTime);
+    }
+    let before = components(&simulation);
+    simulation.begin_frame(MS(0));
+    simulation.roll_back(simulation.tick() - 5).unwrap();
+    simulation.next_step().unwrap();
+    with_game(&mut simulation, |_, game| game.world.world.clear());
+    simulation.make_step();
+    assert!(components(&simulation).is_empty());
+    simulation.end_frame();
+    with_game(&mut simulation, |simulation, game| game.sync(simulation));
+    assert_eq!(components(&simulation), before);
+}
+
+#[test]
+#[should_panic(expected = "name each type by `RollbackWorld::with`")]
+fn a_component_that_was_not_named_is_not_lost_in_silence() {
+    let mut world = RollbackWorld::default();
+    world.world.spawn(("a string",));
+    let _ = world.clone();
+}
+
+/// The world of a copy is of its own: what dies in one lives in the other, and new entities have the same ids.
+#[test]
+fn a_copy_has_its_own_bodies_and_the_same_ids() {
+    let mut simulation = start(Way::Noticed);
+    frame(&mut simulation, MS(50), Late::InTime);
+    with_game(&mut simulation, |simulation, game| {
+        let freed = [(); 3].map(|()| game.world.world.spawn(()));
+        for entity in freed {
+            game.world.world.despawn(entity).unwrap();
+        }
+        game.sync(simulation);
+    });
+    let mut copy = simulation.clone();
+    let before = components(&simulation);
+    with_game(&mut copy, |copy, game| {
+        game.world.world.clear();
+        game.sync(copy);
+    });
+    assert_eq!(copy.bodies().count(), 0);
+    frame(&mut simulation, MS(0), Late::InTime);
+    assert_eq!(components(&simulation), before);
+
+    let mut copy = simulation.clone();
+    let spawned = [&mut copy, &mut simulation].map(|simulation| {
+        with_game(simulation, |_, game| {
+            [(); 5].map(|()| game.world.world.spawn(()))
+        })
+    });
+    assert_eq!(spawned[0], spawned[1]);
+    drop(copy);
+    frame(&mut simulation, MS(0), Late::InTime);
+    assert_eq!(components(&simulation), before);
 }

@@ -112,7 +112,22 @@ fn what_is_read_has_the_same_poses_keys_and_history() {
         .map(|_| simulation.insert(flying.clone(), ball()))
         .collect();
     simulation.set_smoothing(Smoothing::Hermite);
+    let mut correction = Correction::default();
+    correction.position.half_life = MS(30);
+    simulation.set_correction(correction);
+    correction.position.half_distance = Some(0.01);
+    let own = Some(correction);
+    simulation.set_body_correction(keys[5], own).unwrap();
+    simulation.set_rewind_limits(10, usize::MAX);
     simulation.advance(MS(45), |_, _| ());
+    let aside = translation(0.0, 0.5, 0.0);
+    let again = |simulation: &mut Simulation, _| {
+        for key in [keys[2], keys[5]] {
+            simulation.teleport_by(key, aside).unwrap();
+        }
+    };
+    simulation.resimulate(3, again).unwrap();
+    simulation.advance(MS(0), |_, _| ());
     // Slots to be used again, in an order of their own, and edits that no step has seen.
     for i in [4, 1, 3] {
         simulation.remove(keys[i]);
@@ -127,6 +142,10 @@ fn what_is_read_has_the_same_poses_keys_and_history() {
         .apply_impulse(keys[5], vector(0.0, 0.0, 1.0))
         .unwrap();
     let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
+    assert_eq!(read.correction(), simulation.correction());
+    assert_eq!(read.body_correction(keys[5]), own);
+    let errors = [keys[2], keys[5]].map(|key| read.visual_error(key));
+    assert!(errors[0].is_some() && errors[1].is_some());
     for ms in [0, 3, 10, 25] {
         for simulation in [&mut simulation, &mut read] {
             simulation.advance(MS(ms), |_, _| ());
@@ -415,6 +434,8 @@ fn the_plain_types_are_written_and_read_by_themselves() {
     for smoothing in [Smoothing::Hermite, Smoothing::Latest] {
         check(&smoothing);
     }
+    check(&Correction::default());
+    check(&Correction::OFF);
     let mut button = Button::default();
     button.set(true);
     check(&button);
@@ -578,6 +599,10 @@ fn rich() -> Value {
         angular: 0.5,
     };
     simulation.insert_force_generator(key, drag).unwrap();
+    let mut correction = Correction::default();
+    correction.position.half_distance = Some(2.0);
+    let own = Some(correction);
+    simulation.set_body_correction(key, own).unwrap();
     simulation.insert_body(RigidBodyBuilder::fixed());
     simulation.advance(MS(40), |_, _| ());
     simulation.apply_impulse(key, Vector::X).unwrap();
@@ -590,7 +615,7 @@ fn play(mut simulation: Simulation) {
     simulation
         .clock_settings_mut()
         .set_max_steps_per_frame(Some(5));
-    simulation.set_correction(Some(Correction::default()));
+    simulation.set_correction(Correction::default());
     let keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
     for _ in 0..3 {
         let frame = simulation.advance(MS(40), |_, _| ());

@@ -4,13 +4,14 @@
 //! `cargo run --release --example stepping_report`
 //!
 //! With `--filters` it prints how even the captures' frames are behind each filter of frame times; with `--preview` it
-//! compares extrapolation with a step that a copy of the state makes ahead. Results:
-//! README.md in this folder.
+//! compares extrapolation with a step that a copy of the state makes ahead. Results: README.md in this folder. With
+//! `--correction` it draws what is shown after a rollback: docs/book/src/correction-time.svg and correction-motion.svg.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../tests/scenes/mod.rs"]
 mod scenes;
 
+mod correction;
 mod filters;
 mod plots;
 mod preview;
@@ -50,6 +51,9 @@ struct Options {
     /// Print how even the captures are behind each filter of frame times instead
     #[arg(long, conflicts_with_all = ["seed", "output", "preview"])]
     filters: bool,
+    /// Draw two plots of what is shown after a rollback instead
+    #[arg(long, conflicts_with_all = ["frame_times", "seed", "preview", "filters"])]
+    correction: bool,
 }
 
 /// A run, and what it was a run of.
@@ -73,6 +77,10 @@ fn main() -> ExitCode {
 fn report(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.preview {
         return Ok(preview::print(Duration::from_secs(options.seconds))?);
+    }
+    if options.correction {
+        std::fs::create_dir_all(&options.output)?;
+        return correction::plot(&options.output);
     }
     let own = frame_times::read(&include_bytes!("../hecs_game/frame-times.csv")[..])?;
     let given = read_given(options)?;

@@ -84,7 +84,8 @@ fn lines<'a>(
     names.iter().filter_map(line).collect()
 }
 
-fn draw(file: &Path, caption: &str, unit: &str, lines: &[Line]) -> Result<(), Box<dyn Error>> {
+/// At most four lines over the same time.
+pub fn draw(file: &Path, caption: &str, unit: &str, lines: &[Line]) -> Result<(), Box<dyn Error>> {
     let all = || lines.iter().flat_map(|(_, points)| points);
     let range = |of: fn(&(f64, f64)) -> f64| {
         let values = all().map(of).filter(|value| value.is_finite());

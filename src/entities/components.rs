@@ -31,6 +31,10 @@ use rapier::math::Pose;
 pub struct Body(pub(super) Link<BodyKey>);
 
 impl Body {
+    pub(super) fn copy(&self, owners: Owners<'_>) -> Self {
+        Self(self.0.copy(owners))
+    }
+
     /// The key of the body.
     #[must_use]
     pub fn key(&self) -> BodyKey {
@@ -66,6 +70,12 @@ pub struct RenderPose(pub Pose);
 /// of [`Body`] and this, but not both, is one to look at, and hecs finds such by their archetype.
 pub(super) struct Noted(pub Link<BodyKey>);
 
+impl Noted {
+    pub fn copy(&self, owners: Owners<'_>) -> Self {
+        Self(self.0.copy(owners))
+    }
+}
+
 impl Drop for Noted {
     fn drop(&mut self) {
         self.0.report(|dropped| &mut dropped.noted);
@@ -74,6 +84,12 @@ impl Drop for Noted {
 
 /// Component: a body for the entity is on its way to a thread.
 pub(super) struct Coming(pub Link<Spawned>);
+
+impl Coming {
+    pub fn copy(&self, owners: Owners<'_>) -> Self {
+        Self(self.0.copy(owners))
+    }
+}
 
 impl Drop for Coming {
     fn drop(&mut self) {
@@ -103,6 +119,15 @@ impl<T: Clone> Link<T> {
         std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)).then(|| self.value.clone())
     }
 
+    /// The same body, of the copy of its owner; of another owner, a released one.
+    fn copy(&self, owners: Owners<'_>) -> Self {
+        let value = self.of(owners.from);
+        Self {
+            owner: value.is_some().then(|| Arc::downgrade(owners.to)),
+            value: self.value.clone(),
+        }
+    }
+
     /// A drop is not reported from now on.
     pub fn release(&mut self) {
         self.owner = None;
@@ -115,12 +140,19 @@ impl<T: Clone> Link<T> {
     }
 }
 
+/// Of a copy of [`Entities`](super::Entities).
+#[derive(Clone, Copy)]
+pub(super) struct Owners<'a> {
+    pub from: &'a Arc<Owner>,
+    pub to: &'a Arc<Owner>,
+}
+
 /// What an [`Entities`](super::Entities) shares with its components.
 #[derive(Default)]
 pub(super) struct Owner(Mutex<DroppedLinks>);
 
 /// Components that were dropped since the last sync.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct DroppedLinks {
     pub bodies: Vec<BodyKey>,
     pub noted: Vec<BodyKey>,
@@ -140,6 +172,10 @@ impl Owner {
         dropped.bodies.sort_unstable();
         dropped.noted.sort_unstable();
         dropped
+    }
+
+    pub fn copy(&self) -> Self {
+        Self(Mutex::new(self.dropped().clone()))
     }
 
     /// Takes back what was reported of bodies for which that holds.

@@ -67,11 +67,8 @@
 //! A simulation that was restored from a saved state may have bodies whose entity was despawned since, and lack
 //! those of entities that were spawned since: [`Entities::unmatched`] returns both. For a `Runner`, ask it for a clone.
 //!
-//! For a rollback, the game keeps its own components before each step, with the [`Body`]'s key, by an id of its own. To go
-//! back it calls [`Simulation::roll_back`], right then [`Entities::unmatched`], before a step that is resimulated gives a key
-//! anew, and then makes its entities what they were: it despawns those that were not there, spawns those that were, writes
-//! their components, and [attaches](Entities::attach) the bodies that have lost their entity. In the steps that are made
-//! again [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and [`sync`](Entities::sync) work as in all others.
+//! For a rollback, make the world a [`RollbackWorld`], which goes back with the bodies. In the steps that are made again
+//! [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and [`sync`](Entities::sync) work as in all others.
 //!
 //! # Several worlds and simulations
 //! There is one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so
@@ -118,6 +115,8 @@
 mod components;
 // What is done once a frame.
 mod sync;
+// A world that goes back in time with the physics.
+mod rollback;
 
 use std::fmt;
 use std::sync::Arc;
@@ -135,6 +134,7 @@ use rapier::math::Pose;
 
 pub use components::{Body, RenderPose};
 use components::{Coming, Link, Noted, Owner};
+pub use rollback::RollbackWorld;
 
 /// Which entity has which body: one for each pair of a hecs world and a [`Simulation`].
 #[derive(Default)]
@@ -356,6 +356,15 @@ impl Entities {
     fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
         if self.owner(world, key).is_none() {
             self.owners.remove(bodies, key);
+        }
+    }
+
+    /// For a copy of the world.
+    fn copy(&self) -> Self {
+        Self {
+            owners: self.owners.clone(),
+            shared: Arc::new(self.shared.copy()),
+            builder: EntityBuilder::default(),
         }
     }
 

@@ -28,7 +28,7 @@ mod screen;
 mod interpolated;
 
 pub(crate) use changes::{Changes, ErrorChange};
-pub use correction::Correction;
+pub use correction::{Correction, ErrorDecay};
 pub use counts::PoseCounts;
 pub(crate) use extrapolation::Extrapolation;
 pub(crate) use history::History;

@@ -10,31 +10,20 @@ use super::motion::Smoothing;
 /// Settings of what is shown. They are no part of the state: a rollback does not change them.
 ///
 /// What was set for a body stays after its removal, as a rollback may bring it back.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingSettings {
     pub smoothing: Smoothing,
-    pub correction: Option<Correction>,
+    pub correction: Correction,
     bodies: SecondaryMap<BodyKey, BodySettings>,
 }
 
+/// `None`: that of all.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct BodySettings {
-    /// `None`: that of all.
     pub smoothing: Option<Smoothing>,
-    /// Whether it jumps to where a rollback has it.
-    pub jumps: bool,
-}
-
-impl Default for SmoothingSettings {
-    fn default() -> Self {
-        Self {
-            smoothing: Smoothing::default(),
-            correction: Some(Correction::default()),
-            bodies: SecondaryMap::new(),
-        }
-    }
+    pub correction: Option<Correction>,
 }
 
 impl SmoothingSettings {
@@ -53,6 +42,11 @@ impl SmoothingSettings {
     /// The smoothing of a body, its own or that of all.
     pub fn of(&self, key: BodyKey) -> Smoothing {
         self.body(key).smoothing.unwrap_or(self.smoothing)
+    }
+
+    /// The correction of a body, its own or that of all.
+    pub fn correction_of(&self, key: BodyKey) -> Correction {
+        self.body(key).correction.unwrap_or(self.correction)
     }
 
     /// Whether some body is shown by more than its two poses.

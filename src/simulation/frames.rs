@@ -122,7 +122,7 @@ impl Simulation {
         };
         if self.ring.is_on() {
             span!("keep_state");
-            self.ring.push(self.clock().clone(), self.state.clone());
+            self.ring.push(self.clock().clone(), &self.state);
         }
         self.state.targets.apply(&mut self.state.world, step);
         self.state.forces.begin_step();
@@ -169,7 +169,8 @@ impl Simulation {
             0 => step.is_last,
             left => left == 1,
         };
-        let is_captured = is_shown || is_last || self.ring.is_on() || self.history.is_kept();
+        let is_kept = self.ring.is_due(step.tick + 1) || self.history.is_kept();
+        let is_captured = is_shown || is_last || is_kept;
         let World { physics, keys, .. } = &mut self.state.world;
         let rejected = self.state.forces.apply(&mut physics.bodies, keys, step);
         if !step.is_resimulated {

@@ -18,8 +18,12 @@ mod placing;
 mod forces;
 // Poses for a renderer.
 mod shown;
+// Queries against what a frame showed.
+mod past;
 // Smoothing and correction.
 mod smoothing;
+// The game's own values.
+mod resources;
 // Rate, speed, pause: the clock's settings.
 mod settings;
 // The loop, driven by the game.
@@ -35,6 +39,7 @@ mod metrics;
 mod saving;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -50,6 +55,7 @@ use state::State;
 pub use advance::Hooks;
 pub(crate) use advance::or_none;
 pub use frame::Frame;
+pub use past::PastWorld;
 pub use placing::OriginError;
 pub use rewind::RewindError;
 pub use roll_back::ResimulateError;
@@ -142,6 +148,8 @@ pub use shown::FrameChanges;
 /// [`moved`](Self::moved) has to write all poses once. [`Owners`](crate::Owners) and `entities` notice it and do;
 /// [`replace_state`](Self::replace_state) keeps what is shown, so that `moved` lists it.
 ///
+/// [`Resources`](crate::Resources) are part of it: the game's own values that go with the physics.
+///
 /// It does not hold what the game keeps beside the simulation: input queues, its own components, what a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`]. Clone these with it: an
 /// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor does it hold the [states kept](Self::set_rewind_limits)
@@ -168,7 +176,8 @@ pub struct Simulation {
     resimulated_between: u64,
     /// Real time since the last frame was shown, but for pauses.
     shown_for: Duration,
-    smoothing: SmoothingSettings,
+    /// Shared with what is shown on another thread.
+    smoothing: Arc<SmoothingSettings>,
     history: History,
     /// For the screen.
     changes: Changes,
@@ -244,7 +253,7 @@ impl Simulation {
             event_changes: ChangedEvents::default(),
             resimulated_between: 0,
             shown_for: Duration::ZERO,
-            smoothing: SmoothingSettings::default(),
+            smoothing: Arc::default(),
             history: History::default(),
             changes: Changes::default(),
             screen: Some(Screen::default()),
@@ -307,6 +316,10 @@ impl Simulation {
 
     pub(crate) fn movers(&self) -> &Movers {
         self.state.pairs.movers()
+    }
+
+    pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
+        &self.smoothing
     }
 
     /// How all movers go on from the last state.

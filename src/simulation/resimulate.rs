@@ -97,13 +97,14 @@ impl Simulation {
 
     /// Goes back to `tick`, of which the ring has the state, to make the steps from there on again.
     pub(super) fn leave_present(&mut self, tick: u64) {
+        self.state.resources.check_whole();
         let mut state = None;
         let present = self.clock.tick();
         let later = self.ring.take_from(tick).into_iter();
         // The step at hand of a frame is none that was made.
         let later = later.take_while(|saved| saved.clock.tick() < present);
         let later = later.map(|saved| {
-            state.get_or_insert(saved.state);
+            state = state.take().or(saved.state);
             Made {
                 clock: saved.clock,
                 events: saved.events,
@@ -150,6 +151,7 @@ impl Simulation {
 
     /// If steps are still to be resimulated: goes on in the present as it was.
     pub(super) fn abort_resimulation(&mut self) {
+        self.state.resources.check_whole();
         if let Some(again) = self.resimulation.take() {
             self.swap_state(again.present);
             self.phase = again.left;
@@ -178,15 +180,13 @@ impl Simulation {
         let tick = self.clock.tick();
         self.state.pairs.resync_if_outdated(&self.state.world, tick);
         self.changes.is_whole = true;
-        if !is_smooth || self.smoothing.correction.is_none() {
+        if !is_smooth {
             return self.change_error(ErrorChange::ClearAll);
         }
         let alpha = self.screen.as_ref().map_or(0.0, Screen::alpha);
         let differences: Vec<_> = self.state.pairs.differences(left, alpha).collect();
         for (key, difference) in differences {
-            if !self.smoothing.body(key).jumps {
-                self.change_error(ErrorChange::Add(key, difference));
-            }
+            self.change_error(ErrorChange::Add(key, difference));
         }
     }
 }

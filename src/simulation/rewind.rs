@@ -10,7 +10,7 @@ use super::{Phase, Simulation};
 pub enum RewindError {
     /// The state of that tick is not kept, or no longer.
     #[error(
-        "the state of tick {tick} is not kept, those of {kept:?} are: \
+        "the state of tick {tick} is not kept; of {kept:?} each is, or every n-th by `set_rewind_interval`: \
          ask for one of these, or raise `set_rewind_limits` before the next run"
     )]
     NotKept {
@@ -91,7 +91,10 @@ pub enum RewindError {
 /// one. What it did elsewhere after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do
 /// everything in the hooks, by the input of that tick. Only the [origin](Self::shift_origin) stays where it was put: once
 /// that is shifted elsewhere, earlier states are no longer kept. Settings of the clock, of smoothing, corrections and
-/// history are not part of the state. What the game keeps beside the simulation, such as its components, it has to restore itself:
+/// history are not part of the state.
+///
+/// The game's own state goes back too if it is among the [resources](Self::resources): a score, or a whole world of an ECS
+/// that can be cloned, as `entities::RollbackWorld` of hecs. What the game keeps elsewhere it has to restore itself:
 /// [`Owners::unmatched`](crate::Owners::unmatched), called right after [`roll_back`](Self::roll_back), finds bodies without
 /// an entity, and entities without a body.
 ///
@@ -103,11 +106,11 @@ pub enum RewindError {
 /// body.
 ///
 /// # Cost
-/// Each step is saved while states are kept: a third to two thirds of a step in a heap. Going
-/// back costs as much once. Figures: `cargo bench --bench rollback`.
+/// Each step is saved while states are kept, or every n-th by [`set_rewind_interval`](Self::set_rewind_interval): a third
+/// to two thirds of a step in a heap. Going back costs as much once. Figures: `cargo bench --bench rollback`.
 impl Simulation {
     /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks, the default,
-    /// keeps none.
+    /// keeps none. What [resources](Self::resources) have on the heap does not count.
     ///
     /// A state's size is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
     /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), and when the [origin](Self::shift_origin) is
@@ -117,11 +120,39 @@ impl Simulation {
         self.ring.set_limits(ticks, bytes);
     }
 
-    /// The ticks whose states are kept. After a [rewind](Self::rewind) they include the later ones, until the next
-    /// step.
+    /// Keeps only the states before every so many steps, those whose tick is a multiple of `ticks`; 1 by default, which 0
+    /// counts as. What a step costs to be saved, and the memory, is divided by that.
+    ///
+    /// A rollback to a tick between goes back to the state before it. The steps from there on are resimulated too: do in
+    /// them what was done. [`rewind`](Self::rewind) and [`world_at`](Self::world_at) only know the ticks of states.
+    ///
+    /// ```
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut simulation = Simulation::default();
+    /// simulation.set_rewind_limits(20, usize::MAX);
+    /// simulation.set_rewind_interval(4);
+    /// simulation.advance(Duration::from_millis(200), |_, _| ());
+    /// let mut ticks = Vec::new();
+    /// simulation.resimulate(10, |_, step| ticks.push(step.tick))?;
+    /// assert_eq!(ticks, [8, 9, 10, 11]);
+    /// assert!(simulation.rewind(10).is_err() && simulation.rewind(4).is_ok());
+    /// # Ok::<(), evenstep::RewindError>(())
+    /// ```
+    pub fn set_rewind_interval(&mut self, ticks: u64) {
+        self.ring.set_interval(ticks);
+    }
+
+    /// The ticks to which a [rollback](Self::roll_back) can go. After a [rewind](Self::rewind) they include the later
+    /// ones, until the next step.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
         self.ring.ticks()
+    }
+
+    /// The last tick up to this one whose state is kept.
+    pub(crate) fn newest_kept(&self, tick: u64) -> Option<u64> {
+        self.ring.nearest(tick)
     }
 
     /// The estimated size of the states that are kept, in bytes.
@@ -193,7 +224,7 @@ impl Simulation {
         if (self.is_in_frame() || self.resimulation.is_some()) && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
-        let Some(saved) = self.ring.get(tick) else {
+        let Some((clock, state)) = self.ring.get(tick) else {
             // There already, as at the beginning of a smooth rewind.
             if tick == self.tick() && !has_panicked {
                 return Ok(());
@@ -201,7 +232,8 @@ impl Simulation {
             let kept = self.ring.ticks();
             return Err(RewindError::NotKept { tick, kept });
         };
-        let (state, clock) = (saved.state.clone(), saved.clock.clone());
+        self.state.resources.check_whole();
+        let (clock, state) = (clock.clone(), state.clone());
         if has_panicked {
             self.resimulation = None;
             self.phase = Phase::Outside;

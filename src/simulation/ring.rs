@@ -1,30 +1,45 @@
 //! The states before each of the last steps.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 use crate::step::{Event, Events};
 use crate::time::Clock;
 
 use super::state::State;
 
-/// By tick without a gap, oldest first, as many as the limits allow.
-#[derive(Debug, Default)]
+/// By tick without a gap, oldest first, as many as the limits allow. The oldest has its state.
+#[derive(Debug)]
 pub(super) struct Ring {
     ticks: u64,
     bytes: usize,
+    interval: NonZeroU64,
     saved: VecDeque<Saved>,
     /// Of all states together.
     held: usize,
 }
 
-/// The state before a step.
+/// What was before a step.
 pub(super) struct Saved {
     /// With that step as its next one.
     pub clock: Clock,
-    pub state: State,
-    /// Events of the step that starts from this state, once it is made.
+    /// At the ticks of the interval.
+    pub state: Option<State>,
+    /// Events of the step, once it is made.
     pub events: Vec<Event>,
     bytes: usize,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self {
+            ticks: 0,
+            bytes: 0,
+            interval: NonZeroU64::MIN,
+            saved: VecDeque::new(),
+            held: 0,
+        }
+    }
 }
 
 impl std::fmt::Debug for Saved {
@@ -39,6 +54,7 @@ impl Clone for Ring {
         Self {
             ticks: self.ticks,
             bytes: self.bytes,
+            interval: self.interval,
             ..Self::default()
         }
     }
@@ -47,11 +63,20 @@ impl Clone for Ring {
 impl Ring {
     pub fn set_limits(&mut self, ticks: u64, bytes: usize) {
         (self.ticks, self.bytes) = (ticks, bytes);
-        self.cut(ticks);
+        self.cut();
+    }
+
+    pub fn set_interval(&mut self, ticks: u64) {
+        self.interval = NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN);
     }
 
     pub fn is_on(&self) -> bool {
         self.ticks > 0
+    }
+
+    /// Whether the state before the step of that tick is to be kept.
+    pub fn is_due(&self, tick: u64) -> bool {
+        self.is_on() && self.last_due(tick) == tick
     }
 
     pub fn clear(&mut self) {
@@ -70,20 +95,37 @@ impl Ring {
         self.held
     }
 
-    /// Adds the state before the clock's next step; what was saved of that tick and of later ones is another run's.
-    pub fn push(&mut self, clock: Clock, state: State) {
-        self.add(clock, state);
-        self.cut(self.ticks);
+    /// The last tick up to this one that the interval names.
+    pub fn last_due(&self, tick: u64) -> u64 {
+        tick - tick % self.interval
     }
 
-    /// Adds the state before the clock's next step, beside those that the limits allow: the present that a rewind
-    /// leaves pushes out none of the others, however large it is.
+    /// Adds what is before the clock's next step; what was saved of that tick and of later ones is another run's.
+    pub fn push(&mut self, clock: Clock, state: &State) {
+        self.go_back(clock.tick());
+        let is_kept = self.is_due(clock.tick()) || self.saved.is_empty();
+        let state = is_kept.then(|| state.clone());
+        self.append(clock, state);
+        self.cut();
+    }
+
+    /// The same with its state, beside those that the limits allow: the present that a rewind leaves pushes out none of
+    /// the others, however large it is.
     pub fn add(&mut self, clock: Clock, state: State) {
-        self.take_from(clock.tick());
-        if self.ticks().end != clock.tick() {
+        self.go_back(clock.tick());
+        self.append(clock, Some(state));
+    }
+
+    /// To before a tick, without a gap.
+    fn go_back(&mut self, tick: u64) {
+        self.take_from(tick);
+        if self.ticks().end != tick {
             self.clear();
         }
-        let bytes = state.bytes();
+    }
+
+    fn append(&mut self, clock: Clock, state: Option<State>) {
+        let bytes = state.as_ref().map_or(0, State::bytes);
         self.held = self.held.saturating_add(bytes);
         self.saved.push_back(Saved {
             clock,
@@ -101,9 +143,18 @@ impl Ring {
         }
     }
 
-    pub fn get(&self, tick: u64) -> Option<&Saved> {
+    /// The state before the step of that tick, if that is kept.
+    pub fn get(&self, tick: u64) -> Option<(&Clock, &State)> {
         let place = tick.checked_sub(self.ticks().start)?;
-        self.saved.get(usize::try_from(place).ok()?)
+        let saved = self.saved.get(usize::try_from(place).ok()?)?;
+        Some((&saved.clock, saved.state.as_ref()?))
+    }
+
+    /// The last tick up to this one whose state is kept.
+    pub fn nearest(&self, tick: u64) -> Option<u64> {
+        let mut states = self.saved.iter().filter(|saved| saved.state.is_some());
+        let nearest = states.rfind(|saved| saved.clock.tick() <= tick);
+        nearest.map(|saved| saved.clock.tick())
     }
 
     /// Takes the states of this tick and of all later ones.
@@ -118,11 +169,19 @@ impl Ring {
         taken
     }
 
-    fn cut(&mut self, ticks: u64) {
-        while (self.saved.len() as u64 > ticks || self.held > self.bytes)
-            && let Some(saved) = self.saved.pop_front()
-        {
-            self.held = self.held.saturating_sub(saved.bytes);
+    /// Discards the oldest states that the limits do not allow, each with the steps up to the next one.
+    fn cut(&mut self) {
+        while !self.saved.is_empty() {
+            let mut later = self.saved.iter().skip(1);
+            let next = later.position(|saved| saved.state.is_some());
+            let next = next.map_or(self.saved.len(), |next| next + 1);
+            let left = (self.saved.len() - next) as u64;
+            if left < self.ticks && self.held <= self.bytes {
+                break;
+            }
+            let discarded = self.saved.drain(..next);
+            let bytes = discarded.fold(0_usize, |sum, saved| sum.saturating_add(saved.bytes));
+            self.held = self.held.saturating_sub(bytes);
         }
     }
 }

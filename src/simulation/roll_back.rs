@@ -26,6 +26,9 @@ impl Simulation {
     /// Goes back to the state before the step of `tick`, to make the steps since then again: the next ones that
     /// [`next_step`](Self::next_step) gives, before any new one. [`resimulate`](Self::resimulate) does both.
     ///
+    /// With an [interval](Self::set_rewind_interval) it goes back to the nearest state at or before that tick, which
+    /// [`tick`](Self::tick) then is.
+    ///
     /// It may be called within a frame too: before the game does its part in the current step, which is then taken
     /// again. If the frame ends before the present is reached, the simulation returns to the present as it was, and the
     /// kept states are discarded. Called again before that, it goes back further, or starts over.
@@ -62,11 +65,17 @@ impl Simulation {
         if tick == self.tick() && (self.resimulation.is_none() || self.current_step().is_none()) {
             return Ok(());
         }
+        // On the way there, from the last state before it.
+        let is_ahead = self.resimulation.is_some() && self.tick() < tick && tick < present;
+        if is_ahead && self.ring.last_due(tick) <= self.tick() {
+            return Ok(());
+        }
         let kept = self.ring.ticks();
         let kept = kept.start..kept.end.min(self.tick().saturating_add(1));
-        if !kept.contains(&tick) {
+        let nearest = self.ring.nearest(tick);
+        let Some(tick) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
-        }
+        };
         let made = if self.is_in_frame() {
             self.frame.resimulated + self.frame.steps
         } else {
@@ -176,6 +185,7 @@ impl Simulation {
     /// As [`begin_frame`](Self::begin_frame).
     pub fn replace_state(&mut self, state: Self) -> Result<(), RewindError> {
         self.check_world();
+        self.state.resources.check_whole();
         let is_here = state.tick() == self.tick();
         let is_outside = self.resimulation.is_none() && self.phase == Phase::Outside;
         if !is_here && !is_outside {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -77,7 +78,7 @@ impl<'de> Deserialize<'de> for Simulation {
             clock: written.clock.into_owned(),
             state: written.state.into_owned(),
             frame: written.frame,
-            smoothing: written.smoothing.into_owned(),
+            smoothing: Arc::new(written.smoothing.into_owned()),
             history: written.history.into_owned(),
             changes: written.changes.into_owned(),
             screen: written.screen.into_owned(),

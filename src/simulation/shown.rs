@@ -110,7 +110,7 @@ impl Simulation {
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.state.world.handle(key)?;
-        let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
+        let alpha = clamp_alpha(alpha);
         Some(self.history.at(&self.state.pairs, key, tick)?.at(alpha))
     }
 
@@ -194,6 +194,7 @@ impl Simulation {
 impl Simulation {
     pub(super) fn show(&mut self) {
         let mut screen = self.take_screen();
+        let elapsed = std::mem::take(&mut self.shown_for);
         self.complete_changes();
         self.frame.number = self.frame.number.max(screen.number().saturating_add(1));
         let moment = Moment {
@@ -202,8 +203,9 @@ impl Simulation {
                 - f64::from(self.frame.dt * (1.0 - self.frame.alpha)),
             alpha: self.frame.alpha,
             beyond: None,
-            elapsed: std::mem::take(&mut self.shown_for),
-            correction: self.smoothing.correction,
+            elapsed,
+            steps: elapsed.as_secs_f64() * self.clock.settings().speed() / f64::from(self.frame.dt),
+            smoothing: &self.smoothing,
         };
         let movers = self.state.pairs.movers();
         self.frame.poses.extrapolated = screen.show(movers, &mut self.changes, &moment);
@@ -242,8 +244,13 @@ impl Simulation {
 
     pub(super) fn change_error(&mut self, change: ErrorChange) {
         match &mut self.screen {
-            Some(screen) => screen.change_error(change, self.smoothing.correction),
+            Some(screen) => screen.change_error(change, &self.smoothing),
             None => self.changes.errors.push(change),
         }
     }
+}
+
+/// Into [0, 1]; NaN is 0.
+pub(super) fn clamp_alpha(alpha: f32) -> f32 {
+    if alpha > 0.0 { alpha.min(1.0) } else { 0.0 }
 }

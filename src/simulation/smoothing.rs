@@ -1,9 +1,11 @@
 //! How what frames show is smoothed.
 
+use std::sync::Arc;
+
 use rapier::math::Pose;
 
 use crate::key::BodyKey;
-use crate::pose::{Correction, ErrorChange, Smoothing};
+use crate::pose::{Correction, Smoothing, SmoothingSettings};
 use crate::step::BodyError;
 
 use super::Simulation;
@@ -33,7 +35,7 @@ impl Simulation {
     /// show another time, a body skips or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but
     /// `Fixed` the last state is shown, whatever the smoothing.
     pub fn set_smoothing(&mut self, smoothing: Smoothing) {
-        self.smoothing.smoothing = smoothing;
+        self.smoothing_mut().smoothing = smoothing;
         self.state.pairs.doubt_all();
     }
 
@@ -47,9 +49,13 @@ impl Simulation {
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
-        self.smoothing.body_mut(key).smoothing = smoothing;
+        self.smoothing_mut().body_mut(key).smoothing = smoothing;
         self.state.pairs.doubt(key, handle);
         Ok(())
+    }
+
+    fn smoothing_mut(&mut self) -> &mut SmoothingSettings {
+        Arc::make_mut(&mut self.smoothing)
     }
 }
 
@@ -58,13 +64,22 @@ impl Simulation {
 /// After a [rollback](Self::roll_back) or a [replaced state](Self::replace_state), a body may differ from where it was
 /// shown. This visual error decays over the next frames, without affecting the physics.
 impl Simulation {
-    /// How the visual error decays; `None` if it is not smoothed.
+    /// How the visual error decays: as [`Correction::default`] says, unless it was set.
     #[must_use]
-    pub fn correction(&self) -> Option<Correction> {
+    pub fn correction(&self) -> Correction {
         self.smoothing.correction
     }
 
-    /// Sets how the visual error decays; with `None` all bodies are shown at their corrected poses at once.
+    /// The correction that was set for this body; `None` if none was, or if the body was removed.
+    #[must_use]
+    pub fn body_correction(&self, key: BodyKey) -> Option<Correction> {
+        self.state.world.handle(key)?;
+        self.smoothing.body(key).correction
+    }
+
+    /// Sets how the visual error decays, for all bodies without a [correction of their own](Self::set_body_correction):
+    /// from the next frame on, also of an error that is shown already. With [`Correction::OFF`] bodies jump to their
+    /// corrected poses.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -73,7 +88,7 @@ impl Simulation {
     /// # let mut simulation = Simulation::default();
     /// # simulation.set_rewind_limits(60, usize::MAX);
     /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// simulation.set_correction(Some(Correction::default()));
+    /// simulation.set_correction(Correction::default());
     /// simulation.advance(Duration::from_millis(100), |_, _| ());
     /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
     /// assert_eq!(x(&simulation), 0.0);
@@ -89,20 +104,21 @@ impl Simulation {
     /// assert!((x(&simulation) - 0.5).abs() < 1e-3);
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
-    pub fn set_correction(&mut self, correction: Option<Correction>) {
-        self.smoothing.correction = correction;
+    pub fn set_correction(&mut self, correction: Correction) {
+        self.smoothing_mut().correction = correction;
     }
 
-    /// Sets whether the visual error of this body is smoothed: on by default.
+    /// [`set_correction`](Self::set_correction) for one body; `None` to follow the general setting again.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
-    pub fn set_body_correction(&mut self, key: BodyKey, is_on: bool) -> Result<(), BodyError> {
+    pub fn set_body_correction(
+        &mut self,
+        key: BodyKey,
+        correction: Option<Correction>,
+    ) -> Result<(), BodyError> {
         self.living(key, true)?;
-        self.smoothing.body_mut(key).jumps = !is_on;
-        if !is_on {
-            self.change_error(ErrorChange::Clear(key));
-        }
+        self.smoothing_mut().body_mut(key).correction = correction;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use crate::key::BodyKey;
 use crate::pose::Pairs;
+use crate::resources::Resources;
 use crate::step::{EventLog, Forces, Targets, World};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
 use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
@@ -17,6 +18,9 @@ pub(super) struct State {
     pub log: EventLog,
     pub pairs: Pairs,
     pub edits: Edits,
+    /// Of types that only the game knows.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub resources: Resources,
 }
 
 /// What the game may have changed through Rapier's own types since it was last looked at.
@@ -37,6 +41,7 @@ impl State {
             log: EventLog::default(),
             pairs: Pairs::default(),
             edits: Edits::default(),
+            resources: Resources::default(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::pose::{Changes, Correction, Extrapolation, Movers};
+use crate::pose::{Changes, Extrapolation, Movers, SmoothingSettings};
 use crate::step::Event;
 
 use super::sync::{Mutex, TryLockError};
@@ -29,7 +29,7 @@ pub(super) struct Snapshot {
     pub movers: Movers,
     /// How these go on from it; empty if nobody asks.
     pub extrapolations: Vec<Extrapolation>,
-    pub correction: Option<Correction>,
+    pub smoothing: Arc<SmoothingSettings>,
     /// Simulated time at the end of its last step.
     pub time: Duration,
     /// The length of that step, in seconds.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::pose::SmoothingSettings;
 use crate::simulation::Simulation;
 
 use super::Starved;
@@ -11,8 +12,9 @@ use super::mailbox::{ClockReading, Snapshot, Update};
 pub(super) struct Publisher {
     /// The id of the simulation: a call or a hook may replace it.
     run: u64,
-    /// The version of the poses that were published last.
+    /// The version of the poses that were published last, and how they are smoothed.
     version: Option<u64>,
+    smoothing: Arc<SmoothingSettings>,
     /// Whether time stood still in the last frame.
     is_stopped: bool,
     starved: Starved,
@@ -25,6 +27,7 @@ impl Publisher {
         Self {
             run: simulation.id(),
             version: None,
+            smoothing: Arc::clone(simulation.smoothing_settings()),
             is_stopped: simulation.clock().settings().stands_still(),
             starved,
             sent: Vec::new(),
@@ -54,10 +57,12 @@ impl Publisher {
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
         let changes = simulation.take_changes();
         let version = Some(simulation.movers().version());
-        if changes.is_empty() && self.version == version {
+        let smoothing = simulation.smoothing_settings();
+        let is_same = self.version == version && Arc::ptr_eq(&self.smoothing, smoothing);
+        if changes.is_empty() && is_same {
             return None;
         }
-        self.version = version;
+        (self.version, self.smoothing) = (version, Arc::clone(smoothing));
         let mut snapshot = self.free_snapshot();
         let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
         filled.fill(simulation, self.starved, self.is_stopped);
@@ -91,7 +96,7 @@ impl Snapshot {
         };
         self.is_stopped = is_stopped;
         self.movers.copy_shown(simulation.movers());
-        self.correction = simulation.correction();
+        self.smoothing = Arc::clone(simulation.smoothing_settings());
         if matches!(starved, Starved::Extrapolate { .. }) {
             self.extrapolations = simulation.extrapolations();
         }

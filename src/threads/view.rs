@@ -85,7 +85,7 @@ impl<E> View<E> {
                 frame: snapshot.frame,
                 tick: snapshot.tick.saturating_sub(1),
                 movers,
-                correction: snapshot.correction,
+                smoothing: Arc::clone(&snapshot.smoothing),
                 time: Duration::from_secs_f64((end - dt).max(0.0)),
                 dt: missing,
                 ..Snapshot::default()
@@ -192,7 +192,8 @@ impl<E> View<E> {
             beyond: (beyond > 0.0 && !snapshot.extrapolations.is_empty())
                 .then_some((beyond, &snapshot.extrapolations)),
             elapsed,
-            correction: snapshot.correction,
+            steps: elapsed.as_secs_f64() * self.mail.reading.speed / snapshot.dt,
+            smoothing: &snapshot.smoothing,
         };
         self.screen.show(&snapshot.movers, &mut changes, &moment);
         self.moment = Some((snapshot, self.alpha, beyond));

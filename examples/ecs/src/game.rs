@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Button, Delivery, InputQueue, Simulation, Step};
+use evenstep::{BodyKey, Button, Correction, Delivery, InputQueue, Simulation, Step};
 
 /// Balls come every so many steps, and die when they are so many steps old.
 const DROP_EVERY: u64 = 12;
@@ -140,7 +140,7 @@ impl Game {
         for (_, number, part, key) in made {
             self.known.extend(key.map(|key| (key, (*number, *part))));
         }
-        simulation.set_correction(None);
+        simulation.set_correction(Correction::OFF);
         simulation.set_rewind_limits(ticks, usize::MAX);
         let tick = simulation.tick().saturating_sub(ticks);
         simulation.roll_back(tick).expect("no frame is open");

@@ -29,9 +29,9 @@ impl Buttons {
     }
 }
 
-/// The game beside the simulation, for what brings steps about: [`rollback`](crate::rollback). A clone is what is
-/// saved, and the hash is its part of the checksum.
-pub trait Rules: Clone + Hash + 'static {
+/// The game beside the simulation, for what brings steps about: [`rollback`](crate::rollback). The hash is its part of the
+/// checksum.
+pub trait Rules: Clone + Hash + Send + Sync + 'static {
     /// What the game does before a step.
     fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]);
 

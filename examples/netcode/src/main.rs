@@ -88,7 +88,7 @@ impl End {
         let seconds = time.as_secs_f64();
         self.speeds[0] += player.simulation.clock().settings().speed() * seconds;
         self.speeds[1] += seconds;
-        for (i, key) in player.game.players.into_iter().enumerate() {
+        for (i, key) in player.game().players.into_iter().enumerate() {
             let body = player.simulation.body(key).expect("a player stays");
             let pose = player.simulation.pose(key).expect("it is finite");
             let error = player.simulation.visual_error(key);

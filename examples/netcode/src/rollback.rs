@@ -2,9 +2,11 @@
 //!
 //! | GGRS asks to | evenstep |
 //! | --- | --- |
-//! | save | has done so: [`set_rewind_limits`](Simulation::set_rewind_limits). The cell gets the game's own part and the checksum |
-//! | load | [`roll_back`](Simulation::roll_back), and the game's own part from the cell |
+//! | save | has done so: [`set_rewind_limits`](Simulation::set_rewind_limits). The cell gets the checksum |
+//! | load | [`roll_back`](Simulation::roll_back) |
 //! | advance | [`next_step`](Simulation::next_step), the game, [`make_step`](Simulation::make_step) |
+//!
+//! The game is a [resource](evenstep::Resources) of the simulation, and goes back with it.
 //!
 //! The frame decides how many steps are due ([`Clock::due`](evenstep::Clock::due)), GGRS is asked once for each of
 //! them, and only where it says to advance is the step taken: a state is then saved before anything of its step
@@ -56,7 +58,8 @@ pub struct Netcode<G>(PhantomData<G>);
 impl<G: Rules> Config for Netcode<G> {
     type Input = Buttons;
     type InputPredictor = PredictRepeatLast;
-    type State = G;
+    /// The simulation keeps its own states.
+    type State = ();
     /// There is one other end.
     type Address = ();
 }
@@ -101,16 +104,15 @@ pub struct Counts {
 /// A simulation with its game, as GGRS drives it.
 #[derive(Debug)]
 pub struct Player<G> {
-    /// The simulation.
+    /// The simulation, with the game among its resources.
     pub simulation: Simulation,
-    /// What goes back with it.
-    pub game: G,
     /// What rollback did.
     pub counts: Counts,
     /// Of the state before each tick, as it was saved last.
     checksums: BTreeMap<u64, u64>,
     /// Whether there are changes of events that were not looked at.
     went_back: bool,
+    rules: PhantomData<G>,
 }
 
 impl<G: Rules> Player<G> {
@@ -118,13 +120,24 @@ impl<G: Rules> Player<G> {
     #[must_use]
     pub fn new((mut simulation, game): (Simulation, G)) -> Self {
         simulation.set_rewind_limits(MAX_PREDICTION as u64, MOST_BYTES);
+        simulation.resources_mut().insert(game);
         Self {
             simulation,
-            game,
             counts: Counts::default(),
             checksums: BTreeMap::new(),
             went_back: false,
+            rules: PhantomData,
         }
+    }
+
+    /// The game.
+    ///
+    /// # Panics
+    /// If it was removed from the simulation's resources.
+    #[must_use]
+    pub fn game(&self) -> &G {
+        let game = self.simulation.resources().get();
+        game.expect("it was inserted")
     }
 
     /// A frame. `advance` asks GGRS what to do about a step that is due, given its tick.
@@ -155,14 +168,13 @@ impl<G: Rules> Player<G> {
     fn fulfil(&mut self, request: GgrsRequest<Netcode<G>>) -> Result<(), MatchError> {
         match request {
             GgrsRequest::SaveGameState { cell, frame } => {
-                let sum = checksum(&self.simulation, &self.game);
+                let sum = checksum(&self.simulation, self.game());
                 self.checksums.insert(tick(frame), sum);
-                cell.save(frame, Some(self.game.clone()), Some(sum.into()));
+                cell.save(frame, None, Some(sum.into()));
             }
-            GgrsRequest::LoadGameState { cell, frame } => {
+            GgrsRequest::LoadGameState { frame, .. } => {
                 let steps = self.simulation.tick() - tick(frame);
                 self.simulation.roll_back(tick(frame))?;
-                self.game = cell.load().expect("GGRS loads what was saved");
                 self.went_back = true;
                 self.counts.rollbacks += 1;
                 self.counts.again += steps;
@@ -180,9 +192,14 @@ impl<G: Rules> Player<G> {
             self.note_changes();
         }
         let buttons = [inputs[0].0, inputs[1].0];
-        self.game.before_step(&mut self.simulation, step, buttons);
+        self.with_game(|simulation, game| game.before_step(simulation, step, buttons));
         self.simulation.make_step();
-        self.game.after_step(&mut self.simulation, step);
+        self.with_game(|simulation, game| game.after_step(simulation, step));
+    }
+
+    fn with_game(&mut self, f: impl FnOnce(&mut Simulation, &mut G)) {
+        let scope = self.simulation.resource_scope(f);
+        scope.expect("it was inserted");
     }
 
     /// Once the present is reached: here sounds and sparks would start, and end.

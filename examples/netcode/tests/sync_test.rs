@@ -1,9 +1,9 @@
 //! Every step is made several times, and each time the whole state has to be the same: GGRS's own test. Three
 //! games run in it: the arena, and two with a bug that games have.
 
-use std::cell::Cell;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use evenstep::{Simulation, Step};
@@ -51,7 +51,7 @@ fn is_mismatch<G>(result: &Result<Player<G>, MatchError>) -> bool {
 fn steps_made_again_give_the_same_state() {
     for distance in [2, 7] {
         let player = sync_test(Arena::start(), distance, 600).unwrap();
-        let (counts, game) = (&player.counts, &player.game);
+        let (counts, game) = (&player.counts, player.game());
         assert!(counts.rollbacks > 590 - distance as u64, "{counts:?}");
         assert_eq!(counts.longest, distance as u64);
         // The same input: no event is another one.
@@ -87,7 +87,7 @@ fn a_run_that_never_goes_back_is_the_same() {
 #[derive(Clone)]
 struct RandomLeftOut {
     arena: Arena,
-    random: Rc<Cell<u64>>,
+    random: Arc<AtomicU64>,
 }
 
 impl Hash for RandomLeftOut {
@@ -98,8 +98,8 @@ impl Hash for RandomLeftOut {
 
 impl Rules for RandomLeftOut {
     fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]) {
-        self.random.set(self.random.get() + 1);
-        self.arena.random = Random::new(self.random.get());
+        let seed = self.random.fetch_add(1, Ordering::Relaxed);
+        self.arena.random = Random::new(seed);
         self.arena.before_step(simulation, step, buttons);
     }
 
@@ -112,7 +112,7 @@ impl Rules for RandomLeftOut {
 #[derive(Clone)]
 struct SpawnsByCount {
     arena: Arena,
-    calls: Rc<Cell<u64>>,
+    calls: Arc<AtomicU64>,
 }
 
 impl Hash for SpawnsByCount {
@@ -123,8 +123,8 @@ impl Hash for SpawnsByCount {
 
 impl Rules for SpawnsByCount {
     fn before_step(&mut self, simulation: &mut Simulation, _: Step, buttons: [Buttons; 2]) {
-        self.calls.set(self.calls.get() + 1);
-        if self.calls.get().is_multiple_of(45) {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        if calls.is_multiple_of(45) {
             self.arena.drop_ball(simulation);
         }
         self.arena.push(simulation, buttons);
@@ -138,7 +138,7 @@ impl Rules for SpawnsByCount {
 #[test]
 fn state_that_is_left_out_is_found() {
     let (simulation, arena) = Arena::start();
-    let random = Rc::default();
+    let random = Arc::default();
     let result = sync_test((simulation, RandomLeftOut { arena, random }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }
@@ -146,7 +146,7 @@ fn state_that_is_left_out_is_found() {
 #[test]
 fn a_spawn_that_is_not_by_tick_is_found() {
     let (simulation, arena) = Arena::start();
-    let calls = Rc::default();
+    let calls = Arc::default();
     // Not 2: what only the first run has is gone before GGRS saves the state, and of three calls a frame every
     // 45th is a first run.
     let result = sync_test((simulation, SpawnsByCount { arena, calls }), 7, 600);

@@ -116,7 +116,7 @@ pub fn run(input: &[u8], tally: &mut Tally) {
         }
         Plain::Stepping(stepping) => simulation.clock_settings_mut().set_stepping(stepping),
         Plain::Smoothing(smoothing) => simulation.set_smoothing(smoothing),
-        Plain::Correction(correction) => simulation.set_correction(Some(correction)),
+        Plain::Correction(correction) => simulation.set_correction(correction),
         Plain::Step(step) => play_step(step),
         Plain::Frame(frame) => {
             let _ = (frame.ticks(), format!("{frame:?}"));

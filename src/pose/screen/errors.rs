@@ -1,14 +1,14 @@
 //! How far off their places bodies are shown after a rollback, until that has decayed.
 
-use std::time::Duration;
-
 use rapier::math::Pose;
 
 use crate::key::BodyKey;
 
 use super::super::changes::ErrorChange;
-use super::super::correction::{Correction, shown_with, turned};
-use super::{Offset, Screen, Shown};
+use super::super::correction::{difference, shown_with, turned};
+use super::super::movers::Movers;
+use super::super::smoothing_settings::SmoothingSettings;
+use super::{Moment, Offset, Screen, Shown};
 
 impl Screen {
     pub fn error(&self, key: BodyKey) -> Option<&Pose> {
@@ -21,34 +21,35 @@ impl Screen {
         self.errors.len()
     }
 
-    pub(crate) fn change_error(&mut self, change: ErrorChange, correction: Option<Correction>) {
+    pub(crate) fn change_error(&mut self, change: ErrorChange, settings: &SmoothingSettings) {
         match change {
             ErrorChange::Add(key, by) => {
                 let error = self.error(key).map_or(by, |error| shown_with(error, &by));
-                self.set_error(key, correction.filter(|it| it.keeps(&error)).map(|_| error));
+                self.set_error(key, settings.correction_of(key).shown(&error));
             }
             ErrorChange::Turn(key, by) => {
                 if let Some(error) = self.error(key) {
-                    self.set_error(key, Some(turned(error, by)));
+                    self.set_error(key, turned(error, by));
                 }
             }
-            ErrorChange::Clear(key) if self.errors.contains_key(&key) => self.set_error(key, None),
+            ErrorChange::Clear(key) if self.errors.contains_key(&key) => {
+                self.set_error(key, Pose::IDENTITY);
+            }
             ErrorChange::Clear(_) => (),
             ErrorChange::ClearAll => {
                 let keys: Vec<_> = self.errors.keys().copied().collect();
                 for key in keys {
-                    self.set_error(key, None);
+                    self.set_error(key, Pose::IDENTITY);
                 }
             }
         }
     }
 
     /// A body at rest is shown where it was until the next frame.
-    fn set_error(&mut self, key: BodyKey, error: Option<Pose>) {
+    fn set_error(&mut self, key: BodyKey, error: Pose) {
         let Some(shown) = self.pose(key) else {
             return;
         };
-        let error = error.unwrap_or(Pose::IDENTITY);
         if let Some(Shown::Moving(place)) = self.bodies.get(key) {
             self.marks[*place].has_error = error != Pose::IDENTITY;
         }
@@ -71,24 +72,37 @@ impl Screen {
         }
     }
 
-    pub(super) fn decay(&mut self, correction: Option<Correction>, elapsed: Duration) {
+    pub(super) fn decay(&mut self, movers: &Movers, moment: &Moment) {
         for (key, Offset { error, shown }) in std::mem::take(&mut self.errors) {
-            let left = correction.and_then(|it| it.decayed(&error, elapsed));
-            let now = match self.bodies.get(key) {
-                Some(Shown::Moving(place)) => {
-                    self.marks[*place].has_error = left.is_some();
-                    None
-                }
-                Some(Shown::Resting { pose, .. }) => {
-                    Some(left.map_or(*pose, |error| shown_with(&error, pose)))
-                }
-                None => continue,
+            let Some(body) = self.bodies.get(key) else {
+                continue;
             };
-            if let Some(error) = left {
-                let shown = now.unwrap_or(shown);
-                self.errors.insert(key, Offset { error, shown });
+            let way = match body {
+                Shown::Moving(place) if *place < movers.len() => {
+                    let pair = movers.pair(*place);
+                    difference(&pair.current, &pair.previous)
+                }
+                _ => Pose::IDENTITY,
+            };
+            let correction = moment.smoothing.correction_of(key);
+            let left = correction.decayed(&error, moment.elapsed, &way, moment.steps);
+            let has_error = left != Pose::IDENTITY;
+            let now = match body {
+                Shown::Moving(place) => {
+                    self.marks[*place].has_error = has_error;
+                    shown
+                }
+                Shown::Resting { pose, .. } if has_error => shown_with(&left, pose),
+                Shown::Resting { pose, .. } => *pose,
+            };
+            if has_error {
+                let offset = Offset {
+                    error: left,
+                    shown: now,
+                };
+                self.errors.insert(key, offset);
             }
-            if let Some(now) = now.filter(|now| *now != shown) {
+            if now != shown {
                 self.report_resting(key, now);
             }
         }

@@ -27,11 +27,11 @@ impl Screen {
     ) -> usize {
         self.begin(moment);
         for change in changes.errors.drain(..) {
-            self.change_error(change, moment.correction);
+            self.change_error(change, moment.smoothing);
         }
         self.remove_gone(movers, changes);
         self.align(movers);
-        self.decay(moment.correction, moment.elapsed);
+        self.decay(movers, moment);
         self.let_rest(movers, changes);
         let weights = Weights::new(moment.alpha);
         let mut extrapolated = 0;

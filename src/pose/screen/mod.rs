@@ -18,9 +18,8 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use crate::key_log::KeyLog;
 
-use super::correction::Correction;
-
 use super::extrapolation::Extrapolation;
+use super::smoothing_settings::SmoothingSettings;
 
 /// Whoever draws has one: a simulation, or the view of one on another thread.
 ///
@@ -104,7 +103,9 @@ pub(crate) struct Moment<'a> {
     pub beyond: Option<(f32, &'a [Extrapolation])>,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
-    pub correction: Option<Correction>,
+    /// How many steps like the last one that is in simulated time.
+    pub steps: f64,
+    pub smoothing: &'a SmoothingSettings,
 }
 
 /// # Bodies

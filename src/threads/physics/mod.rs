@@ -271,7 +271,7 @@ impl<H: Hooks> Physics<H> {
             // A hook's panic leaves the frame open, Rapier's the world broken.
             self.simulation.end_frame_unshown();
             // Of a step that a command has panicked before, there is only the state of the one before that.
-            let newest = self.simulation.rewindable().rfind(|kept| *kept <= tick);
+            let newest = self.simulation.newest_kept(tick);
             if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
                 self.broken = None;
             }

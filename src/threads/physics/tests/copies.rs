@@ -50,7 +50,8 @@ fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
         alpha,
         beyond: None,
         elapsed: Duration::ZERO,
-        correction: None,
+        steps: 0.0,
+        smoothing: &SmoothingSettings::default(),
     };
     let shown = |movers: &Movers| {
         let mut screen = Screen::default();

@@ -58,9 +58,10 @@ impl Hooks for Fails {
 
 #[test]
 fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
-    for keeps_states in [false, true] {
+    for (states, interval) in [(0, 1), (4, 1), (4, 4)] {
         let (mut simulation, key) = flyer();
-        simulation.set_rewind_limits(u64::from(keeps_states) * 4, usize::MAX);
+        simulation.set_rewind_limits(states, usize::MAX);
+        simulation.set_rewind_interval(interval);
         let mut both = Both::new(simulation, Fails(Some("no third step")));
         for ms in 0..=10 {
             both.physics(MS(10 * ms));
@@ -78,10 +79,13 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
         both.call(|simulation, _| simulation.clock_settings_mut().set_tick(100));
         both.runner.recover().unwrap();
         // It panics again, as it is the same step.
-        assert_eq!(both.physics(MS(130)), None);
-        both.frame(MS(130));
+        for ms in 13..=20 {
+            both.physics(MS(10 * ms));
+        }
+        assert_eq!(both.physics(MS(210)), None);
+        both.frame(MS(210));
         let failures = both.runner.failures();
-        assert_eq!(failures.len(), usize::from(keeps_states));
+        assert_eq!(failures.len(), usize::from(states > 0));
         let (simulation, _) = both.physics.into_parts();
         assert_eq!(simulation.tick(), 6);
     }

@@ -12,7 +12,7 @@ mod failures;
 mod copies;
 
 use super::*;
-use crate::pose::{Moment, Movers, Screen};
+use crate::pose::{Moment, Movers, Screen, SmoothingSettings};
 use crate::threads::mailbox::SOON;
 use crate::threads::{Overlap, Runner, Starved, View};
 use crate::{ClockSettings, Correction, Event, ForceGenerator, Rate, Smoothing, Step};

@@ -473,7 +473,7 @@ fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
 fn a_visual_error_lasts_as_long_whoever_shows_it() {
     for kind in 0..3 {
         let (mut simulation, key) = flyer();
-        simulation.set_correction(Some(Correction::default()));
+        simulation.set_correction(Correction::default());
         simulation.set_rewind_limits(10, usize::MAX);
         simulation
             .clock_settings_mut()
@@ -497,6 +497,57 @@ fn a_visual_error_lasts_as_long_whoever_shows_it() {
         let y = y(&simulation);
         assert!(y > 0.0 && y < 0.02, "{y} of {kind}");
     }
+}
+
+#[test]
+fn a_body_works_its_error_off_alike_whoever_shows_it() {
+    for kind in 0..3 {
+        let (mut simulation, key) = flyer();
+        let mut own = Correction::default();
+        own.position.half_life = Duration::MAX;
+        own.position.half_distance = Some(4.0);
+        simulation.set_correction(Correction::OFF);
+        simulation.set_body_correction(key, Some(own)).unwrap();
+        simulation.set_rewind_limits(10, usize::MAX);
+        simulation.advance(MS(100), |_, _| ());
+        let aside = translation(0.0, 1.0, 0.0);
+        let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
+        simulation.resimulate(9, again).unwrap();
+        let mut host = Host::new(simulation, kind);
+        for _ in 0..20 {
+            host.frame(MS(4), key);
+        }
+        // 8 m, at 100 m/s.
+        let error = host.stop().visual_error(key).unwrap();
+        let y = error.translation.y;
+        assert!((y + 0.25).abs() < 1e-5, "{y} of {kind}");
+    }
+}
+
+#[test]
+fn a_correction_that_is_set_in_a_pause_is_that_of_the_next_frame() {
+    let (mut simulation, key) = flyer();
+    simulation.set_rewind_limits(10, usize::MAX);
+    simulation.advance(MS(100), |_, _| ());
+    let aside = translation(0.0, 1.0, 0.0);
+    let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
+    simulation.resimulate(9, again).unwrap();
+    let mut both = Both::new(simulation, Idle);
+    let mut now = MS(100);
+    let mut error = |both: &mut Both<Idle>| {
+        now += MS(5);
+        both.physics(now);
+        both.frame(now);
+        both.view().screen().error(key).map(|it| it.translation.y)
+    };
+    assert!(error(&mut both).unwrap() < -0.9);
+    both.call(|simulation, _| simulation.pause());
+    let before = error(&mut both).unwrap();
+    for _ in 0..9 {
+        assert_eq!(error(&mut both), Some(before));
+    }
+    both.call(|simulation, _| simulation.set_correction(Correction::OFF));
+    assert_eq!(error(&mut both), None);
 }
 
 #[test]

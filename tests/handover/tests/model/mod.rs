@@ -33,7 +33,7 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         tick,
         movers: Movers,
         extrapolations: Vec::new(),
-        correction: None,
+        smoothing: Arc::default(),
         time: Duration::from_secs(tick),
         dt: 1.0,
         is_stopped: false,

@@ -6,8 +6,8 @@ pub struct Movers;
 #[derive(Debug)]
 pub struct Extrapolation;
 
-#[derive(Debug)]
-pub struct Correction;
+#[derive(Debug, Default)]
+pub struct SmoothingSettings;
 
 /// Of which steps they are.
 #[derive(Debug, Default)]

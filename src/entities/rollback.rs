@@ -1,0 +1,190 @@
+//! A world that goes back in time with the physics.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, World};
+
+use super::Entities;
+use super::components::{Body, Coming, Noted, Owners, RenderPose};
+
+/// A hecs world with its [`Entities`], which can be cloned: as a [resource](crate::Resources) of the simulation it goes
+/// back in time with the bodies, in every loop, with the same entity ids.
+///
+/// Name the game's component types once, by [`with`](Self::with); they have to be `Clone`. Keep what is not, such as a
+/// mesh, in an `Arc`.
+///
+/// ```
+/// use evenstep::entities::RollbackWorld;
+/// use evenstep::rapier::prelude::*;
+/// use evenstep::{Simulation, Step};
+/// use std::time::Duration;
+///
+/// #[derive(Clone)]
+/// struct Shot { dies_at: u64 }
+///
+/// fn before_step(simulation: &mut Simulation, step: Step, fires: bool) {
+///     let scope = simulation.resource_scope(|simulation, game: &mut RollbackWorld| {
+///         let RollbackWorld { world, entities, .. } = game;
+///         if fires {
+///             let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
+///             let shot = Shot { dies_at: step.tick + 10 };
+///             entities.spawn(world, simulation, body, collider, (shot,));
+///         }
+///         let shots = world.query_mut::<(hecs::Entity, &Shot)>().into_iter();
+///         let dead = shots.filter(|(_, shot)| shot.dies_at == step.tick);
+///         for entity in dead.map(|(entity, _)| entity).collect::<Vec<_>>() {
+///             entities.despawn(world, simulation, entity).expect("it is there");
+///         }
+///     });
+///     scope.expect("it was inserted");
+/// }
+///
+/// let mut simulation = Simulation::default();
+/// simulation.set_rewind_limits(60, usize::MAX);
+/// simulation.resources_mut().insert(RollbackWorld::default().with::<Shot>());
+/// simulation.advance(Duration::from_millis(100), |simulation, step| {
+///     before_step(simulation, step, false);
+/// });
+/// // Late input: a shot was fired at tick 3.
+/// simulation.resimulate(3, |simulation, step| before_step(simulation, step, step.tick == 3))?;
+/// let game = simulation.resources().get::<RollbackWorld>().unwrap();
+/// assert_eq!(game.world.query::<&Shot>().iter().count(), 1);
+/// # Ok::<(), evenstep::RewindError>(())
+/// ```
+///
+/// Once a frame, call [`Entities::sync`] in a [`resource_scope`](crate::Simulation::resource_scope) too.
+///
+/// # What a copy has
+/// All entities under their ids, the ids that the next ones will get, all components, and the order in which queries go
+/// through them. Its [`Body`]s are bodies of the copy's simulation. It does not have entities that are
+/// [reserved](World::reserve_entities) and not flushed. A [`Body`] of other [`Entities`] owns nothing in it.
+///
+/// The cost is that of all entities, in each step while states are kept.
+pub struct RollbackWorld {
+    /// The world.
+    pub world: World,
+    /// Which of its entities has which body.
+    pub entities: Entities,
+    columns: BTreeMap<TypeId, Arc<dyn Column>>,
+}
+
+impl RollbackWorld {
+    /// Takes over a world.
+    #[must_use]
+    pub fn new(world: World, entities: Entities) -> Self {
+        let columns = BTreeMap::new();
+        let mut new = Self {
+            world,
+            entities,
+            columns,
+        };
+        new.copy_by(Body::copy);
+        new.copy_by(Noted::copy);
+        new.copy_by(Coming::copy);
+        new.with::<RenderPose>()
+    }
+
+    /// Names a type of components.
+    #[must_use]
+    pub fn with<T: Component + Clone>(mut self) -> Self {
+        self.copy_by(|component: &T, _| component.clone());
+        self
+    }
+
+    fn copy_by<T: Component>(&mut self, copy: CopyOne<T>) {
+        self.columns.insert(TypeId::of::<T>(), Arc::new(copy));
+    }
+
+    /// `None` if it has one of a type that was not named.
+    fn columns_of(&self, archetype: &Archetype) -> Option<Vec<&dyn Column>> {
+        let types = archetype.component_types();
+        types
+            .map(|id| self.columns.get(&id).map(|column| &**column))
+            .collect()
+    }
+}
+
+/// Copies components of one type.
+trait Column: Send + Sync {
+    fn add_to(&self, columns: &mut ColumnBatchType);
+    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, owners: Owners<'_>);
+}
+
+type CopyOne<T> = fn(&T, Owners<'_>) -> T;
+
+impl<T: Component> Column for CopyOne<T> {
+    fn add_to(&self, columns: &mut ColumnBatchType) {
+        columns.add::<T>();
+    }
+
+    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, owners: Owners<'_>) {
+        if let (Some(from), Some(mut to)) = (from.get::<&T>(), to.writer::<T>()) {
+            for component in from.iter() {
+                // There is room for as many.
+                let _ = to.push(self(component, owners));
+            }
+        }
+    }
+}
+
+/// # Panics
+/// If an entity has a component of a type that was not [named](RollbackWorld::with).
+impl Clone for RollbackWorld {
+    fn clone(&self) -> Self {
+        let entities = self.entities.copy();
+        let owners = Owners {
+            from: &self.entities.shared,
+            to: &entities.shared,
+        };
+        let mut world = World::new();
+        let mut ids = self.world.iter().map(|entity| entity.entity());
+        // Queries go by the order in which archetypes came about: those without entities are copied too.
+        for archetype in self.world.archetypes() {
+            let ids: Vec<_> = ids.by_ref().take(archetype.len() as usize).collect();
+            let Some(columns) = self.columns_of(archetype) else {
+                assert!(
+                    ids.is_empty(),
+                    "the entity {:?} has a component of a type that is not known to be cloned: \
+                     name each type by `RollbackWorld::with`",
+                    ids[0]
+                );
+                continue;
+            };
+            let mut types = ColumnBatchType::new();
+            for column in &columns {
+                column.add_to(&mut types);
+            }
+            let batch = types.into_batch(archetype.len());
+            for column in columns {
+                column.copy(archetype, &batch, owners);
+            }
+            let batch = batch.build().expect("all columns were copied");
+            world.spawn_column_batch_at(&ids, batch);
+        }
+        let free: Vec<_> = self.world.freelist().collect();
+        world.set_freelist(&free);
+        Self {
+            world,
+            entities,
+            columns: self.columns.clone(),
+        }
+    }
+}
+
+/// A world without entities.
+impl Default for RollbackWorld {
+    fn default() -> Self {
+        Self::new(World::new(), Entities::default())
+    }
+}
+
+impl fmt::Debug for RollbackWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RollbackWorld")
+            .field("entities", &self.entities)
+            .finish_non_exhaustive()
+    }
+}

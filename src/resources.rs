@@ -1,0 +1,146 @@
+//! Values of the game's own that are part of the state.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Values of the game's own that are part of a simulation's state, at most one of each type: scores, timers, a random
+/// generator, a whole world of an ECS.
+///
+/// They go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
+/// [clone](crate::Simulation#the-state-as-a-value), to the physics' thread. So a game that keeps here all that its steps
+/// depend on has nothing to save or restore for a rollback. Works in every loop.
+///
+/// ```
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// #[derive(Clone)]
+/// struct Score(u64);
+///
+/// let mut simulation = Simulation::default();
+/// simulation.set_rewind_limits(60, usize::MAX);
+/// simulation.resources_mut().insert(Score(0));
+/// let points = |simulation: &mut Simulation, points| {
+///     simulation.resources_mut().get_mut::<Score>().expect("it was inserted").0 += points;
+/// };
+/// simulation.advance(Duration::from_millis(100), |simulation, _| points(simulation, 1));
+/// assert_eq!(simulation.resources().get::<Score>().unwrap().0, 6);
+///
+/// // Late input: from tick 2 on, each step gave ten.
+/// simulation.resimulate(2, |simulation, _| points(simulation, 10))?;
+/// assert_eq!(simulation.resources().get::<Score>().unwrap().0, 2 + 4 * 10);
+/// # Ok::<(), evenstep::RewindError>(())
+/// ```
+///
+/// To use a value and the simulation at the same time: [`Simulation::resource_scope`](crate::Simulation::resource_scope).
+///
+/// # Cost
+/// While states are kept, each step clones all values once. Share what is large and seldom changed: in an `Arc`, changed by
+/// [`Arc::make_mut`](std::sync::Arc::make_mut).
+///
+/// # Limits
+/// A saved state, a recording and a checksum do not include them: save, record and hash them beside it. A state that was
+/// loaded has none: insert them, also into one that is given to
+/// [`replace_state`](crate::Simulation::replace_state).
+#[derive(Clone, Default)]
+pub struct Resources(BTreeMap<TypeId, Resource>);
+
+struct Resource {
+    name: &'static str,
+    /// `None` while it is in a scope.
+    value: Option<Box<dyn AnyClone>>,
+}
+
+trait AnyClone: Any + Send + Sync {
+    fn clone_boxed(&self) -> Box<dyn AnyClone>;
+}
+
+impl<T: Any + Clone + Send + Sync> AnyClone for T {
+    fn clone_boxed(&self) -> Box<dyn AnyClone> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Resource {
+    fn clone(&self) -> Self {
+        self.check_there();
+        Self {
+            name: self.name,
+            value: self.value.as_deref().map(AnyClone::clone_boxed),
+        }
+    }
+}
+
+impl Resources {
+    /// Inserts a value. Returns the one of that type that was there.
+    pub fn insert<T: Any + Clone + Send + Sync>(&mut self, value: T) -> Option<T> {
+        let resource = Resource {
+            name: type_name::<T>(),
+            value: Some(Box::new(value)),
+        };
+        let before = self.0.insert(TypeId::of::<T>(), resource);
+        before.and_then(Resource::into_value)
+    }
+
+    /// The value of that type; `None` if there is none, and within its
+    /// [scope](crate::Simulation::resource_scope).
+    #[must_use]
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        let value: &dyn Any = self.0.get(&TypeId::of::<T>())?.value.as_deref()?;
+        value.downcast_ref()
+    }
+
+    /// [`get`](Self::get), to change it.
+    #[must_use]
+    pub fn get_mut<T: Any>(&mut self) -> Option<&mut T> {
+        let value: &mut dyn Any = (self.0.get_mut(&TypeId::of::<T>())?.value).as_deref_mut()?;
+        value.downcast_mut()
+    }
+
+    /// Removes the value of that type, and returns it.
+    pub fn remove<T: Any>(&mut self) -> Option<T> {
+        self.0.remove(&TypeId::of::<T>())?.into_value()
+    }
+
+    /// Takes a value for a scope.
+    pub(crate) fn lend<T: Any>(&mut self) -> Option<Box<T>> {
+        let value: Box<dyn Any> = self.0.get_mut(&TypeId::of::<T>())?.value.take()?;
+        value.downcast().ok()
+    }
+
+    /// Puts it back, unless the scope has removed it or put another one in its place.
+    pub(crate) fn put_back<T: Any + Clone + Send + Sync>(&mut self, value: Box<T>) {
+        if let Some(resource) = self.0.get_mut(&TypeId::of::<T>()) {
+            resource.value.get_or_insert(value);
+        }
+    }
+
+    /// # Panics
+    /// Within a scope.
+    pub(crate) fn check_whole(&self) {
+        self.0.values().for_each(Resource::check_there);
+    }
+}
+
+impl Resource {
+    fn check_there(&self) {
+        assert!(
+            self.value.is_some(),
+            "`{}` is in `resource_scope`: copy the state, take steps and go back in time outside of it",
+            self.name
+        );
+    }
+
+    fn into_value<T: Any>(self) -> Option<T> {
+        let value: Box<dyn Any> = self.value?;
+        value.downcast().ok().map(|value| *value)
+    }
+}
+
+impl fmt::Debug for Resources {
+    /// The types.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.values().map(|resource| resource.name);
+        f.debug_list().entries(names).finish()
+    }
+}

@@ -1,0 +1,248 @@
+//! Queries against the world as a frame showed it are those that were made then.
+
+mod scenes;
+
+use std::collections::BTreeMap;
+
+use evenstep::rapier::geometry::{ColliderHandle, Shape};
+use evenstep::rapier::parry::query::ShapeCastOptions;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Frame, RewindError, Simulation, Step};
+use scenes::MS;
+use scenes::testing::{cuboid, spin, translation, vector};
+
+const KEPT: u64 = 40;
+
+/// Rays from above and from the side, boxes that are cast, points, and filters.
+#[derive(Clone, Debug, PartialEq)]
+struct Answers {
+    rays: Vec<Option<(ColliderHandle, f32)>>,
+    casts: Vec<Option<(ColliderHandle, f32)>>,
+    points: Vec<Option<(ColliderHandle, Vector)>>,
+    inside: Vec<Vec<ColliderHandle>>,
+}
+
+fn places() -> impl Iterator<Item = f32> {
+    (0..40u8).map(|i| 0.25 * f32::from(i) - 5.0)
+}
+
+fn ask(pipeline: &QueryPipeline<'_>) -> Answers {
+    let down = |x: f32| Ray::new(vector(x, 30.0, 0.1), Vector::NEG_Y);
+    let shape = cuboid(0.2, 0.2, 0.2).build();
+    let shape: &dyn Shape = shape.shape();
+    Answers {
+        rays: places()
+            .map(|x| pipeline.cast_ray(&down(x), 100.0, true))
+            .collect(),
+        casts: places()
+            .map(|x| {
+                let from = translation(x, 20.0, 0.1);
+                let options = ShapeCastOptions::with_max_time_of_impact(100.0);
+                let hit = pipeline.cast_shape(&from, Vector::NEG_Y, shape, options)?;
+                Some((hit.0, hit.1.time_of_impact))
+            })
+            .collect(),
+        points: places()
+            .map(|x| {
+                let projected = pipeline.project_point(vector(x, 1.3, 0.1), 100.0, true)?;
+                Some((projected.0, projected.1.point))
+            })
+            .collect(),
+        inside: places()
+            .map(|x| {
+                let hits = pipeline.intersect_shape(translation(x, 0.3, 0.1), shape);
+                let mut hits: Vec<_> = hits.map(|(handle, _)| handle).collect();
+                hits.sort_unstable_by_key(|handle| handle.into_raw_parts());
+                hits
+            })
+            .collect(),
+    }
+}
+
+fn filters() -> [QueryFilter<'static>; 3] {
+    [
+        QueryFilter::default(),
+        QueryFilter::only_dynamic(),
+        QueryFilter::exclude_dynamic().exclude_sensors(),
+    ]
+}
+
+/// A pile into which bodies fall and from which others are taken, with one that is teleported, a sensor that a target
+/// moves, and a collider off its body's middle.
+struct Game {
+    simulation: Simulation,
+    pile: Vec<BodyKey>,
+    lift: BodyKey,
+}
+
+impl Game {
+    fn new() -> Self {
+        let mut simulation = scenes::with_floor(evenstep::Rate::hz(100).unwrap());
+        simulation.set_rewind_limits(KEPT, usize::MAX);
+        let sensor = cuboid(0.5, 0.1, 0.5).sensor(true);
+        let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), sensor);
+        Self {
+            simulation,
+            pile: Vec::new(),
+            lift,
+        }
+    }
+
+    fn frame(&mut self, time: u64, mut after_step: impl FnMut(&Simulation)) -> Frame {
+        self.simulation.begin_frame(MS(time));
+        while let Some(step) = self.simulation.next_step() {
+            self.before_step(step);
+            self.simulation.make_step();
+            after_step(&self.simulation);
+        }
+        self.simulation.end_frame()
+    }
+
+    fn before_step(&mut self, step: Step) {
+        let Self {
+            simulation,
+            pile,
+            lift,
+        } = self;
+        let tick = step.tick;
+        let x = (tick * 7 % 19) as f32 * 0.4 - 4.0;
+        if tick.is_multiple_of(3) {
+            let body = RigidBodyBuilder::dynamic()
+                .translation(vector(x, 4.0, 0.0))
+                .angvel(spin(0.0, 0.0, 3.0));
+            let collider = cuboid(0.3, 0.2, 0.3).position(translation(0.2, 0.1, 0.0));
+            pile.push(simulation.insert(body, collider));
+        }
+        if pile.len() > 25 {
+            simulation.remove(pile.remove(0));
+        }
+        if tick.is_multiple_of(11) {
+            let place = translation(x, 3.0, 0.0);
+            simulation.teleport(pile[pile.len() / 2], place).unwrap();
+        }
+        let height = 0.01 * (tick % 100) as f32;
+        let target = translation(x * 0.1, height, 0.0);
+        simulation
+            .set_kinematic_target(*lift, target, MS(10))
+            .unwrap();
+    }
+}
+
+/// At alpha 1, all answers to the bit, whatever was removed, inserted and teleported since.
+#[test]
+fn after_a_step_answers_are_what_they_were_right_after_it() {
+    let mut game = Game::new();
+    let mut then = BTreeMap::new();
+    for time in [10, 37, 3, 0, 25, 8].repeat(10) {
+        game.frame(time, |simulation| {
+            let answers = filters()
+                .map(|filter| ask(&simulation.physics().query_pipeline_with_filter(filter)));
+            then.insert(simulation.tick(), answers);
+        });
+        let present = game.simulation.tick();
+        for tick in present.saturating_sub(KEPT)..=present {
+            let past = game.simulation.world_at(tick, 1.0).unwrap();
+            let answers = filters().map(|filter| ask(&past.query_pipeline(filter)));
+            if let Some(then) = then.get(&tick) {
+                assert!(answers == *then, "tick {tick} at {present}");
+            }
+        }
+    }
+    let hits = then.values().flat_map(|answers| &answers[1].rays);
+    assert!(hits.flatten().count() > 1_000);
+    let inside = then.values().flat_map(|answers| &answers[0].inside);
+    let inside = inside.map(Vec::len).sum::<usize>();
+    assert!(inside > 300, "{inside}");
+}
+
+/// At any alpha colliders are where the frame drew them, also those of bodies that are gone.
+#[test]
+fn colliders_are_where_the_frame_has_drawn_them() {
+    let mut game = Game::new();
+    let mut shown = Vec::new();
+    let (mut checked, mut gone) = (0, 0);
+    for time in [7, 16, 3, 33, 12].repeat(12) {
+        if time == 33 {
+            // Between two frames: what the one before has drawn stays where it was.
+            let place = translation(0.0, 5.0, 0.0);
+            (game.simulation).teleport(game.pile[0], place).unwrap();
+        }
+        let frame = game.frame(time, |_| ());
+        let simulation = &game.simulation;
+        let colliders = simulation.physics().colliders.iter();
+        let poses: Vec<_> = colliders
+            .filter_map(|(handle, _)| {
+                let key = simulation.key_of_collider(handle)?;
+                Some((handle, key, simulation.collider_pose(handle)?))
+            })
+            .collect();
+        // Rapier's queries find what a step has seen.
+        if frame.tick > 0 {
+            shown.push((frame, poses));
+        }
+        for (frame, poses) in &shown {
+            let Ok(past) = simulation.world_at(frame.tick, frame.alpha) else {
+                assert!(frame.tick + KEPT < simulation.tick());
+                continue;
+            };
+            let pipeline = past.query_pipeline(QueryFilter::default());
+            assert_eq!(pipeline.colliders.len(), poses.len());
+            for (handle, key, pose) in poses {
+                assert_eq!(pipeline.colliders[*handle].position(), pose);
+                assert_eq!(past.key_of_collider(*handle), Some(*key));
+                gone += usize::from(simulation.body(*key).is_none());
+                checked += 1;
+            }
+            // What the tree finds is what is there.
+            for x in places() {
+                let ray = Ray::new(vector(x, 30.0, 0.1), Vector::NEG_Y);
+                let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
+                let all = pipeline.colliders.iter().filter_map(|(_, collider)| {
+                    let shape = collider.shape();
+                    shape.cast_ray(collider.position(), &ray, 100.0, true)
+                });
+                assert_eq!(hit, all.min_by(f32::total_cmp));
+            }
+        }
+    }
+    assert!(checked > 10_000 && gone > 300, "{checked}, {gone}");
+}
+
+#[test]
+fn bad_times_are_refused_or_clamped() {
+    let mut game = Game::new();
+    for _ in 0..60 {
+        game.frame(10, |_| ());
+    }
+    let simulation = &game.simulation;
+    assert_eq!(simulation.rewindable(), 20..60);
+    for tick in [0, 19, 61, u64::MAX] {
+        let error = simulation.world_at(tick, 0.5).unwrap_err();
+        assert_eq!(error, RewindError::NotKept { tick, kept: 20..60 });
+    }
+    let ask_at = |alpha| {
+        let past = simulation.world_at(30, alpha).unwrap();
+        ask(&past.query_pipeline(QueryFilter::default()))
+    };
+    for (alpha, clamped) in [(f32::NAN, 0.0), (-1.0, 0.0), (f32::INFINITY, 1.0)] {
+        assert_eq!(ask_at(alpha), ask_at(clamped));
+    }
+    assert_ne!(ask_at(0.0), ask_at(1.0));
+    // What is asked changes nothing.
+    let mut other = Game::new();
+    for _ in 0..60 {
+        other.frame(10, |_| ());
+    }
+    assert_eq!(other.simulation.checksum(), simulation.checksum());
+}
+
+/// Without states only the present is there.
+#[test]
+fn the_present_needs_no_states() {
+    let mut game = Game::new();
+    game.simulation.set_rewind_limits(0, 0);
+    let frame = game.frame(55, |_| ());
+    let past = game.simulation.world_at(frame.tick, frame.alpha).unwrap();
+    assert!(format!("{past:?}").contains("colliders"));
+    assert!(game.simulation.world_at(frame.tick - 1, 1.0).is_err());
+}
