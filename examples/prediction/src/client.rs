@@ -72,10 +72,8 @@ impl Client {
         simulation.set_rewind_limits(KEPT, usize::MAX);
         simulation.set_history(KEPT as usize);
         let mut correction = Correction::default();
-        correction.half_life = Duration::from_millis(100);
-        // How a ball is turned is not followed by eye.
-        correction.max_angle = std::f32::consts::PI;
-        simulation.set_correction(Some(correction));
+        correction.position.half_life = Duration::from_millis(100);
+        simulation.set_correction(correction);
         let paths = bodies.iter().filter_map(|key| {
             let body = simulation.body_mut(*key)?;
             body.set_body_type(RigidBodyType::KinematicPositionBased, true);
