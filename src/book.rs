@@ -43,6 +43,9 @@ struct Rapier;
 #[doc = include_str!("../docs/book/src/netcode.md")]
 struct Netcode;
 
+#[doc = include_str!("../docs/book/src/prediction.md")]
+struct Prediction;
+
 #[doc = include_str!("../docs/book/src/preview.md")]
 struct Preview;
 

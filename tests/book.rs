@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 24] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -19,6 +19,7 @@ const OTHERS: [&str; 23] = [
     "examples/netcode/README.md",
     "examples/platformer/README.md",
     "examples/platformer2d/README.md",
+    "examples/prediction/README.md",
     "examples/server/README.md",
     "examples/starts/README.md",
     "examples/stepping_report/README.md",

@@ -1,0 +1,308 @@
+//! The client: its own body and the crates near it are predicted and corrected; all others are shown as the server had
+//! them a moment ago.
+//!
+//! This is the part to copy.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use evenstep::rapier::prelude::{Pose, RigidBody, RigidBodyType};
+use evenstep::{BodyKey, Correction, Simulation, Step};
+use serde::{Deserialize, Serialize};
+
+use crate::game::{Buttons, PLAYERS, arena, push};
+use crate::packets::{Inputs, Report, Snapshot, State, read, write};
+use crate::path::Path;
+use crate::timing::{Delay, Lead, Pace};
+
+/// States of so many ticks are kept: a second, for a line of nearly that length there and back.
+const KEPT: u64 = 60;
+/// Input is sent in so many packets: all of them are lost in an outage only.
+const REPEATED: usize = 8;
+/// A prediction that is as near as this, in metres and radians, is not corrected: nobody sees it, and rounding is less.
+const NEAR_ENOUGH: [f32; 2] = [0.01, 0.05];
+/// A proxy that goes further in a step, in metres, is put there: it would throw about what is in its way.
+const LARGEST_STEP: f32 = 0.5;
+/// Ticks that a client runs ahead of the first snapshot: enough for a line of 80 ms. What is right is known soon.
+const FIRST_LEAD: u64 = 12;
+/// Ticks without a snapshot after which the prediction lets go of the buttons.
+const PATIENCE: u64 = 15;
+
+/// A client of a match.
+#[derive(Debug)]
+pub struct Client {
+    /// What is drawn: all bodies, with the same call.
+    pub simulation: Simulation,
+    /// See [`arena`].
+    pub bodies: Vec<BodyKey>,
+    /// What was done, to be measured.
+    pub counts: Counts,
+    /// Crates that are nearer than this to its body, in metres, are predicted.
+    reach: f32,
+    /// Which of the players it is, once that is known.
+    me: Option<usize>,
+    /// Of each body whether it is predicted, and what came of it.
+    is_predicted: Vec<bool>,
+    paths: Vec<Path>,
+    /// Own input by tick.
+    inputs: BTreeMap<u64, Buttons>,
+    /// The newest snapshot, and the own tick at which it came.
+    newest: u64,
+    heard: u64,
+    lead: Lead,
+    delay: Delay,
+}
+
+/// What a client did.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// How often it went back.
+    pub rollbacks: u64,
+    /// How many steps it made again.
+    pub resimulated: u64,
+    /// How often it skipped ticks.
+    pub skips: u64,
+}
+
+impl Client {
+    /// A client that predicts the crates within `reach` metres of its body: 0 for none, infinite for all.
+    #[must_use]
+    pub fn new(crates: usize, reach: f32) -> Self {
+        let (mut simulation, bodies) = arena(crates);
+        simulation.set_rewind_limits(KEPT, usize::MAX);
+        simulation.set_history(KEPT as usize);
+        let mut correction = Correction::default();
+        correction.position.half_life = Duration::from_millis(100);
+        simulation.set_correction(correction);
+        let paths = bodies.iter().filter_map(|key| {
+            let body = simulation.body_mut(*key)?;
+            body.set_body_type(RigidBodyType::KinematicPositionBased, true);
+            Some(Path::new(State::of(body)))
+        });
+        Self {
+            paths: paths.collect(),
+            is_predicted: vec![false; bodies.len()],
+            simulation,
+            bodies,
+            counts: Counts::default(),
+            reach,
+            me: None,
+            inputs: BTreeMap::new(),
+            newest: 0,
+            heard: 0,
+            lead: Lead::default(),
+            delay: Delay::default(),
+        }
+    }
+
+    /// A packet from the server: between two frames.
+    pub fn receive(&mut self, packet: &[u8]) {
+        let snapshot = read::<Snapshot>(packet);
+        let Some(snapshot) = snapshot.filter(|it| usize::from(it.player) < PLAYERS) else {
+            return;
+        };
+        // What is in one that was overtaken is not acknowledged, and comes again.
+        if self.me.is_some() && snapshot.tick <= self.newest {
+            return;
+        }
+        if self.me.replace(snapshot.player.into()).is_none() {
+            self.skip(snapshot.tick.saturating_add(FIRST_LEAD));
+        }
+        (self.newest, self.heard) = (snapshot.tick, self.tick());
+        for (place, state) in &snapshot.bodies {
+            if let Some(path) = self.paths.get_mut(usize::from(*place)) {
+                path.push(snapshot.tick, *state);
+            }
+        }
+        let now = self.tick() as f64 + f64::from(self.simulation.clock().alpha());
+        self.delay.note_age(now - snapshot.tick as f64);
+        if let Some(report) = snapshot.report {
+            self.keep_pace(report);
+        }
+        self.correct(snapshot.tick);
+    }
+
+    /// A frame, in which the player holds down these buttons. Gives what to send.
+    pub fn frame(&mut self, time: Duration, buttons: Buttons) -> Option<Vec<u8>> {
+        if self.me.is_some() {
+            self.simulation.begin_frame(time);
+        }
+        while let Some(step) = self.simulation.next_step() {
+            // In an outage the server soon does without input, and so does the prediction.
+            let is_lost = step.tick > self.heard + PATIENCE;
+            let buttons = if is_lost { Buttons::default() } else { buttons };
+            self.inputs.insert(step.tick, buttons);
+            self.delay.adapt();
+            self.play(step);
+            self.simulation.make_step();
+        }
+        let frame = self.simulation.end_frame();
+        self.counts.resimulated += frame.resimulated;
+        (frame.steps > 0 || self.me.is_none()).then(|| write(&self.packet()))
+    }
+
+    fn packet(&mut self) -> Inputs {
+        let tick = self.simulation.tick();
+        self.inputs = self.inputs.split_off(&tick.saturating_sub(KEPT));
+        let newest = self.inputs.values().rev().take(REPEATED);
+        Inputs {
+            ack: self.newest,
+            newest: tick.saturating_sub(1),
+            buttons: newest.copied().collect(),
+        }
+    }
+
+    /// The game's part of a step, the first time and again: own input, and proxies along their paths.
+    fn play(&mut self, step: Step) {
+        if let Some(me) = self.me {
+            let buttons = self.inputs.get(&step.tick).copied().unwrap_or_default();
+            push(&mut self.simulation, self.bodies[me], buttons);
+        }
+        let shown = (step.tick + 1) as f64 - self.delay.ticks();
+        for (place, path) in self.paths.iter().enumerate() {
+            if !self.is_predicted[place] {
+                follow(&mut self.simulation, self.bodies[place], path.at(shown));
+            }
+        }
+    }
+
+    /// Corrects the prediction by the states of a tick, if it is wrong.
+    fn correct(&mut self, tick: u64) {
+        let places = 0..self.bodies.len();
+        let is_predicted: Vec<_> = places.map(|place| self.is_near(place)).collect();
+        let is_right = is_predicted == self.is_predicted && !self.is_wrong(tick);
+        // Of a tick that was skipped nothing is kept: a later snapshot will do.
+        if is_right || self.simulation.roll_back(tick).is_err() {
+            return;
+        }
+        self.is_predicted = is_predicted;
+        self.counts.rollbacks += 1;
+        self.resimulate();
+    }
+
+    /// After going back to a tick: puts what is predicted where the server had it, and makes the steps since then again.
+    pub fn resimulate(&mut self) {
+        (0..self.bodies.len()).for_each(|place| self.put(place));
+        while let Some(step) = self.simulation.next_step() {
+            self.play(step);
+            self.simulation.make_step();
+        }
+    }
+
+    /// Puts a body where it was at the tick that was gone back to, if it is not there already.
+    fn put(&mut self, place: usize) {
+        let (key, tick) = (self.bodies[place], self.simulation.tick());
+        let (body_type, truth) = if self.is_predicted[place] {
+            (RigidBodyType::Dynamic, self.truth(place, tick))
+        } else {
+            (RigidBodyType::KinematicPositionBased, None)
+        };
+        if self.body(place).body_type() == body_type && truth.is_none() {
+            return;
+        }
+        let shown = self.paths[place].at(tick as f64 - self.delay.ticks());
+        let body = self.simulation.body_mut(key).expect("bodies stay");
+        body.set_body_type(body_type, true);
+        body.set_position(truth.map_or(shown, |state| state.pose()), true);
+        if let Some(state) = truth {
+            let [linear, angular] = state.velocities();
+            body.set_linvel(linear, true);
+            body.set_angvel(angular, true);
+        }
+    }
+
+    fn body(&self, place: usize) -> &RigidBody {
+        let body = self.simulation.body(self.bodies[place]);
+        body.expect("bodies stay")
+    }
+
+    /// Whether a body is to be predicted: the own one, and crates near it.
+    fn is_near(&self, place: usize) -> bool {
+        let Some(me) = self.me.filter(|me| place == *me || place >= PLAYERS) else {
+            return false;
+        };
+        let [own, other] = [me, place].map(|place| self.body(place).translation());
+        // One that goes to and fro at the edge does not change every time.
+        let reach = self.reach * if self.is_predicted[place] { 1.4 } else { 1.0 };
+        place == me || own.distance(other) < reach
+    }
+
+    /// Whether a body was predicted to be elsewhere at that tick.
+    fn is_wrong(&self, tick: u64) -> bool {
+        let mut predicted = (0..self.bodies.len()).filter(|place| self.is_predicted[*place]);
+        predicted.any(|place| {
+            let pose = self.simulation.pose_at(self.bodies[place], tick, 1.0);
+            let truth = self.truth(place, tick).map(|state| state.pose());
+            truth.zip(pose).is_some_and(|(truth, pose)| {
+                truth.translation.distance(pose.translation) > NEAR_ENOUGH[0]
+                    || truth.rotation.angle_between(pose.rotation) > NEAR_ENOUGH[1]
+            })
+        })
+    }
+
+    /// The server's state of a body at the tick of the newest snapshot, if it is known: what is at rest is not sent again.
+    fn truth(&self, place: usize, tick: u64) -> Option<State> {
+        let (of, state) = self.paths[place].latest();
+        (of == tick || state.is_at_rest()).then_some(state)
+    }
+
+    fn keep_pace(&mut self, report: Report) {
+        match self.lead.pace(report) {
+            Some(Pace::Speed(speed)) => {
+                (self.simulation.set_speed(speed)).expect("it is near 1");
+            }
+            Some(Pace::Skip(ticks)) => self.skip(ticks),
+            None => (),
+        }
+    }
+
+    /// Skips ticks before the next frame. States and input that are kept are of other ticks, and so is what was measured.
+    fn skip(&mut self, ticks: u64) {
+        let tick = self.tick().saturating_add(ticks);
+        self.simulation.clock_settings_mut().set_tick(tick);
+        self.lead.skip_to(tick);
+        self.delay.skip(ticks);
+        self.inputs.clear();
+        self.heard = tick;
+        self.counts.skips += 1;
+    }
+
+    /// The next step's tick.
+    fn tick(&self) -> u64 {
+        let clock = self.simulation.clock();
+        clock.settings().new_tick().unwrap_or(clock.tick())
+    }
+}
+
+/// # For figures
+impl Client {
+    /// Which of the players it is; `None` until the first snapshot has come.
+    #[must_use]
+    pub fn player(&self) -> Option<usize> {
+        self.me
+    }
+
+    /// Whether a body is predicted: all others are shown as they were some time ago.
+    #[must_use]
+    pub fn is_predicted(&self, place: usize) -> bool {
+        self.is_predicted[place]
+    }
+
+    /// The server's tick at which bodies that are not predicted are shown.
+    #[must_use]
+    pub fn shown_tick(&self) -> f64 {
+        let frame = self.simulation.frame();
+        frame.tick as f64 - 1.0 + f64::from(frame.alpha) - self.delay.ticks()
+    }
+}
+
+/// Moves a proxy.
+fn follow(simulation: &mut Simulation, key: BodyKey, to: Pose) {
+    let at = *simulation.body(key).expect("bodies stay").position();
+    if at.translation.distance(to.translation) > LARGEST_STEP {
+        (simulation.teleport(key, to)).expect("what came is finite");
+    } else if at != to {
+        let body = simulation.body_mut(key).expect("bodies stay");
+        body.set_next_kinematic_position(to);
+    }
+}

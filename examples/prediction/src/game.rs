@@ -1,0 +1,89 @@
+//! The rules: balls push crates about in an arena. No network.
+
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Simulation};
+use serde::{Deserialize, Serialize};
+
+use crate::Random;
+
+/// How many can play. Each has a body from the beginning, which stands still without a player.
+pub const PLAYERS: usize = 4;
+
+/// What a player holds down in a step: a bit for each direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Buttons(pub u8);
+
+impl Buttons {
+    /// What the player of a demo or a test does: holds something for half a second, then something else.
+    #[must_use]
+    pub fn of_script(player: usize, tick: u64) -> Self {
+        let seed = (tick + 11 * player as u64) / 30 * PLAYERS as u64 + player as u64;
+        Self(Random::new(seed).below(16) as u8)
+    }
+
+    fn direction(self) -> Vector {
+        let [right, left, down, up] = [1, 2, 4, 8].map(|bit| f32::from(u8::from(self.0 & bit > 0)));
+        Vector::new(right - left, 0.0, down - up)
+    }
+}
+
+/// Half the length of a side, metres.
+const ARENA: f32 = 8.0;
+/// Newtons, on a player of 2 kg: 4 m/s after some steps.
+const PUSH: f32 = 24.0;
+
+/// The arena before its first step, with its bodies: the players', then the crates. It is the same on every machine, so
+/// that a body is named by its place in the list, which it has as its user data.
+#[must_use]
+pub fn arena(crates: usize) -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = Simulation::default();
+    build_walls(&mut simulation);
+    let players = (0..PLAYERS).map(|i| {
+        let place = Vector::new(3.0 * i as f32 - 4.5, 0.5, 7.0);
+        let body = RigidBodyBuilder::dynamic().translation(place);
+        let body = body.linear_damping(2.0).angular_damping(2.0);
+        (body, ColliderBuilder::ball(0.5).mass(2.0))
+    });
+    let crates = (0..crates).map(|i| {
+        let [column, row, level] = [i % 8, i / 8 % 5, i / 40].map(|i| i as f32);
+        let place = Vector::new(1.8 * column - 6.3, 0.35 + 0.7 * level, 1.8 * row - 5.4);
+        let body = RigidBodyBuilder::dynamic().translation(place);
+        (body, ColliderBuilder::cuboid(0.35, 0.35, 0.35).mass(1.0))
+    });
+    let bodies = players.chain(crates).enumerate();
+    let keys =
+        bodies.map(|(i, (body, collider))| simulation.insert(body.user_data(i as u128), collider));
+    let keys = keys.collect();
+    (simulation, keys)
+}
+
+/// Pushes a player by what it holds down.
+pub fn push(simulation: &mut Simulation, player: BodyKey, buttons: Buttons) {
+    let force = buttons.direction() * PUSH;
+    (simulation.add_force(player, force)).expect("a player's body stays");
+}
+
+/// What no client knows before the server tells: twice a second a crate is thrown up.
+pub fn throw(simulation: &mut Simulation, bodies: &[BodyKey], tick: u64) {
+    let crates = &bodies[PLAYERS..];
+    if tick.is_multiple_of(30) && !crates.is_empty() {
+        let mut random = Random::new(tick);
+        let thrown = crates[random.below(crates.len() as u64) as usize];
+        let impulse = Vector::new(random.signed(), 4.0, random.signed());
+        (simulation.apply_impulse(thrown, impulse)).expect("a crate stays");
+    }
+}
+
+fn build_walls(simulation: &mut Simulation) {
+    let world = simulation.physics_mut();
+    let floor = ColliderBuilder::cuboid(ARENA, 0.5, ARENA).translation(Vector::Y * -0.5);
+    world.insert_collider(floor, None);
+    for side in [Vector::X, Vector::NEG_X, Vector::Z, Vector::NEG_Z] {
+        let half = Vector::splat(ARENA) - side.abs() * (ARENA - 0.5);
+        let wall = ColliderBuilder::cuboid(half.x, 4.5, half.z);
+        world.insert_collider(
+            wall.translation(side * (ARENA + 0.5) + Vector::Y * 4.0),
+            None,
+        );
+    }
+}

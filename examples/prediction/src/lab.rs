@@ -1,0 +1,138 @@
+//! A match in virtual time: the same on every machine, however fast that is.
+
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::game::Buttons;
+use crate::line::{Line, Quality};
+use crate::log::{ClientLog, ServerLog};
+use crate::server::Server;
+
+/// A server and its clients, with a line to each.
+#[derive(Debug)]
+pub struct Lab {
+    /// The server's time.
+    pub now: Duration,
+    /// The server.
+    pub server: Server,
+    /// What it had.
+    pub truth: ServerLog,
+    /// The clients.
+    pub ends: Vec<End>,
+    next_frame: Duration,
+}
+
+/// A client, its display and its line.
+#[derive(Debug)]
+pub struct End {
+    /// The client.
+    pub client: Client,
+    /// What it showed.
+    pub seen: ClientLog,
+    /// What the player holds down, by player and tick.
+    pub buttons: fn(usize, u64) -> Buttons,
+    /// By how much its clock runs faster than the server's.
+    pub clock: f64,
+    /// Which of the players the server has given it.
+    player: Option<usize>,
+    display: u32,
+    up: Line<Vec<u8>>,
+    down: Line<Vec<u8>>,
+    next_frame: Duration,
+}
+
+impl End {
+    /// A client that draws so many frames a second.
+    #[must_use]
+    pub fn new(client: Client, display: u32, quality: &Quality, seed: u64) -> Self {
+        Self {
+            client,
+            seen: ClientLog::default(),
+            buttons: Buttons::of_script,
+            clock: 1.0,
+            player: None,
+            display,
+            up: Line::new(quality.clone(), 2 * seed),
+            down: Line::new(quality.clone(), 2 * seed + 1),
+            next_frame: Duration::ZERO,
+        }
+    }
+
+    fn frame(&mut self, now: Duration) {
+        for packet in self.down.receive(now) {
+            self.seen.received(&packet);
+            self.client.receive(&packet);
+        }
+        let period = Duration::from_secs(1) / self.display;
+        let player = self.client.player().unwrap_or_default();
+        let buttons = (self.buttons)(player, self.client.simulation.tick());
+        if let Some(packet) = self.client.frame(period.mul_f64(self.clock), buttons) {
+            self.seen.sent(&packet);
+            self.up.send(now, packet);
+        }
+        self.seen.frame(now, &self.client);
+        self.next_frame += period;
+    }
+}
+
+impl Lab {
+    /// A match with so many crates and nobody in it.
+    #[must_use]
+    pub fn new(crates: usize) -> Self {
+        Self {
+            now: Duration::ZERO,
+            server: Server::new(crates),
+            truth: ServerLog::default(),
+            ends: Vec::new(),
+            next_frame: Duration::ZERO,
+        }
+    }
+
+    /// Adds a client that comes now.
+    pub fn join(&mut self, end: End) {
+        let next_frame = self.now;
+        self.ends.push(End { next_frame, ..end });
+    }
+
+    /// Goes on until a time.
+    pub fn run(&mut self, until: Duration) {
+        let rate = self.server.simulation.clock().settings().rate();
+        while self.next() <= until {
+            self.now = self.next();
+            if self.next_frame == self.now {
+                self.serve(rate.period());
+                self.next_frame += rate.period();
+            }
+            for end in &mut self.ends {
+                if end.next_frame == self.now {
+                    end.frame(self.now);
+                }
+            }
+        }
+        self.now = until;
+    }
+
+    /// The time of the next frame of any of them.
+    fn next(&self) -> Duration {
+        let frames = self.ends.iter().map(|end| end.next_frame);
+        frames.fold(self.next_frame, Duration::min)
+    }
+
+    fn serve(&mut self, time: Duration) {
+        for end in &mut self.ends {
+            for packet in end.up.receive(self.now) {
+                end.player = end.player.or_else(|| self.server.join());
+                if let Some(player) = end.player {
+                    self.server.receive(player, &packet);
+                }
+            }
+        }
+        for (player, packet) in self.server.frame(time) {
+            let end = self.ends.iter_mut().find(|end| end.player == Some(player));
+            if let Some(end) = end {
+                end.down.send(self.now, packet);
+            }
+        }
+        self.truth.frame(self.now, &self.server);
+    }
+}

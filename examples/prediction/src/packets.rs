@@ -1,0 +1,181 @@
+//! What goes over the line, and how exact it is.
+
+use evenstep::rapier::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::game::Buttons;
+
+/// A packet, for the line.
+#[must_use]
+pub fn write(packet: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(packet).expect("plain data can be written")
+}
+
+/// A packet from the line; `None` for what is none.
+#[must_use]
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    postcard::from_bytes(bytes).ok()
+}
+
+/// What a client sends in every frame that made a step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Inputs {
+    /// The newest snapshot that has come.
+    pub ack: u64,
+    /// The tick of the newest input.
+    pub newest: u64,
+    /// The input of that tick and of those before it, backwards. All but the first were sent before: a packet may be lost.
+    pub buttons: Vec<Buttons>,
+}
+
+/// What the server sends to a client twenty times a second.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// How many steps the server has made.
+    pub tick: u64,
+    /// Which of the players the client is.
+    pub player: u8,
+    /// Of the client's last packet, if one came since the last snapshot.
+    pub report: Option<Report>,
+    /// Bodies by their place in the arena's list: the client's own, and those that it does not know to be there.
+    pub bodies: Vec<(u16, State)>,
+}
+
+/// How early input was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The tick of its newest input.
+    pub newest: u64,
+    /// How many ticks it came before it was needed; below 0 it was late.
+    pub lead: i64,
+}
+
+/// A body in 8 to 29 bytes, about 20 in motion.
+///
+/// | part | as | precision |
+/// | --- | --- | --- |
+/// | translation | millimetres | 0.5 mm an axis, up to 32.7 m from the origin |
+/// | rotation | the smaller three of its four parts, 10 bits each | 0.25 degrees at most, 2.5 mm at the corner of a crate |
+/// | velocities | mm/s, mrad/s | 0.1 mm in the 0.2 s that a client runs ahead |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    translation: [i16; 3],
+    #[serde(with = "postcard::fixint::le")]
+    rotation: u32,
+    /// `None` at rest.
+    velocities: Option<[i16; 6]>,
+}
+
+/// Units in a metre, in a metre a second and in a radian a second.
+const UNITS: f32 = 1_000.0;
+
+impl State {
+    /// The state of a body, rounded.
+    #[must_use]
+    pub fn of(body: &RigidBody) -> Self {
+        // A number that is too large becomes the largest.
+        let rounded = |number: f32| (number * UNITS).round() as i16;
+        let [linear, angular] = [body.linvel(), body.angvel()].map(|it| it.to_array().map(rounded));
+        let [[a, b, c], [d, e, f]] = [linear, angular];
+        Self {
+            translation: body.translation().to_array().map(rounded),
+            rotation: smallest_three(*body.rotation()),
+            velocities: Some([a, b, c, d, e, f]).filter(|parts| *parts != [0; 6]),
+        }
+    }
+
+    /// Where the body is.
+    #[must_use]
+    pub fn pose(&self) -> Pose {
+        let translation = self.translation.map(|part| f32::from(part) / UNITS);
+        Pose::from_parts(Vector::from_array(translation), from_three(self.rotation))
+    }
+
+    /// Its velocity and its angular velocity.
+    #[must_use]
+    pub fn velocities(&self) -> [Vector; 2] {
+        let [a, b, c, d, e, f] =
+            (self.velocities.unwrap_or_default()).map(|it| f32::from(it) / UNITS);
+        [Vector::new(a, b, c), Vector::new(d, e, f)]
+    }
+
+    /// Whether it stands still until a later state says otherwise.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.velocities.is_none()
+    }
+}
+
+/// The parts of a unit quaternion but the largest are in ±√½: ten bits for each, and two for which one is left out.
+const PARTS: f32 = 511.0 * std::f32::consts::SQRT_2;
+
+fn smallest_three(rotation: Rotation) -> u32 {
+    let parts = rotation.to_array();
+    let largest = (0..4).max_by(|a, b| parts[*a].abs().total_cmp(&parts[*b].abs()));
+    let largest = largest.expect("there are four");
+    // A rotation is the same with all its parts negated: the one that is left out is positive.
+    let sign = parts[largest].signum();
+    let others = (0..4).filter(|i| *i != largest);
+    others.fold(largest as u32, |bits, i| {
+        let rounded = (parts[i] * sign * PARTS).round() as i32 + 511;
+        bits << 10 | rounded.clamp(0, 1_022) as u32
+    })
+}
+
+fn from_three(bits: u32) -> Rotation {
+    let largest = (bits >> 30) as usize;
+    let mut parts = [0.0; 4];
+    for (i, shift) in (0..4).filter(|i| *i != largest).zip([20, 10, 0]) {
+        parts[i] = ((bits >> shift & 1_023) as f32 - 511.0) / PARTS;
+    }
+    let squares: f32 = parts.iter().map(|part| part * part).sum();
+    parts[largest] = (1.0 - squares).max(0.0).sqrt();
+    Rotation::from_array(parts).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thrown(random: &mut crate::Random) -> RigidBody {
+        let mut three =
+            |scale| Vector::new(random.signed(), random.signed(), random.signed()) * scale;
+        let body = RigidBodyBuilder::dynamic()
+            .translation(three(8.0))
+            .rotation(three(3.0));
+        body.linvel(three(10.0)).angvel(three(10.0)).build()
+    }
+
+    #[test]
+    fn a_state_is_as_exact_as_it_says_and_as_small() {
+        let mut random = crate::Random::new(5);
+        for _ in 0..10_000 {
+            let body = thrown(&mut random);
+            let bytes = write(&(40_u16, State::of(&body)));
+            assert!(bytes.len() <= 29, "{} bytes", bytes.len());
+            let (_, state): (u16, State) = read(&bytes).unwrap();
+            let off = (state.pose().translation - body.translation()).abs();
+            assert!(off.max_element() < 0.000_51, "{off}");
+            let angle = state.pose().rotation.angle_between(*body.rotation());
+            assert!(angle < 0.004_4, "{} degrees", angle.to_degrees());
+            let [linear, angular] = state.velocities();
+            assert!((linear - body.linvel()).abs().max_element() < 0.000_51);
+            assert!((angular - body.angvel()).abs().max_element() < 0.000_51);
+        }
+    }
+
+    #[test]
+    fn what_is_no_packet_is_none() {
+        let mut random = crate::Random::new(6);
+        for length in 0..200 {
+            let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
+            let snapshot = read::<Snapshot>(&bytes);
+            // Whatever it is, its rotations are rotations.
+            for (_, state) in snapshot.iter().flat_map(|snapshot| &snapshot.bodies) {
+                assert!((state.pose().rotation.length() - 1.0).abs() < 1e-6);
+            }
+        }
+        assert!(read::<Inputs>(&[1]).is_none());
+    }
+}

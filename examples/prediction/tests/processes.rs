@@ -1,0 +1,45 @@
+//! A match of three processes over UDP, by the wall clock: what holds on a busy machine too.
+
+use std::process::Command;
+
+#[test]
+fn three_processes_play_a_match() {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_evenstep-prediction"));
+    let output = process.args(["match", "--seconds", "5"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    let row = |name: &str| -> [f64; 4] {
+        let row = table.lines().find_map(|line| line.strip_prefix(name));
+        let row = row.unwrap_or_else(|| panic!("no row {name}:\n{table}"));
+        let values: Vec<_> = row
+            .split_whitespace()
+            .map(|value| value.parse().unwrap())
+            .collect();
+        values.try_into().unwrap()
+    };
+    assert!(
+        row("from the server, kB/s")
+            .iter()
+            .all(|rate| (0.1..10.0).contains(rate)),
+        "{table}"
+    );
+    assert!(
+        row("to the server, kB/s")
+            .iter()
+            .all(|rate| (0.1..5.0).contains(rate)),
+        "{table}"
+    );
+    assert!(
+        row("others: shown behind the server, ms")
+            .iter()
+            .all(|ms| (100.0..1_000.0).contains(ms)),
+        "{table}"
+    );
+    // The last two columns are of a match with an outage of 120 steps.
+    assert!(
+        row("steps of the server without input")[2..]
+            .iter()
+            .all(|steps| *steps > 60.0),
+        "{table}"
+    );
+}
