@@ -148,7 +148,8 @@ impl<T> TickQueue<T> {
     /// one sample a tick, whose sender repeats its last ticks in every packet, so that a lost one costs nothing. A sample
     /// for a tick that has or had one is dropped, and [counted](Self::counts) as repeated rather than late.
     ///
-    /// Which ticks got a sample is known of the last 64 steps: what is repeated for longer is late.
+    /// Which ticks got a sample is known of the last 64 steps: what is repeated for longer is late. A sample that is late
+    /// itself is counted each time it comes.
     ///
     /// ```
     /// use evenstep::TickQueue;
