@@ -33,7 +33,7 @@ struct Way {
 impl Way {
     #[inline]
     fn new(velocities: [&RigidBodyVelocity<Real>; LANES], seconds: [f32; LANES]) -> Self {
-        let seconds = Floats::from_array(seconds);
+        let seconds = Floats::new(seconds);
         Self {
             moved: Vectors::new(velocities.map(|it| it.linvel)) * seconds,
             turned: Spins::new(velocities.map(|it| it.angvel)) * seconds,
@@ -150,7 +150,7 @@ fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
 
 /// The bodies whose number is zero.
 fn zeros(numbers: Floats) -> impl Iterator<Item = usize> {
-    chosen(numbers.cmpeq(Floats::ZERO).bitmask())
+    chosen(numbers.simd_eq(0.0).to_bitmask())
 }
 
 /// From 0 to 1, without speed at both ends.
