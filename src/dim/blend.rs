@@ -39,9 +39,7 @@ impl Blend {
     /// As [`interpolate`](super::interpolate).
     #[inline]
     pub fn one(&self, previous: &Pose, current: &Pose) -> Pose {
-        let mut out = [Pose::IDENTITY];
-        self.block(&[*previous], &[*current], &mut out);
-        out[0]
+        self.block(&[*previous], &[*current])[0]
     }
 
     /// As [`interpolate_all`](super::interpolate_all).
@@ -77,13 +75,10 @@ impl Blend {
 
     /// Up to four pairs.
     #[inline]
-    pub fn block<const N: usize>(
-        &self,
-        previous: &[Pose; N],
-        current: &[Pose; N],
-        out: &mut [Pose; N],
-    ) {
-        self.apart(previous, current, distances_squared(previous, current), out);
+    pub fn block<const N: usize>(&self, previous: &[Pose; N], current: &[Pose; N]) -> [Pose; N] {
+        let (mut out, apart) = (*previous, distances_squared(previous, current));
+        self.apart(previous, current, apart, &mut out);
+        out
     }
 
     /// The one place of the arithmetic, for up to four pairs whose rotations are so far apart, squared: the same operations
@@ -97,11 +92,7 @@ impl Blend {
         out: &mut [Pose; N],
     ) {
         if self.alpha >= 1.0 || self.alpha <= 0.0 {
-            *out = if self.alpha > 0.0 {
-                *current
-            } else {
-                *previous
-            };
+            *out = *if self.alpha > 0.0 { current } else { previous };
             return;
         }
         let of_start = apart * polynomial(&self.of_both, apart);

@@ -6,7 +6,7 @@ use rapier::math::Pose;
 use crate::dim::blend::Blend;
 use crate::dim::lanes::{Floats, Lanes};
 
-use super::lanes::{rotation, to_rotation, to_vector, translation};
+use super::lanes::{rotation, to_vector, translation};
 
 /// Angles for which a few terms of the series are enough: the square of the distance between the
 /// quaternions, 2 − 2 cos θ, of 22.5 degrees between them, a turn by 45 degrees, which is the most that Rapier
@@ -95,7 +95,7 @@ pub(in crate::dim) fn blend(
     let turned = start - ((start - end) * of_way - start * of_start);
     let (start, end) = (translation(previous), translation(current));
     let moved = start - (start - end) * alpha;
-    Pose::from_parts(to_vector(moved), to_rotation(turned))
+    Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
 /// Slerp by the same series for all angles, and for quaternions whose signs differ though the rotations

@@ -60,7 +60,7 @@ impl Rotations {
     #[inline]
     pub fn to_array(self) -> [Rotation; LANES] {
         let Lanes([x, y, z]) = self.vector;
-        Floats::transpose([x, y, z, self.w]).map(to_rotation)
+        Floats::transpose([x, y, z, self.w]).map(|floats| Rotation::from_array(floats.to_array()))
     }
 
     #[inline]
@@ -116,9 +116,4 @@ pub(super) fn rotation(rotation: Rotation) -> Floats {
 pub(super) fn to_vector(floats: Floats) -> Vector {
     let [x, y, z, _] = floats.to_array();
     Vector::new(x, y, z)
-}
-
-#[inline]
-pub(super) fn to_rotation(floats: Floats) -> Rotation {
-    Rotation::from_array(floats.to_array())
 }
