@@ -5,8 +5,8 @@ use rapier::math::Pose;
 use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distances_squared, wide_slerp};
 use super::lanes::{Floats, LANES, chosen};
 
-/// How many poses are loaded at once, so that the processor waits for the memory once for all of them; few enough to stay
-/// in the nearest cache.
+/// How many pairs are read for their distances before the first is blended, so that the processor waits for the memory
+/// once for all of them; few enough to stay in the nearest cache.
 const BLOCK: usize = 32;
 
 /// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`], as power series in

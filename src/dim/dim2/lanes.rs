@@ -35,7 +35,7 @@ impl Vectors {
 
     #[inline]
     pub fn to_array(self) -> [Vector; LANES] {
-        let [x, y] = self.0.map(|component| component.to_array());
+        let [x, y] = self.0.map(Floats::to_array);
         std::array::from_fn(|i| Vector::new(x[i], y[i]))
     }
 }
