@@ -2,11 +2,11 @@
 
 use rapier::math::Pose;
 
-use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distance_squared, wide_slerp};
+use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distances_squared, wide_slerp};
+use super::lanes::{Floats, LANES, chosen};
 
-/// How many poses are worked on at once: enough that the loops over their weights, which the compiler
-/// makes vectors of, pay; few enough to stay in the nearest cache. 16 is as good with vectors of four
-/// floats, and slower by a fifth with those of eight.
+/// How many pairs are read for their distances before the first is blended, so that the processor waits for the memory
+/// once for all of them; few enough to stay in the nearest cache.
 const BLOCK: usize = 32;
 
 /// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`], as power series in
@@ -39,9 +39,7 @@ impl Blend {
     /// As [`interpolate`](super::interpolate).
     #[inline]
     pub fn one(&self, previous: &Pose, current: &Pose) -> Pose {
-        let mut out = [Pose::IDENTITY];
-        self.block(&[*previous], &[*current], &mut out);
-        out[0]
+        self.block(&[*previous], &[*current])[0]
     }
 
     /// As [`interpolate_all`](super::interpolate_all).
@@ -51,57 +49,60 @@ impl Blend {
             lengths == [out.len(); 3],
             "slices of {lengths:?} poses: give as many previous ones, current ones and places"
         );
-        let (previous, previous_rest) = previous.as_chunks::<BLOCK>();
-        let (current, current_rest) = current.as_chunks::<BLOCK>();
-        let (out, out_rest) = out.as_chunks_mut::<BLOCK>();
-        for ((previous, current), out) in previous.iter().zip(current).zip(out) {
-            self.block(previous, current, out);
+        let blocks = previous.chunks(BLOCK).zip(current.chunks(BLOCK));
+        for ((previous, current), out) in blocks.zip(out.chunks_mut(BLOCK)) {
+            self.some(previous, current, out);
+        }
+    }
+
+    /// Up to [`BLOCK`] pairs.
+    fn some(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
+        let (previous, previous_rest) = previous.as_chunks::<LANES>();
+        let (current, current_rest) = current.as_chunks::<LANES>();
+        let (out, out_rest) = out.as_chunks_mut::<LANES>();
+        let fours = || previous.iter().zip(current);
+        let mut apart = [Floats::ZERO; BLOCK / LANES];
+        for ((previous, current), apart) in fours().zip(&mut apart) {
+            *apart = distances_squared(previous, current);
+        }
+        for (((previous, current), apart), out) in fours().zip(apart).zip(out) {
+            self.apart(previous, current, apart, out);
         }
         for ((previous, current), out) in previous_rest.iter().zip(current_rest).zip(out_rest) {
             *out = self.one(previous, current);
         }
     }
 
-    /// The one place of the arithmetic: the same operations in the same order for every pair, whatever
-    /// its place. First how far each pair is apart; then the weights of all, without branches and
-    /// calls, which the compiler makes vector code of; then the blends.
+    /// Up to four pairs.
     #[inline]
-    #[expect(
-        clippy::needless_bitwise_bool,
-        reason = "without a branch for each, which the compiler makes vector code of"
-    )]
-    pub fn block<const N: usize>(
+    pub fn block<const N: usize>(&self, previous: &[Pose; N], current: &[Pose; N]) -> [Pose; N] {
+        let (mut out, apart) = (*previous, distances_squared(previous, current));
+        self.apart(previous, current, apart, &mut out);
+        out
+    }
+
+    /// The one place of the arithmetic, for up to four pairs whose rotations are so far apart, squared: the same operations
+    /// in the same order for each, whatever its place.
+    #[inline]
+    fn apart<const N: usize>(
         &self,
         previous: &[Pose; N],
         current: &[Pose; N],
+        apart: Floats,
         out: &mut [Pose; N],
     ) {
         if self.alpha >= 1.0 || self.alpha <= 0.0 {
-            *out = if self.alpha > 0.0 {
-                *current
-            } else {
-                *previous
-            };
+            *out = *if self.alpha > 0.0 { current } else { previous };
             return;
         }
-        let mut apart = [0.0; N];
+        let of_start = apart * polynomial(&self.of_both, apart);
+        let weights = [of_start, polynomial(&self.of_end, apart)].map(Floats::to_array);
         for i in 0..N {
-            apart[i] = distance_squared(&previous[i], &current[i]);
+            let weights = weights.map(|weights| weights[i]);
+            out[i] = blend(&previous[i], &current[i], weights, self.alpha);
         }
-        let (mut of_start, mut of_way) = ([0.0; N], [0.0; N]);
-        for i in 0..N {
-            of_start[i] = apart[i] * polynomial(&self.of_both, apart[i]);
-            of_way[i] = polynomial(&self.of_end, apart[i]);
-        }
-        for i in 0..N {
-            let weights = [of_start[i], of_way[i], self.alpha];
-            blend(&previous[i], &current[i], weights, &mut out[i]);
-        }
-        // Asked once for all of them, as it is nearly always of none.
-        if apart.iter().fold(false, |any, apart| any | (*apart > NEAR)) {
-            for i in (0..N).filter(|i| apart[*i] > NEAR) {
-                out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
-            }
+        for i in chosen(apart.simd_gt(NEAR).to_bitmask()).filter(|i| *i < N) {
+            out[i].rotation = wide_slerp(previous[i].rotation, current[i].rotation, self.alpha);
         }
     }
 }
@@ -125,7 +126,8 @@ fn ratio(i: f32, alpha: f32) -> f32 {
 
 /// Horner's rule; `terms` lowest power first.
 #[inline]
-fn polynomial<const N: usize>(terms: &[f32; N], x: f32) -> f32 {
+fn polynomial<const N: usize>(terms: &[f32; N], x: Floats) -> Floats {
     let (last, others) = terms.split_last().expect("there are terms");
-    others.iter().rev().fold(*last, |sum, term| sum * x + term)
+    let last = Floats::splat(*last);
+    others.iter().rev().fold(last, |sum, term| sum * x + *term)
 }

@@ -1,17 +1,18 @@
 //! Four bodies at once: each component of a vector or rotation is a vector of four floats.
 //!
 //! The operations are those of one body, in the same order for each of the four: what is made of a body
-//! does not depend on the others.
+//! does not depend on the others. Sums, products, quotients and comparisons alone, none of them fused, have the same bits
+//! on every platform. glam's vectors have them too, but under `enhanced-determinism` it takes one float after the other.
 
 use std::ops::{Add, Mul, Sub};
 
-use rapier::glamx::{Mat4, Vec4};
+use wide::f32x4;
 
 /// How many bodies.
 pub(crate) const LANES: usize = 4;
 
 /// A number for each.
-pub(crate) type Floats = Vec4;
+pub(crate) type Floats = f32x4;
 
 /// A vector of so many components for each.
 #[derive(Clone, Copy)]
@@ -20,13 +21,6 @@ pub(crate) struct Lanes<const COMPONENTS: usize>(pub(super) [Floats; COMPONENTS]
 /// The bodies whose bit is set.
 pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |i| bits >> i & 1 == 1)
-}
-
-/// From four floats for each body to the first of all, the second of all, and so on; and back.
-#[inline]
-pub(super) fn transposed([x, y, z, w]: [Vec4; LANES]) -> [Vec4; LANES] {
-    let rows = Mat4::from_cols(x, y, z, w).transpose();
-    [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis]
 }
 
 impl<const COMPONENTS: usize> Lanes<COMPONENTS> {

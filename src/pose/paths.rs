@@ -33,7 +33,7 @@ struct Way {
 impl Way {
     #[inline]
     fn new(velocities: [&RigidBodyVelocity<Real>; LANES], seconds: [f32; LANES]) -> Self {
-        let seconds = Floats::from_array(seconds);
+        let seconds = Floats::new(seconds);
         Self {
             moved: Vectors::new(velocities.map(|it| it.linvel)) * seconds,
             turned: Spins::new(velocities.map(|it| it.angvel)) * seconds,
@@ -105,9 +105,7 @@ fn hermite_rotation(
     let missing = turns(w * -0.5) * end * start.inverse() * turns(v * -0.5);
     let missing = missing.renormalized().to_array().map(Pose::from_rotation);
     let nothing = [Pose::IDENTITY; LANES];
-    let mut part = nothing;
-    weights.eased.block(&nothing, &missing, &mut part);
-    let part = Rotations::of(&part);
+    let part = Rotations::of(&weights.eased.block(&nothing, &missing));
     let t = weights.alpha;
     let (of_v, of_w) = (t - 0.5 * t * t, 0.5 * t * t);
     (turns(w * of_w) * part * turns(v * of_v) * start).renormalized()
@@ -150,7 +148,7 @@ fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
 
 /// The bodies whose number is zero.
 fn zeros(numbers: Floats) -> impl Iterator<Item = usize> {
-    chosen(numbers.cmpeq(Floats::ZERO).bitmask())
+    chosen(numbers.simd_eq(0.0).to_bitmask())
 }
 
 /// From 0 to 1, without speed at both ends.

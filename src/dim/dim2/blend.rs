@@ -3,6 +3,9 @@
 use rapier::math::{Pose, Rotation, Vector};
 
 use crate::dim::blend::Blend;
+use crate::dim::lanes::Floats;
+
+use super::lanes::four_floats;
 
 /// Angles for which a few terms of the series are enough: the square of the distance between the rotations, 2 − 2 cos θ, of
 /// a turn by 45 degrees, which is the most that Rapier lets a body turn in a step.
@@ -57,12 +60,16 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// The square of the distance between two rotations on the unit circle, without the cancellation that 2 − 2 cos θ suffers
+/// The squares of the distances between the rotations on the unit circle, without the cancellation that 2 − 2 cos θ suffers
 /// for small angles.
 #[inline]
-pub(in crate::dim) fn distance_squared(previous: &Pose, current: &Pose) -> f32 {
-    let way = on_circle(current.rotation) - on_circle(previous.rotation);
-    way.dot(way)
+pub(in crate::dim) fn distances_squared<const N: usize>(
+    previous: &[Pose; N],
+    current: &[Pose; N],
+) -> Floats {
+    let back = |i: usize| four_floats(&previous[i]) - four_floats(&current[i]);
+    let [re, im, ..] = Floats::transpose(std::array::from_fn(|i| back(i.min(N - 1))));
+    re * re + im * im
 }
 
 /// With the weights of the start and of the way from it in the rotation, and of the way in the translation.
@@ -73,14 +80,14 @@ pub(in crate::dim) fn distance_squared(previous: &Pose, current: &Pose) -> f32 {
 pub(in crate::dim) fn blend(
     previous: &Pose,
     current: &Pose,
-    [of_start, of_way, alpha]: [f32; 3],
-    out: &mut Pose,
-) {
+    [of_start, of_way]: [f32; 2],
+    alpha: f32,
+) -> Pose {
     let (start, end) = (on_circle(previous.rotation), on_circle(current.rotation));
-    let rotation = start - ((start - end) * of_way - start * of_start);
-    out.rotation = Rotation::from_cos_sin_unchecked(rotation.x, rotation.y);
+    let turned = start - ((start - end) * of_way - start * of_start);
     let (start, end) = (previous.translation, current.translation);
-    out.translation = start - (start - end) * alpha;
+    let moved = start - (start - end) * alpha;
+    Pose::from_parts(moved, Rotation::from_cos_sin_unchecked(turned.x, turned.y))
 }
 
 /// By the angle, in f64, as the weights of a wide turn multiply what f32 rounds.

@@ -2,10 +2,9 @@
 
 use std::ops::Mul;
 
-use rapier::glamx::Vec4;
 use rapier::math::{AngVector, Pose, Rotation, Vector};
 
-use crate::dim::lanes::{Floats, LANES, Lanes, transposed};
+use crate::dim::lanes::{Floats, LANES, Lanes};
 
 pub(crate) type Vectors = Lanes<2>;
 
@@ -23,20 +22,20 @@ impl Vectors {
     #[inline]
     pub fn new(vectors: [Vector; LANES]) -> Self {
         Self([
-            Vec4::from_array(vectors.map(|vector| vector.x)),
-            Vec4::from_array(vectors.map(|vector| vector.y)),
+            Floats::new(vectors.map(|vector| vector.x)),
+            Floats::new(vectors.map(|vector| vector.y)),
         ])
     }
 
     #[inline]
     pub fn translations(poses: &[Pose; LANES]) -> Self {
-        let [.., x, y] = transposed(poses.each_ref().map(four_floats));
+        let [.., x, y] = Floats::transpose(poses.each_ref().map(four_floats));
         Self([x, y])
     }
 
     #[inline]
     pub fn to_array(self) -> [Vector; LANES] {
-        let [x, y] = self.0.map(|component| component.to_array());
+        let [x, y] = self.0.map(Floats::to_array);
         std::array::from_fn(|i| Vector::new(x[i], y[i]))
     }
 }
@@ -44,7 +43,7 @@ impl Vectors {
 impl Spins {
     #[inline]
     pub fn new(spins: [AngVector; LANES]) -> Self {
-        Self([Vec4::from_array(spins)])
+        Self([Floats::new(spins)])
     }
 }
 
@@ -52,14 +51,14 @@ impl Rotations {
     #[inline]
     pub fn new(rotations: [Rotation; LANES]) -> Self {
         Self {
-            re: Vec4::from_array(rotations.map(|rotation| rotation.re)),
-            im: Vec4::from_array(rotations.map(|rotation| rotation.im)),
+            re: Floats::new(rotations.map(|rotation| rotation.re)),
+            im: Floats::new(rotations.map(|rotation| rotation.im)),
         }
     }
 
     #[inline]
     pub fn of(poses: &[Pose; LANES]) -> Self {
-        let [re, im, ..] = transposed(poses.each_ref().map(four_floats));
+        let [re, im, ..] = Floats::transpose(poses.each_ref().map(four_floats));
         Self { re, im }
     }
 
@@ -79,7 +78,7 @@ impl Rotations {
     #[inline]
     pub fn renormalized(self) -> Self {
         let length_squared = self.re * self.re + self.im * self.im;
-        let by = Vec4::splat(1.5) - length_squared * 0.5;
+        let by = 1.5 - length_squared * 0.5;
         Self {
             re: self.re * by,
             im: self.im * by,
@@ -105,7 +104,7 @@ impl Mul for Rotations {
 }
 
 #[inline]
-fn four_floats(pose: &Pose) -> Vec4 {
+pub(super) fn four_floats(pose: &Pose) -> Floats {
     let Vector { x, y } = pose.translation;
-    Vec4::new(pose.rotation.re, pose.rotation.im, x, y)
+    Floats::new([pose.rotation.re, pose.rotation.im, x, y])
 }

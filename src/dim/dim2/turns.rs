@@ -1,9 +1,8 @@
 //! Rotations by angles, by their power series.
 
-use rapier::glamx::Vec4;
 use rapier::math::{AngVector, Rotation};
 
-use crate::dim::lanes::{Lanes, chosen};
+use crate::dim::lanes::{Floats, Lanes, chosen};
 
 use super::lanes::{Rotations, Spins};
 
@@ -19,7 +18,7 @@ pub(crate) fn turns(by: Spins) -> Rotations {
     let squared = angle * angle;
     let series = |terms: [f32; 5]| {
         let terms = terms.into_iter().rev();
-        terms.fold(Vec4::ZERO, |sum, term| sum * squared + term)
+        terms.fold(Floats::ZERO, |sum, term| sum * squared + term)
     };
     let sinc = series([
         1.0,
@@ -32,14 +31,14 @@ pub(crate) fn turns(by: Spins) -> Rotations {
         re: series([1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40_320.0]),
         im: angle * sinc,
     };
-    match squared.cmpgt(Vec4::splat(NEAR_TURN)).bitmask() {
+    match squared.simd_gt(NEAR_TURN).to_bitmask() {
         0 => turns,
         wide => wide_turns(angle, turns, wide),
     }
 }
 
 #[cold]
-fn wide_turns(angles: Vec4, turns: Rotations, wide: u32) -> Rotations {
+fn wide_turns(angles: Floats, turns: Rotations, wide: u32) -> Rotations {
     let (angles, mut turns) = (angles.to_array(), turns.to_array());
     for i in chosen(wide) {
         turns[i] = wide_turn(angles[i]);

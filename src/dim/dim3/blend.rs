@@ -1,9 +1,12 @@
 //! Interpolation of two poses in space.
 
-use rapier::glamx::{Quat, Vec3, Vec4};
+use rapier::glamx::Quat;
 use rapier::math::Pose;
 
 use crate::dim::blend::Blend;
+use crate::dim::lanes::{Floats, Lanes};
+
+use super::lanes::{rotation, to_vector, translation};
 
 /// Angles for which a few terms of the series are enough: the square of the distance between the
 /// quaternions, 2 − 2 cos θ, of 22.5 degrees between them, a turn by 45 degrees, which is the most that Rapier
@@ -64,19 +67,16 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// The translation with the padding behind it, which is zero: one load instead of three.
-#[inline]
-pub(super) fn four_floats(pose: &Pose) -> Vec4 {
-    let Vec3 { x, y, z } = pose.translation;
-    Vec4::new(x, y, z, f32::from_bits(pose.padding))
-}
-
-/// The square of the distance between two rotations as quaternions, without the cancellation that 2 − 2 a·b suffers for
+/// The squares of the distances between the rotations as quaternions, without the cancellation that 2 − 2 a·b suffers for
 /// small angles. Above 2, and so above [`NEAR`], if the shorter arc is that to −b.
 #[inline]
-pub(in crate::dim) fn distance_squared(previous: &Pose, current: &Pose) -> f32 {
-    let way = current.rotation - previous.rotation;
-    way.dot(way)
+pub(in crate::dim) fn distances_squared<const N: usize>(
+    previous: &[Pose; N],
+    current: &[Pose; N],
+) -> Floats {
+    let back = |i: usize| rotation(previous[i].rotation) - rotation(current[i].rotation);
+    let back = Floats::transpose(std::array::from_fn(|i| back(i.min(N - 1))));
+    Lanes(back).length_squared()
 }
 
 /// With the weights of the start and of the way from it in the rotation, and of the way in the translation.
@@ -87,18 +87,15 @@ pub(in crate::dim) fn distance_squared(previous: &Pose, current: &Pose) -> f32 {
 pub(in crate::dim) fn blend(
     previous: &Pose,
     current: &Pose,
-    [of_start, of_way, alpha]: [f32; 3],
-    out: &mut Pose,
-) {
-    let (start, end) = (previous.rotation, current.rotation);
+    [of_start, of_way]: [f32; 2],
+    alpha: f32,
+) -> Pose {
     // The difference is computed twice: that costs less than to keep it.
-    out.rotation = start - ((start - end) * of_way - start * of_start);
-    let (start, end) = (four_floats(previous), four_floats(current));
-    let blend = start - (start - end) * alpha;
-    out.translation.x = blend.x;
-    out.translation.y = blend.y;
-    out.translation.z = blend.z;
-    out.padding = blend.w.to_bits();
+    let (start, end) = (rotation(previous.rotation), rotation(current.rotation));
+    let turned = start - ((start - end) * of_way - start * of_start);
+    let (start, end) = (translation(previous), translation(current));
+    let moved = start - (start - end) * alpha;
+    Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
 /// Slerp by the same series for all angles, and for quaternions whose signs differ though the rotations
@@ -126,6 +123,7 @@ mod tests {
     use super::*;
     use nalgebra::{Quaternion, Unit, UnitQuaternion, Vector3};
     use proptest::prelude::*;
+    use rapier::glamx::Vec3;
 
     fn rotation(axis: [f64; 3], angle: f64) -> UnitQuaternion<f64> {
         UnitQuaternion::from_axis_angle(&Unit::new_normalize(Vector3::from(axis)), angle)

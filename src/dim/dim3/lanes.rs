@@ -2,12 +2,9 @@
 
 use std::ops::Mul;
 
-use rapier::glamx::Vec4;
 use rapier::math::{Pose, Rotation, Vector};
 
-use crate::dim::lanes::{Floats, LANES, Lanes, transposed};
-
-use super::blend::four_floats;
+use crate::dim::lanes::{Floats, LANES, Lanes};
 
 pub(crate) type Vectors = Lanes<3>;
 
@@ -23,20 +20,21 @@ pub(crate) struct Rotations {
 impl Vectors {
     #[inline]
     pub fn new(vectors: [Vector; LANES]) -> Self {
-        let [x, y, z, _] = transposed(vectors.map(|vector| vector.extend(0.0)));
+        let fours = vectors.map(|vector| Floats::new([vector.x, vector.y, vector.z, 0.0]));
+        let [x, y, z, _] = Floats::transpose(fours);
         Self([x, y, z])
     }
 
     #[inline]
     pub fn translations(poses: &[Pose; LANES]) -> Self {
-        let [x, y, z, _] = transposed(poses.each_ref().map(four_floats));
+        let [x, y, z, _] = Floats::transpose(poses.each_ref().map(translation));
         Self([x, y, z])
     }
 
     #[inline]
     pub fn to_array(self) -> [Vector; LANES] {
         let Self([x, y, z]) = self;
-        transposed([x, y, z, Vec4::ZERO]).map(Vec4::truncate)
+        Floats::transpose([x, y, z, Floats::ZERO]).map(to_vector)
     }
 
     #[inline]
@@ -45,10 +43,11 @@ impl Vectors {
         Self([y * bz - z * by, z * bx - x * bz, x * by - y * bx])
     }
 }
+
 impl Rotations {
     #[inline]
     pub fn new(rotations: [Rotation; LANES]) -> Self {
-        let [x, y, z, w] = transposed(rotations.map(Vec4::from));
+        let [x, y, z, w] = Floats::transpose(rotations.map(rotation));
         let vector = Lanes([x, y, z]);
         Self { vector, w }
     }
@@ -61,7 +60,7 @@ impl Rotations {
     #[inline]
     pub fn to_array(self) -> [Rotation; LANES] {
         let Lanes([x, y, z]) = self.vector;
-        transposed([x, y, z, self.w]).map(Rotation::from_vec4)
+        Floats::transpose([x, y, z, self.w]).map(|floats| Rotation::from_array(floats.to_array()))
     }
 
     #[inline]
@@ -74,7 +73,7 @@ impl Rotations {
     #[inline]
     pub fn renormalized(self) -> Self {
         let length_squared = self.vector.length_squared() + self.w * self.w;
-        let by = Vec4::splat(1.5) - length_squared * 0.5;
+        let by = 1.5 - length_squared * 0.5;
         Self {
             vector: self.vector * by,
             w: self.w * by,
@@ -99,4 +98,22 @@ impl Mul for Rotations {
             w: self.w * other.w - a.dot(b),
         }
     }
+}
+
+/// The translation with the padding behind it: one load instead of three.
+#[inline]
+pub(super) fn translation(pose: &Pose) -> Floats {
+    let Vector { x, y, z } = pose.translation;
+    Floats::new([x, y, z, f32::from_bits(pose.padding)])
+}
+
+#[inline]
+pub(super) fn rotation(rotation: Rotation) -> Floats {
+    Floats::new(rotation.to_array())
+}
+
+#[inline]
+pub(super) fn to_vector(floats: Floats) -> Vector {
+    let [x, y, z, _] = floats.to_array();
+    Vector::new(x, y, z)
 }

@@ -1,9 +1,8 @@
 //! Poses as matrices, as renderers take them.
 
-use rapier::glamx::Vec4;
 use rapier::math::Pose;
 
-use crate::dim::lanes::{LANES, Lanes, transposed};
+use crate::dim::lanes::{Floats, LANES, Lanes};
 
 use super::lanes::{Rotations, Vectors};
 
@@ -64,7 +63,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]]) {
     write(poses, out, |poses, out| {
         for (i, [x, y, z]) in axes(poses).into_iter().enumerate() {
-            put(out, i, [x, y, z, Vec4::ZERO]);
+            put(out, i, [x, y, z, Floats::ZERO]);
         }
         for (out, pose) in out.iter_mut().zip(poses) {
             out[3] = pose.translation.extend(1.0).to_array();
@@ -100,27 +99,26 @@ fn write<Key, Matrix: Copy>(
 fn put<const LINES: usize>(
     out: &mut [[[f32; 4]; LINES]; LANES],
     line: usize,
-    components: [Vec4; 4],
+    components: [Floats; 4],
 ) {
-    for (out, components) in out.iter_mut().zip(transposed(components)) {
+    for (out, components) in out.iter_mut().zip(Floats::transpose(components)) {
         out[line] = components.to_array();
     }
 }
 
 /// Where the axes of four bodies point: the components of each.
 #[inline]
-fn axes(poses: [&Pose; LANES]) -> [[Vec4; 3]; 3] {
+fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
     let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
     let Lanes([x, y, z]) = vector;
     let [x2, y2, z2] = [x + x, y + y, z + z];
     let (xx, yy, zz) = (x * x2, y * y2, z * z2);
     let (xy, xz, yz) = (x * y2, x * z2, y * z2);
     let (wx, wy, wz) = (w * x2, w * y2, w * z2);
-    let one = Vec4::ONE;
     [
-        [one - (yy + zz), xy + wz, xz - wy],
-        [xy - wz, one - (xx + zz), yz + wx],
-        [xz + wy, yz - wx, one - (xx + yy)],
+        [1.0 - (yy + zz), xy + wz, xz - wy],
+        [xy - wz, 1.0 - (xx + zz), yz + wx],
+        [xz + wy, yz - wx, 1.0 - (xx + yy)],
     ]
 }
 

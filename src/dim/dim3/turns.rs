@@ -1,6 +1,6 @@
 //! Rotations about axes by angles, by their power series.
 
-use rapier::glamx::{DQuat, DVec3, Vec4};
+use rapier::glamx::{DQuat, DVec3};
 use rapier::math::{AngVector, Rotation};
 
 use crate::dim::lanes::chosen;
@@ -16,16 +16,13 @@ const NEAR_TURN: f32 = 0.155;
 /// By the power series of sine and cosine, of which the first term left out is below 2e-8.
 pub(crate) fn turns(by: Spins) -> Rotations {
     let squared = by.length_squared() * 0.25;
-    let series = |terms: [f32; 4]| {
-        let [a, b, c, d] = terms.map(Vec4::splat);
-        a + squared * (b + squared * (c + squared * d))
-    };
+    let series = |[a, b, c, d]: [f32; 4]| a + squared * (b + squared * (c + squared * d));
     let half_sinc = series([1.0 / 2.0, -1.0 / 12.0, 1.0 / 240.0, -1.0 / 10_080.0]);
     let turns = Rotations {
         vector: by * half_sinc,
         w: series([1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0]),
     };
-    match squared.cmpgt(Vec4::splat(NEAR_TURN)).bitmask() {
+    match squared.simd_gt(NEAR_TURN).to_bitmask() {
         0 => turns,
         wide => wide_turns(by, turns, wide),
     }
