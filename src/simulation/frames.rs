@@ -90,7 +90,7 @@ impl Simulation {
         } else {
             1.0
         };
-        if !self.clock.settings().is_paused() {
+        if !self.clock.settings().stands_still() {
             self.shown_for = self.shown_for.saturating_add(frame_time);
         }
     }
@@ -123,6 +123,7 @@ impl Simulation {
         };
         if self.ring.is_on() {
             span!("keep_state");
+            self.state.resources.check_whole();
             self.ring.push(self.clock().clone(), &self.state);
         }
         self.state.targets.apply(&mut self.state.world, step);
