@@ -181,7 +181,7 @@ impl Simulation {
         if is_captured {
             span!("take_poses");
             self.notice_edits();
-            self.history.keep_displaced(&self.state.pairs);
+            self.history.begin_step(&self.state.pairs);
             (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
         self.phase = Phase::Stepping;
