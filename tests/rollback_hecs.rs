@@ -411,3 +411,14 @@ fn a_copy_goes_on_like_the_world_it_is_of() {
         }
     }
 }
+
+#[test]
+fn an_entity_that_is_only_reserved_is_not_copied() {
+    let mut one = RollbackWorld::default();
+    let [dead, living] = [(); 2].map(|()| one.world.spawn(()));
+    one.world.despawn(dead).unwrap();
+    one.world.reserve_entity();
+    let copy = one.clone().world;
+    assert!(copy.iter().map(|entity| entity.entity()).eq([living]));
+    assert_eq!(copy.len(), 1);
+}

@@ -172,8 +172,12 @@ impl Clone for RollbackWorld {
         let free: Vec<_> = self.world.freelist().collect();
         // All ids are in use while entities are spawned at them: hecs looks each up among those that are not.
         let ids = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
-        let made: Vec<_> = world.reserve_entities(ids.unwrap_or(0)).collect();
+        let made = world.reserve_entities(ids.unwrap_or(0)).map(Some);
+        let mut unused: Vec<_> = made.collect();
         world.flush();
+        for entity in &live {
+            unused[entity.id() as usize] = None;
+        }
         let mut rest = &live[..];
         // Queries go by the order in which archetypes came about: those without entities are copied too.
         let mut archetypes = self.world.archetypes().map(|archetype| {
@@ -186,8 +190,8 @@ impl Clone for RollbackWorld {
         for (archetype, ids) in archetypes {
             self.copy_archetype(archetype, ids, owners, &mut world);
         }
-        for entity in &free {
-            let _ = world.despawn(made[entity.id() as usize]);
+        for entity in unused.into_iter().flatten() {
+            let _ = world.despawn(entity);
         }
         world.set_freelist(&[]);
         if let Some((archetype, ids)) = bare {
