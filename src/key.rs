@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rapier::dynamics::RigidBodyHandle;
-use slotmap::SlotMap;
+use slotmap::{Key, SlotMap};
 
 #[cfg(feature = "serde")]
 use crate::slots::Slots;
@@ -172,6 +172,12 @@ impl Keys {
 
 fn index_of(handle: RigidBodyHandle) -> usize {
     handle.into_raw_parts().0 as usize
+}
+
+/// The index in a key, which a later body gets again.
+#[expect(clippy::cast_possible_truncation, reason = "the lower half of it")]
+pub(crate) fn slot_of(key: BodyKey) -> usize {
+    key.data().as_ffi() as u32 as usize
 }
 
 #[cfg(test)]

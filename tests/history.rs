@@ -4,7 +4,7 @@ mod scenes;
 
 use crate::scenes::testing::{spin, translation, vector};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Frame, Rate, Simulation, Smoothing};
+use evenstep::{BodyKey, Frame, Rate, Simulation, Smoothing, Step};
 use scenes::{MS, advance, ball, space};
 use std::collections::VecDeque;
 
@@ -234,4 +234,41 @@ fn a_body_that_is_born_in_the_hook_in_which_a_history_begins_was_not_there_befor
         .filter(|tick| simulation.pose_at(born.unwrap(), *tick, 0.5).is_some())
         .collect();
     assert_eq!(known, [3, 4, 5]);
+}
+
+/// Also where it differs from the first step that is resimulated on, and if that is the only one.
+#[test]
+fn steps_made_again_take_the_place_of_what_they_were() {
+    let (mut simulation, key) = scenes::flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.set_history(20);
+    let put = |simulation: &mut Simulation, key, y| {
+        simulation.teleport(key, translation(0.0, y, 0.0)).unwrap();
+    };
+    advance(&mut simulation, 50);
+    let again = |simulation: &mut Simulation, _| put(simulation, key, 1.0);
+    simulation.resimulate(4, again).unwrap();
+    advance(&mut simulation, 10);
+    let shown = simulation.pose_at(key, 5, 1.0).unwrap();
+    assert_eq!(shown.translation.y, 1.0);
+
+    let (mut simulation, _) = scenes::flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.set_history(20);
+    let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    simulation.advance(MS(60), |simulation, step| {
+        if step.tick == 4 {
+            put(simulation, wall, 4.0);
+        }
+    });
+    let again = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 2 {
+            put(simulation, wall, 2.0);
+        }
+    };
+    simulation.resimulate(2, again).unwrap();
+    for (tick, y) in [(1, 0.0), (2, 0.0), (3, 2.0), (5, 2.0)] {
+        let shown = simulation.pose_at(wall, tick, 1.0).unwrap();
+        assert_eq!(shown.translation.y, y, "{tick}");
+    }
 }

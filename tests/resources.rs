@@ -294,6 +294,29 @@ fn a_panic_in_a_scope_loses_nothing() {
     let _ = simulation.clone();
 }
 
+/// Nothing is copied while no states are kept.
+#[test]
+fn a_frame_may_be_in_a_scope_if_no_states_are_kept() {
+    let mut simulation = start();
+    simulation.set_rewind_limits(0, 0);
+    let scope = simulation.resource_scope(|simulation, _: &mut Game| {
+        assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 3);
+    });
+    assert_eq!(scope, Some(()));
+}
+
+/// Also in a step whose state is not kept: not only in every fourth.
+#[test]
+fn with_an_interval_each_step_in_a_scope_is_refused() {
+    let mut simulation = start();
+    simulation.set_rewind_interval(4);
+    simulation.advance(MS(10), |_, _| ());
+    let scope = || {
+        simulation.resource_scope(|simulation, _: &mut Game| simulation.advance(MS(10), |_, _| ()))
+    };
+    assert!(catch_unwind(AssertUnwindSafe(scope)).is_err());
+}
+
 /// What copies the state without the value that is out of it would lose that: it panics, and changes nothing.
 #[test]
 fn a_state_with_a_hole_is_never_kept() {

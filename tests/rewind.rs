@@ -297,6 +297,34 @@ fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed
     check_lists(&game.simulation);
 }
 
+/// In the corrected run another body has the slot of one that was shown, and is teleported before a frame shows it.
+#[test]
+fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
+    let (mut simulation, old) = flyer_with_states(50);
+    let other = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 50);
+    let mut new = None;
+    let again = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 3 {
+            simulation.remove(old);
+            new = Some(simulation.insert(flyer(), ball()));
+        }
+    };
+    simulation.resimulate(2, again).unwrap();
+    let new = new.unwrap();
+    simulation
+        .teleport(new, translation(0.0, 9.0, 0.0))
+        .unwrap();
+    for removed in [&[old][..], &[]] {
+        advance(&mut simulation, 10);
+        let mut moved = moved_keys(&simulation);
+        moved.sort_unstable();
+        let mut both = [other, new];
+        both.sort_unstable();
+        assert_eq!((&*moved, simulation.removed()), (&both[..], removed));
+    }
+}
+
 /// Whoever keeps a map of what is shown, by the lists of each frame, is right after rollbacks too.
 #[test]
 fn a_map_kept_from_the_lists_stays_right() {
@@ -1052,6 +1080,22 @@ fn an_error_is_worked_off_as_fast_as_the_body_moves_and_turns() {
 }
 
 #[test]
+fn a_state_taken_over_before_the_first_step_is_worked_off_too() {
+    let (mut simulation, key) = scenes::flyer_in_space();
+    simulation.set_correction(by_motion());
+    let mut theirs = simulation.clone();
+    advance(&mut simulation, 0);
+    advance(&mut theirs, 20);
+    simulation.replace_state(theirs).unwrap();
+    let before = simulation.visual_error(key).unwrap();
+    advance(&mut simulation, 5);
+    // Half a metre of five.
+    let left = simulation.visual_error(key).unwrap();
+    let gone = libm::exp2f(-0.1);
+    assert_near(left.translation.x / before.translation.x, gone);
+}
+
+#[test]
 fn a_body_is_not_seen_to_slide_but_where_it_moves() {
     let mut simulation = space(100);
     simulation.set_rewind_limits(50, ALL);
@@ -1121,13 +1165,16 @@ fn an_error_decays_in_real_time_but_for_pauses() {
     let before = simulation.visual_error(key);
     advance(&mut simulation, 0);
     let shown = simulation.pose(key).unwrap();
-    simulation.pause();
-    for _ in 0..3 {
-        advance(&mut simulation, 100);
-        assert_eq!(simulation.visual_error(key), before);
-        assert_eq!(simulation.pose(key), Some(shown));
+    let stop: fn(&mut Simulation) = |simulation| simulation.pause();
+    for stop in [stop, |simulation| simulation.set_speed(0.0).unwrap()] {
+        stop(&mut simulation);
+        for _ in 0..3 {
+            advance(&mut simulation, 100);
+            assert_eq!(simulation.visual_error(key), before);
+            assert_eq!(simulation.pose(key), Some(shown));
+        }
+        simulation.resume();
     }
-    simulation.resume();
     simulation.set_speed(0.001).unwrap();
     advance(&mut simulation, 200);
     assert_near(simulation.visual_error(key).unwrap().translation.y, -0.14);
@@ -1295,6 +1342,26 @@ fn settings_are_not_part_of_what_goes_back() {
         (simulation.history(), simulation.clock().settings().speed()),
         (7, 0.25)
     );
+}
+
+/// A rollback brings a body back whose slot a later one has had.
+#[test]
+fn a_body_that_comes_back_can_be_set_whatever_was_set_for_the_next_in_its_slot() {
+    let (mut simulation, old) = flyer_with_states(50);
+    advance(&mut simulation, 50);
+    simulation.remove(old);
+    let new = simulation.insert(flyer(), ball());
+    let off = Some(Correction::OFF);
+    simulation.set_body_correction(new, off).unwrap();
+    advance(&mut simulation, 50);
+    simulation.rewind(3).unwrap();
+    assert_eq!(simulation.body_correction(old), None);
+    simulation.set_body_correction(old, off).unwrap();
+    simulation
+        .set_body_smoothing(old, Some(Smoothing::Latest))
+        .unwrap();
+    assert_eq!(simulation.body_correction(old), off);
+    assert_eq!(simulation.body_smoothing(old), Some(Smoothing::Latest));
 }
 
 #[test]
@@ -1540,6 +1607,43 @@ fn with_an_interval_states_are_kept_that_far_apart() {
     assert_eq!(each.rewindable(), 104..120);
     each.set_rewind_limits(20, bytes / 2);
     assert!(each.rewindable().is_empty());
+}
+
+/// Else it would never discard what is before the only state.
+#[test]
+fn an_interval_is_no_longer_than_the_limit() {
+    let (mut simulation, _) = flyer_with_states(20);
+    simulation.set_rewind_interval(u64::MAX);
+    for _ in 0..20 {
+        advance(&mut simulation, 100);
+        let kept = simulation.rewindable();
+        assert!(kept.end - kept.start <= 40);
+    }
+    simulation.rewind(180).unwrap();
+}
+
+/// No step leads to a state that was taken over: a rollback to after it does not begin before it.
+#[test]
+fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
+    let height = |simulation: &Simulation, key| true_pose(simulation, key).translation.y;
+    for (interval, is_late) in [(1, false), (1, true), (4, false), (4, true)] {
+        let (mut simulation, key) = flyer_with_states(60);
+        simulation.set_rewind_interval(interval);
+        let mut theirs = simulation.clone();
+        advance(&mut theirs, 60);
+        theirs.teleport(key, translation(0.0, 50.0, 0.0)).unwrap();
+        advance(&mut simulation, if is_late { 100 } else { 60 });
+        simulation.roll_back(6).unwrap();
+        while simulation.tick() < 6 {
+            simulation.next_step().unwrap();
+            simulation.make_step();
+        }
+        simulation.replace_state(theirs).unwrap();
+        advance(&mut simulation, 30);
+        assert_eq!(height(&simulation, key), 50.0);
+        simulation.resimulate(7, |_, _| ()).unwrap();
+        assert_eq!(height(&simulation, key), 50.0);
+    }
 }
 
 /// A rollback to a tick between two states may be asked for again on the way there.

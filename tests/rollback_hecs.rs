@@ -351,3 +351,74 @@ fn a_copy_has_its_own_bodies_and_the_same_ids() {
     frame(&mut simulation, MS(0), Late::InTime);
     assert_eq!(components(&simulation), before);
 }
+
+/// Of each entity its id, and what it has of three components.
+fn contents(world: &hecs::World) -> Vec<(Entity, Option<u32>, Option<u64>, bool)> {
+    let entities = world.iter().map(|entity| {
+        let number = entity.get::<&u32>().map(|number| *number);
+        let other = entity.get::<&u64>().map(|number| *number);
+        (entity.entity(), number, other, entity.has::<Id>())
+    });
+    entities.collect()
+}
+
+/// Whatever archetypes and ids there were, and in whatever order they came about.
+#[test]
+fn a_copy_goes_on_like_the_world_it_is_of() {
+    for case in 0..100_u64 {
+        let mut random = case;
+        let mut below = |limit: u64| {
+            random = (random.wrapping_mul(0x5851_F42D_4C95_7F2D)).wrapping_add(1);
+            (random >> 33) % limit
+        };
+        let mut one = RollbackWorld::default();
+        one = one.with::<u32>().with::<u64>().with::<Id>();
+        // An archetype of a type that was not named, which is empty by now.
+        let unnamed = one.world.spawn(("unnamed",));
+        one.world.despawn(unnamed).unwrap();
+        let mut entities = vec![unnamed];
+        let mut copy = one.clone();
+        for i in 0..120_u32 {
+            let (deed, entity) = (below(10), entities[below(entities.len() as u64) as usize]);
+            let bits = (u64::from(i) + 2) << 32 | below(60);
+            let act = |world: &mut hecs::World| match deed {
+                0 => Some(world.spawn(())),
+                1 => Some(world.spawn((i,))),
+                2 => Some(world.spawn((i, u64::from(i)))),
+                3 => world.insert_one(entity, Id(i)).ok().map(|()| entity),
+                4 => world.insert_one(entity, i).ok().map(|()| entity),
+                5 => world.remove_one::<u32>(entity).ok().map(|_| entity),
+                6 => {
+                    let reserved = world.reserve_entity();
+                    world.flush();
+                    Some(reserved)
+                }
+                7 => {
+                    let chosen = Entity::from_bits(bits).unwrap();
+                    world.spawn_at(chosen, (Id(i), i));
+                    Some(chosen)
+                }
+                _ => world.despawn(entity).ok().map(|()| entity),
+            };
+            if below(8) == 0 {
+                copy = one.clone();
+            }
+            let [there, here] = [&mut one, &mut copy].map(|of| act(&mut of.world));
+            assert_eq!(there, here);
+            entities.extend(there);
+            assert_eq!(contents(&one.world), contents(&copy.world));
+            assert_eq!(one.world.len(), copy.world.len());
+        }
+    }
+}
+
+#[test]
+fn an_entity_that_is_only_reserved_is_not_copied() {
+    let mut one = RollbackWorld::default();
+    let [dead, living] = [(); 2].map(|()| one.world.spawn(()));
+    one.world.despawn(dead).unwrap();
+    one.world.reserve_entity();
+    let copy = one.clone().world;
+    assert!(copy.iter().map(|entity| entity.entity()).eq([living]));
+    assert_eq!(copy.len(), 1);
+}

@@ -177,7 +177,7 @@ fn what_was_resimulated_before_it_was_saved_counts() {
     let again = 4;
     let from = simulation.tick() - again;
     simulation.resimulate(from, |_, _| ()).unwrap();
-    let mut read = load(&simulation.save().unwrap());
+    let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
     for simulation in [&mut simulation, &mut read] {
         assert_eq!(simulation.advance(MS(0), |_, _| ()).resimulated, again);
     }

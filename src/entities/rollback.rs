@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, World};
+use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, World};
 
 use super::Entities;
 use super::components::{Body, Coming, Noted, Owners, RenderPose};
@@ -98,6 +98,34 @@ impl RollbackWorld {
         self.columns.insert(TypeId::of::<T>(), Arc::new(copy));
     }
 
+    fn copy_archetype(
+        &self,
+        archetype: &Archetype,
+        ids: &[Entity],
+        owners: Owners<'_>,
+        world: &mut World,
+    ) {
+        let Some(columns) = self.columns_of(archetype) else {
+            assert!(
+                ids.is_empty(),
+                "the entity {:?} has a component of a type that is not known to be cloned: \
+                 name each type by `RollbackWorld::with`",
+                ids[0]
+            );
+            return;
+        };
+        let mut types = ColumnBatchType::new();
+        for column in &columns {
+            column.add_to(&mut types);
+        }
+        let batch = types.into_batch(archetype.len());
+        for column in columns {
+            column.copy(archetype, &batch, owners);
+        }
+        let batch = batch.build().expect("all columns were copied");
+        world.spawn_column_batch_at(ids, batch);
+    }
+
     /// `None` if it has one of a type that was not named.
     fn columns_of(&self, archetype: &Archetype) -> Option<Vec<&dyn Column>> {
         let types = archetype.component_types();
@@ -140,31 +168,35 @@ impl Clone for RollbackWorld {
             to: &entities.shared,
         };
         let mut world = World::new();
-        let mut ids = self.world.iter().map(|entity| entity.entity());
-        // Queries go by the order in which archetypes came about: those without entities are copied too.
-        for archetype in self.world.archetypes() {
-            let ids: Vec<_> = ids.by_ref().take(archetype.len() as usize).collect();
-            let Some(columns) = self.columns_of(archetype) else {
-                assert!(
-                    ids.is_empty(),
-                    "the entity {:?} has a component of a type that is not known to be cloned: \
-                     name each type by `RollbackWorld::with`",
-                    ids[0]
-                );
-                continue;
-            };
-            let mut types = ColumnBatchType::new();
-            for column in &columns {
-                column.add_to(&mut types);
-            }
-            let batch = types.into_batch(archetype.len());
-            for column in columns {
-                column.copy(archetype, &batch, owners);
-            }
-            let batch = batch.build().expect("all columns were copied");
-            world.spawn_column_batch_at(&ids, batch);
-        }
+        let live: Vec<_> = self.world.iter().map(|entity| entity.entity()).collect();
         let free: Vec<_> = self.world.freelist().collect();
+        // All ids are in use while entities are spawned at them: hecs looks each up among those that are not.
+        let ids = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
+        let made = world.reserve_entities(ids.unwrap_or(0)).map(Some);
+        let mut unused: Vec<_> = made.collect();
+        world.flush();
+        for entity in &live {
+            unused[entity.id() as usize] = None;
+        }
+        let mut rest = &live[..];
+        // Queries go by the order in which archetypes came about: those without entities are copied too.
+        let mut archetypes = self.world.archetypes().map(|archetype| {
+            let (ids, later) = rest.split_at(archetype.len() as usize);
+            rest = later;
+            (archetype, ids)
+        });
+        // That without components is there, and has the ids that are not copied yet.
+        let bare = archetypes.next();
+        for (archetype, ids) in archetypes {
+            self.copy_archetype(archetype, ids, owners, &mut world);
+        }
+        for entity in unused.into_iter().flatten() {
+            let _ = world.despawn(entity);
+        }
+        world.set_freelist(&[]);
+        if let Some((archetype, ids)) = bare {
+            self.copy_archetype(archetype, ids, owners, &mut world);
+        }
         world.set_freelist(&free);
         Self {
             world,

@@ -5,9 +5,7 @@ mod bodies;
 // A body on its way to a thread.
 mod spawned;
 
-use slotmap::Key;
-
-use crate::key::BodyKey;
+use crate::key::{BodyKey, slot_of};
 use crate::pose::Screen;
 use crate::simulation::Simulation;
 use rapier::math::Pose;
@@ -92,7 +90,7 @@ impl<E> Default for Owners<E> {
 impl<E: Copy + PartialEq> Owners<E> {
     /// Records that the entity has this body from now on.
     pub fn insert(&mut self, key: BodyKey, entity: E) {
-        let index = index_of(key);
+        let index = slot_of(key);
         if index >= self.by_index.len() {
             self.by_index.resize(index + 1, None);
         }
@@ -113,7 +111,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// [`key_of_collider`](Simulation::key_of_collider), for a ray cast.
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<E> {
-        let (owned, entity) = (*self.by_index.get(index_of(key))?)?;
+        let (owned, entity) = (*self.by_index.get(slot_of(key))?)?;
         (owned == key).then_some(entity)
     }
 
@@ -196,7 +194,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     pub(crate) fn forget(&mut self, key: BodyKey, entity: E) -> bool {
         let is_its = self.entity(key) == Some(entity);
         if is_its {
-            self.by_index[index_of(key)] = None;
+            self.by_index[slot_of(key)] = None;
         }
         is_its
     }
@@ -277,11 +275,6 @@ impl<E: Copy + PartialEq> Owners<E> {
             Some((self.entity(key)?, pose))
         })
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the lower half of it")]
-fn index_of(key: BodyKey) -> usize {
-    key.data().as_ffi() as u32 as usize
 }
 
 #[cfg(test)]

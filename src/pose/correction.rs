@@ -35,8 +35,8 @@ pub struct Correction {
 
 /// How the visual error of a position or of a rotation decays: a part of [`Correction`].
 ///
-/// The error halves in each half-life of real time, pauses excluded, and once more over each half-distance that the body
-/// moves. At a constant speed the frame rate makes no difference.
+/// The error halves in each half-life of real time, pauses and speed 0 excluded, and once more over each half-distance that
+/// the body moves. At a constant speed the frame rate makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

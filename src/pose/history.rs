@@ -114,7 +114,19 @@ impl History {
         }
     }
 
-    /// Before a step: where bodies were before they were teleported.
+    /// Before a step, with the pairs of the last one.
+    pub fn begin_step(&mut self, pairs: &Pairs) {
+        let tick = pairs.tick();
+        if tick < self.newest {
+            // The simulation went back, and later steps are another run's.
+            for track in self.bodies.values_mut() {
+                track.pairs.retain(|kept| kept.tick <= tick);
+            }
+        }
+        self.keep_displaced(pairs);
+    }
+
+    /// Where bodies were before they were teleported.
     pub fn keep_displaced(&mut self, pairs: &Pairs) {
         for (key, pair) in pairs.displaced() {
             self.push(pairs, key, pair);
@@ -134,12 +146,6 @@ impl History {
             return;
         }
         let tick = pairs.tick();
-        if tick < self.newest {
-            // The simulation went back, and these steps are another run's.
-            for track in self.bodies.values_mut() {
-                track.pairs.retain(|kept| kept.tick < tick);
-            }
-        }
         self.newest = tick;
         let movers = pairs.movers();
         for (place, key) in movers.keys().iter().enumerate() {

@@ -2,14 +2,15 @@
 
 use slotmap::SecondaryMap;
 
-use crate::key::BodyKey;
+use crate::key::{BodyKey, slot_of};
 
 use super::correction::Correction;
 use super::motion::Smoothing;
 
 /// Settings of what is shown. They are no part of the state: a rollback does not change them.
 ///
-/// What was set for a body stays after its removal, as a rollback may bring it back.
+/// What was set for a body stays after its removal, as a rollback may bring it back, until it is set for another one in its
+/// slot.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingSettings {
@@ -35,6 +36,12 @@ impl SmoothingSettings {
     pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySettings {
         if !self.bodies.contains_key(key) {
             self.bodies.insert(key, BodySettings::default());
+            if !self.bodies.contains_key(key) {
+                // A newer body had the slot before a rollback, and slotmap keeps the newer one.
+                self.bodies
+                    .retain(|newer, _| slot_of(newer) != slot_of(key));
+                self.bodies.insert(key, BodySettings::default());
+            }
         }
         &mut self.bodies[key]
     }

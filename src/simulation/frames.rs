@@ -90,7 +90,7 @@ impl Simulation {
         } else {
             1.0
         };
-        if !self.clock.settings().is_paused() {
+        if !self.clock.settings().stands_still() {
             self.shown_for = self.shown_for.saturating_add(frame_time);
         }
     }
@@ -123,6 +123,7 @@ impl Simulation {
         };
         if self.ring.is_on() {
             span!("keep_state");
+            self.state.resources.check_whole();
             self.ring.push(self.clock().clone(), &self.state);
         }
         self.state.targets.apply(&mut self.state.world, step);
@@ -180,7 +181,7 @@ impl Simulation {
         if is_captured {
             span!("take_poses");
             self.notice_edits();
-            self.history.keep_displaced(&self.state.pairs);
+            self.history.begin_step(&self.state.pairs);
             (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
         self.phase = Phase::Stepping;

@@ -174,7 +174,7 @@ pub struct Simulation {
     event_changes: ChangedEvents,
     /// Steps that were resimulated since the last frame was begun.
     resimulated_between: u64,
-    /// Real time since the last frame was shown, but for pauses.
+    /// Real time since the last frame was shown, but for pauses and speed 0.
     shown_for: Duration,
     /// Shared with what is shown on another thread.
     smoothing: Arc<SmoothingSettings>,
@@ -320,6 +320,18 @@ impl Simulation {
 
     pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
         &self.smoothing
+    }
+
+    /// The length of the step that has led to the last state, in seconds: the rate may have been changed since. Before
+    /// the first one, that of the rate.
+    pub(crate) fn last_dt(&self) -> f64 {
+        let (dt, rate) = (self.frame.dt, self.clock.settings().rate());
+        let is_other_rate = dt > 0.0 && dt.to_bits() != rate.dt().to_bits();
+        if is_other_rate {
+            dt.into()
+        } else {
+            rate.dt_f64()
+        }
     }
 
     /// How all movers go on from the last state.

@@ -25,8 +25,8 @@ impl Simulation {
     ///
     /// The time is given as for [`pose_at`](Self::pose_at): colliders are where a frame with this
     /// [`tick`](crate::Frame::tick) and [`alpha`](crate::Frame::alpha) showed them. So are those of bodies that were
-    /// removed since; those inserted since are not there. At `alpha` 1 a query's result is, to the bit, what it was
-    /// right after that step.
+    /// removed in a later step; those inserted since are not there. At `alpha` 1 a query's result is, to the bit, what it
+    /// was right after that step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -57,6 +57,11 @@ impl Simulation {
     /// # Limits
     /// Changes of shape take effect at once, not bit by bit. Soft bodies and colliders without a body are where the
     /// state has them. A collider is found from the first step after its insertion on, as by all of Rapier's queries.
+    ///
+    /// What is removed after that step and before the next one begins (in [`after_step`](crate::Hooks::after_step), between
+    /// two frames) is not there, and what goes through a portal then ([`teleport_by`](Self::teleport_by)) is beyond it.
+    /// Otherwise all is where it was then, also if it went through a portal since or a hook has
+    /// [shifted the origin](Self::shift_origin): unlike [`pose_at`](Self::pose_at), which moves what it keeps.
     ///
     /// # Errors
     /// [`RewindError::NotKept`].

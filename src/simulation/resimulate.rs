@@ -151,7 +151,9 @@ impl Simulation {
 
     /// If steps are still to be resimulated: goes on in the present as it was.
     pub(super) fn abort_resimulation(&mut self) {
-        self.state.resources.check_whole();
+        if self.resimulation.is_some() {
+            self.state.resources.check_whole();
+        }
         if let Some(again) = self.resimulation.take() {
             self.swap_state(again.present);
             self.phase = again.left;

@@ -121,7 +121,7 @@ impl Simulation {
     }
 
     /// Keeps only the states before every so many steps, those whose tick is a multiple of `ticks`; 1 by default, which 0
-    /// counts as. What a step costs to be saved, and the memory, is divided by that.
+    /// counts as, and at most the limit in ticks. What a step costs to be saved, and the memory, is divided by that.
     ///
     /// A rollback to a tick between goes back to the state before it. The steps from there on are resimulated too: do in
     /// them what was done. [`rewind`](Self::rewind) and [`world_at`](Self::world_at) only know the ticks of states.

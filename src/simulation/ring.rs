@@ -14,6 +14,8 @@ pub(super) struct Ring {
     ticks: u64,
     bytes: usize,
     interval: NonZeroU64,
+    /// Whether the next state is kept at any tick: no step leads to it.
+    is_next_kept: bool,
     saved: VecDeque<Saved>,
     /// Of all states together.
     held: usize,
@@ -36,6 +38,7 @@ impl Default for Ring {
             ticks: 0,
             bytes: 0,
             interval: NonZeroU64::MIN,
+            is_next_kept: false,
             saved: VecDeque::new(),
             held: 0,
         }
@@ -70,6 +73,11 @@ impl Ring {
         self.interval = NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN);
     }
 
+    /// Another state takes the place of that before the next step: what was before leads elsewhere.
+    pub fn keep_next(&mut self) {
+        self.is_next_kept = true;
+    }
+
     pub fn is_on(&self) -> bool {
         self.ticks > 0
     }
@@ -95,15 +103,16 @@ impl Ring {
         self.held
     }
 
-    /// The last tick up to this one that the interval names.
+    /// The last tick up to this one that the interval names; of a longer one than the limit, the limit does.
     pub fn last_due(&self, tick: u64) -> u64 {
-        tick - tick % self.interval
+        tick - tick % self.interval.get().min(self.ticks.max(1))
     }
 
     /// Adds what is before the clock's next step; what was saved of that tick and of later ones is another run's.
     pub fn push(&mut self, clock: Clock, state: &State) {
         self.go_back(clock.tick());
-        let is_kept = self.is_due(clock.tick()) || self.saved.is_empty();
+        let is_first = std::mem::take(&mut self.is_next_kept) || self.saved.is_empty();
+        let is_kept = is_first || self.is_due(clock.tick());
         let state = is_kept.then(|| state.clone());
         self.append(clock, state);
         self.cut();

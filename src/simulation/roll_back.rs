@@ -174,7 +174,8 @@ impl Simulation {
     /// [smoothly](Self::set_correction). Real time, settings and the overstep stay as they are.
     ///
     /// A state of an earlier tick is best taken over after a [`roll_back`](Self::roll_back) to that tick: the steps
-    /// since then are resimulated from it. A state of any other tick than the present one discards the kept states, and
+    /// since then are resimulated from it. With an [interval](Self::set_rewind_interval) first make the steps up to that
+    /// tick. A state of any other tick than the present one discards the kept states, and
     /// the simulation goes on at its tick.
     ///
     /// # Errors
@@ -191,7 +192,9 @@ impl Simulation {
         if !is_here && !is_outside {
             return Err(RewindError::WithinFrame);
         }
-        if !is_here {
+        if is_here {
+            self.ring.keep_next();
+        } else {
             self.ring.clear();
         }
         if is_outside {

@@ -204,7 +204,7 @@ impl Simulation {
             alpha: self.frame.alpha,
             beyond: None,
             elapsed,
-            steps: elapsed.as_secs_f64() * self.clock.settings().speed() / f64::from(self.frame.dt),
+            steps: elapsed.as_secs_f64() * self.clock.settings().speed() / self.last_dt(),
             smoothing: &self.smoothing,
         };
         let movers = self.state.pairs.movers();

@@ -86,14 +86,7 @@ impl Snapshot {
         self.frame = simulation.frame().number;
         self.tick = simulation.tick();
         self.time = clock.simulated();
-        let (frame_dt, rate) = (simulation.frame().dt, clock.settings().rate());
-        // Of the step that has led to it: the rate may have been changed since.
-        let is_other_rate = frame_dt > 0.0 && frame_dt.to_bits() != rate.dt().to_bits();
-        self.dt = if is_other_rate {
-            frame_dt.into()
-        } else {
-            rate.dt_f64()
-        };
+        self.dt = simulation.last_dt();
         self.is_stopped = is_stopped;
         self.movers.copy_shown(simulation.movers());
         self.smoothing = Arc::clone(simulation.smoothing_settings());

@@ -176,8 +176,8 @@ impl Screen {
     /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
     /// hosts that have read that already.
     pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
-        if let Some(unseen) = self.unseen.get_mut(&key) {
-            *unseen = pose;
+        if !self.bodies.contains_key(key) {
+            self.unseen.insert(key, pose);
             let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
             self.report(key, pose, moved_at.map_or(0, index));
         } else if self.pose(key).is_none_or(|shown| !is_same(&shown, &pose)) {
