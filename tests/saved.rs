@@ -2,7 +2,7 @@
 
 mod scenes;
 
-use crate::scenes::testing::{cloth, cuboid, soft_cube, translation, vector};
+use crate::scenes::testing::{translation, vector};
 use allocation_counter::measure;
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{RecorderSettings, RecordingEnd};
@@ -73,6 +73,8 @@ fn what_is_read_goes_on_to_the_bit() {
 #[cfg(feature = "enhanced-determinism")]
 #[test]
 fn soft_bodies_that_are_read_go_on_to_the_bit() {
+    use crate::scenes::testing::{cloth, cuboid, soft_cube};
+
     let particles = |simulation: &Simulation| -> Vec<Vector> {
         let soft_bodies = simulation.physics().soft_bodies.iter();
         let all = |soft: &SoftBody| -> Vec<Vector> {
