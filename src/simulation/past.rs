@@ -43,7 +43,7 @@ impl Simulation {
     /// simulation.remove(target);
     ///
     /// let past = simulation.world_at(frame.tick, frame.alpha)?;
-    /// let ray = Ray::new(Vector::new(3.5, 5.0, 0.0), Vector::NEG_Y);
+    /// let ray = Ray::new(Vector::X * 3.5 + Vector::Y * 5.0, Vector::NEG_Y);
     /// let shot = past.query_pipeline(QueryFilter::default()).cast_ray(&ray, 100.0, true);
     /// assert_eq!(past.key_of_collider(shot.unwrap().0), Some(target));
     /// # Ok::<(), evenstep::RewindError>(())
