@@ -47,6 +47,13 @@ fn step(simulation: &mut Simulation, step: Step, push: u32) {
     scope.unwrap();
 }
 
+fn make_steps(simulation: &mut Simulation, push: fn(u64) -> u32) {
+    while let Some(now) = simulation.next_step() {
+        step(simulation, now, push(now.tick));
+        simulation.make_step();
+    }
+}
+
 /// The game, where its ball is and how fast.
 fn state(simulation: &Simulation) -> (Game, Pose, Vector) {
     let game = game(simulation).clone();
@@ -111,10 +118,7 @@ fn in_the_games_own_loop_also_within_a_frame_and_going_back_twice() {
         step(&mut simulation, now, WAS(now.tick));
         simulation.make_step();
     }
-    while let Some(now) = simulation.next_step() {
-        step(&mut simulation, now, WAS(now.tick));
-        simulation.make_step();
-    }
+    make_steps(&mut simulation, WAS);
     simulation.end_frame();
     assert_eq!(state(&simulation), never_went_back(10, WAS));
 }
@@ -227,10 +231,7 @@ fn another_machines_state_brings_its_own() {
     simulation.roll_back(5).unwrap();
     simulation.replace_state(theirs).unwrap();
     simulation.begin_frame(MS(0));
-    while let Some(now) = simulation.next_step() {
-        step(&mut simulation, now, WAS(now.tick));
-        simulation.make_step();
-    }
+    make_steps(&mut simulation, WAS);
     simulation.end_frame();
     assert_eq!(state(&simulation), never_went_back(10, WAS));
 }

@@ -1649,34 +1649,26 @@ fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
 /// A rollback to a tick between two states may be asked for again on the way there.
 #[test]
 fn with_an_interval_a_rollback_may_be_asked_for_twice() {
+    let at = |simulation: &Simulation| (simulation.tick(), simulation.steps_to_resimulate());
     let (mut simulation, _) = flyer_with_states(20);
     simulation.set_rewind_interval(8);
     for _ in 0..5 {
         advance(&mut simulation, 100);
     }
     simulation.roll_back(45).unwrap();
-    assert_eq!(
-        (simulation.tick(), simulation.steps_to_resimulate()),
-        (40, 10)
-    );
+    assert_eq!(at(&simulation), (40, 10));
     simulation.roll_back(45).unwrap();
     simulation.next_step().unwrap();
     simulation.make_step();
     simulation.roll_back(45).unwrap();
-    assert_eq!(
-        (simulation.tick(), simulation.steps_to_resimulate()),
-        (41, 9)
-    );
+    assert_eq!(at(&simulation), (41, 9));
     // Past it, it goes back to the state again.
     for _ in 0..5 {
         simulation.next_step().unwrap();
         simulation.make_step();
     }
     simulation.roll_back(45).unwrap();
-    assert_eq!(
-        (simulation.tick(), simulation.steps_to_resimulate()),
-        (40, 10)
-    );
+    assert_eq!(at(&simulation), (40, 10));
     // What lies beyond the next state cannot be gone to.
     assert!(simulation.roll_back(48).is_err());
     simulation.begin_frame(MS(0));

@@ -31,10 +31,6 @@ use rapier::math::Pose;
 pub struct Body(pub(super) Link<BodyKey>);
 
 impl Body {
-    pub(super) fn copy(&self, owners: Owners<'_>) -> Self {
-        Self(self.0.copy(owners))
-    }
-
     /// The key of the body.
     #[must_use]
     pub fn key(&self) -> BodyKey {
@@ -70,12 +66,6 @@ pub struct RenderPose(pub Pose);
 /// of [`Body`] and this, but not both, is one to look at, and hecs finds such by their archetype.
 pub(super) struct Noted(pub Link<BodyKey>);
 
-impl Noted {
-    pub fn copy(&self, owners: Owners<'_>) -> Self {
-        Self(self.0.copy(owners))
-    }
-}
-
 impl Drop for Noted {
     fn drop(&mut self) {
         self.0.report(|dropped| &mut dropped.noted);
@@ -84,12 +74,6 @@ impl Drop for Noted {
 
 /// Component: a body for the entity is on its way to a thread.
 pub(super) struct Coming(pub Link<Spawned>);
-
-impl Coming {
-    pub fn copy(&self, owners: Owners<'_>) -> Self {
-        Self(self.0.copy(owners))
-    }
-}
 
 impl Drop for Coming {
     fn drop(&mut self) {
@@ -115,16 +99,19 @@ impl<T: Clone> Link<T> {
 
     /// The body, if it is one of this owner's.
     pub fn of(&self, owner: &Arc<Owner>) -> Option<T> {
-        let own = self.owner.as_ref()?;
-        std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)).then(|| self.value.clone())
+        self.is_of(owner).then(|| self.value.clone())
+    }
+
+    fn is_of(&self, owner: &Arc<Owner>) -> bool {
+        let own = self.owner.as_ref();
+        own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)))
     }
 
     /// The same body, of the copy of its owner; of another owner, a released one.
-    fn copy(&self, owners: Owners<'_>) -> Self {
-        let value = self.of(owners.from);
+    pub fn copy(&self, owners: Owners<'_>) -> Self {
         Self {
-            owner: value.is_some().then(|| Arc::downgrade(owners.to)),
             value: self.value.clone(),
+            owner: (self.is_of(owners.from)).then(|| Arc::downgrade(owners.to)),
         }
     }
 

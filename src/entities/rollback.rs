@@ -81,9 +81,9 @@ impl RollbackWorld {
             entities,
             columns,
         };
-        new.copy_by(Body::copy);
-        new.copy_by(Noted::copy);
-        new.copy_by(Coming::copy);
+        new.copy_by(|it: &Body, owners| Body(it.0.copy(owners)));
+        new.copy_by(|it: &Noted, owners| Noted(it.0.copy(owners)));
+        new.copy_by(|it: &Coming, owners| Coming(it.0.copy(owners)));
         new.with::<RenderPose>()
     }
 

@@ -196,7 +196,7 @@ impl Simulation {
     /// The key of the body that a collider is attached to: for ray casts and other queries.
     #[must_use]
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
-        self.key(self.state.world.physics.colliders.get(handle)?.parent()?)
+        self.state.world.key_of_collider(handle)
     }
 
     /// Rapier's world: all its sets, queries and parameters.

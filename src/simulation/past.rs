@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::key::BodyKey;
-use crate::step::World;
+use crate::step::{World, refresh_leaf};
 use rapier::dynamics::RigidBody;
 use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
@@ -103,7 +103,7 @@ impl PastWorld<'_> {
     /// The key of the body that a collider is attached to.
     #[must_use]
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
-        self.world.key(self.colliders.get(handle)?.parent()?)
+        self.world.key_of_collider(handle)
     }
 
     fn put(&mut self, body: &RigidBody, pose: Pose) {
@@ -115,16 +115,10 @@ impl PastWorld<'_> {
             let Some(place) = place.filter(|place| place != collider.position()) else {
                 continue;
             };
-            let colliders = self.colliders.to_mut();
-            let collider = &mut colliders[*handle];
+            let collider = &mut self.colliders.to_mut()[*handle];
             collider.set_position(place);
             let parameters = &self.world.physics.integration_parameters;
-            let aabb = collider.compute_aabb();
-            // What is disabled or not finite Rapier keeps out of the tree.
-            if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
-                let tree = self.broad_phase.to_mut();
-                tree.set_aabb(parameters, *handle, aabb);
-            }
+            refresh_leaf(self.broad_phase.to_mut(), parameters, *handle, collider);
         }
     }
 }

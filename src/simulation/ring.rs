@@ -1,7 +1,6 @@
 //! The states before each of the last steps.
 
 use std::collections::VecDeque;
-use std::num::NonZeroU64;
 
 use crate::step::{Event, Events};
 use crate::time::Clock;
@@ -9,11 +8,11 @@ use crate::time::Clock;
 use super::state::State;
 
 /// By tick without a gap, oldest first, as many as the limits allow. The oldest has its state.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ring {
     ticks: u64,
     bytes: usize,
-    interval: NonZeroU64,
+    interval: u64,
     /// Whether the next state is kept at any tick: no step leads to it.
     is_next_kept: bool,
     saved: VecDeque<Saved>,
@@ -30,19 +29,6 @@ pub(super) struct Saved {
     /// Events of the step, once it is made.
     pub events: Vec<Event>,
     bytes: usize,
-}
-
-impl Default for Ring {
-    fn default() -> Self {
-        Self {
-            ticks: 0,
-            bytes: 0,
-            interval: NonZeroU64::MIN,
-            is_next_kept: false,
-            saved: VecDeque::new(),
-            held: 0,
-        }
-    }
 }
 
 impl std::fmt::Debug for Saved {
@@ -70,7 +56,7 @@ impl Ring {
     }
 
     pub fn set_interval(&mut self, ticks: u64) {
-        self.interval = NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN);
+        self.interval = ticks;
     }
 
     /// Another state takes the place of that before the next step: what was before leads elsewhere.
@@ -103,9 +89,9 @@ impl Ring {
         self.held
     }
 
-    /// The last tick up to this one that the interval names; of a longer one than the limit, the limit does.
+    /// The last tick up to this one that the interval names, which is 1 at least and at most the limit.
     pub fn last_due(&self, tick: u64) -> u64 {
-        tick - tick % self.interval.get().min(self.ticks.max(1))
+        tick - tick % self.interval.clamp(1, self.ticks.max(1))
     }
 
     /// Adds what is before the clock's next step; what was saved of that tick and of later ones is another run's.
@@ -188,9 +174,9 @@ impl Ring {
             if left < self.ticks && self.held <= self.bytes {
                 break;
             }
-            let discarded = self.saved.drain(..next);
-            let bytes = discarded.fold(0_usize, |sum, saved| sum.saturating_add(saved.bytes));
-            self.held = self.held.saturating_sub(bytes);
+            for saved in self.saved.drain(..next) {
+                self.held = self.held.saturating_sub(saved.bytes);
+            }
         }
     }
 }

@@ -26,4 +26,4 @@ pub use generators::{CustomForce, ForceGenerator, Wrench};
 pub use input::{Delivery, InputCounts, InputQueue, Sample};
 pub(crate) use targets::Targets;
 pub use tick_input::{TickCounts, TickError, TickQueue};
-pub(crate) use world::World;
+pub(crate) use world::{World, refresh_leaf};

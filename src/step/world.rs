@@ -3,11 +3,10 @@
 use crate::key::{BodyKey, Keys};
 use crate::time::Step;
 use rapier::dynamics::{
-    ImpulseJointHandle, Multibody, MultibodyJointSet, MultibodyLink, RigidBody, RigidBodyHandle,
-    RigidBodyType, RigidBodyVelocity,
+    ImpulseJointHandle, IntegrationParameters, Multibody, MultibodyJointSet, MultibodyLink,
+    RigidBody, RigidBodyHandle, RigidBodyType, RigidBodyVelocity,
 };
-#[cfg(feature = "serde")]
-use rapier::geometry::ColliderHandle;
+use rapier::geometry::{BroadPhaseBvh, Collider, ColliderHandle};
 use rapier::math::{Pose, Rotation, SPATIAL_DIM, Vector};
 use rapier::pipeline::{
     CollisionPipeline, EventHandler, PhysicsHooks, PhysicsPipeline, PhysicsWorld,
@@ -142,6 +141,11 @@ impl World {
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         let handle = self.keys.handle(key)?;
         self.physics.bodies.contains(handle).then_some(handle)
+    }
+
+    /// The key of the body that a collider is attached to.
+    pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
+        self.key(self.physics.colliders.get(handle)?.parent()?)
     }
 
     /// The key of a body that lives and has one.
@@ -316,12 +320,22 @@ impl World {
         } = &mut self.physics;
         bodies.propagate_modified_body_positions_to_colliders(colliders);
         for (handle, collider) in colliders.iter() {
-            // What is disabled or not finite Rapier keeps out of the tree.
-            let aabb = collider.compute_aabb();
-            if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
-                broad_phase.set_aabb(integration_parameters, handle, aabb);
-            }
+            refresh_leaf(broad_phase, integration_parameters, handle, collider);
         }
+    }
+}
+
+/// Queries find a collider where it is.
+pub(crate) fn refresh_leaf(
+    tree: &mut BroadPhaseBvh,
+    parameters: &IntegrationParameters,
+    handle: ColliderHandle,
+    collider: &Collider,
+) {
+    // What is disabled or not finite Rapier keeps out of the tree.
+    let aabb = collider.compute_aabb();
+    if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
+        tree.set_aabb(parameters, handle, aabb);
     }
 }
 

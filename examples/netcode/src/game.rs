@@ -6,14 +6,11 @@ use std::hash::{Hash, Hasher};
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation, Step};
-use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 use crate::Random;
 
-/// What a player holds down in a step: a bit for each direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Buttons(pub u8);
+pub use crate::buttons::Buttons;
 
 impl Buttons {
     /// What the player of a demo or a test does: holds something for about a third of a second, then something else.
@@ -21,11 +18,6 @@ impl Buttons {
     pub fn of_script(player: usize, tick: u64) -> Self {
         let seed = (tick + 7 * player as u64) / 20 * 2 + player as u64;
         Self(Random::new(seed).below(16) as u8)
-    }
-
-    fn direction(self) -> Vector {
-        let [right, left, down, up] = [1, 2, 4, 8].map(|bit| f32::from(u8::from(self.0 & bit > 0)));
-        Vector::new(right - left, 0.0, down - up)
     }
 }
 

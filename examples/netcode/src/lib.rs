@@ -5,6 +5,8 @@
 
 // Numbers from a seed.
 mod random;
+// A player's input.
+mod buttons;
 // The rules: no network.
 pub mod game;
 // A bad line: delay, jitter, loss, an outage.

@@ -2,16 +2,13 @@
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Simulation};
-use serde::{Deserialize, Serialize};
 
 use crate::Random;
 
+pub use crate::buttons::Buttons;
+
 /// How many can play. Each has a body from the beginning, which stands still without a player.
 pub const PLAYERS: usize = 4;
-
-/// What a player holds down in a step: a bit for each direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Buttons(pub u8);
 
 impl Buttons {
     /// What the player of a demo or a test does: holds something for half a second, then something else.
@@ -19,11 +16,6 @@ impl Buttons {
     pub fn of_script(player: usize, tick: u64) -> Self {
         let seed = (tick + 11 * player as u64) / 30 * PLAYERS as u64 + player as u64;
         Self(Random::new(seed).below(16) as u8)
-    }
-
-    fn direction(self) -> Vector {
-        let [right, left, down, up] = [1, 2, 4, 8].map(|bit| f32::from(u8::from(self.0 & bit > 0)));
-        Vector::new(right - left, 0.0, down - up)
     }
 }
 

@@ -1,6 +1,8 @@
 //! A server with client prediction: a server whose word counts, and clients that do not wait for it.
 
-// Numbers from a seed, and a bad line: those of the other networked example.
+// A player's input, numbers from a seed, and a bad line: those of the other networked example.
+#[path = "../../netcode/src/buttons.rs"]
+mod buttons;
 #[path = "../../netcode/src/line.rs"]
 pub mod line;
 #[path = "../../netcode/src/random.rs"]

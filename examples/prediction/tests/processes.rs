@@ -17,24 +17,13 @@ fn three_processes_play_a_match() {
             .collect();
         values.try_into().unwrap()
     };
-    assert!(
-        row("from the server, kB/s")
-            .iter()
-            .all(|rate| (0.1..10.0).contains(rate)),
-        "{table}"
-    );
-    assert!(
-        row("to the server, kB/s")
-            .iter()
-            .all(|rate| (0.1..5.0).contains(rate)),
-        "{table}"
-    );
-    assert!(
-        row("others: shown behind the server, ms")
-            .iter()
-            .all(|ms| (100.0..1_000.0).contains(ms)),
-        "{table}"
-    );
+    for (name, range) in [
+        ("from the server, kB/s", 0.1..10.0),
+        ("to the server, kB/s", 0.1..5.0),
+        ("others: shown behind the server, ms", 100.0..1_000.0),
+    ] {
+        assert!(row(name).iter().all(|it| range.contains(it)), "{table}");
+    }
     // The last two columns are of a match with an outage of 120 steps.
     assert!(
         row("steps of the server without input")[2..]

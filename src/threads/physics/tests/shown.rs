@@ -469,6 +469,13 @@ fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
     }
 }
 
+/// Makes the last step again, with the body a metre to the side.
+fn put_aside(simulation: &mut Simulation, key: BodyKey) {
+    let aside = translation(0.0, 1.0, 0.0);
+    let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
+    simulation.resimulate(simulation.tick() - 1, again).unwrap();
+}
+
 #[test]
 fn a_visual_error_lasts_as_long_whoever_shows_it() {
     for kind in 0..3 {
@@ -479,9 +486,7 @@ fn a_visual_error_lasts_as_long_whoever_shows_it() {
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
         simulation.advance(MS(10_000), |_, _| ());
-        let aside = translation(0.0, 1.0, 0.0);
-        let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
-        simulation.resimulate(999, again).unwrap();
+        put_aside(&mut simulation, key);
         let y = |simulation: &Simulation| simulation.pose(key).unwrap().translation.y;
         assert_eq!(y(&simulation), 0.0);
         let simulation = match kind {
@@ -510,9 +515,7 @@ fn a_body_works_its_error_off_alike_whoever_shows_it() {
         simulation.set_body_correction(key, Some(own)).unwrap();
         simulation.set_rewind_limits(10, usize::MAX);
         simulation.advance(MS(100), |_, _| ());
-        let aside = translation(0.0, 1.0, 0.0);
-        let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
-        simulation.resimulate(9, again).unwrap();
+        put_aside(&mut simulation, key);
         let mut host = Host::new(simulation, kind);
         for _ in 0..20 {
             host.frame(MS(4), key);
@@ -529,9 +532,7 @@ fn a_correction_that_is_set_in_a_pause_is_that_of_the_next_frame() {
     let (mut simulation, key) = flyer();
     simulation.set_rewind_limits(10, usize::MAX);
     simulation.advance(MS(100), |_, _| ());
-    let aside = translation(0.0, 1.0, 0.0);
-    let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
-    simulation.resimulate(9, again).unwrap();
+    put_aside(&mut simulation, key);
     let mut both = Both::new(simulation, Idle);
     let mut now = MS(100);
     let mut error = |both: &mut Both<Idle>| {
