@@ -4,7 +4,9 @@ mod scenes;
 
 use crate::scenes::testing::spin;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Smoothing};
+use evenstep::{BodyKey, Rate, Simulation, Smoothing};
+use rayon::prelude::*;
+use scenes::Yard;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,6 +92,51 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     other.advance(frame, |_, _| ());
     simulation.replace_state(other).unwrap();
     check(&simulation, "after another state was taken over");
+}
+
+/// Small matches, each with contacts, joints and bodies that come and go.
+fn matches(count: usize) -> Vec<Yard> {
+    (0..count).map(|_| Yard::new(Rate::default())).collect()
+}
+
+/// A round: each match makes a step, as many at once as the pool has threads.
+fn round(matches: &mut [Yard]) {
+    matches.par_iter_mut().for_each(|playing| {
+        playing.advance(scenes::MS(17));
+    });
+}
+
+#[test]
+fn steps_of_many_matches_in_one_pool_end() {
+    let mut alone = Yard::new(Rate::default());
+    for _ in 0..60 {
+        alone.advance(scenes::MS(17));
+    }
+    let expected = scenes::hash(alone.simulation.physics());
+    let rounds = |threads, count| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        let mut matches = matches(count);
+        pool.install(|| {
+            (0..60).for_each(|_| round(&mut matches));
+            let fingerprint = |_| evenstep::fingerprint();
+            assert!(
+                (0..count)
+                    .into_par_iter()
+                    .map(fingerprint)
+                    .all(|it| it != 0)
+            );
+        });
+        matches
+    };
+    for (threads, count) in [(2, 20), (4, 9), (4, 40), (7, 30)] {
+        let (done, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(rounds(threads, count)));
+        let matches = ended.recv_timeout(Duration::from_secs(60));
+        for playing in matches.expect("no step waits for another one") {
+            assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+        }
+    }
 }
 
 /// The pose right after the last step.
