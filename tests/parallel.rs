@@ -6,7 +6,7 @@ use crate::scenes::testing::spin;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Smoothing};
 use rayon::prelude::*;
-use scenes::Yard;
+use scenes::{Yard, in_time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -117,26 +117,23 @@ fn steps_of_many_matches_in_one_pool_end() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
         let mut matches = matches(count);
-        pool.install(|| {
-            (0..60).for_each(|_| round(&mut matches));
-            let fingerprint = |_| evenstep::fingerprint();
-            assert!(
-                (0..count)
-                    .into_par_iter()
-                    .map(fingerprint)
-                    .all(|it| it != 0)
-            );
-        });
+        pool.install(|| (0..60).for_each(|_| round(&mut matches)));
         matches
     };
     for (threads, count) in [(2, 20), (4, 9), (4, 40), (7, 30)] {
-        let (done, ended) = std::sync::mpsc::channel();
-        std::thread::spawn(move || done.send(rounds(threads, count)));
-        let matches = ended.recv_timeout(Duration::from_secs(60));
-        for playing in matches.expect("no step waits for another one") {
+        for playing in in_time(move || rounds(threads, count)) {
             assert_eq!(scenes::hash(playing.simulation.physics()), expected);
         }
     }
+}
+
+#[cfg(feature = "checksum")]
+#[test]
+fn a_fingerprint_that_all_threads_of_a_pool_wait_for_is_computed() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3);
+    let pool = pool.build().unwrap();
+    let fingerprints = in_time(move || pool.broadcast(|_| evenstep::fingerprint()));
+    assert_eq!(fingerprints, [evenstep::fingerprint(); 3]);
 }
 
 /// The pose right after the last step.
