@@ -1,5 +1,6 @@
 //! What a rollback costs: going back and making the steps since then again, beside as many bare steps of the same scene,
 //! which are not saved and show nothing. And what an ordinary frame costs more while states are kept. A table at the end.
+//! Then prediction of a part, in a second simulation.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -105,9 +106,37 @@ fn rollbacks(c: &mut Criterion) {
     }
 }
 
+/// A frame that predicts eight steps: of a few bodies in a second simulation, beside one step of them all, or of them all.
+fn partial(c: &mut Criterion) {
+    const STEPS: u64 = 8;
+    const NEAR: usize = 14;
+    let resimulate = |simulation: &mut Simulation| {
+        let tick = simulation.tick() - STEPS;
+        simulation.resimulate(tick, |_, _| ()).expect("it is kept");
+    };
+    for bodies in [40, 200, 1_000] {
+        let mut whole = scene(scenes::heap, bodies);
+        let mut near = scene(scenes::heap, NEAR);
+        let mut full = whole.clone();
+        for predicted in [&mut near, &mut full] {
+            predicted.set_rewind_limits(STEPS, usize::MAX);
+            predicted.advance(Duration::from_millis(200), |_, _| ());
+        }
+        compare(
+            c,
+            &format!("prediction of {STEPS} steps, {bodies} bodies"),
+            (&format!("of {NEAR} of them"), || {
+                whole.advance(Duration::from_nanos(16_666_667), |_, _| ());
+                resimulate(&mut near);
+            }),
+            ("of all", || resimulate(&mut full)),
+        );
+    }
+}
+
 criterion_group! {
     name = benches;
     config = compare::config();
-    targets = rollbacks
+    targets = rollbacks, partial
 }
 criterion_main!(benches);
