@@ -272,3 +272,40 @@ fn steps_made_again_take_the_place_of_what_they_were() {
         assert_eq!(shown.translation.y, y, "{tick}");
     }
 }
+
+#[test]
+fn a_body_that_comes_back_has_its_history_though_another_had_its_slot() {
+    let mut simulation = space(100);
+    simulation.set_history(20);
+    simulation.set_rewind_limits(20, usize::MAX);
+    let moving = |at: f32| {
+        let body = RigidBodyBuilder::dynamic().translation(vector(at, 0.0, 0.0));
+        body.linvel(Vector::X * 100.0)
+    };
+    let old = simulation.insert(moving(0.0), ball());
+    advance(&mut simulation, 60);
+    simulation.remove(old);
+    let new = simulation.insert(moving(50.0), ball());
+    advance(&mut simulation, 40);
+    let x_of = |simulation: &Simulation, key, tick| {
+        let pose: Option<Pose> = simulation.pose_at(key, tick, 1.0);
+        pose.map(|pose| pose.translation.x.round())
+    };
+    let present = (x_of(&simulation, old, 3), x_of(&simulation, new, 8));
+    assert_eq!(present, (None, Some(52.0)));
+    for _ in 0..2 {
+        simulation.rewind(5).unwrap();
+        let there = (x_of(&simulation, old, 3), x_of(&simulation, new, 8));
+        assert_eq!(there, (Some(3.0), None));
+        simulation.rewind(10).unwrap();
+        assert_eq!(
+            present,
+            (x_of(&simulation, old, 3), x_of(&simulation, new, 8))
+        );
+    }
+    // Another run from there on, in which nothing is removed.
+    simulation.rewind(5).unwrap();
+    advance(&mut simulation, 50);
+    let ticks = [3, 5, 6, 10].map(|tick| x_of(&simulation, old, tick));
+    assert_eq!(ticks, [3.0, 5.0, 6.0, 10.0].map(Some));
+}

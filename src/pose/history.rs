@@ -18,13 +18,14 @@ use super::pairs::Pairs;
 pub(crate) struct History {
     /// How many pairs are kept of a body, the last one included.
     len: u64,
+    /// Of the bodies that live.
     bodies: SecondaryMap<BodyKey, Track>,
     /// The tick of the newest pairs.
     newest: u64,
     /// By what bodies were moved together with their motion, oldest first; all earlier pairs are, when they are read.
     transforms: VecDeque<Transform>,
-    /// Bodies that were removed, and when. A rollback may bring them back.
-    removed: VecDeque<(u64, BodyKey)>,
+    /// Of bodies that are not there, which a rollback may bring back.
+    gone: VecDeque<Gone>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +35,15 @@ struct Track {
     since: u64,
     /// Oldest first.
     pairs: VecDeque<Kept>,
+}
+
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Gone {
+    /// The number of steps that had been made when the body was there last.
+    tick: u64,
+    key: BodyKey,
+    track: Track,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +92,7 @@ impl History {
         self.len = (states as u64).saturating_sub(1);
         if !self.is_kept() {
             self.bodies.clear();
+            self.gone.clear();
             return;
         }
         for key in pairs.keys() {
@@ -89,8 +100,10 @@ impl History {
                 self.insert(key, tick);
             }
         }
-        for track in self.bodies.values_mut() {
+        for track in self.tracks_mut() {
             track.since = track.since.max(since);
+        }
+        for track in self.bodies.values_mut() {
             track.cut(self.len);
         }
         self.keep_displaced(pairs);
@@ -109,9 +122,14 @@ impl History {
 
     /// The body is removed after `tick` steps.
     pub fn remove(&mut self, key: BodyKey, tick: u64) {
-        if self.is_kept() {
-            self.removed.push_back((tick, key));
+        if let Some(track) = self.bodies.remove(key) {
+            self.gone.push_back(Gone { tick, key, track });
         }
+    }
+
+    fn tracks_mut(&mut self) -> impl Iterator<Item = &mut Track> {
+        let gone = self.gone.iter_mut().map(|gone| &mut gone.track);
+        self.bodies.values_mut().chain(gone)
     }
 
     /// Before a step, with the pairs of the last one.
@@ -119,9 +137,10 @@ impl History {
         let tick = pairs.tick();
         if tick < self.newest {
             // The simulation went back, and later steps are another run's.
-            for track in self.bodies.values_mut() {
+            for track in self.tracks_mut() {
                 track.pairs.retain(|kept| kept.tick <= tick);
             }
+            self.gone.retain(|gone| gone.track.since <= tick);
         }
         self.keep_displaced(pairs);
     }
@@ -153,11 +172,8 @@ impl History {
         }
         let len = self.len;
         let is_old = |at: u64| at.saturating_add(len) <= tick;
-        while let Some((_, key)) = self.removed.front().filter(|(at, _)| is_old(*at)) {
-            if !pairs.contains(*key) {
-                self.bodies.remove(*key);
-            }
-            self.removed.pop_front();
+        while self.gone.front().is_some_and(|it| is_old(it.tick)) {
+            self.gone.pop_front();
         }
         while self.transforms.front().is_some_and(|it| is_old(it.tick)) {
             self.transforms.pop_front();
@@ -192,10 +208,22 @@ impl History {
         }
     }
 
-    /// The pairs are of an earlier state now: bodies that were moved after it are not moved any more.
+    /// The pairs are of another state now: bodies that were moved after it are not moved any more, those that were removed
+    /// after it live again, and those that came after it are not there.
     pub fn go_back(&mut self, pairs: &Pairs) {
         let number = pairs.transforms();
         self.transforms.retain(|it| it.number <= number);
+        let came_later = self.bodies.keys().filter(|key| !pairs.contains(*key));
+        for key in came_later.collect::<Vec<_>>() {
+            self.remove(key, self.newest);
+        }
+        for gone in std::mem::take(&mut self.gone).into_iter().rev() {
+            if pairs.contains(gone.key) && !self.bodies.contains_key(gone.key) {
+                self.bodies.insert(gone.key, gone.track);
+            } else {
+                self.gone.push_front(gone);
+            }
+        }
     }
 
     /// The motion of a body in the step that was the `tick`-th.
