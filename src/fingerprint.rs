@@ -37,12 +37,16 @@ use rapier::math::Real;
 #[must_use]
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();
-    *FINGERPRINT.get_or_init(|| {
-        let mut hasher = XxHash3_64::new();
-        hash_float_functions(&mut hasher);
-        hash_world(&mut hasher);
-        hasher.finish()
-    })
+    #[cfg(feature = "parallel")]
+    let compute = || crate::step::on_one_thread(compute);
+    *FINGERPRINT.get_or_init(compute)
+}
+
+fn compute() -> u64 {
+    let mut hasher = XxHash3_64::new();
+    hash_float_functions(&mut hasher);
+    hash_world(&mut hasher);
+    hasher.finish()
 }
 
 /// Those that Rapier calls. A sine and a cosine of one number are one function of some C libraries: both ways.

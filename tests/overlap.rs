@@ -8,11 +8,10 @@ use evenstep::threads::Overlap;
 use evenstep::{
     BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Rate, Simulation, Step, Wrench,
 };
-use scenes::{MS, flyer_in_space, hash};
+use scenes::{MS, flyer_in_space, hash, in_time};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -104,14 +103,6 @@ fn frames(overlap: &mut Overlap, game: &mut Game, count: usize) {
 
 fn x(overlap: &Overlap, key: BodyKey) -> f32 {
     overlap.view().pose(key).unwrap().translation.x
-}
-
-/// Runs it where a defect that hangs is found.
-fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
-    let (done, result) = channel();
-    std::thread::spawn(move || done.send(run()));
-    let patience = Duration::from_secs(60);
-    result.recv_timeout(patience).expect("it ends, and well")
 }
 
 fn message(payload: Box<dyn Any + Send>) -> String {

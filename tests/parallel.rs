@@ -4,7 +4,9 @@ mod scenes;
 
 use crate::scenes::testing::spin;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Smoothing};
+use evenstep::{BodyKey, Rate, Simulation, Smoothing};
+use rayon::prelude::*;
+use scenes::{Yard, in_time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,6 +92,48 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     other.advance(frame, |_, _| ());
     simulation.replace_state(other).unwrap();
     check(&simulation, "after another state was taken over");
+}
+
+/// Small matches, each with contacts, joints and bodies that come and go.
+fn matches(count: usize) -> Vec<Yard> {
+    (0..count).map(|_| Yard::new(Rate::default())).collect()
+}
+
+/// A round: each match makes a step, as many at once as the pool has threads.
+fn round(matches: &mut [Yard]) {
+    matches.par_iter_mut().for_each(|playing| {
+        playing.advance(scenes::MS(17));
+    });
+}
+
+#[test]
+fn steps_of_many_matches_in_one_pool_end() {
+    let mut alone = Yard::new(Rate::default());
+    for _ in 0..60 {
+        alone.advance(scenes::MS(17));
+    }
+    let expected = scenes::hash(alone.simulation.physics());
+    let rounds = |threads, count| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        let mut matches = matches(count);
+        pool.install(|| (0..60).for_each(|_| round(&mut matches)));
+        matches
+    };
+    for (threads, count) in [(2, 20), (4, 9), (4, 40), (7, 30)] {
+        for playing in in_time(move || rounds(threads, count)) {
+            assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+        }
+    }
+}
+
+#[cfg(feature = "checksum")]
+#[test]
+fn a_fingerprint_that_all_threads_of_a_pool_wait_for_is_computed() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3);
+    let pool = pool.build().unwrap();
+    let fingerprints = in_time(move || pool.broadcast(|_| evenstep::fingerprint()));
+    assert_eq!(fingerprints, [evenstep::fingerprint(); 3]);
 }
 
 /// The pose right after the last step.

@@ -6,7 +6,7 @@ use crate::scenes::testing::{cuboid, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Event, ForceGenerator, Hooks, Owners, Rate, Simulation, Step, Wrench};
-use scenes::{hash, space, with_floor};
+use scenes::{hash, in_time, space, with_floor};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -129,13 +129,6 @@ fn a_thread_ends_in_every_state() {
         let _ = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)]);
     }
     drop(runner);
-}
-
-/// Runs it where a defect that hangs is found.
-fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
-    let (done, result) = channel();
-    std::thread::spawn(move || done.send(run()));
-    result.recv_timeout(PATIENCE).expect("it ends, and well")
 }
 
 #[test]

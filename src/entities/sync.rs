@@ -196,11 +196,15 @@ impl Entities {
         QUERIES.with_borrow_mut(|queries| {
             let mut shown = queries.shown.view_mut(world);
             let mut are_found = true;
-            let moved = self.owners.moved_since(bodies, since);
-            moved.for_each(|(entity, pose)| match shown.get_mut(entity) {
-                Some(render_pose) => *render_pose = RenderPose(pose),
-                None => are_found = false,
-            });
+            for (key, pose) in &*self.owners.moved_since(bodies, since) {
+                let Some(entity) = self.owners.entity(*key) else {
+                    continue;
+                };
+                match shown.get_mut(entity) {
+                    Some(render_pose) => *render_pose = RenderPose(*pose),
+                    None => are_found = false,
+                }
+            }
             are_found
         })
     }

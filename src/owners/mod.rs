@@ -5,6 +5,8 @@ mod bodies;
 // A body on its way to a thread.
 mod spawned;
 
+use std::borrow::Cow;
+
 use crate::key::{BodyKey, slot_of};
 use crate::pose::Screen;
 use crate::simulation::Simulation;
@@ -151,7 +153,11 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// entities are among them.
     pub fn moved(&mut self, bodies: &impl Bodies) -> impl Iterator<Item = (E, Pose)> {
         let since = self.begin_sync(bodies);
-        self.moved_since(bodies, since)
+        let moved = self.moved_since(bodies, since);
+        (0..moved.len()).filter_map(move |i| {
+            let (key, pose) = moved[i];
+            Some((self.entity(key)?, pose))
+        })
     }
 
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
@@ -259,20 +265,16 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// What may be shown otherwise than in a frame; with `None`, all that is shown.
-    pub(crate) fn moved_since(
+    pub(crate) fn moved_since<'a>(
         &self,
-        bodies: &impl Bodies,
+        bodies: &'a impl Bodies,
         since: Option<u64>,
-    ) -> impl Iterator<Item = (E, Pose)> {
+    ) -> Cow<'a, [(BodyKey, Pose)]> {
         let moved = since.and_then(|frame| bodies.screen()?.moved_since(frame));
-        let moved = moved.unwrap_or_else(|| {
+        moved.unwrap_or_else(|| {
             let owned = self.by_index.iter().flatten();
             let all = owned.filter_map(|(key, _)| Some((*key, bodies.pose(*key)?)));
             all.collect()
-        });
-        (0..moved.len()).filter_map(move |i| {
-            let (key, pose) = moved[i];
-            Some((self.entity(key)?, pose))
         })
     }
 }

@@ -264,16 +264,14 @@ impl Simulation {
     ) -> Result<(), BodyError> {
         let handle = self.living(key, true)?;
         let pose = checked(key, pose)?;
-        if self.state.world.physics.bodies[handle].body_type()
-            != RigidBodyType::KinematicPositionBased
-        {
+        let State { world, targets, .. } = &mut self.state;
+        let bodies = &mut world.physics.bodies;
+        if bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
             return Err(BodyError::NotKinematic(key));
         }
-        self.state.targets.set(key, pose, time);
-        if let Some(step) = self.current_step() {
-            self.state
-                .targets
-                .apply_one(&mut self.state.world, key, step);
+        match self.phase {
+            Phase::Taken(step) => targets.set_in_step(key, &mut bodies[handle], pose, time, step),
+            _ => targets.set(key, pose, time),
         }
         Ok(())
     }

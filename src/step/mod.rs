@@ -6,6 +6,9 @@ mod input;
 mod tick_input;
 // Rapier's sets and their keys.
 mod world;
+// Steps of several worlds in one pool of threads.
+#[cfg(feature = "parallel")]
+mod pool;
 // What acts on bodies.
 mod forces;
 mod generators;
@@ -24,6 +27,8 @@ pub use forces::BodyError;
 pub(crate) use forces::{Forces, Push};
 pub use generators::{CustomForce, ForceGenerator, Wrench};
 pub use input::{Delivery, InputCounts, InputQueue, Sample};
+#[cfg(all(feature = "parallel", feature = "checksum"))]
+pub(crate) use pool::on_one_thread;
 pub(crate) use targets::Targets;
 pub use tick_input::{TickCounts, TickError, TickQueue};
 pub(crate) use world::{World, refresh_leaf};

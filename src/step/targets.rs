@@ -9,7 +9,7 @@ use crate::key::BodyKey;
 #[cfg(feature = "serde")]
 use crate::key::Keys;
 use crate::time::Step;
-use rapier::dynamics::RigidBodyType;
+use rapier::dynamics::{RigidBody, RigidBodyType};
 use rapier::math::{Pose, Rotation};
 
 use super::world::World;
@@ -112,19 +112,35 @@ impl Targets {
         if std::mem::take(&mut self.is_unsorted) {
             self.list.sort_unstable_by_key(|target| target.key);
         }
-        self.retain(|target| target.apply(world, step));
+        self.retain(|target| {
+            let body = world.get_mut(target.key);
+            body.is_some_and(|body| target.apply(body, step))
+        });
     }
 
-    /// [`apply`](Self::apply) for a body whose target was set since.
-    pub fn apply_one(&mut self, world: &mut World, key: BodyKey, step: Step) {
-        if let Some(place) = self.places.get(key) {
-            self.list[*place].apply(world, step);
+    /// [`set`](Self::set) and [`apply`](Self::apply), when those of the step have been applied. Of one that is reached in
+    /// the step nothing is left to be kept.
+    pub fn set_in_step(
+        &mut self,
+        key: BodyKey,
+        body: &mut RigidBody,
+        pose: Pose,
+        time: Duration,
+        step: Step,
+    ) {
+        if time <= end_of(step) {
+            self.remove(key);
+            body.set_next_kinematic_position(pose);
+        } else {
+            self.set(key, pose, time);
+            self.list[self.places[key]].apply(body, step);
         }
     }
 
     /// After the step: drops the targets that are reached.
     pub fn end_step(&mut self, step: Step) {
-        self.retain(|target| !target.is_reached_in(step));
+        let end = end_of(step);
+        self.retain(|target| target.time > end);
     }
 
     /// Also writes the place of each target that stays.
@@ -144,11 +160,8 @@ impl Targets {
 }
 
 impl Target {
-    /// Gives whether the body is still there to be moved.
-    fn apply(&mut self, world: &mut World, step: Step) -> bool {
-        let Some(body) = world.get_mut(self.key) else {
-            return false;
-        };
+    /// Gives whether the body can still be moved so.
+    fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
         if body.body_type() != RigidBodyType::KinematicPositionBased {
             return false;
         }
@@ -168,17 +181,10 @@ impl Target {
             },
         };
         self.start = Some(start);
-        if self.is_reached_in(step) {
+        if self.time <= end_of(step) {
             return self.pose;
         }
         self.pose_at(step.end_time, start)
-    }
-
-    /// A time at the end of the step by any way to compute it: whole nanoseconds, or the sum of its beginning
-    /// and its length, which is rounded to f32.
-    fn is_reached_in(&self, step: Step) -> bool {
-        let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
-        self.time <= step.end_time + rounding
     }
 
     /// The pose on the even way at an earlier time than the target's.
@@ -203,6 +209,13 @@ impl Target {
             .rotation
             .normalize()
     }
+}
+
+/// The last time that is reached in the step: its end by any way to compute it, in whole nanoseconds, or as the sum of its
+/// beginning and its length, which is rounded to f32.
+fn end_of(step: Step) -> Duration {
+    let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
+    step.end_time + rounding
 }
 
 #[cfg(test)]

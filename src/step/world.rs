@@ -72,7 +72,7 @@ impl World {
         if std::mem::take(&mut self.is_translated) {
             step_translated(&mut self.physics, hooks, &handler);
         } else {
-            self.physics.step_with_events(hooks, &handler);
+            step_physics(&mut self.physics, hooks, &handler);
         }
         drop(handler);
         let quarantined = self.physics.quarantine().bodies().iter();
@@ -396,6 +396,14 @@ fn turn_root(multibody: &mut Multibody, by: Rotation) {
     root.copy_from_slice(turned.as_slice());
 }
 
+/// Rapier's step.
+fn step_physics(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
+    #[cfg(feature = "parallel")]
+    super::pool::step(world, |world| world.step_with_events(hooks, events));
+    #[cfg(not(feature = "parallel"))]
+    world.step_with_events(hooks, events);
+}
+
 /// The first step after everything has been translated.
 ///
 /// Rapier keeps the contact points of pairs whose bodies stay as they were to each other, those with
@@ -410,7 +418,7 @@ fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &
         .map(|(handle, _)| handle)
         .collect();
     let recycling = std::mem::take(&mut world.integration_parameters.contact_recycling);
-    world.step_with_events(hooks, events);
+    step_physics(world, hooks, events);
     world.integration_parameters.contact_recycling = recycling;
     let length_unit = world.integration_parameters.length_unit;
     for handle in sleepers {

@@ -21,6 +21,7 @@ use evenstep::{
 };
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 use testing::{FLOOR, cuboid, in_layers, on_ground, spin, vector};
 
@@ -86,6 +87,14 @@ pub fn until_tick(tick: u64, mut frame: impl FnMut() -> u64) {
         }
     }
     panic!("{tick} steps are never made");
+}
+
+/// Runs it where a defect that hangs is found.
+pub fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = channel();
+    std::thread::spawn(move || done.send(run()));
+    let patience = Duration::from_secs(60);
+    result.recv_timeout(patience).expect("it ends, and well")
 }
 
 /// A frame of so many milliseconds in which the game does nothing.
