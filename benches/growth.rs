@@ -3,6 +3,8 @@
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+#[path = "../tests/scenes/picture.rs"]
+mod picture;
 #[path = "../tests/scenes/mod.rs"]
 mod scenes;
 
@@ -14,6 +16,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
 use evenstep::entities::Entities;
 use evenstep::rapier::prelude::*;
+use picture::{BLUE, FONT, GREY, RED};
 use plotters::prelude::*;
 use scenes::NO_STEP;
 
@@ -63,10 +66,7 @@ fn measure(c: &mut Criterion, name: &str, count: usize, mut work: impl FnMut()) 
 
 fn growth(c: &mut Criterion) {
     let mut lines: [Line; 2] = [
-        (
-            "advance: all poses, and the list of those that moved",
-            vec![],
-        ),
+        ("a frame: all poses, the list of moved ones", vec![]),
         ("the same, and the write into hecs", vec![]),
     ];
     for count in [
@@ -110,60 +110,49 @@ fn caches() -> Vec<(String, f64)> {
     let cache = |i: u8| {
         let size = read(i, "size")?;
         let kilobytes: f64 = size.strip_suffix('K')?.parse().ok()?;
-        let name = format!("L{} ends, {size}", read(i, "level")?);
+        let name = format!("L{}, {size}", read(i, "level")?);
         (read(i, "type")? != "Instruction").then_some((name, kilobytes * 1024.0))
     };
     (0..5).filter_map(cache).collect()
 }
 
-fn draw(lines: &[Line]) -> Result<(), Box<dyn Error>> {
+fn draw(lines: &[Line; 2]) -> Result<(), Box<dyn Error>> {
     let most = lines
         .iter()
         .flat_map(|line| &line.1)
         .map(|point| point.1)
         .fold(0.0, f64::max);
-    let area = SVGBackend::new(FILE, (860, 420)).into_drawing_area();
-    area.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&area)
-        .caption("A frame without a step", ("sans-serif", 20))
-        .margin(12)
-        .margin_right(36)
-        .x_label_area_size(40)
-        .y_label_area_size(60)
-        .build_cartesian_2d((100f64..1_000_000f64).log_scale(), 0.0..most * 1.6)?;
-    chart
-        .configure_mesh()
-        .x_desc("bodies that move")
-        .y_desc("nanoseconds a body")
-        .x_label_formatter(&|count| format!("{count}"))
-        .light_line_style(WHITE)
-        .draw()?;
-    for (i, (name, bytes)) in caches().into_iter().enumerate() {
-        let bodies = bytes / BYTES_A_BODY;
-        let top = most * (1.15 - 0.1 * i as f64);
-        let grey = RGBColor(150, 150, 150);
-        let ends = [(bodies, 0.0), (bodies, top)];
-        chart.draw_series([PathElement::new(ends, grey)])?;
-        chart.draw_series([Text::new(name, (bodies * 1.05, top), ("sans-serif", 13))])?;
-    }
-    for ((name, points), colour) in lines
-        .iter()
-        .zip([RGBColor(30, 100, 190), RGBColor(200, 60, 40)])
-    {
-        let style = colour.stroke_width(2);
+    let names = lines.each_ref().map(|line| line.0);
+    let legend = [(names[0], BLUE), (names[1], RED)];
+    picture::write(FILE.as_ref(), &legend, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(12)
+            .margin_right(60)
+            .x_label_area_size(60)
+            .y_label_area_size(80)
+            .build_cartesian_2d((100f64..1_000_000f64).log_scale(), 0.0..most * 1.6)?;
         chart
-            .draw_series(LineSeries::new(points.iter().copied(), style).point_size(3))?
-            .label(*name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-    }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .border_style(BLACK)
-        .background_style(WHITE)
-        .draw()?;
-    area.present()?;
-    Ok(())
+            .configure_mesh()
+            .x_desc("bodies that move")
+            .y_desc("nanoseconds a body")
+            .x_label_formatter(&|count| format!("{count}"))
+            .y_labels(6)
+            .label_style(FONT)
+            .light_line_style(WHITE)
+            .draw()?;
+        for (i, (name, bytes)) in caches().into_iter().enumerate() {
+            let bodies = bytes / BYTES_A_BODY;
+            let top = most * (1.5 - 0.14 * i as f64);
+            let ends = [(bodies, 0.0), (bodies, top)];
+            chart.draw_series([PathElement::new(ends, GREY.stroke_width(2))])?;
+            chart.draw_series([Text::new(name, (bodies * 1.1, top), FONT)])?;
+        }
+        for ((_, points), (_, colour)) in lines.iter().zip(legend) {
+            let line = LineSeries::new(points.iter().copied(), colour.stroke_width(3));
+            chart.draw_series(line.point_size(4))?;
+        }
+        Ok(())
+    })
 }
 
 criterion_group! {

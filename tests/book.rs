@@ -179,3 +179,34 @@ fn excerpts_are_what_their_files_say() {
     }
     assert!(count > 15, "{count} excerpts");
 }
+
+/// A picture stands on its own ground, which is dark on dark pages, and its letters are eleven pixels high on a phone.
+#[test]
+fn pictures_are_readable_on_dark_pages_and_on_phones() {
+    const PHONE: f32 = 320.0; // the width of a page, without its margins
+    let numbers = |svg: &str, name: &str| -> Vec<f32> {
+        let values = svg
+            .split(name)
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
+        values.map(|value| value.parse().unwrap()).collect()
+    };
+    let mut count = 0;
+    for file in fs::read_dir(root().join(BOOK)).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "svg") {
+            continue;
+        }
+        let svg = read(&path);
+        let name = path.display();
+        let [width, height] = [" width=\"", " height=\""].map(|size| numbers(&svg, size)[0]);
+        let ground = format!(r##"width="{width}" height="{height}" opacity="1" fill="#FFFFFF""##);
+        assert!(svg.contains(&ground), "{name}");
+        assert!(svg.contains("prefers-color-scheme: dark"), "{name}");
+        let letters = numbers(&svg, "font-size=\"");
+        let smallest = letters.into_iter().fold(f32::MAX, f32::min) * PHONE / width;
+        assert!(smallest >= 11.0, "{name}: {smallest} pixels");
+        count += 1;
+    }
+    assert!(count > 5, "{count} pictures");
+}

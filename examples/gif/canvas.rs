@@ -17,6 +17,8 @@ pub type Rgb = [u8; 3];
 pub const WIDTH: usize = 396;
 pub const HEIGHT: usize = 330;
 const OVERSAMPLING: usize = 3;
+/// How many times as large the letters are as they are defined: a phone shows the picture at two fifths of its size.
+const LETTERS: f32 = 2.0;
 
 const BACKGROUND: Rgb = [24, 28, 38];
 /// Towards the light.
@@ -115,19 +117,19 @@ impl Canvas {
             for line in letters::lines(letter) {
                 let mut points = PathBuilder::new();
                 for (right, down) in line {
-                    let y = baseline - letters::BASELINE + down;
-                    extend(&mut points, Point::from_xy(x + right, y));
+                    let y = baseline + LETTERS * (down - letters::BASELINE);
+                    extend(&mut points, Point::from_xy(x + LETTERS * right, y));
                 }
                 self.line(color, points.finish());
             }
-            x += letters::advance(letter);
+            x += LETTERS * letters::advance(letter);
         }
         x
     }
 
     fn line(&mut self, color: Rgb, path: Option<Path>) {
         let stroke = Stroke {
-            width: 2.0,
+            width: 3.0,
             line_cap: LineCap::Round,
             line_join: LineJoin::Round,
             ..Stroke::default()

@@ -21,7 +21,7 @@ const LEFT_TEXT: Rgb = [255, 150, 110];
 const RIGHT_TEXT: Rgb = [110, 226, 160];
 
 /// The baseline of the captions.
-const CAPTION_Y: f32 = 28.0;
+const CAPTION_Y: f32 = 38.0;
 
 /// The axes of a face that looks along the first of them.
 const SIDES: [[Vector; 3]; 6] = [
@@ -199,6 +199,6 @@ fn draw_caption(canvas: &mut Canvas, half: Half) {
         Half::Left => ("drawn as it is", LEFT_TEXT),
         Half::Right => ("with evenstep", RIGHT_TEXT),
     };
-    let x = canvas.text(TEXT, 16.0, CAPTION_Y, "physics at 10 Hz ");
+    let x = canvas.text(TEXT, 16.0, CAPTION_Y, "10 Hz ");
     canvas.text(color, x, CAPTION_Y, how);
 }

@@ -11,7 +11,6 @@ fn strokes(letter: char) -> &'static str {
         '1' => "02 20 2c",
         'H' => "00 0c, 60 6c, 06 66",
         'a' => "64 6c, 66 44 24 06 0a 2c 4c 6a",
-        'c' => "66 44 24 06 0a 2c 4c 6a",
         'd' => "60 6c, 66 44 24 06 0a 2c 4c 6a",
         'e' => "08 68 66 44 24 06 0a 2c 4c 6b",
         'h' => "00 0c, 06 24 44 66 6c",
@@ -23,7 +22,6 @@ fn strokes(letter: char) -> &'static str {
         't' => "20 2a 4c 5c, 04 54",
         'v' => "04 3c 64",
         'w' => "04 2c 46 6c 84",
-        'y' => "04 3c, 64 3c 1g 0g",
         'z' => "04 64 0c 6c",
         _ => unreachable!("no caption has a {letter}"),
     }

@@ -4,7 +4,7 @@
 //! `cargo run --release --example hecs_game --features hecs`
 //!
 //! The frame times are those of the capture beside this file, or of `--frame-times FILE`: a
-//! capture by PresentMon or MangoHud, or a list of milliseconds.
+//! capture by PresentMon or MangoHud, or a list of milliseconds. The picture of a run is docs/book/src/path.svg.
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -14,6 +14,8 @@
 #[path = "../../tests/scenes/frame_times.rs"]
 mod frame_times;
 mod game;
+#[path = "../../tests/scenes/picture.rs"]
+mod picture;
 mod report;
 
 use std::error::Error;

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use evenstep::rapier::math::Vector;
 use evenstep::{Frame, Simulation};
-use plotters::prelude::*;
 
 use crate::game::Game;
+use crate::picture::{BLUE, RED, lines_over_time};
 
 /// The picture shows the end of the run: so many seconds of it.
 const SHOWN: f64 = 0.4;
@@ -145,67 +145,21 @@ impl Report {
     /// Draws where the two renderers show the drone over a few tenths of a second.
     pub fn draw(&self, file: &Path) -> Result<(), Box<dyn Error>> {
         let x = |place: fn(&Shown) -> Vector| {
-            self.window
-                .iter()
-                .map(move |shown| (shown.time, f64::from(place(shown).x)))
+            let frames = self.window.iter();
+            staircase(frames.map(move |shown| (shown.time, f64::from(place(shown).x))))
         };
-        let (latest, interpolated) = (x(|s| s.latest), x(|s| s.interpolated));
-        let all = latest.clone().chain(interpolated.clone()).map(|(_, x)| x);
-        let (low, high) = all.fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
-        let (Some(first), Some(last)) = (self.window.front(), self.window.back()) else {
-            return Err("the run has no frame to show".into());
-        };
-
-        let area = SVGBackend::new(file, (860, 420)).into_drawing_area();
-        area.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&area)
-            .caption("One body, as each frame shows it", ("sans-serif", 20))
-            .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(60)
-            .build_cartesian_2d(
-                first.time..last.time + f64::MIN_POSITIVE,
-                low - 0.05..high + 0.05,
-            )?;
-        chart
-            .configure_mesh()
-            .x_desc("time, s")
-            .y_desc("x, m")
-            .light_line_style(WHITE)
-            .draw()?;
-        let raw = RGBColor(200, 60, 40);
-        let smooth = RGBColor(30, 100, 190);
-        chart
-            .draw_series(LineSeries::new(
-                staircase(latest.clone()),
-                raw.stroke_width(2),
-            ))?
-            .label("latest step")
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], raw.stroke_width(2)));
-        chart.draw_series(latest.map(|at| Circle::new(at, 3, raw.filled())))?;
-        chart
-            .draw_series(LineSeries::new(
-                interpolated.clone(),
-                smooth.stroke_width(2),
-            ))?
-            .label("interpolated")
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], smooth.stroke_width(2)));
-        chart.draw_series(interpolated.map(|at| Circle::new(at, 3, smooth.filled())))?;
-        chart
-            .configure_series_labels()
-            .border_style(BLACK)
-            .background_style(WHITE)
-            .draw()?;
-        area.present()?;
-        Ok(())
+        let latest = ("the latest state", RED, x(|shown| shown.latest));
+        let interpolated = ("interpolated", BLUE, x(|shown| shown.interpolated));
+        lines_over_time(file, "x, m", &[latest, interpolated])
     }
 }
 
 /// A frame stays on the screen until the next one.
-fn staircase(points: impl Iterator<Item = (f64, f64)>) -> impl Iterator<Item = (f64, f64)> {
+fn staircase(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let mut before = None;
-    points.flat_map(move |(time, x)| {
+    let corners = points.flat_map(|(time, x)| {
         let held = before.replace(x).unwrap_or(x);
         [(time, held), (time, x)]
-    })
+    });
+    corners.collect()
 }

@@ -6,6 +6,8 @@
 //! Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, the layer of the crate
 //! `tracing-tracy` takes the place of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
+mod lanes;
+#[path = "../../tests/scenes/picture.rs"]
 mod picture;
 
 use std::collections::BTreeMap;
@@ -50,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, total) in totals {
         println!("{name:32} {total}");
     }
-    picture::draw(
+    lanes::draw(
         &fs::read_to_string(&options.trace)?,
         DRAWN,
         &options.picture,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Correction, RewindError, Simulation};
 
-use super::plots::draw;
+use super::picture::{BLUE, GREY, ORANGE, RED, lines_over_time};
 use super::scenes::space;
 
 const FRAME: Duration = Duration::from_micros(6_944);
@@ -22,32 +22,32 @@ pub fn plot(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut coarse = time(200);
     coarse.position.min = 0.1;
     let twice = [(0.2, 0.5), (0.6, -0.3)];
-    draw(
+    let off = Correction::OFF;
+    lines_over_time(
         &folder.join("correction-time.svg"),
-        "Half-lives: two rollbacks, the second one before the error of the first has faded",
-        "m aside",
+        "to the side, m",
         &[
-            ("half_life 50 ms", sides(time(50), 0.0, &twice)?),
-            ("200 ms", sides(time(200), 0.0, &twice)?),
-            ("as simulated", sides(Correction::OFF, 0.0, &twice)?),
-            ("200 ms, min 0.1 m", sides(coarse, 0.0, &twice)?),
+            ("as simulated", GREY, sides(off, 0.0, &twice)?),
+            ("half_life 50 ms", RED, sides(time(50), 0.0, &twice)?),
+            ("half_life 200 ms", BLUE, sides(time(200), 0.0, &twice)?),
+            ("200 ms, min 0.1 m", ORANGE, sides(coarse, 0.0, &twice)?),
         ],
     )?;
     let mut by_motion = in_time(Duration::from_secs(10));
     by_motion.position.half_distance = Some(0.3);
     let once = [(0.2, 0.5)];
-    draw(
+    lines_over_time(
         &folder.join("correction-motion.svg"),
-        "Half-distances: a rollback at rest, and a body that moves from 0.7 s on",
-        "m aside",
+        "to the side, m",
         &[
-            ("half_life 200 ms", sides(time(200), 2.0, &once)?),
+            ("as simulated", GREY, sides(off, 2.0, &once)?),
+            ("half_life 200 ms", BLUE, sides(time(200), 2.0, &once)?),
             (
                 "10 s, half_distance 0.3 m, at 2 m/s",
+                ORANGE,
                 sides(by_motion, 2.0, &once)?,
             ),
-            ("as simulated", sides(Correction::OFF, 2.0, &once)?),
-            ("the same at 6 m/s", sides(by_motion, 6.0, &once)?),
+            ("the same at 6 m/s", RED, sides(by_motion, 6.0, &once)?),
         ],
     )
 }
