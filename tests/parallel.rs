@@ -99,20 +99,25 @@ fn matches(count: usize) -> Vec<Yard> {
     (0..count).map(|_| Yard::new(Rate::default())).collect()
 }
 
+fn step(playing: &mut Yard) {
+    playing.advance(scenes::MS(17));
+}
+
+/// What so many of them lead to.
+fn hash_alone(steps: u32) -> u64 {
+    let mut alone = Yard::new(Rate::default());
+    (0..steps).for_each(|_| step(&mut alone));
+    scenes::hash(alone.simulation.physics())
+}
+
 /// A round: each match makes a step, as many at once as the pool has threads.
 fn round(matches: &mut [Yard]) {
-    matches.par_iter_mut().for_each(|playing| {
-        playing.advance(scenes::MS(17));
-    });
+    matches.par_iter_mut().for_each(step);
 }
 
 #[test]
 fn steps_of_many_matches_in_one_pool_end() {
-    let mut alone = Yard::new(Rate::default());
-    for _ in 0..60 {
-        alone.advance(scenes::MS(17));
-    }
-    let expected = scenes::hash(alone.simulation.physics());
+    let expected = hash_alone(60);
     let rounds = |threads, count| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
@@ -124,6 +129,29 @@ fn steps_of_many_matches_in_one_pool_end() {
         for playing in in_time(move || rounds(threads, count)) {
             assert_eq!(scenes::hash(playing.simulation.physics()), expected);
         }
+    }
+}
+
+#[test]
+fn steps_of_worlds_that_share_a_pool_end() {
+    let rounds = || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
+        let pool = Arc::new(pool.build().unwrap());
+        let mut matches = matches(12);
+        for playing in &mut matches {
+            let world = playing.simulation.physics_mut();
+            world.set_thread_pool(Some(Arc::clone(&pool)));
+        }
+        std::thread::scope(|scope| {
+            for playing in &mut matches {
+                scope.spawn(|| (0..400).for_each(|_| step(playing)));
+            }
+        });
+        matches
+    };
+    let expected = hash_alone(400);
+    for playing in in_time(rounds) {
+        assert_eq!(scenes::hash(playing.simulation.physics()), expected);
     }
 }
 

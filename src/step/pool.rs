@@ -1,4 +1,4 @@
-//! Steps that are made at once on threads of one pool.
+//! Steps that are made at once in one pool of threads.
 //!
 //! With the feature `parallel` Rapier gives work of a step to the pool that the step is made in, and blocks until that is
 //! done. Threads of a pool that all make a step would wait for one another for ever. So one step at a time is made by a whole
@@ -6,14 +6,21 @@
 
 #[cfg(feature = "checksum")]
 use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Whether a step is being made by a whole pool, on one of its threads.
-static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+/// The pools that make a step.
+static TAKEN: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pool {
+    /// That of a world, by its address.
+    Own(usize),
+    /// One that a step was called in. Which one that is, rayon does not say.
+    Around,
+}
 
 thread_local! {
     /// For steps of this thread beside another one. It waits for them as a thread of a pool has to: by doing other work.
@@ -26,45 +33,57 @@ fn single() -> Option<ThreadPool> {
 }
 
 /// Gives the pool back, also after a panic.
-struct Taken;
+struct Taken(Pool);
 
 impl Taken {
-    fn try_take() -> Option<Self> {
-        (!IS_TAKEN.swap(true, Ordering::Acquire)).then(|| Self)
+    fn try_take(pool: Pool) -> Option<Self> {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.contains(&pool) {
+            return None;
+        }
+        taken.push(pool);
+        Some(Self(pool))
     }
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        IS_TAKEN.store(false, Ordering::Release);
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.retain(|pool| *pool != self.0);
     }
 }
 
 /// A world whose steps are made by one thread.
-struct Single<'a>(&'a mut PhysicsWorld);
+struct Single<'a> {
+    world: &'a mut PhysicsWorld,
+    own: Option<Arc<ThreadPool>>,
+}
 
 impl<'a> Single<'a> {
     fn new(world: &'a mut PhysicsWorld) -> Self {
+        let own = world.thread_pool();
         world.set_thread_pool(SINGLE.with(Option::clone));
-        Self(world)
+        Self { world, own }
     }
 }
 
 impl Drop for Single<'_> {
     fn drop(&mut self) {
-        self.0.set_thread_pool(None);
+        self.world.set_thread_pool(self.own.take());
     }
 }
 
 /// Makes a step of a world.
 pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld)) {
-    let is_in_pool = rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1;
-    if !is_in_pool || world.thread_pool().is_some() {
-        step(world);
-    } else if let Some(_taken) = Taken::try_take() {
-        step(world);
-    } else {
-        step(Single::new(world).0);
+    let own = world.thread_pool();
+    let own = own.map(|pool| Pool::Own(Arc::as_ptr(&pool).addr()));
+    let around = rayon::current_thread_index().map(|_| Pool::Around);
+    let Some(pool) = own.or(around) else {
+        return step(world);
+    };
+    match Taken::try_take(pool) {
+        Some(_taken) => step(world),
+        None => step(Single::new(world).world),
     }
 }
 
