@@ -128,6 +128,7 @@ fn steps_of_many_matches_in_one_pool_end() {
     for (threads, count) in [(2, 20), (4, 9), (4, 40), (7, 30)] {
         for playing in in_time(move || rounds(threads, count)) {
             assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+            assert!(playing.simulation.physics().thread_pool().is_none());
         }
     }
 }
@@ -147,11 +148,14 @@ fn steps_of_worlds_that_share_a_pool_end() {
                 scope.spawn(|| (0..400).for_each(|_| step(playing)));
             }
         });
-        matches
+        (pool, matches)
     };
     let expected = hash_alone(400);
-    for playing in in_time(rounds) {
-        assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+    let (pool, matches) = in_time(rounds);
+    for playing in matches {
+        let world = playing.simulation.physics();
+        assert_eq!(scenes::hash(world), expected);
+        assert!(Arc::ptr_eq(&world.thread_pool().unwrap(), &pool));
     }
 }
 
