@@ -1,0 +1,213 @@
+//! Two servers, of which one is killed, and later the other is drained for a third.
+
+use std::error::Error;
+use std::time::Duration;
+
+use clap::Args;
+use evenstep_fleet::client::{Handover, compare, play_all};
+use evenstep_fleet::match_::Plan;
+use evenstep_fleet::sidecar::Call;
+use evenstep_fleet::stage::{Prometheus, Server, Stage, free_address};
+use rustix::process::Signal;
+use tokio::time::{Instant, sleep};
+
+/// What is tried.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Settings {
+    #[arg(long, default_value_t = 40)]
+    matches: u64,
+    /// In each match
+    #[arg(long, default_value_t = 18)]
+    crates: u16,
+    /// Of each of three parts: before the kill, until the drain, and after it
+    #[arg(long, default_value_t = 8)]
+    seconds: u64,
+    /// How long a match is another's after its server last saved it, in milliseconds
+    #[arg(long, default_value_t = 2_000)]
+    lease: u64,
+}
+
+const PLAYERS: u8 = 2;
+
+pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
+    let plan = Plan {
+        players: PLAYERS,
+        crates: settings.crates,
+        length: settings.seconds * 3 * 60,
+    };
+    let part = Duration::from_secs(settings.seconds);
+    let lease = Duration::from_millis(settings.lease);
+    let mut stage = Stage::new(std::env::current_exe()?, lease).await?;
+    let figures = [free_address()?, free_address()?, free_address()?];
+    let prometheus = stage.prometheus(&figures).await?;
+    let capacity = settings.matches as i64;
+    let first = stage.server(capacity, figures[0]).await?;
+    let second = stage.server(capacity, figures[1]).await?;
+    // Both look for matches before there are any, so that they share them.
+    wait_for(Call::Ready, &[&first, &second]).await;
+    sleep(Duration::from_millis(500)).await;
+    stage.add_matches(settings.matches, plan).await?;
+    let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
+
+    sleep(part).await;
+    let shares = [&first, &second].map(matches);
+    let bytes_a_second = prometheus.ask("sum(rate(evenstep_saved_bytes_total[5s]))")?;
+    let killed = Instant::now();
+    first.process.signal(Signal::KILL)?;
+    println!(
+        "{} matches on two servers: {} and {}",
+        settings.matches, shares[0], shares[1]
+    );
+    println!("killed the first");
+
+    sleep(part).await;
+    let mut third = stage.server(capacity, figures[2]).await?;
+    wait_for(Call::Ready, &[&third]).await;
+    let drained = Instant::now();
+    let mut second = second;
+    second.process.signal(Signal::TERM)?;
+    let status = second.process.ended().await?;
+    let took = drained.elapsed();
+    println!("drained the second for a third: it ended after {took:.2?} with {status}");
+
+    let logs = players.await??;
+    // The last figures are asked for, and the last match is gone.
+    sleep(Duration::from_secs(2)).await;
+    table(
+        [&|handover: &Handover| handover.at < drained, &|handover| {
+            handover.at >= drained
+        }],
+        &logs
+            .iter()
+            .flat_map(|log| &log.handovers)
+            .copied()
+            .collect::<Vec<_>>(),
+    );
+    let checksums = logs.iter().map(|log| compare(plan, log));
+    let (compared, differ) = checksums.fold((0, 0), |sum, log| (sum.0 + log.0, sum.1 + log.1));
+    println!();
+    row(
+        "checksums compared with a run never interrupted",
+        &[compared as f64],
+    );
+    row("that differ", &[differ as f64]);
+    row(
+        "steps taken back",
+        &[logs.iter().map(|log| log.taken_back).sum::<u64>() as f64],
+    );
+    let steps = logs.iter().map(|log| log.rows.len() as u64);
+    row(
+        "steps that no player was told of",
+        &[steps.map(|told| plan.length - told).sum::<u64>() as f64],
+    );
+    println!();
+    row("bytes saved a second", &[bytes_a_second]);
+    ask_prometheus(&prometheus)?;
+
+    third.process.signal(Signal::TERM)?;
+    let status = third.process.ended().await?;
+    println!("\nthe third ended with {status}");
+    for (name, server) in [("second", &second), ("third", &third)] {
+        println!("{name}, to Agones: {}", said(server));
+    }
+    if differ > 0 || killed > drained {
+        return Err("the runs differ".into());
+    }
+    Ok(())
+}
+
+async fn wait_for(call: Call, servers: &[&Server]) {
+    while !servers
+        .iter()
+        .all(|server| server.sidecar.calls().contains(&call))
+    {
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// How many matches a server last said that it had.
+fn matches(server: &Server) -> i64 {
+    let calls = server.sidecar.calls().into_iter().rev();
+    let mut counts = calls.filter_map(|call| match call {
+        Call::Matches(count) => Some(count),
+        _ => None,
+    });
+    counts.next().unwrap_or(0)
+}
+
+/// What a server said, less its counts.
+fn said(server: &Server) -> String {
+    let calls = server.sidecar.calls();
+    let pings = calls.iter().filter(|call| **call == Call::Health).count();
+    let others = calls
+        .iter()
+        .filter(|call| !matches!(call, Call::Health | Call::Matches(_)));
+    let others: Vec<String> = others.map(|call| format!("{call:?}")).collect();
+    format!("{}, and {pings} times Health", others.join(", "))
+}
+
+fn row(name: &str, values: &[f64]) {
+    print!("{name:<50}");
+    for value in values {
+        let digits = if value.fract() == 0.0 { 0 } else { 3 };
+        print!("{value:>12.digits$}");
+    }
+    println!();
+}
+
+/// A column for each kind of hand-over.
+fn table<const KINDS: usize>(kinds: [&dyn Fn(&Handover) -> bool; KINDS], handovers: &[Handover]) {
+    let columns = kinds.map(|is_of_kind| handovers.iter().filter(move |it| is_of_kind(it)));
+    let print = |name: &str, figure: &dyn Fn(&mut dyn Iterator<Item = &Handover>) -> f64| {
+        row(name, &columns.clone().map(|mut column| figure(&mut column)));
+    };
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    println!("\n{:<50}{:>12}{:>12}", "", "killed", "drained");
+    print("players that found their match elsewhere", &|all| {
+        all.count() as f64
+    });
+    print("seconds without a new step, mean", &|all| {
+        mean(all.map(|it| it.silence.as_secs_f64()).collect())
+    });
+    print("seconds without a new step, longest", &|all| {
+        all.map(|it| it.silence.as_secs_f64()).fold(0.0, f64::max)
+    });
+    print("seconds of the match made again, mean", &|all| {
+        mean(all.map(|it| it.again as f64 / 60.0).collect())
+    });
+    print("seconds of the match made again, longest", &|all| {
+        all.map(|it| it.again as f64 / 60.0).fold(0.0, f64::max)
+    });
+}
+
+/// Figures that Prometheus had of all servers, the killed one too.
+fn ask_prometheus(prometheus: &Prometheus) -> Result<(), Box<dyn Error>> {
+    let last = |name: &str| format!("sum(max_over_time(evenstep_{name}[10m]))");
+    let bytes_a_save = format!("{} / {}", last("saved_bytes_total"), last("saves_total"));
+    let lateness = "sum by (le) (max_over_time(evenstep_step_lateness_seconds_bucket[10m]))";
+    for (name, expression) in [
+        ("bytes a save", bytes_a_save),
+        ("saves", last("saves_total")),
+        ("steps", last("steps_total")),
+        ("steps made again", last("steps_again_total")),
+        ("late steps", last("late_steps_total")),
+        (
+            "99.9 % of the steps were done after, seconds",
+            format!("histogram_quantile(0.999, {lateness})"),
+        ),
+        ("dropped steps", last("dropped_steps_total")),
+        ("inputs that came too late", last("missing_inputs_total")),
+        ("matches taken up", last("matches_taken_up_total")),
+        (
+            "answers of servers to Prometheus",
+            "sum(sum_over_time(up[10m]))".into(),
+        ),
+        (
+            "series",
+            "count(last_over_time({job=\"fleet\"}[10m]))".into(),
+        ),
+    ] {
+        row(name, &[prometheus.ask(&expression)?]);
+    }
+    Ok(())
+}
