@@ -32,6 +32,8 @@ pub struct Log {
     pub checksums: Vec<(u64, u64)>,
     /// The match went on at another server.
     pub handovers: Vec<Handover>,
+    /// Between two new steps.
+    pub longest_silence: Duration,
     /// Steps that were told in another way after they had been told: of a match that went on without this player.
     pub taken_back: u64,
 }
@@ -122,6 +124,7 @@ impl Bot {
                 rows: Vec::new(),
                 checksums: Vec::new(),
                 handovers: Vec::new(),
+                longest_silence: Duration::ZERO,
                 taken_back: 0,
             },
             server: None,
@@ -188,12 +191,16 @@ impl Bot {
     /// There is something new.
     fn go_on(&mut self, from: SocketAddr, again: u64) {
         let now = Instant::now();
-        if self.newest_teller.is_some_and(|teller| teller != from) {
-            self.log.handovers.push(Handover {
-                at: now,
-                silence: now - self.last_new,
-                again,
-            });
+        if let Some(teller) = self.newest_teller {
+            let silence = now - self.last_new;
+            self.log.longest_silence = self.log.longest_silence.max(silence);
+            if teller != from {
+                self.log.handovers.push(Handover {
+                    at: now,
+                    silence,
+                    again,
+                });
+            }
         }
         (self.newest_teller, self.last_new) = (Some(from), now);
     }

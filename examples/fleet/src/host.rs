@@ -252,6 +252,7 @@ impl Host {
                 steps: steps[..steps.len().min(MOST_STEPS)].to_vec(),
                 is_moved,
             });
+            self.shared.metrics.told_bytes.inc_by(packet.len() as u64);
             // What the system cannot take is lost, as packets are.
             let _ = self.shared.socket.try_send_to(&packet, player.address);
         }

@@ -3,8 +3,8 @@
 use evenstep::{BodyKey, SaveError, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
-use crate::game::{self, PLAYERS, arena, push, throw};
-use crate::packets::Row;
+use crate::game::{Buttons, PLAYERS, arena, push, throw};
+use crate::packets::{Id, Row};
 
 /// The most steps that a match makes up for at once. Each is one that another match waits for.
 const CATCH_UP: u32 = 4;
@@ -176,8 +176,8 @@ impl Match {
 
 /// What a bot holds down.
 #[must_use]
-pub fn of_script(id: crate::packets::Id, player: u8, tick: u64) -> game::Buttons {
-    game::Buttons::of_script(id as usize * PLAYERS + usize::from(player), tick)
+pub fn of_script(id: Id, player: u8, tick: u64) -> Buttons {
+    Buttons::of_script(id as usize * PLAYERS + usize::from(player), tick)
 }
 
 #[cfg(test)]

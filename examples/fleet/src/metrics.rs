@@ -47,6 +47,8 @@ pub struct Metrics {
     pub steps_again: Counter,
     /// Inputs that were not there when their step was due.
     pub missing_inputs: Counter,
+    /// Bytes sent to players.
+    pub told_bytes: Counter,
     saves: Counter,
     saved_bytes: Counter,
 }
@@ -70,6 +72,7 @@ impl Metrics {
             lateness: Histogram::new(LATENESS),
             steps_again: Counter::default(),
             missing_inputs: Counter::default(),
+            told_bytes: Counter::default(),
             saves: Counter::default(),
             saved_bytes: Counter::default(),
         };
@@ -109,6 +112,8 @@ impl Metrics {
         all.register("steps_again", again, self.steps_again.clone());
         let missing = "Inputs that were not there when their step was due";
         all.register("missing_inputs", missing, self.missing_inputs.clone());
+        let told = "Bytes sent to players";
+        all.register("told_bytes", told, self.told_bytes.clone());
         all.register("saves", "Matches saved", self.saves.clone());
         all.register(
             "saved_bytes",

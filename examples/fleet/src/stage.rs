@@ -3,11 +3,12 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
 use crate::match_::{Match, Plan};
@@ -44,10 +45,11 @@ pub struct Running(Child);
 
 impl Running {
     fn start(command: &mut Command, package: &'static str) -> Result<Self, StageError> {
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.kill_on_drop(true).spawn();
         let child = child.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => StageError::NotInstalled {
-                program: command.get_program().display().to_string(),
+                program: command.as_std().get_program().display().to_string(),
                 package,
             },
             _ => StageError::System(error),
@@ -59,11 +61,9 @@ impl Running {
     ///
     /// # Errors
     /// If it has ended.
-    ///
-    /// # Panics
-    /// Never: a process has a number.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
-        let id = Pid::from_child(&self.0);
+        let id = self.0.id().and_then(|id| Pid::from_raw(id as i32));
+        let id = id.ok_or(io::ErrorKind::NotFound)?;
         Ok(kill_process(id, signal)?)
     }
 
@@ -72,20 +72,7 @@ impl Running {
     /// # Errors
     /// The system's.
     pub async fn ended(&mut self) -> io::Result<ExitStatus> {
-        loop {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(status);
-            }
-            sleep(Duration::from_millis(10)).await;
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // One that has ended is no error.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        self.0.wait().await
     }
 }
 
@@ -221,7 +208,7 @@ impl Stage {
             address,
             _process: Running::start(&mut command, "prometheus")?,
         };
-        answers("prometheus", async || prometheus.ask("vector(1)")).await?;
+        answers("prometheus", async || prometheus.ask("vector(1)").await).await?;
         Ok(prometheus)
     }
 }
@@ -243,13 +230,13 @@ impl Prometheus {
     ///
     /// # Errors
     /// If it has none.
-    pub fn ask(&self, expression: &str) -> Result<f64, NoNumber> {
+    pub async fn ask(&self, expression: &str) -> Result<f64, NoNumber> {
         let mut command = Command::new("promtool");
         command.args(["query", "instant", "-o", "json"]);
         command
             .arg(format!("http://{}", self.address))
             .arg(expression);
-        let value = command.output().ok().and_then(|output| {
+        let value = command.output().await.ok().and_then(|output| {
             let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
             answer[0]["value"][1].as_str()?.parse().ok()
         });
