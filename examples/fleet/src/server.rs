@@ -37,7 +37,10 @@ pub struct Settings {
 }
 
 /// How often a server with room looks for matches that nobody runs.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Between two matches that it takes up, a server leaves as much time to others that look.
+const SHARE: Duration = Duration::from_millis(2);
 
 /// Packets that wait for a match. What comes beyond is lost, as packets are.
 const INBOX: usize = 64;
@@ -117,7 +120,7 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
 }
 
 /// Takes up matches that nobody runs as long as there is room, one at a time: servers that look at the same time share
-/// them.
+/// them, though not exactly.
 async fn find_matches(
     shared: Shared,
     capacity: usize,
@@ -136,6 +139,7 @@ async fn find_matches(
                 if found.send((taken, place)).await.is_err() {
                     return;
                 }
+                sleep(SHARE).await;
             }
             Ok(None) => sleep(LOOK).await,
             Err(error) => {
@@ -152,7 +156,14 @@ struct Server {
     count: watch::Sender<usize>,
     drains: watch::Sender<bool>,
     inboxes: BTreeMap<Id, mpsc::Sender<Received>>,
-    matches: JoinSet<(Id, Result<Ending, JoinError>)>,
+    matches: JoinSet<Gone>,
+}
+
+/// A match that is no longer here. Its place is free when it was forgotten: not before, as it may come back at once.
+struct Gone {
+    id: Id,
+    ending: Result<Ending, JoinError>,
+    place: OwnedSemaphorePermit,
 }
 
 impl Server {
@@ -172,8 +183,7 @@ impl Server {
         self.matches.spawn(async move {
             // As a task of its own: a panic ends this match and no other.
             let ending = tokio::spawn(host.run(packets, drains)).await;
-            drop(place);
-            (id, ending)
+            Gone { id, ending, place }
         });
         self.shared.metrics.taken_up.inc();
         self.tell_count();
@@ -188,7 +198,7 @@ impl Server {
         }
     }
 
-    async fn forget(&mut self, (id, ending): (Id, Result<Ending, JoinError>)) {
+    async fn forget(&mut self, Gone { id, ending, place }: Gone) {
         self.inboxes.remove(&id);
         self.shared.metrics.gone(match ending {
             Ok(Ending::Finished) => "finished",
@@ -203,6 +213,7 @@ impl Server {
                 "panicked"
             }
         });
+        drop(place);
         self.tell_count();
     }
 

@@ -90,6 +90,17 @@ impl Sidecar {
         let calls = &self.said.calls;
         calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// How many matches it last said that it had.
+    #[must_use]
+    pub fn matches(&self) -> i64 {
+        let calls = self.calls().into_iter().rev();
+        let mut counts = calls.filter_map(|call| match call {
+            Call::Matches(count) => Some(count),
+            _ => None,
+        });
+        counts.next().unwrap_or(0)
+    }
 }
 
 type Answer<T> = Result<Response<T>, Status>;

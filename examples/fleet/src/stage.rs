@@ -1,5 +1,6 @@
 //! A fleet on one machine: Redis, servers and their sidecars, Prometheus. For the trial and for tests.
 
+use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::sidecar::Sidecar;
 use crate::store::Store;
 
 /// What could not be had.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum StageError {
     /// A program is not installed.
     #[error(
@@ -37,6 +38,13 @@ pub enum StageError {
     /// A program was started and does not answer.
     #[error("nobody answered in ten seconds: {0}")]
     Silent(&'static str),
+}
+
+/// In words: a program or a test that ends with an error shows it like this.
+impl fmt::Debug for StageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A process that ends with this value, at once.
@@ -94,6 +102,8 @@ pub struct Stage {
 pub struct Server {
     /// Its process.
     pub process: Running,
+    /// Where clients reach it.
+    pub address: SocketAddr,
     /// What it says to Agones.
     pub sidecar: Sidecar,
 }
@@ -178,7 +188,11 @@ impl Stage {
         command.args(["--lease", &self.lease.as_millis().to_string()]);
         command.env("AGONES_SDK_GRPC_PORT", sidecar.port.to_string());
         let process = Running::start(&mut command, "evenstep-fleet")?;
-        Ok(Server { process, sidecar })
+        Ok(Server {
+            process,
+            address,
+            sidecar,
+        })
     }
 
     /// Starts a Prometheus that asks the servers for figures once a second.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use clap::Args;
-use evenstep_fleet::client::{Handover, compare, play_all};
+use evenstep_fleet::client::{Handover, Log, compare, play_all};
 use evenstep_fleet::match_::Plan;
 use evenstep_fleet::sidecar::Call;
 use evenstep_fleet::stage::{Prometheus, Server, Stage, free_address};
@@ -42,7 +42,7 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     let prometheus = stage.prometheus(&figures).await?;
     let capacity = settings.matches as i64;
     let first = stage.server(capacity, figures[0]).await?;
-    let second = stage.server(capacity, figures[1]).await?;
+    let mut second = stage.server(capacity, figures[1]).await?;
     // Both look for matches before there are any, so that they share them.
     wait_for(Call::Ready, &[&first, &second]).await;
     sleep(Duration::from_millis(500)).await;
@@ -50,7 +50,7 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
 
     sleep(part).await;
-    let shares = [&first, &second].map(matches);
+    let shares = [&first, &second].map(|server| server.sidecar.matches());
     let saved = prometheus
         .ask("sum(rate(evenstep_saved_bytes_total[5s]))")
         .await?;
@@ -68,7 +68,6 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     let mut third = stage.server(capacity, figures[2]).await?;
     wait_for(Call::Ready, &[&third]).await;
     let drained = Instant::now();
-    let mut second = second;
     second.process.signal(Signal::TERM)?;
     let status = second.process.ended().await?;
     let took = drained.elapsed();
@@ -77,37 +76,12 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     let logs = players.await??;
     // The last figures are asked for, and the last match is gone.
     sleep(Duration::from_secs(2)).await;
-    table(
-        [&|handover: &Handover| handover.at < drained, &|handover| {
-            handover.at >= drained
-        }],
-        &logs
-            .iter()
-            .flat_map(|log| &log.handovers)
-            .copied()
-            .collect::<Vec<_>>(),
-    );
-    let checksums = logs.iter().map(|log| compare(plan, log));
-    let (compared, differ) = checksums.fold((0, 0), |sum, log| (sum.0 + log.0, sum.1 + log.1));
-    println!();
-    row(
-        "checksums compared with a run never interrupted",
-        &[compared as f64],
-    );
-    row("that differ", &[differ as f64]);
-    row(
-        "steps taken back",
-        &[logs.iter().map(|log| log.taken_back).sum::<u64>() as f64],
-    );
-    let steps = logs.iter().map(|log| log.rows.len() as u64);
-    row(
-        "steps that no player was told of",
-        &[steps.map(|told| plan.length - told).sum::<u64>() as f64],
-    );
+    print_handovers(&logs, drained);
+    let differ = print_comparison(plan, &logs);
     println!();
     row("bytes saved a second, before the kill", &[saved]);
     row("bytes to the players a second, before the kill", &[told]);
-    ask_prometheus(&prometheus).await?;
+    print_figures(&prometheus).await?;
 
     third.process.signal(Signal::TERM)?;
     let status = third.process.ended().await?;
@@ -130,16 +104,6 @@ async fn wait_for(call: Call, servers: &[&Server]) {
     }
 }
 
-/// How many matches a server last said that it had.
-fn matches(server: &Server) -> i64 {
-    let calls = server.sidecar.calls().into_iter().rev();
-    let mut counts = calls.filter_map(|call| match call {
-        Call::Matches(count) => Some(count),
-        _ => None,
-    });
-    counts.next().unwrap_or(0)
-}
-
 /// What a server said, less its counts.
 fn said(server: &Server) -> String {
     let calls = server.sidecar.calls();
@@ -160,33 +124,62 @@ fn row(name: &str, values: &[f64]) {
     println!();
 }
 
-/// A column for each kind of hand-over.
-fn table<const KINDS: usize>(kinds: [&dyn Fn(&Handover) -> bool; KINDS], handovers: &[Handover]) {
-    let columns = kinds.map(|is_of_kind| handovers.iter().filter(move |it| is_of_kind(it)));
-    let print = |name: &str, figure: &dyn Fn(&mut dyn Iterator<Item = &Handover>) -> f64| {
-        row(name, &columns.clone().map(|mut column| figure(&mut column)));
+/// How matches went on after the kill, and after the other server was drained.
+fn print_handovers(logs: &[Log], drained: Instant) {
+    let handovers = logs.iter().flat_map(|log| &log.handovers).copied();
+    let (after, before): (Vec<Handover>, Vec<Handover>) =
+        handovers.partition(|handover| handover.at >= drained);
+    let print = |name: &str, figure: &dyn Fn(&[Handover]) -> f64| {
+        row(name, &[figure(&before), figure(&after)]);
     };
-    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let silence = |handover: &Handover| handover.silence.as_secs_f64();
+    let again = |handover: &Handover| handover.again as f64 / 60.0;
     println!("\n{:<50}{:>12}{:>12}", "", "killed", "drained");
     print("players that found their match elsewhere", &|all| {
-        all.count() as f64
+        all.len() as f64
     });
     print("seconds without a new step, mean", &|all| {
-        mean(all.map(|it| it.silence.as_secs_f64()).collect())
+        mean(all, silence)
     });
     print("seconds without a new step, longest", &|all| {
-        all.map(|it| it.silence.as_secs_f64()).fold(0.0, f64::max)
+        longest(all, silence)
     });
     print("seconds of the match made again, mean", &|all| {
-        mean(all.map(|it| it.again as f64 / 60.0).collect())
+        mean(all, again)
     });
     print("seconds of the match made again, longest", &|all| {
-        all.map(|it| it.again as f64 / 60.0).fold(0.0, f64::max)
+        longest(all, again)
     });
 }
 
+fn mean(all: &[Handover], figure: impl Fn(&Handover) -> f64) -> f64 {
+    all.iter().map(figure).sum::<f64>() / all.len() as f64
+}
+
+fn longest(all: &[Handover], figure: impl Fn(&Handover) -> f64) -> f64 {
+    all.iter().map(figure).fold(0.0, f64::max)
+}
+
+/// What the players were told, beside a run never interrupted. Gives how many checksums differ.
+fn print_comparison(plan: Plan, logs: &[Log]) -> usize {
+    let checksums = logs.iter().map(|log| compare(plan, log));
+    let (compared, differ) = checksums.fold((0, 0), |sum, log| (sum.0 + log.0, sum.1 + log.1));
+    let taken_back: u64 = logs.iter().map(|log| log.taken_back).sum();
+    let missed: u64 = (logs.iter().map(|log| plan.length - log.rows.len() as u64)).sum();
+    println!();
+    for (name, count) in [
+        ("checksums compared with a run never interrupted", compared),
+        ("that differ", differ),
+        ("steps taken back", taken_back as usize),
+        ("steps that a player was not told of", missed as usize),
+    ] {
+        row(name, &[count as f64]);
+    }
+    differ
+}
+
 /// Figures that Prometheus had of all servers, the killed one too.
-async fn ask_prometheus(prometheus: &Prometheus) -> Result<(), Box<dyn Error>> {
+async fn print_figures(prometheus: &Prometheus) -> Result<(), Box<dyn Error>> {
     let last = |name: &str| format!("sum(max_over_time(evenstep_{name}[10m]))");
     let bytes_a_save = format!("{} / {}", last("saved_bytes_total"), last("saves_total"));
     let lateness = "sum by (le) (max_over_time(evenstep_step_lateness_seconds_bucket[10m]))";
