@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::inputs::Inputs;
 use crate::match_::{Match, MatchError};
 use crate::metrics::Metrics;
-use crate::packets::{FromClient, FromServer, Id, MOST_STEPS, write};
-use crate::store::{Lease, Store, Taken};
+use crate::packets::{FromClient, FromServer, MOST_STEPS, write};
+use crate::store::{Claim, Lease, Store, Taken};
 
 /// A match is saved as often.
 pub const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -38,8 +38,6 @@ pub struct Shared {
     pub store: Store,
     /// The server's figures.
     pub metrics: Metrics,
-    /// The server's, as clients and other servers know it.
-    pub address: SocketAddr,
 }
 
 /// Why a match is no longer here.
@@ -62,7 +60,7 @@ pub async fn asked_for(drains: &mut watch::Receiver<bool>) {
 /// A match on a server.
 pub struct Host {
     shared: Shared,
-    id: Id,
+    claim: Claim,
     match_: Match,
     inputs: Inputs,
     phase: Phase,
@@ -111,7 +109,7 @@ impl Host {
         let now = Instant::now();
         Ok(Self {
             shared,
-            id: taken.id,
+            claim: taken.claim.clone(),
             inputs: Inputs::new(players, base, match_.last()),
             match_,
             phase: Phase::Gathering(now + PATIENCE),
@@ -119,7 +117,7 @@ impl Host {
             players: vec![None; players],
             leased_until: taken.leased_until,
             // Not all at once: those of a dead server are taken up at the same moment.
-            next_save: now + SAVE_EVERY / 16 * (taken.id % 16) as u32,
+            next_save: now + SAVE_EVERY / 16 * (taken.claim.id % 16) as u32,
             saves: JoinSet::new(),
         })
     }
@@ -245,7 +243,7 @@ impl Host {
         for player in self.players.iter().flatten() {
             let (first, steps) = self.match_.steps_from(player.have);
             let packet = write(&FromServer {
-                id: self.id,
+                id: self.claim.id,
                 base: self.base,
                 wants: self.inputs.wants(),
                 first,
@@ -264,9 +262,9 @@ impl Host {
             return;
         }
         let bytes = self.bytes();
-        let (mut store, name) = (self.shared.store.clone(), self.name());
+        let (mut store, claim) = (self.shared.store.clone(), self.claim.clone());
         self.saves.spawn(async move {
-            let answer = store.save(name, &bytes, Lease::Renew).await;
+            let answer = store.save(&claim, &bytes, Lease::Renew).await;
             (bytes.len(), answer)
         });
     }
@@ -275,10 +273,6 @@ impl Host {
     /// Never between two frames, in a game without joints.
     fn bytes(&self) -> Vec<u8> {
         self.match_.save().expect("the match is between two frames")
-    }
-
-    fn name(&self) -> (Id, SocketAddr) {
-        (self.id, self.shared.address)
     }
 
     /// Whether the match is still this server's.
@@ -292,7 +286,7 @@ impl Host {
             Ok(None) => false,
             // Until the lease ends it is tried again.
             Err(error) => {
-                eprintln!("match {} was not saved: {error}", self.id);
+                eprintln!("match {} was not saved: {error}", self.claim.id);
                 true
             }
         }
@@ -302,9 +296,9 @@ impl Host {
     async fn release(mut self) -> Ending {
         while self.saves.join_next().await.is_some() {}
         let bytes = self.bytes();
-        let (mut store, name) = (self.shared.store.clone(), self.name());
         loop {
-            match store.save(name, &bytes, Lease::Release).await {
+            let store = &mut self.shared.store;
+            match store.save(&self.claim, &bytes, Lease::Release).await {
                 Ok(Some(_)) => {
                     self.shared.metrics.save(bytes.len());
                     break;
@@ -321,9 +315,8 @@ impl Host {
 
     async fn finish(mut self) -> Ending {
         while self.saves.join_next().await.is_some() {}
-        let (id, address) = self.name();
         loop {
-            match self.shared.store.remove(id, address).await {
+            match self.shared.store.remove(&self.claim).await {
                 Ok(true) => return Ending::Finished,
                 Ok(false) => return Ending::Lost,
                 Err(_) if Instant::now() >= self.leased_until => return Ending::Lost,

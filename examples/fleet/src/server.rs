@@ -17,7 +17,7 @@ use crate::agones::Agones;
 use crate::host::{Ending, Host, Received, Shared, asked_for};
 use crate::metrics::Metrics;
 use crate::packets::{FromClient, Id, LARGEST, read};
-use crate::store::{Store, Taken};
+use crate::store::{Claim, Store, Taken};
 
 /// Where a server listens.
 #[derive(Args, Clone, Debug)]
@@ -69,8 +69,8 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
         socket,
         store,
         metrics,
-        address: agones.address().await?,
     };
+    let address = agones.address().await?;
     let capacity = agones.capacity().await?;
     let (count, counted) = watch::channel(0);
     let agones = tokio::spawn(agones.report(counted));
@@ -83,8 +83,8 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     };
     let (finder, mut found) = mpsc::channel(1);
     let finder = tokio::spawn(find_matches(
-        server.shared.clone(),
-        capacity,
+        server.shared.store.clone(),
+        (address, capacity),
         finder,
         server.drains.subscribe(),
     ));
@@ -122,19 +122,19 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
 /// Takes up matches that nobody runs as long as there is room, one at a time: servers that look at the same time share
 /// them, though not exactly.
 async fn find_matches(
-    shared: Shared,
-    capacity: usize,
+    mut store: Store,
+    (address, capacity): (SocketAddr, usize),
     found: mpsc::Sender<Found>,
     mut drains: watch::Receiver<bool>,
 ) {
-    let (mut store, room) = (shared.store, Arc::new(Semaphore::new(capacity)));
+    let room = Arc::new(Semaphore::new(capacity));
     loop {
         let place = tokio::select! {
             biased;
             () = asked_for(&mut drains) => return,
             place = room.clone().acquire_owned() => place.expect("it is never closed"),
         };
-        match store.take_up(shared.address).await {
+        match store.take_up(address).await {
             Ok(Some(taken)) => {
                 if found.send((taken, place)).await.is_err() {
                     return;
@@ -155,35 +155,36 @@ struct Server {
     /// How many matches there are, for Agones.
     count: watch::Sender<usize>,
     drains: watch::Sender<bool>,
-    inboxes: BTreeMap<Id, mpsc::Sender<Received>>,
+    /// Of the matches that are here, by the newest claim: one whose lease has ended may come back before it is forgotten.
+    inboxes: BTreeMap<Id, (Claim, mpsc::Sender<Received>)>,
     matches: JoinSet<Gone>,
 }
 
-/// A match that is no longer here. Its place is free when it was forgotten: not before, as it may come back at once.
+/// A match that is no longer here.
 struct Gone {
-    id: Id,
+    claim: Claim,
     ending: Result<Ending, JoinError>,
-    place: OwnedSemaphorePermit,
 }
 
 impl Server {
     fn take_up(&mut self, (taken, place): Found) {
-        let id = taken.id;
+        let claim = taken.claim.clone();
         let host = match Host::new(self.shared.clone(), &taken) {
             Ok(host) => host,
             Err(error) => {
                 // When the lease has ended a server of its own build may be the first to look.
-                eprintln!("match {id} is left to another server: {error}");
+                eprintln!("match {} is left to another server: {error}", claim.id);
                 return self.shared.metrics.gone("refused");
             }
         };
         let (inbox, packets) = mpsc::channel(INBOX);
         let drains = self.drains.subscribe();
-        self.inboxes.insert(id, inbox);
+        self.inboxes.insert(claim.id, (claim.clone(), inbox));
         self.matches.spawn(async move {
             // As a task of its own: a panic ends this match and no other.
             let ending = tokio::spawn(host.run(packets, drains)).await;
-            Gone { id, ending, place }
+            drop(place);
+            Gone { claim, ending }
         });
         self.shared.metrics.taken_up.inc();
         self.tell_count();
@@ -193,27 +194,28 @@ impl Server {
         let Some(packet) = read::<FromClient>(bytes) else {
             return;
         };
-        if let Some(inbox) = self.inboxes.get(&packet.id) {
+        if let Some((_, inbox)) = self.inboxes.get(&packet.id) {
             let _ = inbox.try_send((packet, from));
         }
     }
 
-    async fn forget(&mut self, Gone { id, ending, place }: Gone) {
-        self.inboxes.remove(&id);
+    async fn forget(&mut self, Gone { claim, ending }: Gone) {
+        let newest = self.inboxes.get(&claim.id);
+        if newest.is_some_and(|(newest, _)| *newest == claim) {
+            self.inboxes.remove(&claim.id);
+        }
         self.shared.metrics.gone(match ending {
             Ok(Ending::Finished) => "finished",
             Ok(Ending::Released) => "moved",
             Ok(Ending::Lost) => "lost",
             Err(_) => {
                 // Another server would panic in the same step.
-                let (store, address) = (&mut self.shared.store, self.shared.address);
-                if let Err(error) = store.remove(id, address).await {
-                    eprintln!("match {id} panicked and was not removed: {error}");
+                if let Err(error) = self.shared.store.remove(&claim).await {
+                    eprintln!("match {} panicked and was not removed: {error}", claim.id);
                 }
                 "panicked"
             }
         });
-        drop(place);
         self.tell_count();
     }
 

@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `evenstep:matches` | the set of their numbers |
 //! | `evenstep:match:ID` | a match as bytes |
-//! | `evenstep:lease:ID` | the address of the server that runs it, for a limited time |
+//! | `evenstep:lease:ID` | the address of the server that runs it and the number of the lease, for a limited time |
+//! | `evenstep:leases` | how many leases there have been |
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -39,11 +40,20 @@ impl fmt::Debug for Store {
     }
 }
 
+/// The right to run a match. Nobody has the same, nor has the same server when it takes the match up again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The match.
+    pub id: Id,
+    /// The lease's value.
+    holder: String,
+}
+
 /// A match that this server may run.
 #[derive(Debug)]
 pub struct Taken {
-    /// Its number.
-    pub id: Id,
+    /// The right to.
+    pub claim: Claim,
     /// As it was when last saved.
     pub bytes: Vec<u8>,
     /// Until when nobody else takes it up.
@@ -98,51 +108,54 @@ impl Store {
     /// # Errors
     /// Redis's.
     pub async fn find(&mut self, id: Id) -> RedisResult<Option<Option<SocketAddr>>> {
-        let (is_there, address): (bool, Option<String>) = redis::pipe()
+        let (is_there, holder): (bool, Option<String>) = redis::pipe()
             .atomic()
             .sismember(MATCHES, id)
             .get(lease_key(id))
             .query_async(&mut self.connection)
             .await?;
-        Ok(is_there.then(|| address.and_then(|address| address.parse().ok())))
+        let address = |holder: String| holder.split(' ').next()?.parse().ok();
+        Ok(is_there.then(|| holder.and_then(address)))
     }
 
-    /// Takes up one match that nobody runs, for the server at an address. Only one live process has the address, so it
-    /// is also who holds the lease.
+    /// Takes up one match that nobody runs, for the server at an address.
     ///
     /// # Errors
     /// Redis's.
     pub async fn take_up(&mut self, address: SocketAddr) -> RedisResult<Option<Taken>> {
         let script = Script::new(
             "for _, id in ipairs(redis.call('smembers', KEYS[1])) do
-                if redis.call('set', 'evenstep:lease:' .. id, ARGV[1], 'NX', 'PX', ARGV[2]) then
-                    return {id, redis.call('get', 'evenstep:match:' .. id)}
+                local lease = 'evenstep:lease:' .. id
+                if redis.call('exists', lease) == 0 then
+                    local holder = ARGV[1] .. ' ' .. redis.call('incr', 'evenstep:leases')
+                    redis.call('set', lease, holder, 'PX', ARGV[2])
+                    return {id, holder, redis.call('get', 'evenstep:match:' .. id)}
                 end
             end
             return false",
         );
         // From before it was asked for: here it ends no later than there.
         let leased_until = Instant::now() + self.lease;
-        let taken: Option<(Id, Vec<u8>)> = script
+        let taken: Option<(Id, String, Vec<u8>)> = script
             .key(MATCHES)
             .arg(address.to_string())
             .arg(self.lease.as_millis() as u64)
             .invoke_async(&mut self.connection)
             .await?;
-        Ok(taken.map(|(id, bytes)| Taken {
-            id,
+        Ok(taken.map(|(id, holder, bytes)| Taken {
+            claim: Claim { id, holder },
             bytes,
             leased_until,
         }))
     }
 
-    /// Saves a match. Gives until when it is leased, or `None` if it is no longer this server's: then nothing is saved.
+    /// Saves a match. Gives until when it is leased, or `None` if the claim is no longer good: then nothing is saved.
     ///
     /// # Errors
     /// Redis's.
     pub async fn save(
         &mut self,
-        (id, address): (Id, SocketAddr),
+        claim: &Claim,
         bytes: &[u8],
         lease: Lease,
     ) -> RedisResult<Option<Instant>> {
@@ -159,9 +172,9 @@ impl Store {
         };
         let leased_until = Instant::now() + lease;
         let is_saved: bool = script
-            .key(lease_key(id))
-            .key(match_key(id))
-            .arg(address.to_string())
+            .key(lease_key(claim.id))
+            .key(match_key(claim.id))
+            .arg(&claim.holder)
             .arg(lease.as_millis() as u64)
             .arg(bytes)
             .invoke_async(&mut self.connection)
@@ -169,11 +182,11 @@ impl Store {
         Ok(is_saved.then_some(leased_until))
     }
 
-    /// Removes a match that is over, if it is still this server's.
+    /// Removes a match that is over, if the claim is still good.
     ///
     /// # Errors
     /// Redis's.
-    pub async fn remove(&mut self, id: Id, address: SocketAddr) -> RedisResult<bool> {
+    pub async fn remove(&mut self, claim: &Claim) -> RedisResult<bool> {
         let script = Script::new(
             "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
             redis.call('del', KEYS[1], KEYS[2])
@@ -181,11 +194,11 @@ impl Store {
             return 1",
         );
         script
-            .key(lease_key(id))
-            .key(match_key(id))
+            .key(lease_key(claim.id))
+            .key(match_key(claim.id))
             .key(MATCHES)
-            .arg(address.to_string())
-            .arg(id)
+            .arg(&claim.holder)
+            .arg(claim.id)
             .invoke_async(&mut self.connection)
             .await
     }

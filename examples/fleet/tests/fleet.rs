@@ -35,7 +35,8 @@ async fn stage() -> Result<Stage, Box<dyn Error>> {
 
 /// A server with all matches, and their players.
 async fn server_with_players(stage: &Stage) -> Result<(Server, Players), Box<dyn Error>> {
-    let server = stage.server(MATCHES as i64, free_address()?).await?;
+    // With room for as many again: those that it has may come back before it has let go of them.
+    let server = stage.server(2 * MATCHES as i64, free_address()?).await?;
     said(&server, &[Call::Matches(MATCHES as i64)]).await?;
     let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
     Ok((server, players))

@@ -24,34 +24,27 @@ async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Err
     let [one, other] = servers();
     stage.add_matches(2, PLAN).await?;
     let store = &mut stage.store;
-    let mut taken = Vec::new();
-    while let Some(match_) = store.take_up(one).await? {
-        taken.push(match_.id);
-    }
-    assert_eq!(taken, [0, 1]);
+    let first = store.take_up(one).await?.ok_or("nobody has it")?.claim;
+    let second = store.take_up(other).await?.ok_or("nobody has it")?.claim;
+    assert_eq!([first.id, second.id], [0, 1]);
     assert!(store.take_up(other).await?.is_none());
-    assert_eq!(store.find(1).await?, Some(Some(one)));
+    assert_eq!(store.find(0).await?, Some(Some(one)));
 
-    // Who has no lease saves nothing and removes nothing.
-    assert_eq!(store.save((1, other), b"other", Lease::Renew).await?, None);
-    assert!(!store.remove(1, other).await?);
-    assert!(store.save((1, one), b"one", Lease::Renew).await?.is_some());
+    assert!(store.save(&first, b"one", Lease::Renew).await?.is_some());
     assert!(store.take_up(other).await?.is_none());
+    assert!(store.save(&first, b"last", Lease::Release).await?.is_some());
+    assert_eq!(store.find(0).await?, Some(None));
 
-    assert!(
-        store
-            .save((1, one), b"last", Lease::Release)
-            .await?
-            .is_some()
-    );
-    assert_eq!(store.find(1).await?, Some(None));
-    assert_eq!(store.save((1, one), b"late", Lease::Renew).await?, None);
-    let again = store.take_up(other).await?.ok_or("it was released")?;
-    assert_eq!((again.id, &again.bytes[..]), (1, &b"last"[..]));
+    // Who has no lease saves nothing and removes nothing, the same server neither.
+    assert_eq!(store.save(&first, b"late", Lease::Renew).await?, None);
+    let again = store.take_up(one).await?.ok_or("it was released")?;
+    assert_eq!((again.claim.id, &again.bytes[..]), (0, &b"last"[..]));
+    assert_eq!(store.save(&first, b"late", Lease::Renew).await?, None);
+    assert!(!store.remove(&first).await?);
 
-    assert!(store.remove(1, other).await?);
-    assert_eq!(store.find(1).await?, None);
-    assert_eq!(store.ids().await?, [0]);
+    assert!(store.remove(&again.claim).await?);
+    assert_eq!(store.find(0).await?, None);
+    assert_eq!(store.ids().await?, [1]);
     Ok(())
 }
 
@@ -69,6 +62,6 @@ async fn a_lease_ends_if_nobody_renews_it() -> Result<(), Box<dyn Error>> {
     };
     // Here it had ended by the time at which it ended there.
     assert!(first.leased_until <= second.leased_until - Duration::from_millis(50));
-    assert_eq!(store.save((0, one), b"late", Lease::Renew).await?, None);
+    assert_eq!(store.save(&first.claim, b"late", Lease::Renew).await?, None);
     Ok(())
 }
