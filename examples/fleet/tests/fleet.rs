@@ -161,6 +161,19 @@ async fn a_server_that_was_stopped_for_long_lets_go_of_its_matches() -> Tested {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_stopped_alone_takes_its_matches_up_again() -> Tested {
+    let stage = stage().await?;
+    let (server, players) = server_with_players(&stage).await?;
+    sleep(Duration::from_secs(1)).await;
+    server.process.signal(Signal::STOP)?;
+    // Longer than the lease.
+    sleep(Duration::from_secs(3)).await;
+    server.process.signal(Signal::CONT)?;
+    all_is_right(players).await?;
+    said(&server, &[Call::Matches(0)]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn matches_stand_still_while_redis_does() -> Tested {
     let stage = stage().await?;
     let (server, players) = server_with_players(&stage).await?;
