@@ -118,7 +118,11 @@ fn said(server: &Server) -> String {
 fn row(name: &str, values: &[f64]) {
     print!("{name:<50}");
     for value in values {
-        let digits = if value.fract() == 0.0 { 0 } else { 3 };
+        let digits = if value.fract() == 0.0 || *value >= 1_000.0 {
+            0
+        } else {
+            3
+        };
         print!("{value:>12.digits$}");
     }
     println!();
