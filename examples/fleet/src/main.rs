@@ -1,0 +1,57 @@
+//! Matches on many machines.
+//!
+//! `cargo run --release --manifest-path examples/fleet/Cargo.toml -- try`
+
+// Many servers, one of which is killed and one drained.
+mod trial;
+
+use std::error::Error;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use evenstep_fleet::client::play_all;
+use evenstep_fleet::server::{Settings, serve};
+use evenstep_fleet::store::Store;
+
+// Matches move between machines: they have to have the same mathematics.
+evenstep::portable_math!();
+
+/// Matches on many machines.
+#[derive(Parser)]
+struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// A game server, beside Agones' sidecar
+    Server(Settings),
+    /// Plays all matches that there are, by bots, and prints what they were told
+    Client {
+        /// Where matches are kept
+        #[arg(long)]
+        redis: String,
+        /// In each match
+        #[arg(long, default_value_t = 2)]
+        players: u8,
+    },
+    /// Runs servers on this machine, kills one, drains another, and prints figures
+    Try(trial::Settings),
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    match Options::parse().command {
+        Command::Server(settings) => serve(settings).await,
+        Command::Client { redis, players } => {
+            let store = Store::connect(&redis, Duration::ZERO).await?;
+            for log in play_all(store, players).await? {
+                let (steps, moves) = (log.rows.len(), log.handovers.len());
+                println!("match {}: {steps} steps, {moves} moves", log.id);
+            }
+            Ok(())
+        }
+        Command::Try(settings) => trial::run(settings).await,
+    }
+}

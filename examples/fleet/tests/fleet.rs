@@ -1,0 +1,228 @@
+//! Servers as processes of their own, with a real Redis: killed, drained, stopped for a while.
+//!
+//! A wall clock drives them. What is asserted holds however slow the machine is, or a wait ends by its limit.
+
+use std::error::Error;
+use std::time::Duration;
+
+use evenstep_fleet::client::{Log, compare, play_all};
+use evenstep_fleet::match_::Plan;
+use evenstep_fleet::sidecar::Call;
+use evenstep_fleet::stage::{Server, Stage, free_address};
+use redis::RedisResult;
+use rustix::process::Signal;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+const MATCHES: u64 = 3;
+const PLAYERS: u8 = 2;
+const PLAN: Plan = Plan {
+    players: PLAYERS,
+    crates: 12,
+    length: 480,
+};
+/// Longer than a match on a machine that is very busy.
+const LIMIT: Duration = Duration::from_secs(60);
+
+type Tested = Result<(), Box<dyn Error>>;
+type Players = JoinHandle<RedisResult<Vec<Log>>>;
+
+async fn stage() -> Result<Stage, Box<dyn Error>> {
+    let mut stage = Stage::new(env!("CARGO_BIN_EXE_fleet"), Duration::from_secs(2)).await?;
+    stage.add_matches(MATCHES, PLAN).await?;
+    Ok(stage)
+}
+
+/// A server with all matches, and their players.
+async fn server_with_players(stage: &Stage) -> Result<(Server, Players), Box<dyn Error>> {
+    // With room for as many again: those that it has may come back before it has let go of them.
+    let server = stage.server(2 * MATCHES as i64, free_address()?).await?;
+    said(&server, &[Call::Matches(MATCHES as i64)]).await?;
+    let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
+    Ok((server, players))
+}
+
+/// Waits until a server has said all that, in this order.
+async fn said(server: &Server, calls: &[Call]) -> Tested {
+    timeout(LIMIT, async {
+        loop {
+            let mut left = calls;
+            for call in server.sidecar.calls() {
+                if left.first() == Some(&call) {
+                    left = &left[1..];
+                }
+            }
+            if left.is_empty() {
+                break;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+    .map_err(|_| format!("{calls:?} was not said in {:?}", server.sidecar.calls()).into())
+}
+
+/// Waits until the matches are over: each player was told all, and each checksum is that of a run never interrupted.
+async fn all_is_right(players: Players) -> Result<Vec<Log>, Box<dyn Error>> {
+    let logs = timeout(LIMIT, players).await???;
+    assert_eq!(logs.len() as u64, MATCHES * u64::from(PLAYERS));
+    for log in &logs {
+        let (compared, differ) = compare(PLAN, log);
+        assert_eq!((differ, log.taken_back), (0, 0), "match {}", log.id);
+        assert!(
+            compared >= log.rows.len() && log.rows.len() > 400,
+            "match {}",
+            log.id
+        );
+    }
+    Ok(logs)
+}
+
+/// How often matches went on elsewhere, and how many steps were made again at most.
+fn moves(logs: &[Log]) -> (usize, u64) {
+    let handovers = || logs.iter().flat_map(|log| &log.handovers);
+    (
+        handovers().count(),
+        handovers()
+            .map(|handover| handover.again)
+            .max()
+            .unwrap_or(0),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_matches_of_a_killed_server_go_on() -> Tested {
+    let stage = stage().await?;
+    let (killed, players) = server_with_players(&stage).await?;
+    let other = stage.server(MATCHES as i64, free_address()?).await?;
+    said(&other, &[Call::Ready]).await?;
+    sleep(Duration::from_secs(2)).await;
+    killed.process.signal(Signal::KILL)?;
+    let logs = all_is_right(players).await?;
+    let (handovers, again) = moves(&logs);
+    assert_eq!(handovers, logs.len());
+    // They had played on since they were last saved, a second ago at most, on a machine that is on time.
+    assert!((1..PLAN.length).contains(&again), "{again}");
+    let (none, all) = (Call::Matches(0), Call::Matches(MATCHES as i64));
+    said(
+        &other,
+        &[Call::Ready, Call::Allocate, all, Call::Ready, none],
+    )
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
+    let stage = stage().await?;
+    let (mut drained, players) = server_with_players(&stage).await?;
+    let other = stage.server(MATCHES as i64, free_address()?).await?;
+    said(&other, &[Call::Ready]).await?;
+    said(&drained, &[Call::Health, Call::Health]).await?;
+    drained.process.signal(Signal::TERM)?;
+    assert!(timeout(LIMIT, drained.process.ended()).await??.success());
+    // Nobody has to wait for its leases to end.
+    let mut store = stage.store.clone();
+    for id in 0..MATCHES {
+        assert_ne!(store.find(id).await?, Some(Some(drained.address)));
+    }
+    let logs = all_is_right(players).await?;
+    // No step is made twice.
+    assert_eq!(moves(&logs), (logs.len(), 0));
+    let states = |server: &Server| {
+        let mut calls = server.sidecar.calls();
+        calls.retain(|call| matches!(call, Call::Ready | Call::Allocate | Call::Shutdown));
+        calls
+    };
+    assert_eq!(
+        states(&drained),
+        [Call::Ready, Call::Allocate, Call::Shutdown]
+    );
+    said(&other, &[Call::Matches(0)]).await?;
+    assert_eq!(states(&other), [Call::Ready, Call::Allocate, Call::Ready]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_stopped_for_long_lets_go_of_its_matches() -> Tested {
+    let stage = stage().await?;
+    let (stopped, players) = server_with_players(&stage).await?;
+    let other = stage.server(MATCHES as i64, free_address()?).await?;
+    said(&other, &[Call::Ready]).await?;
+    sleep(Duration::from_secs(1)).await;
+    stopped.process.signal(Signal::STOP)?;
+    said(&other, &[Call::Matches(MATCHES as i64)]).await?;
+    stopped.process.signal(Signal::CONT)?;
+    said(&stopped, &[Call::Matches(MATCHES as i64), Call::Matches(0)]).await?;
+    // At once, and not when the matches are over.
+    assert_eq!(other.sidecar.matches(), MATCHES as i64);
+    let logs = all_is_right(players).await?;
+    assert_eq!(moves(&logs).0, logs.len());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_stopped_alone_takes_its_matches_up_again() -> Tested {
+    let stage = stage().await?;
+    let (server, players) = server_with_players(&stage).await?;
+    sleep(Duration::from_secs(1)).await;
+    server.process.signal(Signal::STOP)?;
+    // Longer than the lease.
+    sleep(Duration::from_secs(3)).await;
+    server.process.signal(Signal::CONT)?;
+    all_is_right(players).await?;
+    said(&server, &[Call::Matches(0)]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn matches_stand_still_while_redis_does() -> Tested {
+    let stage = stage().await?;
+    let (server, players) = server_with_players(&stage).await?;
+    sleep(Duration::from_secs(1)).await;
+    stage.redis.signal(Signal::STOP)?;
+    // Longer than the lease.
+    sleep(Duration::from_secs(4)).await;
+    stage.redis.signal(Signal::CONT)?;
+    let logs = all_is_right(players).await?;
+    // From the end of the lease on, which began a second before at most: else it might be another's too.
+    let stood = logs.iter().map(|log| log.longest_silence).min();
+    assert!(stood > Some(Duration::from_secs(2)), "{stood:?}");
+    said(&server, &[Call::Matches(0)]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prometheus_has_the_figures() -> Tested {
+    let stage = stage().await?;
+    let figures = free_address()?;
+    let prometheus = stage.prometheus(&[figures]).await?;
+    let server = stage.server(MATCHES as i64, figures).await?;
+    let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
+    said(&server, &[Call::Matches(MATCHES as i64), Call::Matches(0)]).await?;
+    all_is_right(players).await?;
+    let gone = "evenstep_matches_gone_total{why=\"finished\"}";
+    timeout(LIMIT, async {
+        while prometheus.ask(gone).await.ok() != Some(MATCHES as f64) {
+            sleep(Duration::from_millis(100)).await;
+        }
+    })
+    .await?;
+    assert_eq!(
+        prometheus.ask("evenstep_matches_taken_up_total").await?,
+        MATCHES as f64
+    );
+    assert_eq!(prometheus.ask("evenstep_matches").await?, 0.0);
+    let steps = prometheus.ask("evenstep_steps_total").await?;
+    assert_eq!(steps, (MATCHES * PLAN.length) as f64);
+    assert_eq!(
+        prometheus
+            .ask("evenstep_step_lateness_seconds_count")
+            .await?,
+        steps
+    );
+    assert!(
+        prometheus
+            .ask("evenstep_saved_bytes_total / evenstep_saves_total")
+            .await?
+            > 1_000.0
+    );
+    Ok(())
+}
