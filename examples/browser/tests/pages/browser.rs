@@ -310,7 +310,9 @@ impl Browser {
 
     /// What is on the screen; also as a file, to be looked at.
     pub async fn picture(&self, name: &str) -> RgbImage {
-        let bytes = self.client.screenshot().await.unwrap();
+        // Chromium's driver waits 10 s for a frame, and a slow machine takes longer.
+        let look = async || self.client.screenshot().await.ok();
+        let bytes = self.wait("a picture", look).await;
         std::fs::write(file(&format!("{name}.png")), &bytes).unwrap();
         image::load_from_memory(&bytes).unwrap().into_rgb8()
     }
