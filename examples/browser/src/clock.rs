@@ -1,7 +1,7 @@
 //! The clock of a page: frame times by the stamps of `requestAnimationFrame`, and real time for the stamps of events.
 //!
 //! A browser's stamps of frames and of events are of one clock, in milliseconds since the page was opened. It rounds
-//! them: to 0.1 ms in Chrome, to 1 ms in Firefox, and to more where fingerprinting is resisted. A [`FrameFilter`] evens
+//! them: to 0.1 ms in Chrome, those of frames to 0.02 ms in Firefox, and to more where fingerprinting is resisted. A [`FrameFilter`] evens
 //! that out.
 
 use std::cell::{Cell, RefCell};
@@ -40,7 +40,8 @@ impl PageClock {
     /// The time of the frame that begins at a stamp of `requestAnimationFrame`.
     pub fn frame(&mut self, stamp: f64) -> Duration {
         let now = time(stamp);
-        if self.was_hidden.take() {
+        // Firefox asks for a frame now and then while the page is hidden.
+        if self.was_hidden.replace(document().hidden()) {
             self.timer.resume(now);
         }
         self.filter.filter(self.timer.frame(now))

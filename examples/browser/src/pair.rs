@@ -109,7 +109,11 @@ fn draw(context: &CanvasRenderingContext2d, canvas: &HtmlCanvasElement, peer: &P
         let Some(pose) = player.simulation.pose(key) else {
             continue;
         };
-        let number = player.game.players.iter().position(|player| *player == key);
+        let number = player
+            .game()
+            .players
+            .iter()
+            .position(|player| *player == key);
         context.set_fill_style_str(COLOURS[number.unwrap_or(2)]);
         let collider = &player.simulation.physics().colliders[body.colliders()[0]];
         let size = f64::from(collider.shape().compute_local_aabb().half_extents().x) * scale;

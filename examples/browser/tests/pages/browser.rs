@@ -1,4 +1,4 @@
-//! Chromium without a display, on the pages as they are built.
+//! Browsers without a display, on the pages as they are built.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::actions::{InputSource, KeyAction, KeyActions, PointerAction, TouchActions};
+use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
-use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
+use image::RgbImage;
 use serde_json::{Value, json};
-use url::{ParseError, Url};
 
 /// Long enough for software that draws, on a machine that does other things too.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A program that is ended with its owner, and the address that it said.
 pub struct Server {
@@ -88,27 +88,75 @@ pub fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
+/// Which browser. It has to be installed, and its driver too.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Chromium,
+    Firefox,
+}
+
+impl Kind {
+    fn start_driver(self) -> Server {
+        let (program, before) = match self {
+            Self::Chromium => ("chromedriver", "started successfully on port "),
+            Self::Firefox => ("geckodriver", "Listening on 127.0.0.1:"),
+        };
+        Server::start(Command::new(program).arg("--port=0"), before)
+    }
+
+    /// The graphics card is a program: a test machine has no other one. Neither browser has WebGPU there unless it is told.
+    fn options(self) -> (&'static str, Value) {
+        match self {
+            Self::Chromium => {
+                let arguments = [
+                    "--headless=new",
+                    "--no-sandbox",
+                    "--disable-dev-shm-usage",
+                    "--window-size=800,640",
+                    "--touch-events=enabled",
+                    "--enable-unsafe-webgpu",
+                    "--use-webgpu-adapter=swiftshader",
+                    // Without these three WebGPU draws, and nothing of it is shown.
+                    "--enable-features=Vulkan",
+                    "--use-vulkan=swiftshader",
+                    "--use-angle=swiftshader",
+                ];
+                // The driver has hidden pages go on; a person's browser does not.
+                let excluded = ["disable-background-timer-throttling"];
+                let options = json!({ "args": arguments, "excludeSwitches": excluded });
+                ("goog:chromeOptions", options)
+            }
+            Self::Firefox => {
+                let arguments = ["-headless", "--width=800", "--height=640"];
+                let preferences = json!({
+                    "dom.webgpu.enabled": true,
+                    "gfx.webgpu.ignore-blocklist": true,
+                });
+                let options = json!({ "args": arguments, "prefs": preferences });
+                ("moz:firefoxOptions", options)
+            }
+        }
+    }
+}
+
 /// A page in the browser.
 pub struct Browser {
     client: Client,
 }
 
 /// Opens a page, and does something with it.
-pub fn run(page: &str, test: impl AsyncFnOnce(&Browser)) {
+pub fn run(kind: Kind, page: &str, test: impl AsyncFnOnce(&Browser)) {
     let site = Server::start(
         Command::new(env!("CARGO_BIN_EXE_site")).args(["--serve-only", "--port", "0"]),
         "serving at ",
     );
-    let driver = Server::start(
-        Command::new("chromedriver").arg("--port=0"),
-        "started successfully on port ",
-    );
+    let driver = kind.start_driver();
     let port = driver.address.trim_end_matches('.');
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.unwrap();
-    let browser = runtime.block_on(Browser::open(port));
+    let browser = runtime.block_on(Browser::open(kind, port));
     let result = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
             let url = format!("{}{page}", site.address);
@@ -124,38 +172,11 @@ pub fn run(page: &str, test: impl AsyncFnOnce(&Browser)) {
     }
 }
 
-/// A command of Chromium's own protocol, which has what drivers lack.
-#[derive(Debug)]
-struct DevTools(&'static str, Value);
-
-impl WebDriverCompatibleCommand for DevTools {
-    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
-        base.join(&format!(
-            "session/{}/goog/cdp/execute",
-            session.expect("it is open")
-        ))
-    }
-
-    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
-        let body = json!({ "cmd": self.0, "params": self.1 });
-        (Method::POST, Some(body.to_string()))
-    }
-}
-
 impl Browser {
-    async fn open(port: &str) -> Self {
-        // The graphics card is a program: a test machine has no other one.
-        let arguments = json!([
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-dev-shm-usage",
-            "--window-size=640,480",
-            "--enable-unsafe-webgpu",
-            "--use-webgpu-adapter=swiftshader",
-            "--touch-events=enabled",
-        ]);
+    async fn open(kind: Kind, port: &str) -> Self {
+        let (name, options) = kind.options();
         let mut capabilities = Capabilities::new();
-        capabilities.insert("goog:chromeOptions".into(), json!({ "args": arguments }));
+        capabilities.insert(name.into(), options);
         let mut builder = ClientBuilder::new(HttpConnector::new());
         builder.capabilities(capabilities);
         let client = builder.connect(&format!("http://127.0.0.1:{port}")).await;
@@ -220,6 +241,13 @@ impl Browser {
         rows.unwrap().as_array().unwrap().clone()
     }
 
+    /// Waits until the page has drawn that many frames more.
+    pub async fn wait_for_frames(&self, count: usize) {
+        let seen = self.script("return frameTimes.length").await;
+        let more = format!("return frameTimes.length >= {seen} + {count}");
+        self.wait_for(&more).await;
+    }
+
     /// What the platformer has shown.
     pub async fn rows(&self) -> Vec<Row> {
         let lines = self.script("return motionLog").await;
@@ -236,27 +264,40 @@ impl Browser {
         self.wait("a frame", look).await
     }
 
-    /// Presses a key (`keyDown`) or releases it (`keyUp`): a letter.
-    pub async fn key(&self, way: &str, letter: char) {
-        let code = format!("Key{}", letter.to_ascii_uppercase());
-        let event = json!({ "type": way, "code": code, "key": letter.to_string() });
-        self.dev_tools("Input.dispatchKeyEvent", event).await;
+    /// Presses a key, or releases it.
+    pub async fn key(&self, value: char, is_down: bool) {
+        let action = if is_down {
+            KeyAction::Down { value }
+        } else {
+            KeyAction::Up { value }
+        };
+        let keyboard = KeyActions::new("keyboard".into()).then(action);
+        self.client.perform_actions(keyboard).await.unwrap();
     }
 
-    /// A finger, in the page's pixels; at none when it goes up.
-    pub async fn touch(&self, way: &str, at: Option<[i32; 2]>) {
-        let points: Vec<_> = at
-            .map(|[x, y]| json!({ "x": x, "y": y }))
-            .into_iter()
-            .collect();
-        let event = json!({ "type": way, "touchPoints": points });
-        self.dev_tools("Input.dispatchTouchEvent", event).await;
+    /// A finger that goes along these points, in the page's pixels. It stays down until [`Self::lift`].
+    pub async fn touch(&self, from: [f64; 2], to: [f64; 2]) {
+        let move_to = |[x, y]: [f64; 2]| PointerAction::MoveTo {
+            duration: None,
+            x,
+            y,
+        };
+        let finger = finger()
+            .then(move_to(from))
+            .then(PointerAction::Down { button: 0 })
+            .then(move_to(to));
+        self.client.perform_actions(finger).await.unwrap();
+    }
+
+    /// The finger goes up.
+    pub async fn lift(&self) {
+        let finger = finger().then(PointerAction::Up { button: 0 });
+        self.client.perform_actions(finger).await.unwrap();
     }
 
     /// Shows another tab for a while. Gives whether that hid the page.
     pub async fn hide_for(&self, time: Duration) -> bool {
-        let note =
-            "document.addEventListener('visibilitychange', () => globalThis.wasHidden = true)";
+        let note = "document.addEventListener('visibilitychange', () => window.wasHidden = true)";
         self.script(note).await;
         let page = self.client.window().await.unwrap();
         let other = self.client.new_window(true).await.unwrap().handle;
@@ -264,19 +305,41 @@ impl Browser {
         tokio::time::sleep(time).await;
         self.client.close_window().await.unwrap();
         self.client.switch_to_window(page).await.unwrap();
-        self.script("return globalThis.wasHidden === true").await == json!(true)
+        self.script("return window.wasHidden === true").await == json!(true)
     }
 
-    /// Writes what is on the screen to a file, to be looked at.
-    pub async fn picture(&self, name: &str) {
-        let bytes = self.client.screenshot().await.unwrap();
-        std::fs::write(file(&format!("{name}.png")), bytes).unwrap();
+    /// What is on the screen; also as a file, to be looked at.
+    pub async fn picture(&self, name: &str) -> RgbImage {
+        // Chromium's driver waits 10 s for a frame, and a slow machine takes longer.
+        let look = async || self.client.screenshot().await.ok();
+        let bytes = self.wait("a picture", look).await;
+        std::fs::write(file(&format!("{name}.png")), &bytes).unwrap();
+        image::load_from_memory(&bytes).unwrap().into_rgb8()
     }
+}
 
-    async fn dev_tools(&self, name: &'static str, parameters: Value) {
-        self.client
-            .issue_cmd(DevTools(name, parameters))
-            .await
-            .unwrap();
-    }
+fn finger() -> TouchActions {
+    TouchActions::new("finger".into())
+}
+
+/// A part of the screen, in shares of its width and height.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub columns: [f64; 2],
+    pub rows: [f64; 2],
+}
+
+/// Which share of the pixels there is of another colour in the other picture.
+pub fn differing(pictures: [&RgbImage; 2], part: Part) -> f64 {
+    let [one, other] = pictures;
+    assert_eq!(one.dimensions(), other.dimensions());
+    let pixels = |shares: [f64; 2], size: u32| {
+        let [from, to] = shares.map(|share| (share * f64::from(size)) as u32);
+        from..to
+    };
+    let columns = pixels(part.columns, one.width());
+    let places = pixels(part.rows, one.height()).flat_map(|y| columns.clone().map(move |x| (x, y)));
+    let places: Vec<_> = places.collect();
+    let differ = |(x, y): &&(u32, u32)| one.get_pixel(*x, *y) != other.get_pixel(*x, *y);
+    places.iter().filter(differ).count() as f64 / places.len() as f64
 }
