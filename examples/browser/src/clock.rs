@@ -1,8 +1,8 @@
 //! The clock of a page: frame times by the stamps of `requestAnimationFrame`, and real time for the stamps of events.
 //!
 //! A browser's stamps of frames and of events are of one clock, in milliseconds since the page was opened. It rounds
-//! them: to 0.1 ms in Chrome, those of frames to 0.02 ms in Firefox, and to more where fingerprinting is resisted. A [`FrameFilter`] evens
-//! that out.
+//! them: to 0.1 ms in Chrome, those of frames to 0.02 ms in Firefox, and to more where fingerprinting is resisted. A
+//! [`FrameFilter`] evens that out.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

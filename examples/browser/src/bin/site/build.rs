@@ -61,7 +61,7 @@ const PROFILE: [&str; 9] = [
     "profile.page.strip='debuginfo'",
 ];
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Every browser with WebGPU has it, and it is smaller: an instruction for four numbers.
+/// Browsers have it since 2023 at the latest, and it is smaller: an instruction for four numbers.
 const SIMD: &str = "target.wasm32-unknown-unknown.rustflags=['-Ctarget-feature=+simd128']";
 
 /// Builds all pages, or the one with that name.
