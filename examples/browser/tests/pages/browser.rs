@@ -7,11 +7,13 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fantoccini::actions::{InputSource, KeyAction, KeyActions, PointerAction, TouchActions};
-use fantoccini::wd::Capabilities;
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder};
+use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use image::RgbImage;
 use serde_json::{Value, json};
+use url::{ParseError, Url};
 
 /// Long enough for software that draws, on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -172,6 +174,24 @@ pub fn run(kind: Kind, page: &str, test: impl AsyncFnOnce(&Browser)) {
     }
 }
 
+/// A command of Chromium's own protocol, which has what drivers lack.
+#[derive(Debug)]
+struct DevTools(&'static str, Value);
+
+impl WebDriverCompatibleCommand for DevTools {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!(
+            "session/{}/goog/cdp/execute",
+            session.expect("it is open")
+        ))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        let body = json!({ "cmd": self.0, "params": self.1 });
+        (Method::POST, Some(body.to_string()))
+    }
+}
+
 impl Browser {
     async fn open(kind: Kind, port: &str) -> Self {
         let (name, options) = kind.options();
@@ -275,24 +295,25 @@ impl Browser {
         self.client.perform_actions(keyboard).await.unwrap();
     }
 
-    /// A finger that goes along these points, in the page's pixels. It stays down until [`Self::lift`].
-    pub async fn touch(&self, from: [f64; 2], to: [f64; 2]) {
-        let move_to = |[x, y]: [f64; 2]| PointerAction::MoveTo {
-            duration: None,
-            x,
-            y,
-        };
-        let finger = finger()
-            .then(move_to(from))
+    /// A finger goes down there, in the page's pixels, and up again.
+    pub async fn tap(&self, [x, y]: [f64; 2]) {
+        let duration = None;
+        let finger = TouchActions::new("finger".into())
+            .then(PointerAction::MoveTo { duration, x, y })
             .then(PointerAction::Down { button: 0 })
-            .then(move_to(to));
+            .then(PointerAction::Up { button: 0 });
         self.client.perform_actions(finger).await.unwrap();
     }
 
-    /// The finger goes up.
-    pub async fn lift(&self) {
-        let finger = finger().then(PointerAction::Up { button: 0 });
-        self.client.perform_actions(finger).await.unwrap();
+    /// A finger by Chromium's own protocol: one of the driver's actions does not move the hero. It goes up at none.
+    pub async fn finger(&self, way: &str, at: Option<[i32; 2]>) {
+        let points: Vec<_> = at
+            .map(|[x, y]| json!({ "x": x, "y": y }))
+            .into_iter()
+            .collect();
+        let event = json!({ "type": way, "touchPoints": points });
+        let command = DevTools("Input.dispatchTouchEvent", event);
+        self.client.issue_cmd(command).await.unwrap();
     }
 
     /// Shows another tab for a while. Gives whether that hid the page.
@@ -316,10 +337,6 @@ impl Browser {
         std::fs::write(file(&format!("{name}.png")), &bytes).unwrap();
         image::load_from_memory(&bytes).unwrap().into_rgb8()
     }
-}
-
-fn finger() -> TouchActions {
-    TouchActions::new("finger".into())
 }
 
 /// A part of the screen, in shares of its width and height.

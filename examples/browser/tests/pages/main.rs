@@ -80,8 +80,7 @@ fn a_press_pushes_the_ball_up(kind: Kind) {
             return image.some((value) => value > 127);";
         assert_eq!(browser.script(top).await, false, "it is not near the top");
         for _ in 0..8 {
-            browser.touch([200.0, 300.0], [200.0, 300.0]).await;
-            browser.lift().await;
+            browser.tap([200.0, 300.0]).await;
         }
         browser.wait_for(top).await;
     });
@@ -240,13 +239,14 @@ fn steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still(kind: Kind) {
 fn chromium_fingers_walk_and_jump() {
     browser::run(Kind::Chromium, "platformer.html?log", async |browser| {
         let start = browser.wait_for_row(|row| row.frame > 5).await;
-        browser.touch([100.0, 250.0], [100.0, 150.0]).await;
+        browser.finger("touchStart", Some([100, 250])).await;
+        browser.finger("touchMove", Some([100, 150])).await;
         browser
             .wait_for_row(|row| row.hero[2] < start.hero[2] - 1.0)
             .await;
-        browser.lift().await;
-        browser.touch([500.0, 250.0], [500.0, 250.0]).await;
-        browser.lift().await;
+        browser.finger("touchEnd", None).await;
+        browser.finger("touchStart", Some([500, 250])).await;
+        browser.finger("touchEnd", None).await;
         browser
             .wait_for_row(|row| row.hero[1] > start.hero[1] + 1.0)
             .await;
