@@ -297,20 +297,15 @@ impl Movers {
             &self.previous[places.clone()],
             &self.current[places.clone()],
         );
+        weights.blend.all(previous, current, poses);
         // Asked once for all of them, as it is nearly always of none.
-        let are_special = &self.are_special[places.clone()];
-        if !are_special.iter().fold(false, |any, is| any | is) {
-            weights.blend.all(previous, current, poses);
-            return 0;
+        if self.are_special[places]
+            .iter()
+            .fold(false, |any, is| any | is)
+        {
+            return self.blend_special(start, weights, poses);
         }
-        let trajectories = &self.trajectories[places];
-        let is_blended = |(is_special, trajectory): (&bool, &Trajectory)| {
-            !is_special || trajectory.smoothing() == Smoothing::Interpolate
-        };
-        if are_special.iter().zip(trajectories).any(is_blended) {
-            weights.blend.all(previous, current, poses);
-        }
-        self.blend_special(start, weights, poses)
+        0
     }
 
     /// [`blend`](Self::blend), of what the two poses alone do not say.
