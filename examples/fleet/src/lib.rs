@@ -1,12 +1,14 @@
 //! Matches on many machines: servers that Agones runs, matches that Redis keeps, figures that Prometheus asks for.
 
-// The rules, a player's input and numbers from a seed: those of the other networked examples.
+// The rules, a player's input, numbers from a seed and packets as bytes: those of the other networked examples.
 #[path = "../../netcode/src/buttons.rs"]
 mod buttons;
 #[path = "../../prediction/src/game.rs"]
 pub mod game;
 #[path = "../../netcode/src/random.rs"]
 mod random;
+#[path = "../../prediction/src/wire.rs"]
+mod wire;
 // What is sent.
 pub mod packets;
 // Input by tick.

@@ -1,9 +1,10 @@
 //! What goes over UDP between a client and the server of its match.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::game::{Buttons, PLAYERS};
+
+pub use crate::wire::{read, write};
 
 /// A match's number in the whole fleet.
 pub type Id = u64;
@@ -52,18 +53,6 @@ pub struct FromServer {
     pub steps: Vec<(Row, u64)>,
     /// It is no longer here: look for it elsewhere.
     pub is_moved: bool,
-}
-
-/// A packet as bytes.
-#[must_use]
-pub fn write(packet: &impl Serialize) -> Vec<u8> {
-    postcard::to_stdvec(packet).expect("plain data can be written")
-}
-
-/// A packet from bytes; `None` for what is none.
-#[must_use]
-pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
-    postcard::from_bytes(bytes).ok()
 }
 
 #[cfg(test)]

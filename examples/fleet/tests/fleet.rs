@@ -8,7 +8,7 @@ use std::time::Duration;
 use evenstep_fleet::client::{Log, compare, play_all};
 use evenstep_fleet::match_::Plan;
 use evenstep_fleet::sidecar::Call;
-use evenstep_fleet::stage::{Server, Stage, free_address};
+use evenstep_fleet::stage::{Running, Server, Stage, free_address};
 use redis::RedisResult;
 use rustix::process::Signal;
 use tokio::task::JoinHandle;
@@ -160,15 +160,19 @@ async fn a_server_that_was_stopped_for_long_lets_go_of_its_matches() -> Tested {
     Ok(())
 }
 
+/// Longer than the lease.
+async fn stop_for(process: &Running, time: Duration) -> Tested {
+    process.signal(Signal::STOP)?;
+    sleep(time).await;
+    Ok(process.signal(Signal::CONT)?)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_stopped_alone_takes_its_matches_up_again() -> Tested {
     let stage = stage().await?;
     let (server, players) = server_with_players(&stage).await?;
     sleep(Duration::from_secs(1)).await;
-    server.process.signal(Signal::STOP)?;
-    // Longer than the lease.
-    sleep(Duration::from_secs(3)).await;
-    server.process.signal(Signal::CONT)?;
+    stop_for(&server.process, Duration::from_secs(3)).await?;
     all_is_right(players).await?;
     said(&server, &[Call::Matches(0)]).await
 }
@@ -178,10 +182,7 @@ async fn matches_stand_still_while_redis_does() -> Tested {
     let stage = stage().await?;
     let (server, players) = server_with_players(&stage).await?;
     sleep(Duration::from_secs(1)).await;
-    stage.redis.signal(Signal::STOP)?;
-    // Longer than the lease.
-    sleep(Duration::from_secs(4)).await;
-    stage.redis.signal(Signal::CONT)?;
+    stop_for(&stage.redis, Duration::from_secs(4)).await?;
     let logs = all_is_right(players).await?;
     // From the end of the lease on, which began a second before at most: else it might be another's too.
     let stood = logs.iter().map(|log| log.longest_silence).min();

@@ -9,8 +9,9 @@ pub mod line;
 mod random;
 // The rules: no network.
 pub mod game;
-// What is sent, and how exact it is.
+// What is sent, as bytes, and how exact it is.
 pub mod packets;
+mod wire;
 // The server.
 pub mod server;
 // What came of a body, to be shown later.

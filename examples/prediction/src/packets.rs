@@ -1,22 +1,11 @@
 //! What goes over the line, and how exact it is.
 
 use evenstep::rapier::prelude::*;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::game::Buttons;
 
-/// A packet, for the line.
-#[must_use]
-pub fn write(packet: &impl Serialize) -> Vec<u8> {
-    postcard::to_stdvec(packet).expect("plain data can be written")
-}
-
-/// A packet from the line; `None` for what is none.
-#[must_use]
-pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
-    postcard::from_bytes(bytes).ok()
-}
+pub use crate::wire::{read, write};
 
 /// What a client sends in every frame that made a step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
