@@ -1,5 +1,6 @@
 //! Browsers round their time stamps, so that nobody can measure with them: Chrome to 0.1 ms, Firefox those of frames to
-//! 0.02 ms and its clock to 1 ms, and all to a frame of 60 Hz or to 100 ms where it resists fingerprinting. What that makes of motion, and what a filter saves.
+//! 0.02 ms and its clock to 1 ms, and all to a frame of 60 Hz or to 100 ms where it resists fingerprinting. What that
+//! makes of motion, and what a filter saves.
 
 mod scenes;
 
