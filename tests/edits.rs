@@ -85,8 +85,16 @@ fn a_teleport_before_the_host_reads_what_moved_is_in_it() {
             let poses: Vec<Pose> = of_key.map(|(_, pose)| *pose).collect();
             assert_eq!(poses, [at(x)]);
         }
+        // So it is with one that no frame has shown yet, and with what was there before it.
+        let new = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        simulation.teleport(new, at(800.0)).unwrap();
+        let mut moved: Vec<BodyKey> = simulation.moved().iter().map(|(key, _)| *key).collect();
+        moved.sort_unstable();
+        assert_eq!(moved, [&keys[..], &[new]].concat());
+        simulation.teleport(keys[0], at(900.0)).unwrap();
+        assert_eq!(simulation.moved().len(), 4);
         advance(&mut simulation, 0);
-        assert_eq!(simulation.moved().len(), 3);
+        assert_eq!(simulation.moved().len(), 4);
         for (key, pose) in simulation.moved() {
             assert_eq!(simulation.pose(*key), Some(*pose));
         }

@@ -360,7 +360,7 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
         ("\"versions\":[1]", "\"versions\":[]"),
         ("\"versions\":[1]", "\"versions\":[2]"),
         ("\"versions\":[1]", "\"versions\":[1,1]"),
-        ("\"shown\":[{", "\"shown\":[],\"not_shown\":[{"),
+        ("\"shown\":[[{", "\"shown\":[],\"not_shown\":[[{"),
         (
             "\"movers\":{\"handles\":[",
             "\"movers\":{\"handles\":[[7,7],",
@@ -404,7 +404,7 @@ fn a_screen_with_bodies_of_other_versions_is_refused() {
     let mut state = serde_json::to_value(&simulation).unwrap();
     for place in 0..2 {
         *state
-            .pointer_mut(&format!("/screen/keys/{place}/version"))
+            .pointer_mut(&format!("/screen/shown/{place}/0/version"))
             .unwrap() = 3.into();
         let slot = format!("/screen/bodies/{}/version", place + 1);
         *state.pointer_mut(&slot).unwrap() = 3.into();

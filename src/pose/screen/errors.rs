@@ -67,7 +67,7 @@ impl Screen {
         }
         for (place, pose) in (start..).zip(poses) {
             if self.marks[place].has_error {
-                *pose = self.with_error(self.keys[place], *pose);
+                *pose = self.with_error(self.shown[place].0, *pose);
             }
         }
     }

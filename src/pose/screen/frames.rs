@@ -36,8 +36,9 @@ impl Screen {
         let weights = Weights::new(moment.alpha);
         let mut extrapolated = 0;
         let mut poses = [Pose::IDENTITY; CHUNK];
-        for start in (0..self.keys.len()).step_by(CHUNK) {
-            let poses = &mut poses[..CHUNK.min(self.keys.len() - start)];
+        self.have_all_moved = self.moved.is_empty();
+        for start in (0..self.shown.len()).step_by(CHUNK) {
+            let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
             extrapolated += movers.blend(start, &weights, poses);
             if let Some((seconds, extrapolations)) = moment.beyond {
                 extrapolate(poses, &extrapolations[start..], seconds);
@@ -78,6 +79,7 @@ impl Screen {
         self.number = frame;
         self.time = time;
         self.moved.clear();
+        self.have_all_moved = false;
         self.removed.clear();
     }
 
@@ -113,9 +115,8 @@ impl Screen {
             }
         }
         // Of a body that was teleported and is not among these yet.
-        while self.keys.len() > len {
-            let place = self.keys.len() - 1;
-            self.rest(self.keys[place], self.shown[place]);
+        while let Some(&(key, pose)) = self.shown.get(len..).and_then(<[_]>::last) {
+            self.rest(key, pose);
         }
     }
 
@@ -125,7 +126,7 @@ impl Screen {
             return;
         }
         for (place, key) in movers.keys().iter().enumerate() {
-            if self.keys.get(place) != Some(key) {
+            if self.shown.get(place).is_none_or(|(shown, _)| shown != key) {
                 let listed = self.list(*key);
                 self.swap(place, listed);
             }
@@ -135,17 +136,34 @@ impl Screen {
     /// Shows `poses` of the bodies from `start` on.
     fn compare(&mut self, start: usize, poses: &[Pose]) {
         let places = start..start + poses.len();
-        let keys = &self.keys[places.clone()];
         let marks = &mut self.marks[places.clone()];
         let shown = &mut self.shown[places];
-        for (((key, marks), shown), pose) in keys.iter().zip(marks).zip(shown).zip(poses) {
-            // In parts: a pose copied whole would go into the list by way of the stack.
-            let pose = Pose::from_parts(pose.translation, pose.rotation);
-            if !is_same(&pose, shown) || marks.is_unreported {
-                *shown = pose;
+        let mut is_any_unreported = false;
+        let mut bodies = shown.iter().zip(&*marks).zip(poses);
+        if self.have_all_moved
+            && bodies.all(|((shown, marks), pose)| {
+                is_any_unreported |= marks.is_unreported;
+                marks.is_unreported || !is_same(pose, &shown.1)
+            })
+        {
+            for (shown, pose) in shown.iter_mut().zip(poses) {
+                shown.1 = *pose;
+            }
+            if is_any_unreported {
+                for marks in marks {
+                    marks.is_unreported = false;
+                }
+            }
+            return;
+        }
+        self.list_all_moved(start);
+        for (place, pose) in (start..).zip(poses) {
+            let (shown, marks) = (&mut self.shown[place], &mut self.marks[place]);
+            if !is_same(pose, &shown.1) || marks.is_unreported {
+                shown.1 = *pose;
                 marks.moved_at = index(self.moved.len());
                 marks.is_unreported = false;
-                self.moved.push((*key, pose));
+                self.moved.push(*shown);
             }
         }
     }

@@ -17,9 +17,8 @@ impl Screen {
             }
             None => (None, 0),
         };
-        let place = self.keys.len();
-        self.keys.push(key);
-        self.shown.push(shown.unwrap_or_default());
+        let place = self.shown.len();
+        self.shown.push((key, shown.unwrap_or_default()));
         self.marks.push(Marks {
             is_unreported: shown.is_none(),
             has_error: self.errors.contains_key(&key),
@@ -31,7 +30,6 @@ impl Screen {
     }
 
     pub(super) fn unlist(&mut self, place: usize) {
-        self.keys.swap_remove(place);
         self.shown.swap_remove(place);
         self.marks.swap_remove(place);
         self.repair(place);
@@ -39,7 +37,6 @@ impl Screen {
 
     pub(super) fn swap(&mut self, one: usize, other: usize) {
         if one != other {
-            self.keys.swap(one, other);
             self.shown.swap(one, other);
             self.marks.swap(one, other);
             self.repair(one);
@@ -49,7 +46,7 @@ impl Screen {
 
     /// Writes to the key of the body at `place` that it is there.
     fn repair(&mut self, place: usize) {
-        if let Some(key) = self.keys.get(place) {
+        if let Some((key, _)) = self.shown.get(place) {
             self.bodies[*key] = Shown::Moving(place);
         }
     }
@@ -63,19 +60,19 @@ impl Screen {
     /// Whether the lists are those of the bodies, with finite poses.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
-        let len = self.keys.len();
-        let is_listed = |(place, key): (usize, &BodyKey)| matches!(self.bodies.get(*key), Some(Shown::Moving(at)) if *at == place);
+        let is_listed = |(place, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Shown::Moving(at)) if *at == place);
         let resting = self.bodies.values().filter_map(|shown| match shown {
             Shown::Resting { pose, .. } => Some(pose),
             Shown::Moving(_) => None,
         });
         let errors = self.errors.values().flat_map(|it| [&it.error, &it.shown]);
-        (self.shown.len(), self.marks.len()) == (len, len)
-            && self.keys.iter().enumerate().all(is_listed)
+        let len = self.shown.len();
+        self.marks.len() == len
+            && self.shown.iter().enumerate().all(is_listed)
             && self.unseen.values().all(Pose::is_finite)
             && self.bodies.len() - resting.clone().count() == len
             && resting
-                .chain(&self.shown)
+                .chain(self.shown.iter().map(|(_, pose)| pose))
                 .chain(errors)
                 .all(Pose::is_finite)
     }

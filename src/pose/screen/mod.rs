@@ -31,16 +31,17 @@ pub struct Screen {
     /// New bodies, which the next frame shows first, and where they are until then.
     unseen: BTreeMap<BodyKey, Pose>,
     /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
-    keys: Vec<BodyKey>,
-    shown: Vec<Pose>,
+    shown: Vec<(BodyKey, Pose)>,
     marks: Vec<Marks>,
-    /// The order of the movers that `keys` are in; `None` if they may be others.
+    /// The order of the movers that `shown` is in; `None` if they may be others.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
     /// How far off their places bodies are shown, after a rollback.
     errors: BTreeMap<BodyKey, Offset>,
     /// What this frame shows otherwise than the frame before, and what was teleported since.
     moved: Vec<(BodyKey, Pose)>,
+    /// That is just what is in `shown`, as in most frames: it is not listed twice.
+    have_all_moved: bool,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was shown while they were not among the movers, by frame.
     rested: KeyLog,
@@ -116,7 +117,7 @@ impl Screen {
             Some(Shown::Resting { pose, .. }) => {
                 Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
             }
-            Some(Shown::Moving(place)) => Some(self.shown[*place]),
+            Some(Shown::Moving(place)) => Some(self.shown[*place].1),
             None => self.unseen.get(&key).copied(),
         }
     }
@@ -136,7 +137,11 @@ impl Screen {
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
-        &self.moved
+        if self.have_all_moved {
+            &self.shown
+        } else {
+            &self.moved
+        }
     }
 
     pub fn removed(&self) -> &[BodyKey] {
@@ -146,9 +151,10 @@ impl Screen {
     /// The bodies that may be shown elsewhere than in an earlier frame; `None` if that is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
         if self.is_listed_since(frame)? {
-            return Some(Cow::Borrowed(&self.moved));
+            return Some(Cow::Borrowed(self.moved()));
         }
-        let keys = self.rested.since(frame)?.chain(self.keys.iter().copied());
+        let moving = self.shown.iter().map(|(key, _)| *key);
+        let keys = self.rested.since(frame)?.chain(moving);
         let moved = keys.filter_map(|key| Some((key, self.pose(key)?)));
         Some(moved.collect())
     }
@@ -177,14 +183,27 @@ impl Screen {
     /// hosts that have read that already.
     pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
         if !self.bodies.contains_key(key) {
+            self.list_all_moved(self.shown.len());
             self.unseen.insert(key, pose);
             let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
             self.report(key, pose, moved_at.map_or(0, index));
         } else if self.pose(key).is_none_or(|shown| !is_same(&shown, &pose)) {
             let place = self.list(key);
-            self.shown[place] = pose;
+            self.shown[place].1 = pose;
             self.marks[place].is_unreported = true;
-            self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
+            if !self.have_all_moved {
+                self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
+            }
+        }
+    }
+
+    /// From now on `moved` lists what has moved; until now that was all of `shown`, up to `end`.
+    fn list_all_moved(&mut self, end: usize) {
+        if std::mem::take(&mut self.have_all_moved) {
+            self.moved.extend_from_slice(&self.shown[..end]);
+            for (place, marks) in self.marks[..end].iter_mut().enumerate() {
+                marks.moved_at = index(place);
+            }
         }
     }
 
