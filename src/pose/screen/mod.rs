@@ -40,7 +40,7 @@ pub struct Screen {
     errors: BTreeMap<BodyKey, Offset>,
     /// What this frame shows otherwise than the frame before, and what was teleported since.
     moved: Vec<(BodyKey, Pose)>,
-    /// That is just what is in `shown`, as in most frames: it is not listed twice.
+    /// All of `shown` and nothing else, as in most frames: `moved` is empty then.
     have_all_moved: bool,
     removed: Vec<BodyKey>,
     /// Bodies whose last change was shown while they were not among the movers, by frame.
