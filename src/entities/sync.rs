@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use hecs::{Entity, PreparedQuery, With, Without, World};
+use hecs::{Entity, PreparedQuery, PreparedView, With, Without, World};
+use rapier::math::Pose;
 
 use crate::key::BodyKey;
 use crate::owners::Bodies;
@@ -194,18 +195,22 @@ impl Entities {
     /// asked for no entity but those that moved.
     fn write_poses(&self, world: &mut World, bodies: &impl Bodies, since: Option<u64>) -> bool {
         QUERIES.with_borrow_mut(|queries| {
-            let mut shown = queries.shown.view_mut(world);
-            let mut are_found = true;
-            for (key, pose) in &*self.owners.moved_since(bodies, since) {
-                let Some(entity) = self.owners.entity(*key) else {
-                    continue;
-                };
+            let shown = queries.shown.view_mut(world);
+            self.write(shown, &self.owners.moved_since(bodies, since))
+        })
+    }
+
+    /// The view is given by value: borrowed by a closure, it is read from memory again for each body.
+    fn write(&self, mut shown: PreparedView<Shown>, moved: &[(BodyKey, Pose)]) -> bool {
+        let mut are_found = true;
+        for (key, pose) in moved {
+            if let Some(entity) = self.owners.entity(*key) {
                 match shown.get_mut(entity) {
                     Some(render_pose) => *render_pose = RenderPose(*pose),
                     None => are_found = false,
                 }
             }
-            are_found
-        })
+        }
+        are_found
     }
 }

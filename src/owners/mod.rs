@@ -112,9 +112,10 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// The entity of a body: for a collision event or, by
     /// [`key_of_collider`](Simulation::key_of_collider), for a ray cast.
     #[must_use]
+    #[inline]
     pub fn entity(&self, key: BodyKey) -> Option<E> {
-        let (owned, entity) = (*self.by_index.get(slot_of(key))?)?;
-        (owned == key).then_some(entity)
+        let (owned, entity) = self.by_index.get(slot_of(key))?.as_ref()?;
+        (*owned == key).then_some(*entity)
     }
 
     /// Removes the body of an entity that was despawned or has lost its body component. Call it right then. A body
