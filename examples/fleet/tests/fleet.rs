@@ -42,6 +42,13 @@ async fn server_with_players(stage: &Stage) -> Result<(Server, Players), Box<dyn
     Ok((server, players))
 }
 
+/// A server that takes up what another one lets go of.
+async fn ready_server(stage: &Stage) -> Result<Server, Box<dyn Error>> {
+    let server = stage.server(MATCHES as i64, free_address()?).await?;
+    said(&server, &[Call::Ready]).await?;
+    Ok(server)
+}
+
 /// Waits until a server has said all that, in this order.
 async fn said(server: &Server, calls: &[Call]) -> Tested {
     timeout(LIMIT, async {
@@ -94,8 +101,7 @@ fn moves(logs: &[Log]) -> (usize, u64) {
 async fn the_matches_of_a_killed_server_go_on() -> Tested {
     let stage = stage().await?;
     let (killed, players) = server_with_players(&stage).await?;
-    let other = stage.server(MATCHES as i64, free_address()?).await?;
-    said(&other, &[Call::Ready]).await?;
+    let other = ready_server(&stage).await?;
     sleep(Duration::from_secs(2)).await;
     killed.process.signal(Signal::KILL)?;
     let logs = all_is_right(players).await?;
@@ -115,8 +121,7 @@ async fn the_matches_of_a_killed_server_go_on() -> Tested {
 async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
     let stage = stage().await?;
     let (mut drained, players) = server_with_players(&stage).await?;
-    let other = stage.server(MATCHES as i64, free_address()?).await?;
-    said(&other, &[Call::Ready]).await?;
+    let other = ready_server(&stage).await?;
     said(&drained, &[Call::Health, Call::Health]).await?;
     drained.process.signal(Signal::TERM)?;
     assert!(timeout(LIMIT, drained.process.ended()).await??.success());
@@ -146,8 +151,7 @@ async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
 async fn a_server_that_was_stopped_for_long_lets_go_of_its_matches() -> Tested {
     let stage = stage().await?;
     let (stopped, players) = server_with_players(&stage).await?;
-    let other = stage.server(MATCHES as i64, free_address()?).await?;
-    said(&other, &[Call::Ready]).await?;
+    let other = ready_server(&stage).await?;
     sleep(Duration::from_secs(1)).await;
     stopped.process.signal(Signal::STOP)?;
     said(&other, &[Call::Matches(MATCHES as i64)]).await?;
