@@ -11,7 +11,7 @@ use super::super::correction::shown_with;
 use super::super::extrapolation::extrapolate;
 use super::super::movers::Movers;
 use super::super::paths::Weights;
-use super::{Moment, Screen, Shown, index};
+use super::{Marks, Moment, Screen, Shown, index};
 
 /// How many bodies are worked on at once: few enough that what is made of them stays in the nearest cache.
 const CHUNK: usize = 64;
@@ -138,12 +138,14 @@ impl Screen {
         let places = start..start + poses.len();
         let marks = &mut self.marks[places.clone()];
         let shown = &mut self.shown[places];
+        let has_moved =
+            |shown: &Pose, marks: &Marks, pose: &Pose| marks.is_unreported || !is_same(pose, shown);
         let mut is_any_unreported = false;
         let mut bodies = shown.iter().zip(&*marks).zip(poses);
         if self.have_all_moved
             && bodies.all(|((shown, marks), pose)| {
                 is_any_unreported |= marks.is_unreported;
-                marks.is_unreported || !is_same(pose, &shown.1)
+                has_moved(&shown.1, marks, pose)
             })
         {
             for (shown, pose) in shown.iter_mut().zip(poses) {
@@ -159,7 +161,7 @@ impl Screen {
         self.list_all_moved(start);
         for (place, pose) in (start..).zip(poses) {
             let (shown, marks) = (&mut self.shown[place], &mut self.marks[place]);
-            if !is_same(pose, &shown.1) || marks.is_unreported {
+            if has_moved(&shown.1, marks, pose) {
                 shown.1 = *pose;
                 marks.moved_at = index(self.moved.len());
                 marks.is_unreported = false;
