@@ -13,8 +13,8 @@ slotmap::new_key_type! {
     ///
     /// Eight bytes, `Copy`, and an `Option<BodyKey>` is eight bytes too: store it in a component
     /// of your own. Once its body was removed, in whatever way, a key is dead and never refers to a
-    /// body again, also when Rapier reuses the body's slot. Every function that takes a key then
-    /// returns `None` or [`BodyError::Gone`](crate::BodyError::Gone).
+    /// body again, also when Rapier reuses the body's slot. The methods of a
+    /// [`Simulation`](crate::Simulation) then return `None` or an error, or ignore the key.
     ///
     /// ```
     /// use evenstep::rapier::prelude::*;

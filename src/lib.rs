@@ -72,8 +72,10 @@
 //!   and [`portable_math`]. [`fingerprint`](fingerprint()) says whether two machines agree.
 //! - **A frame shows the past.** An interpolated pose is up to one step behind the latest state. It never gets into the
 //!   physics.
-//! - **Bodies at rest cost nothing.** No loop goes over all bodies, except once after [`Simulation::physics_mut`]. This
-//!   requires that a body's [`time_until_sleep`], 0.5 s by default, is longer than a step.
+//! - **Bodies at rest cost nothing in a frame or a step.** No loop goes over all bodies, except once after
+//!   [`Simulation::physics_mut`], [`Simulation::shift_origin`] or a way [back in time](Simulation#back-in-time). A clone, and
+//!   each state that is [kept](Simulation::set_rewind_limits), copies all of them. This requires that a body's
+//!   [`time_until_sleep`], 0.5 s by default, is longer than a step.
 //!
 //! # Features
 //! None is on by default.

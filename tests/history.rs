@@ -309,3 +309,111 @@ fn a_body_that_comes_back_has_its_history_though_another_had_its_slot() {
     let ticks = [3, 5, 6, 10].map(|tick| x_of(&simulation, old, tick));
     assert_eq!(ticks, [3.0, 5.0, 6.0, 10.0].map(Some));
 }
+
+/// A flyer at 100 steps a second, 1 m in each, with so many states kept, of the last 100 ticks.
+fn flyer(states: usize) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = scenes::flyer_in_space();
+    simulation.set_rewind_limits(100, usize::MAX);
+    simulation.set_history(states);
+    (simulation, key)
+}
+
+fn x_at(simulation: &Simulation, key: BodyKey, tick: u64) -> Option<f32> {
+    let pose = simulation.pose_at(key, tick, 1.0)?;
+    Some(pose.translation.x.round())
+}
+
+#[test]
+fn what_was_let_go_before_going_back_is_not_made_up() {
+    let (mut simulation, key) = flyer(5);
+    advance(&mut simulation, 200);
+    let mut seen = Vec::new();
+    let look = |simulation: &mut Simulation, step: Step| {
+        let ticks = (step.tick.saturating_sub(6)..=step.tick).filter(|tick| *tick > 0);
+        seen.extend(ticks.map(|tick| (step.tick, tick, x_at(simulation, key, tick))));
+    };
+    simulation.resimulate(10, look).unwrap();
+    for (now, tick, x) in seen {
+        // Since the state that was gone back to, and as many as are kept.
+        let is_known = tick >= 10 && tick + 4 > now;
+        assert_eq!(x, is_known.then_some(tick as f32), "{tick} at {now}");
+    }
+    simulation.rewind(12).unwrap();
+    assert_eq!([8, 9].map(|tick| x_at(&simulation, key, tick)), [None; 2]);
+    assert_eq!(x_at(&simulation, key, 12), Some(12.0));
+    advance(&mut simulation, 20);
+    let ticks = [11, 12, 13, 14].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [None, Some(12.0), Some(13.0), Some(14.0)]);
+}
+
+#[test]
+fn a_state_of_a_later_tick_has_no_history_before_it() {
+    let (mut simulation, key) = flyer(20);
+    let mut theirs = simulation.clone();
+    advance(&mut simulation, 100);
+    advance(&mut theirs, 200);
+    simulation.replace_state(theirs).unwrap();
+    assert_eq!([5, 15].map(|tick| x_at(&simulation, key, tick)), [None; 2]);
+    advance(&mut simulation, 20);
+    let ticks = [20, 21, 22].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [20.0, 21.0, 22.0].map(Some));
+}
+
+#[test]
+fn a_body_that_a_state_brings_has_a_history_from_there_on() {
+    // One that only the other machine has had.
+    let (mut simulation, _) = flyer(20);
+    let mut theirs = simulation.clone();
+    let key = theirs.insert(scenes::flyer(), ball());
+    advance(&mut simulation, 50);
+    advance(&mut theirs, 50);
+    simulation.replace_state(theirs).unwrap();
+    advance(&mut simulation, 50);
+    let ticks = [4, 6, 8].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [None, Some(6.0), Some(8.0)]);
+    // One that was removed for longer than the history goes back.
+    let (mut simulation, key) = flyer(3);
+    advance(&mut simulation, 50);
+    simulation.remove(key).unwrap();
+    advance(&mut simulation, 100);
+    simulation.rewind(4).unwrap();
+    advance(&mut simulation, 50);
+    let ticks = [7, 8, 9].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [None, Some(8.0), Some(9.0)]);
+}
+
+#[test]
+fn a_way_back_and_forwards_again_keeps_the_portals() {
+    let (mut simulation, key) = flyer(20);
+    advance(&mut simulation, 50);
+    simulation
+        .teleport_by(key, translation(100.0, 0.0, 0.0))
+        .unwrap();
+    advance(&mut simulation, 50);
+    assert_eq!(x_at(&simulation, key, 3), Some(103.0));
+    simulation.rewind(4).unwrap();
+    assert_eq!(x_at(&simulation, key, 3), Some(3.0));
+    simulation.rewind(10).unwrap();
+    assert_eq!(x_at(&simulation, key, 3), Some(103.0));
+    // Another run, with another portal.
+    simulation.rewind(4).unwrap();
+    simulation
+        .teleport_by(key, translation(0.0, 7.0, 0.0))
+        .unwrap();
+    advance(&mut simulation, 20);
+    let pose = simulation.pose_at(key, 3, 1.0).unwrap();
+    assert_eq!((pose.translation.x.round(), pose.translation.y), (3.0, 7.0));
+}
+
+#[test]
+fn a_length_that_is_set_in_a_rollback_that_is_given_up_holds() {
+    let (mut simulation, key) = flyer(20);
+    advance(&mut simulation, 100);
+    simulation.roll_back(4).unwrap();
+    simulation.set_history(6);
+    simulation.begin_frame(MS(0));
+    simulation.end_frame();
+    assert_eq!(simulation.history(), 6);
+    let ticks = [5, 6, 9].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [None, Some(6.0), Some(9.0)]);
+}

@@ -1641,9 +1641,29 @@ fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
         simulation.replace_state(theirs).unwrap();
         advance(&mut simulation, 30);
         assert_eq!(height(&simulation, key), 50.0);
-        simulation.resimulate(7, |_, _| ()).unwrap();
-        assert_eq!(height(&simulation, key), 50.0);
+        for _ in 0..3 {
+            simulation.resimulate(7, |_, _| ()).unwrap();
+            assert_eq!(height(&simulation, key), 50.0);
+        }
     }
+}
+
+/// The step after it is taken, given up and taken again.
+#[test]
+fn with_an_interval_a_state_that_was_taken_over_is_kept_though_its_step_is_given_up() {
+    let (mut simulation, key) = flyer_with_states(60);
+    simulation.set_rewind_interval(4);
+    let mut theirs = simulation.clone();
+    advance(&mut theirs, 60);
+    advance(&mut simulation, 60);
+    theirs.teleport(key, translation(0.0, 50.0, 0.0)).unwrap();
+    simulation.replace_state(theirs).unwrap();
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.end_frame();
+    advance(&mut simulation, 30);
+    simulation.resimulate(7, |_, _| ()).unwrap();
+    assert_eq!(true_pose(&simulation, key).translation.y, 50.0);
 }
 
 /// A rollback to a tick between two states may be asked for again on the way there.
@@ -1676,4 +1696,161 @@ fn with_an_interval_a_rollback_may_be_asked_for_twice() {
         simulation.make_step();
     }
     assert_eq!(simulation.end_frame().resimulated, 10 + 1 + 5);
+}
+
+/// The same state, taken over or made again between two steps of a frame, is shown without an error.
+#[test]
+fn between_two_steps_of_a_frame_nothing_changes_what_is_the_same() {
+    for interval in [1, 8] {
+        for again in [false, true] {
+            let (mut simulation, key) = flyer_with_states(60);
+            simulation.set_rewind_interval(interval);
+            advance(&mut simulation, 103);
+            simulation.begin_frame(MS(30));
+            let mut made = 0;
+            while simulation.next_step().is_some() {
+                simulation.make_step();
+                made += 1;
+                if made == 1 && again {
+                    simulation.resimulate(8, |_, _| ()).unwrap();
+                } else if made == 1 {
+                    let same = simulation.clone();
+                    simulation.replace_state(same).unwrap();
+                }
+                assert_eq!(simulation.visual_error(key), None, "{interval} {again}");
+            }
+            simulation.end_frame();
+            assert_near(shown_x(&simulation, key), 12.3);
+        }
+    }
+}
+
+/// And what is not the same moves to where it is.
+#[test]
+fn between_two_steps_of_a_frame_a_state_is_taken_over_smoothly() {
+    let (mut simulation, key) = scenes::flyer_in_space();
+    advance(&mut simulation, 103);
+    simulation.begin_frame(MS(30));
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    let mut theirs = simulation.clone();
+    theirs.teleport(key, translation(11.5, 0.0, 0.0)).unwrap();
+    simulation.replace_state(theirs).unwrap();
+    let error = simulation.visual_error(key).unwrap();
+    assert_near(error.translation.x, -0.5);
+}
+
+#[test]
+fn forces_of_a_step_at_hand_do_not_come_along_with_a_state() {
+    let (mut simulation, key) = flyer_with_states(60);
+    let push = |simulation: &mut Simulation| simulation.apply_impulse(key, Vector::Y).unwrap();
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    push(&mut simulation);
+    let theirs = simulation.clone();
+    simulation.end_frame();
+    simulation.replace_state(theirs).unwrap();
+    simulation.advance(MS(10), |simulation, _| push(simulation));
+    assert_near(simulation.body(key).unwrap().linvel().y, 1.0);
+}
+
+/// By the loop that a game writes itself.
+#[test]
+fn once_all_steps_are_resimulated_the_present_is_reached() {
+    let resimulated = || {
+        let (mut simulation, key) = flyer_with_states(60);
+        advance(&mut simulation, 100);
+        simulation.roll_back(6).unwrap();
+        while simulation.steps_to_resimulate() > 0 {
+            simulation.next_step().unwrap();
+            simulation.make_step();
+        }
+        (simulation, key)
+    };
+    let (mut simulation, key) = resimulated();
+    simulation.rewind(3).unwrap();
+    assert_eq!(true_pose(&simulation, key).translation.x.round(), 2.0);
+    let (mut simulation, key) = resimulated();
+    let mut theirs = simulation.clone();
+    advance(&mut theirs, 100);
+    simulation.replace_state(theirs).unwrap();
+    assert_eq!(true_pose(&simulation, key).translation.x.round(), 19.0);
+    let (mut simulation, _) = resimulated();
+    assert_eq!(simulation.next_step(), None);
+    simulation.rewind(3).unwrap();
+}
+
+#[test]
+fn an_origin_that_is_shifted_in_a_step_that_is_given_up_stays_shifted() {
+    let (mut simulation, key) = flyer_with_states(60);
+    advance(&mut simulation, 50);
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.shift_origin(Vector::X * 100.0).unwrap();
+    simulation.end_frame();
+    assert!(simulation.resimulate(3, |_, _| ()).is_err());
+    assert_eq!(true_pose(&simulation, key).translation.x.round(), -95.0);
+}
+
+#[test]
+fn a_new_number_of_ticks_gives_up_a_rollback() {
+    let (mut simulation, key) = flyer_with_states(60);
+    advance(&mut simulation, 65);
+    simulation.clock_settings_mut().set_tick(1_000);
+    simulation.roll_back(4).unwrap();
+    simulation.begin_frame(MS(2));
+    assert_eq!(simulation.steps_to_resimulate(), 0);
+    while simulation.next_step().is_some() {
+        simulation.make_step();
+    }
+    simulation.end_frame();
+    assert_eq!(simulation.tick(), 1_000);
+    assert_eq!(simulation.visual_error(key), None);
+    assert_near(shown_x(&simulation, key), 5.7);
+    advance(&mut simulation, 5);
+    assert_eq!(simulation.tick(), 1_001);
+    assert_near(shown_x(&simulation, key), 6.2);
+}
+
+#[test]
+fn a_key_that_is_given_out_again_shows_the_new_body() {
+    let (mut simulation, _) = flyer_with_states(60);
+    advance(&mut simulation, 50);
+    let late = simulation.insert(flyer(), ball());
+    advance(&mut simulation, 50);
+    simulation.rewind(4).unwrap();
+    let wall = RigidBodyBuilder::fixed().translation(vector(50.0, 0.0, 0.0));
+    let again = simulation.insert(wall, ball());
+    assert_eq!(again, late);
+    assert_eq!(shown_x(&simulation, again), 50.0);
+    assert!(moved_keys(&simulation).contains(&again));
+    advance(&mut simulation, 3);
+    assert_eq!(shown_x(&simulation, again), 50.0);
+}
+
+#[test]
+fn limits_that_are_lowered_after_a_rollback_leave_a_step() {
+    for stepping in [Stepping::Fixed, Stepping::SemiFixed] {
+        let (mut simulation, _) = flyer_with_states(60);
+        advance(&mut simulation, 100);
+        simulation.resimulate(4, |_, _| ()).unwrap();
+        simulation.clock_settings_mut().set_stepping(stepping);
+        let limits = [Some(4), Some(1)];
+        for most in limits {
+            simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(most);
+            assert_eq!(
+                advance(&mut simulation, 10).steps,
+                1,
+                "{stepping:?} {most:?}"
+            );
+            simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(None);
+            simulation
+                .resimulate(simulation.tick() - 5, |_, _| ())
+                .unwrap();
+        }
+    }
 }

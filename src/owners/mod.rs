@@ -45,7 +45,7 @@ pub use spawned::Spawned;
 ///
 /// # Once a frame
 /// Call [`removed`](Self::removed), then [`moved`](Self::moved). If that was not done in some frames, the next call
-/// covers them too, at a cost in proportion to what was missed; of a runner's frames it goes through all bodies. When
+/// covers them too, at a cost in proportion to what was missed; with a `Runner` it then goes through all bodies. When
 /// the simulation is replaced, replace this too: the keys of the old one may refer to bodies of the new one.
 #[derive(Clone, Debug)]
 pub struct Owners<E> {

@@ -81,7 +81,10 @@ impl History {
     /// Steps have other numbers from now on: what was kept by the old ones is forgotten.
     pub fn renumber(&mut self, pairs: &Pairs, tick: u64) {
         let states = self.states();
-        *self = Self::default();
+        *self = Self {
+            len: self.len,
+            ..Self::default()
+        };
         self.set_states(states, pairs, tick);
     }
 
@@ -95,11 +98,7 @@ impl History {
             self.gone.clear();
             return;
         }
-        for key in pairs.keys() {
-            if !self.bodies.contains_key(key) {
-                self.insert(key, tick);
-            }
-        }
+        self.insert_missing(pairs, tick);
         for track in self.tracks_mut() {
             track.since = track.since.max(since);
         }
@@ -120,6 +119,15 @@ impl History {
         }
     }
 
+    /// The same for all bodies that have no track yet.
+    fn insert_missing(&mut self, pairs: &Pairs, since: u64) {
+        for key in pairs.keys() {
+            if !self.bodies.contains_key(key) {
+                self.insert(key, since);
+            }
+        }
+    }
+
     /// The body is removed after `tick` steps.
     pub fn remove(&mut self, key: BodyKey, tick: u64) {
         if let Some(track) = self.bodies.remove(key) {
@@ -137,10 +145,13 @@ impl History {
         let tick = pairs.tick();
         if tick < self.newest {
             // The simulation went back, and later steps are another run's.
+            self.gone.retain(|gone| gone.track.since <= tick);
             for track in self.tracks_mut() {
                 track.pairs.retain(|kept| kept.tick <= tick);
+                track.since = track.since.min(tick);
             }
-            self.gone.retain(|gone| gone.track.since <= tick);
+            self.forget_transforms(pairs);
+            self.keep_movers(pairs);
         }
         self.keep_displaced(pairs);
     }
@@ -166,10 +177,7 @@ impl History {
         }
         let tick = pairs.tick();
         self.newest = tick;
-        let movers = pairs.movers();
-        for (place, key) in movers.keys().iter().enumerate() {
-            self.push(pairs, *key, movers.pair(place));
-        }
+        self.keep_movers(pairs);
         let len = self.len;
         let is_old = |at: u64| at.saturating_add(len) <= tick;
         while self.gone.front().is_some_and(|it| is_old(it.tick)) {
@@ -177,6 +185,13 @@ impl History {
         }
         while self.transforms.front().is_some_and(|it| is_old(it.tick)) {
             self.transforms.pop_front();
+        }
+    }
+
+    fn keep_movers(&mut self, pairs: &Pairs) {
+        let movers = pairs.movers();
+        for (place, key) in movers.keys().iter().enumerate() {
+            self.push(pairs, *key, movers.pair(place));
         }
     }
 
@@ -199,6 +214,7 @@ impl History {
     pub fn transform(&mut self, pairs: &Pairs, tick: u64, key: Option<BodyKey>, by: Pose) {
         if self.is_kept() {
             let number = pairs.transforms();
+            self.transforms.retain(|it| it.number < number);
             self.transforms.push_back(Transform {
                 number,
                 tick,
@@ -208,11 +224,15 @@ impl History {
         }
     }
 
-    /// The pairs are of another state now: bodies that were moved after it are not moved any more, those that were removed
-    /// after it live again, and those that came after it are not there.
-    pub fn go_back(&mut self, pairs: &Pairs) {
+    /// Of another run than that of the pairs.
+    fn forget_transforms(&mut self, pairs: &Pairs) {
         let number = pairs.transforms();
         self.transforms.retain(|it| it.number <= number);
+    }
+
+    /// The pairs are of another state now: bodies that were removed after it live again, and those that came after it are not
+    /// there.
+    pub fn go_back(&mut self, pairs: &Pairs) {
         let came_later = self.bodies.keys().filter(|key| !pairs.contains(*key));
         for key in came_later.collect::<Vec<_>>() {
             self.remove(key, self.newest);
@@ -224,6 +244,8 @@ impl History {
                 self.gone.push_front(gone);
             }
         }
+        // Of bodies that only the other state has, or whose track was too old, this is the first that is known.
+        self.insert_missing(pairs, pairs.tick().saturating_add(1));
     }
 
     /// The motion of a body in the step that was the `tick`-th.
@@ -246,8 +268,10 @@ impl History {
         } else {
             Pair::at_rest(kept.pair.previous)
         };
+        // Those after the pair, up to the state.
+        let numbers = kept.transforms + 1..=pairs.transforms();
         let is_of_this =
-            |it: &&Transform| it.number > kept.transforms && it.key.is_none_or(|of| of == key);
+            |it: &&Transform| numbers.contains(&it.number) && it.key.is_none_or(|of| of == key);
         for transform in self.transforms.iter().filter(is_of_this) {
             pair.transform(&transform.by);
         }
@@ -257,8 +281,10 @@ impl History {
 
 impl Track {
     fn cut(&mut self, len: u64) {
-        while self.pairs.len() as u64 > len {
-            self.pairs.pop_front();
+        while self.pairs.len() as u64 > len
+            && let Some(oldest) = self.pairs.pop_front()
+        {
+            self.since = self.since.max(oldest.tick.saturating_add(1));
         }
     }
 }

@@ -63,8 +63,8 @@ pub enum Smoothing {
     ///
     /// Frames are not behind. It never goes more than one step ahead: whatever the frame's time, the body is shown
     /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration
-    /// a it is off by at most a · dt² from the next state, 1.7 mm for free fall at 60 Hz (with Rapier's four
-    /// substeps, 0.625 · a · dt²). At a contact it is off by up to |v| · dt, and then jumps back. A step made ahead on a
+    /// a it is off by at most a · dt² from the next state; with Rapier's four substeps by 0.625 · a · dt², 1.7 mm for
+    /// free fall at 60 Hz. At a contact it is off by up to |v| · dt, and then jumps back. A step made ahead on a
     /// copy shows contacts too, for 1.3 to 2.8 times the cost of a frame: [Previewing the next step][preview].
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md

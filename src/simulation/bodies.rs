@@ -40,7 +40,7 @@ impl Simulation {
 
     /// Attaches another collider to a body.
     ///
-    /// A collider without a body is inserted through [`physics_mut_except_bodies()`](Self::physics_mut_for).
+    /// A collider without a body is inserted through [`physics_mut_except_bodies()`](Self::physics_mut_except_bodies).
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.

@@ -17,7 +17,7 @@ pub struct Frame {
     /// The number of steps that were resimulated after a [rollback](crate::Simulation::roll_back), since the frame
     /// before.
     pub resimulated: u64,
-    /// The number of steps made since the simulation began; the tick of the next one.
+    /// The tick of the next step: see [`Simulation::tick`](crate::Simulation::tick).
     pub tick: u64,
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,

@@ -61,6 +61,9 @@ impl Simulation {
             self.abort_steps();
         } else {
             self.catch_up();
+            if self.clock.settings().new_tick().is_some() {
+                self.abort_resimulation();
+            }
             self.frame = Frame {
                 number: self.frame.number,
                 dt: self.frame.dt,
@@ -269,6 +272,10 @@ impl Simulation {
         self.abort_resimulation();
         if let Phase::Taken(_) = std::mem::replace(&mut self.phase, Phase::Between) {
             (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
+            if self.state.world.is_translated {
+                // No step that is resimulated would shift the origin again.
+                self.ring.clear();
+            }
         }
         let dropped = self.clock.abort_frame();
         if dropped.aborted > 0 {

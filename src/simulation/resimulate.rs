@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::pose::{ErrorChange, History, Pairs, Screen};
+use crate::pose::{ErrorChange, History, Screen};
 use crate::step::{ChangedEvents, Event, EventChanges, replace_events};
 use crate::time::{Clock, Step};
 
@@ -87,7 +87,7 @@ impl Resimulation {
 
 impl Simulation {
     /// How many steps are still to be resimulated after a [rollback](Self::roll_back), before
-    /// [`next_step`](Self::next_step) returns a new one.
+    /// [`next_step`](Self::next_step) returns a new one. The rollback ends with the call of it after the last of them.
     #[must_use]
     pub fn steps_to_resimulate(&self) -> u64 {
         self.resimulation
@@ -114,6 +114,8 @@ impl Simulation {
         let Some(state) = state else {
             return;
         };
+        // It may be another's, which no step before it leads to.
+        self.ring.keep_next();
         let history = self.history.clone();
         let present = self.swap_state(state);
         if self.resimulation.is_some() {
@@ -144,7 +146,7 @@ impl Simulation {
                 Phase::Taken(_) => Phase::Between,
                 left => left,
             };
-            self.show_other(&again.present.pairs, true);
+            self.show_other(again.present, true);
             replace_events(&mut self.events, of_frame, events);
         }
     }
@@ -158,7 +160,9 @@ impl Simulation {
             self.swap_state(again.present);
             self.phase = again.left;
             self.events = again.events;
+            let states = self.history.states();
             self.history = again.history;
+            self.set_history(states);
             self.ring.clear();
         }
     }
@@ -176,17 +180,21 @@ impl Simulation {
         left
     }
 
-    /// Frames show this state from now on, where they have shown that of `left`.
-    pub(super) fn show_other(&mut self, left: &Pairs, is_smooth: bool) {
+    /// Frames show this state from now on, where they have shown `left`.
+    pub(super) fn show_other(&mut self, mut left: State, is_smooth: bool) {
         self.notice_edits();
         let tick = self.clock.tick();
-        self.state.pairs.resync_if_outdated(&self.state.world, tick);
+        let is_outdated = [&mut self.state, &mut left]
+            .map(|state| state.pairs.resync_if_outdated(&state.world, tick))
+            .contains(&true);
         self.changes.is_whole = true;
         if !is_smooth {
             return self.change_error(ErrorChange::ClearAll);
         }
-        let alpha = self.screen.as_ref().map_or(0.0, Screen::alpha);
-        let differences: Vec<_> = self.state.pairs.differences(left, alpha).collect();
+        // Between two steps of a frame, of which the earlier ones are not shown, only the last states are of one time.
+        let shown = self.screen.as_ref().map_or(0.0, Screen::alpha);
+        let alpha = if is_outdated { 1.0 } else { shown };
+        let differences: Vec<_> = (self.state.pairs.differences(&left.pairs, alpha)).collect();
         for (key, difference) in differences {
             self.change_error(ErrorChange::Add(key, difference));
         }

@@ -106,7 +106,7 @@ pub enum RewindError {
 /// body.
 ///
 /// # Cost
-/// While states are kept, each step is saved, or every n-th by [`set_rewind_interval`](Self::set_rewind_interval): of 200
+/// While states are kept, each step saves one, with the bodies that sleep, or every n-th by [`set_rewind_interval`](Self::set_rewind_interval): of 200
 /// bodies in motion a frame with a step takes 1.7 to 2.2 times as long, with every eighth step 1.1 to 1.2 times. Going
 /// back costs as much as a saved state. Figures: `cargo bench --bench rollback`.
 impl Simulation {
@@ -144,8 +144,8 @@ impl Simulation {
         self.ring.set_interval(ticks);
     }
 
-    /// The ticks to which a [rollback](Self::roll_back) can go. After a [rewind](Self::rewind) they include the later
-    /// ones, until the next step.
+    /// The ticks of the states that are kept: a [rollback](Self::roll_back) can go there. After a [rewind](Self::rewind) they
+    /// include later ones, until the next step, for which there is `rewind` alone.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
         self.ring.ticks()
@@ -222,6 +222,9 @@ impl Simulation {
     /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         let has_panicked = self.phase == Phase::Stepping;
+        if !has_panicked {
+            self.catch_up();
+        }
         if (self.is_in_frame() || self.resimulation.is_some()) && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
@@ -244,7 +247,7 @@ impl Simulation {
         }
         self.clock.go_to(&clock);
         let left = self.swap_state(state);
-        self.show_other(&left.pairs, false);
+        self.show_other(left, false);
         self.events.clear();
         Ok(())
     }

@@ -96,9 +96,12 @@ impl Ring {
 
     /// Adds what is before the clock's next step; what was saved of that tick and of later ones is another run's.
     pub fn push(&mut self, clock: Clock, state: &State) {
-        self.go_back(clock.tick());
+        let tick = clock.tick();
+        // The step may be taken once more, of a state that is kept.
+        let is_known = self.get(tick).is_some();
+        self.go_back(tick);
         let is_first = std::mem::take(&mut self.is_next_kept) || self.saved.is_empty();
-        let is_kept = is_first || self.is_due(clock.tick());
+        let is_kept = is_known || is_first || self.is_due(tick);
         let state = is_kept.then(|| state.clone());
         self.append(clock, state);
         self.cut();

@@ -5,6 +5,7 @@ use crate::time::Step;
 
 use super::advance::{BeforeStep, Hooks};
 use super::rewind::RewindError;
+use super::state::State;
 use super::{Phase, Simulation};
 
 /// Why [`Simulation::resimulate_with`] failed. The present state is unchanged.
@@ -184,9 +185,11 @@ impl Simulation {
     ///
     /// # Panics
     /// As [`begin_frame`](Self::begin_frame).
-    pub fn replace_state(&mut self, state: Self) -> Result<(), RewindError> {
+    pub fn replace_state(&mut self, mut state: Self) -> Result<(), RewindError> {
         self.check_world();
+        state.check_world();
         self.state.resources.check_whole();
+        self.catch_up();
         let is_here = state.tick() == self.tick();
         let is_outside = self.resimulation.is_none() && self.phase == Phase::Outside;
         if !is_here && !is_outside {
@@ -203,9 +206,18 @@ impl Simulation {
             // The step at hand is taken anew.
             self.phase = Phase::Between;
         }
+        if let Phase::Taken(_) = state.phase {
+            // The step at hand there is taken here, and the game does its part again.
+            let State { forces, world, .. } = &mut state.state;
+            forces.abort_step(&mut world.physics.bodies);
+        }
         let left = self.swap_state(state.state);
+        if !is_here {
+            let tick = self.tick();
+            self.history.renumber(&self.state.pairs, tick);
+        }
         if self.resimulation.is_none() {
-            self.show_other(&left.pairs, true);
+            self.show_other(left, true);
         }
         Ok(())
     }

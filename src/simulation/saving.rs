@@ -21,11 +21,12 @@ use super::{Frame, Simulation};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// A frame is open: end it first.
+    /// A frame is open, or steps were resimulated outside of one and [`next_step`](Simulation::next_step) was not called
+    /// since: call `end_frame`, or `next_step`.
     #[error("a simulation within a frame cannot be saved: call `end_frame` first")]
     WithinFrame,
     /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
-    /// origin was shifted. Rapier does not write changes of joints and soft bodies before a step has processed them: save
+    /// origin was shifted; or a world with bodies was taken over, and no step was made since. Rapier does not write changes of joints and soft bodies before a step has processed them: save
     /// right after a frame that made a step, or make one.
     #[error("Rapier's world was changed since the last step: save after a frame that made a step")]
     ChangedSinceStep,

@@ -89,7 +89,8 @@ impl Simulation {
     /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
     /// the screen and ask for the poses in it. Any other time can be given as well: the pose is at `alpha` between the
     /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. A teleport
-    /// after that step does not change the result.
+    /// after that step does not change the result. After a frame whose steps were aborted, its last tick gives the latest pose
+    /// until the next step.
     ///
     /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
     /// [`set_history`](Self::set_history) keeps more.

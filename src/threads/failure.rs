@@ -7,7 +7,9 @@ use std::io;
 /// What went wrong on the physics' thread: from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
 pub enum Failure<E> {
-    /// A hook failed. Its step was not made; physics continues with the next one.
+    /// A hook failed; physics continues. After [`before_frame`](crate::Hooks::before_frame) or
+    /// [`before_step`](crate::Hooks::before_step) the step was not made: its time is dropped, and the next step has the same
+    /// tick. After [`after_step`](crate::Hooks::after_step) it was made.
     Hook {
         /// The tick of the frame's step.
         tick: u64,

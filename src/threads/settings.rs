@@ -7,7 +7,8 @@ use std::time::Duration;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RunnerSettings {
-    /// How far in the past frames are shown, beyond the one step that interpolation needs: in steps, 0.5 by default.
+    /// How far in the past frames are shown, beyond the one step that interpolation needs: in steps, 0.5 by default,
+    /// 60 at most. A negative number and NaN are 0.
     ///
     /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved). How many
     /// do on your machine: `cargo run --release --all-features --example threads_report -- --seconds 8`.

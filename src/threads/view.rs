@@ -18,7 +18,8 @@ const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 /// Times are given in whole nanoseconds: two that are closer are the same.
 const NANOSECOND: f64 = 1e-9;
 
-/// What a frame shows of a simulation on another thread: from [`Runner::frame`](super::Runner::frame).
+/// What a frame shows of a simulation on another thread: from [`Runner::frame`](super::Runner::frame)
+/// or [`Overlap::frame`](super::Overlap::frame).
 #[derive(Debug)]
 pub struct View<E> {
     settings: RunnerSettings,

@@ -131,7 +131,7 @@ impl FrameFilter {
     /// | neither, or not yet 32 | as long as they are |
     ///
     /// For a game that does not know its display: in a browser, or on a phone that changes its rate. A change is followed
-    /// within a second or so. For a display with a variable refresh rate it does nothing once its frames vary.
+    /// within two seconds. For a display with a variable refresh rate it does nothing once its frames vary.
     #[must_use]
     pub fn automatic() -> Self {
         Self::new(Method::Automatic(Automatic::default()))

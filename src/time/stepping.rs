@@ -10,7 +10,7 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// | [`Fixed`](Self::Fixed) | whole ones, by the accumulator | yes, to the bit | yes | games |
 /// | [`DisplayCounted`](Self::DisplayCounted) | whole ones, by the display's rate | no | nearly | the least latency without interpolation |
 /// | [`SemiFixed`](Self::SemiFixed) | whole ones and a shorter one | no | yes | a tool that must show exactly now |
-/// | [`FrameLocked`](Self::FrameLocked) | one | by frame: yes | no | recording video, tests, consoles at a locked rate |
+/// | [`FrameLocked`](Self::FrameLocked) | one | by frames: yes, by time: no | no | recording video, tests, consoles at a locked rate |
 /// | [`Variable`](Self::Variable) | one as long as the frame | no | yes | comparison |
 ///
 /// With a strategy whose steps vary in length, a run cannot be repeated, springs and stacks change

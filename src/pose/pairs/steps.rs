@@ -58,11 +58,13 @@ impl Pairs {
         self.movers.set_awake(place);
     }
 
-    /// [`resync`](Self::resync), unless these are the pairs of the last step.
-    pub fn resync_if_outdated(&mut self, world: &World, tick: u64) {
-        if self.is_outdated(tick) {
+    /// [`resync`](Self::resync), unless these are the pairs of the last step; whether they were not.
+    pub fn resync_if_outdated(&mut self, world: &World, tick: u64) -> bool {
+        let is_outdated = self.is_outdated(tick);
+        if is_outdated {
             self.resync(world, tick);
         }
+        is_outdated
     }
 
     /// Takes the latest positions and forgets those before: for a frame that was ended before its last

@@ -71,7 +71,12 @@ impl Screen {
 
     /// A body was inserted there.
     pub fn insert(&mut self, key: BodyKey, pose: Pose) {
-        self.unseen.insert(key, pose);
+        if self.bodies.contains_key(key) {
+            // Of a body that came after a state that was gone back to.
+            self.show_at(key, pose);
+        } else {
+            self.unseen.insert(key, pose);
+        }
     }
 
     /// A frame that shows what the last one has shown.

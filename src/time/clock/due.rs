@@ -106,7 +106,7 @@ impl Clock {
         self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
     }
 
-    /// Drops the steps that are still due in this frame. Returns how many.
+    /// Drops the steps that are still due in this frame, and returns how many, as [`Dropped::aborted`].
     pub fn abort_frame(&mut self) -> Dropped {
         let dropped = Dropped {
             aborted: self.due(),
@@ -152,8 +152,7 @@ impl Clock {
         let length = units_per_step(self.unit_rate);
         let (whole, last, left) = settings.stepping().plan(gathered, length);
         self.overstep = left;
-        let others = made + u64::from(last.is_some());
-        let whole = settings.limit(whole, others, dropped);
+        let whole = settings.limit(whole, last.is_some(), made, dropped);
         self.steps(whole, last, Some(units_per_nano))
     }
 

@@ -31,7 +31,8 @@ use units::in_units_of;
 ///
 /// A [`Simulation`](crate::Simulation) has one; use it alone to step something else. Time is passed as `Duration`s and
 /// counted in exact units, so that the number of steps does not depend on how the time is split into frames, or on the
-/// length of the session: after durations that sum to T, exactly floor(T · rate) steps were due.
+/// length of the session: after durations that sum to T, exactly floor(T · rate) steps were due, with
+/// [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
 ///
 /// ```
 /// use evenstep::{Clock, Rate};

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Step {
-    /// The number of steps before this one.
+    /// Its number: how many steps were before it, unless [`set_tick`](crate::ClockSettings::set_tick) has numbered them anew.
     pub tick: u64,
     /// The length in seconds of simulated time: the same for every step, unless
     /// [`Stepping`](crate::Stepping) is one that varies it.
