@@ -1075,3 +1075,86 @@ fn frames_of_several_steps_are_shown_one_step_later_than_in_one_thread() {
         }
     }
 }
+
+/// As a player does who drags a slider, at more frames than steps.
+#[test]
+fn rewinds_in_every_frame_are_shown() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 20);
+    let before = overlap.now();
+    for tick in (1..=18).rev() {
+        overlap.simulation().rewind(tick).unwrap();
+        overlap.frame(MS(3), &mut game).unwrap();
+        let x = x(&overlap, key);
+        let expected = tick as f32 - 1.0;
+        assert!((x - expected).abs() < 1.5, "{x} for {expected}");
+    }
+    assert_eq!(overlap.now(), before + MS(3 * 18));
+}
+
+/// As netcode does that gets late input in every frame.
+#[test]
+fn rollbacks_in_every_frame_are_shown() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 20);
+    let start = x(&overlap, key);
+    for i in 1..=30u8 {
+        let tick = overlap.simulation().tick();
+        overlap.simulation().roll_back(tick - 3).unwrap();
+        frames(&mut overlap, &mut game, 1);
+        let moved = x(&overlap, key) - start;
+        assert!((moved - f32::from(i)).abs() < 1.1, "{moved} after {i}");
+    }
+}
+
+/// The hook after a step, and all that it does to the state, is there once, as in one thread.
+#[test]
+fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
+    #[derive(Clone, Default)]
+    struct Score(u64);
+    for in_access in [false, true] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(50, usize::MAX);
+        simulation.resources_mut().insert(Score::default());
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let game = || {
+            Game::new(|simulation, _, when| {
+                if when == After {
+                    simulation.resources_mut().get_mut::<Score>().unwrap().0 += 1;
+                }
+                Ok(())
+            })
+        };
+        let mut playing = game();
+        frames(&mut overlap, &mut playing, 15);
+        if in_access {
+            let simulation = overlap.simulation();
+            simulation.resimulate_with(5, &mut playing).unwrap();
+        } else {
+            overlap.simulation().roll_back(5).unwrap();
+        }
+        frames(&mut overlap, &mut playing, 5);
+        let simulation = overlap.stop();
+        let score = simulation.resources().get::<Score>().unwrap().0;
+        // The last one is under way.
+        assert_eq!(score, simulation.tick() - 1, "{in_access}");
+    }
+}
+
+#[test]
+fn what_happens_in_a_frame_of_the_games_own_is_shown() {
+    let (mut simulation, _) = flyer_in_space();
+    let old = simulation.insert_body(RigidBodyBuilder::fixed());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 5);
+    let simulation = overlap.simulation();
+    let new = simulation.insert_body(RigidBodyBuilder::fixed());
+    simulation.remove(old).unwrap();
+    simulation.advance(MS(100), |_, _| ());
+    frames(&mut overlap, &mut game, 5);
+    assert!(overlap.view().pose(new).is_some() && overlap.view().pose(old).is_none());
+}

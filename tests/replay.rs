@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, TestRunner};
 use scenes::{MS, ball, space};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -950,6 +950,45 @@ fn what_is_done_between_frames_needs_a_new_run() {
 }
 
 /// The steps that are resimulated are not what was recorded: what follows begins with a state of its own.
+/// In the hook, after the input of the step at hand.
+#[test]
+fn a_rollback_after_the_input_of_a_step_is_no_difference() {
+    let (mut simulation, mut game) = Balls::new();
+    simulation.set_rewind_limits(20, usize::MAX);
+    let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+    let mut before_tick = BTreeMap::new();
+    for number in 0..40 {
+        let frame_time = frame_time(number);
+        let mut is_late = number == 17;
+        recorder
+            .begin_frame(&simulation, &game, frame_time)
+            .unwrap();
+        simulation.begin_frame(frame_time);
+        while let Some(step) = simulation.next_step() {
+            let input = Balls::input(step.tick);
+            recorder.input(step, &input).unwrap();
+            if std::mem::take(&mut is_late) {
+                simulation.roll_back(step.tick - 4).unwrap();
+                game = before_tick.remove(&(step.tick - 4)).unwrap();
+                continue;
+            }
+            before_tick.insert(step.tick, game.clone());
+            game.step(&mut simulation, step, input).unwrap();
+            simulation.make_step();
+            recorder.end_step(&simulation).unwrap();
+        }
+        assert!(!is_late, "the frame has a step");
+        simulation.end_frame();
+    }
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    let (mut replay, mut runs) = (recording.replay(0), 0);
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+        runs += 1;
+        while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
+    }
+    assert_eq!((runs, replay.differences()), (2, &[][..]));
+}
+
 #[test]
 fn a_rollback_begins_a_new_run() {
     let (mut simulation, mut game) = Balls::new();

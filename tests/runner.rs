@@ -577,3 +577,29 @@ fn an_answer_is_got_once_it_is_there_and_time_goes_on() {
     assert_eq!(tick, of_simulation);
     assert!(tick > 3);
 }
+
+#[test]
+fn what_was_sent_before_a_stop_is_done() {
+    let (game, _) = Game::new();
+    let mut simulation = space(100);
+    let keys: Vec<BodyKey> = (0..3)
+        .map(|_| simulation.insert_body(RigidBodyBuilder::fixed()))
+        .collect();
+    let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
+    let (goes_on, waits) = channel::<()>();
+    runner
+        .call(move |_, _| waits.recv_timeout(PATIENCE).unwrap_or_default())
+        .unwrap();
+    for key in keys {
+        runner
+            .call(move |simulation, _| drop(simulation.remove(key)))
+            .unwrap();
+    }
+    let spawned = runner
+        .spawn::<Collider>(RigidBodyBuilder::dynamic(), [])
+        .unwrap();
+    goes_on.send(()).unwrap();
+    let (simulation, _) = runner.stop();
+    let there: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+    assert_eq!(there, [spawned.key().unwrap()]);
+}

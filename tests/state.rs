@@ -229,3 +229,23 @@ fn a_host_finds_what_is_on_one_side_only() {
     assert_eq!(shown, expected);
     assert_eq!(owners.unmatched(&simulation).entities, []);
 }
+
+/// A state that is put back has the number of the frame that it was saved in.
+#[test]
+fn entities_follow_a_state_that_is_put_back() {
+    let mut simulation = scenes::space(60);
+    let mut owners = evenstep::Owners::default();
+    let key = simulation.insert_body(RigidBodyBuilder::fixed());
+    owners.insert(key, 7);
+    scenes::advance(&mut simulation, 20);
+    assert_eq!(owners.moved(&simulation).count(), 1);
+    let saved = simulation.clone();
+    let there = Pose::from_translation(Vector::X);
+    simulation.teleport(key, there).unwrap();
+    scenes::advance(&mut simulation, 20);
+    assert_eq!(owners.moved(&simulation).last(), Some((7, there)));
+    simulation = saved;
+    scenes::advance(&mut simulation, 20);
+    assert!(owners.removed(&mut simulation).is_empty());
+    assert_eq!(owners.moved(&simulation).last(), Some((7, Pose::IDENTITY)));
+}

@@ -22,6 +22,9 @@ pub trait Source {
     /// Whether a body that was sent has come, and is gone if it has no pose.
     fn is_after(&self, spawned: &Spawned) -> bool;
 
+    /// Which simulation it is; `None` if it may be one after another.
+    fn run(&self) -> Option<u64>;
+
     /// What frames show; `None` inside of a thread, where none are shown, and while it says nothing of the bodies: steps
     /// are resimulated.
     fn screen(&self) -> Option<&Screen>;
@@ -40,6 +43,10 @@ impl Source for Simulation {
 
     fn is_after(&self, spawned: &Spawned) -> bool {
         spawned.key().is_some()
+    }
+
+    fn run(&self) -> Option<u64> {
+        Some(self.id())
     }
 
     fn screen(&self) -> Option<&Screen> {

@@ -8,7 +8,6 @@ mod spawned;
 use std::borrow::Cow;
 
 use crate::key::{BodyKey, slot_of};
-use crate::pose::Screen;
 use crate::simulation::Simulation;
 use rapier::math::Pose;
 
@@ -55,8 +54,8 @@ pub struct Owners<E> {
     displaced: Vec<E>,
     /// Released, and to be removed together.
     dying: Vec<BodyKey>,
-    /// The number of the last frame of which `moved` was asked; `None` if every body is to be looked at.
-    synced: Option<u64>,
+    /// The last frame of which `moved` was asked, and of which simulation; `None` if every body is to be looked at.
+    synced: Option<(Option<u64>, u64)>,
 }
 
 /// Entities without a body and bodies without an entity: from [`Owners::unmatched`], after a saved state was restored.
@@ -145,7 +144,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     pub fn removed(&mut self, bodies: &mut impl Bodies) -> Vec<E> {
         self.remove_all(bodies, Vec::new());
         let mut removed = self.take_displaced();
-        let gone = self.take_removed(bodies, self.synced).into_iter();
+        let gone = self.take_removed(bodies, self.since(bodies)).into_iter();
         removed.extend(gone.map(|(_, entity)| entity));
         removed
     }
@@ -223,8 +222,15 @@ impl<E: Copy + PartialEq> Owners<E> {
 
     /// Gives the frame of the last sync.
     pub(crate) fn begin_sync(&mut self, bodies: &impl Bodies) -> Option<u64> {
-        let number = bodies.screen().map(Screen::number);
-        std::mem::replace(&mut self.synced, number)
+        let since = self.since(bodies);
+        self.synced = bodies.screen().map(|it| (bodies.run(), it.number()));
+        since
+    }
+
+    /// The frame of the last sync, if it was one of these bodies.
+    fn since(&self, bodies: &impl Bodies) -> Option<u64> {
+        let (run, frame) = self.synced?;
+        (run == bodies.run()).then_some(frame)
     }
 
     /// Forgets the bodies that were removed since a frame, and gives them.

@@ -227,8 +227,8 @@ impl<'r> Replay<'r> {
     /// [`ReplayError::Contents`].
     pub fn end_step(&mut self, simulation: &Simulation) -> Result<(), ReplayError> {
         match self.peek() {
-            // In this step the recording ends: the game panicked, or the rest was cut off.
-            None => Ok(()),
+            // In this step the recording ends, or its run: the game panicked or went back, or the rest was cut off.
+            None | Some(ChunkKind::Run) => Ok(()),
             Some(ChunkKind::Made) => self.check(simulation),
             Some(_) => {
                 self.differ(Vec::new());

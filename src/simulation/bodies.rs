@@ -49,7 +49,7 @@ impl Simulation {
         key: BodyKey,
         collider: impl Into<Collider>,
     ) -> Result<ColliderHandle, BodyError> {
-        let parent = self.living(key, true)?;
+        let parent = self.living(key)?;
         // The body's centre of mass may be elsewhere from now on.
         self.state.edits.bodies.push(key);
         Ok(self

@@ -113,7 +113,10 @@ impl Simulation {
     }
 
     fn push(&mut self, key: BodyKey, push: Push) -> Result<(), BodyError> {
-        self.living(key, push.is_finite())?;
+        if !push.is_finite() {
+            return Err(BodyError::NotFinite(key));
+        }
+        self.living(key)?;
         // After a step of this frame time has not stood still, also if it was a single step or a resimulated one.
         let is_after_step =
             self.resimulation.is_some() || (self.is_in_frame() && self.frame.steps > 0);

@@ -261,10 +261,18 @@ impl Simulation {
     /// The last frame goes on after its step, which was ended so that the state could be looked at.
     pub(crate) fn resume_frame(&mut self) {
         if !self.is_in_frame() {
-            self.phase = Phase::Made;
+            match &mut self.resimulation {
+                Some(again) => again.left = Phase::Made,
+                None => self.phase = Phase::Made,
+            }
             self.frame.number -= 1;
             self.changes.counts = std::mem::take(&mut self.frame.poses);
         }
+    }
+
+    /// Whether steps were resimulated between the last frame and this one.
+    pub(crate) fn has_resimulated(&self) -> bool {
+        self.resimulated_between > 0
     }
 
     fn abort_steps(&mut self) {

@@ -315,6 +315,11 @@ impl Simulation {
         self.id.0
     }
 
+    /// That of the present, also while steps are resimulated.
+    pub(crate) fn present_clock(&self) -> &Clock {
+        &self.clock
+    }
+
     pub(crate) fn movers(&self) -> &Movers {
         self.state.pairs.movers()
     }
@@ -377,6 +382,7 @@ impl Simulation {
     pub(crate) fn put_screen(&mut self, screen: Screen) {
         self.changes.is_whole = true;
         self.screen = Some(screen);
+        self.shown_for = Duration::ZERO;
     }
 }
 

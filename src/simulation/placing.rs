@@ -53,7 +53,7 @@ impl Simulation {
     /// [`BodyError::NotARotation`] for an invalid `pose`; [`BodyError::Dependent`] for a body whose
     /// pose follows from that of others.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
-        let handle = self.living(key, true)?;
+        let handle = self.living(key)?;
         let pose = self.placeable(key, handle, pose)?;
         self.state.world.physics.bodies[handle].set_position(pose, true);
         self.state.targets.remove(key);
@@ -133,7 +133,7 @@ impl Simulation {
     /// As [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the
     /// result is not finite.
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
-        let handle = self.living(key, true)?;
+        let handle = self.living(key)?;
         let by = self.placeable(key, handle, by)?;
         let moved = self
             .state
@@ -262,7 +262,7 @@ impl Simulation {
         pose: Pose,
         time: Duration,
     ) -> Result<(), BodyError> {
-        let handle = self.living(key, true)?;
+        let handle = self.living(key)?;
         let pose = checked(key, pose)?;
         let State { world, targets, .. } = &mut self.state;
         let bodies = &mut world.physics.bodies;
@@ -304,7 +304,7 @@ impl Simulation {
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
     pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
-        let handle = self.living(key, true)?;
+        let handle = self.living(key)?;
         // Where it was put before this is known from here on.
         self.notice_edits();
         let dt = self.clock().settings().rate().dt();
@@ -325,14 +325,7 @@ impl Simulation {
     }
 
     /// The handle of a body that a game wants to change.
-    pub(super) fn living(
-        &self,
-        key: BodyKey,
-        is_finite: bool,
-    ) -> Result<RigidBodyHandle, BodyError> {
-        if !is_finite {
-            return Err(BodyError::NotFinite(key));
-        }
+    pub(super) fn living(&self, key: BodyKey) -> Result<RigidBodyHandle, BodyError> {
         self.handle(key).ok_or(BodyError::Gone(key))
     }
 }

@@ -151,20 +151,22 @@ impl Simulation {
         }
     }
 
-    /// If steps are still to be resimulated: goes on in the present as it was.
-    pub(super) fn abort_resimulation(&mut self) {
+    /// If steps are still to be resimulated: goes on in the present as it was. Gives whether there were any.
+    pub(crate) fn abort_resimulation(&mut self) -> bool {
         if self.resimulation.is_some() {
             self.state.resources.check_whole();
         }
-        if let Some(again) = self.resimulation.take() {
-            self.swap_state(again.present);
-            self.phase = again.left;
-            self.events = again.events;
-            let states = self.history.states();
-            self.history = again.history;
-            self.set_history(states);
-            self.ring.clear();
-        }
+        let Some(again) = self.resimulation.take() else {
+            return false;
+        };
+        self.swap_state(again.present);
+        self.phase = again.left;
+        self.events = again.events;
+        let states = self.history.states();
+        self.history = again.history;
+        self.set_history(states);
+        self.ring.clear();
+        true
     }
 
     /// Puts another state in the place of the one there is, which it gives.

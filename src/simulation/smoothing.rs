@@ -48,7 +48,7 @@ impl Simulation {
         key: BodyKey,
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
-        let handle = self.living(key, true)?;
+        let handle = self.living(key)?;
         self.smoothing_mut().body_mut(key).smoothing = smoothing;
         self.state.pairs.doubt(key, handle);
         Ok(())
@@ -117,7 +117,7 @@ impl Simulation {
         key: BodyKey,
         correction: Option<Correction>,
     ) -> Result<(), BodyError> {
-        self.living(key, true)?;
+        self.living(key)?;
         self.smoothing_mut().body_mut(key).correction = correction;
         Ok(())
     }

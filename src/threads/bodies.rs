@@ -28,6 +28,10 @@ where
         self.view().is_after(spawned)
     }
 
+    fn run(&self) -> Option<u64> {
+        None
+    }
+
     fn screen(&self) -> Option<&Screen> {
         Some(self.view().screen())
     }

@@ -55,6 +55,10 @@ impl Publisher {
 
     /// The last state, if it is not the one that was published last.
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
+        if simulation.screen().is_some() {
+            // The game has ended a frame of it by itself, or has put it in place of another.
+            simulation.drop_screen();
+        }
         let changes = simulation.take_changes();
         let version = Some(simulation.movers().version());
         let smoothing = simulation.smoothing_settings();
@@ -99,7 +103,7 @@ impl Snapshot {
 impl ClockReading {
     /// From a simulation's last frame on.
     pub fn of(simulation: &Simulation) -> Self {
-        let clock = simulation.clock();
+        let clock = simulation.present_clock();
         let settings = clock.settings();
         let speed = if settings.stands_still() {
             0.0

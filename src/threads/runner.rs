@@ -473,9 +473,13 @@ where
 
 /// The thread: until nobody can send orders any more.
 fn run<H: Hooks>(physics: &mut Physics<H>, clock: WallClock) {
-    while physics.orders.fetch() {
+    loop {
+        let goes_on = physics.orders.fetch();
         // To an absolute time, so that what each wait is late does not add up.
         let next = physics.run_until(clock.now());
+        if !goes_on {
+            return;
+        }
         let most = next.map(|next| next.saturating_sub(clock.now()));
         if !physics.orders.wait(most) {
             return;

@@ -34,8 +34,6 @@ pub struct View<E> {
     comes_from_another: bool,
     /// What was shown last: of which state, how far between its poses, and how far beyond.
     moment: Option<(Arc<Snapshot>, f32, f32)>,
-    tick: u64,
-    alpha: f32,
     is_starved: bool,
 }
 
@@ -49,20 +47,33 @@ impl<E> View<E> {
             newest: None,
             comes_from_another: false,
             moment: None,
-            tick: 0,
-            alpha: 0.0,
             is_starved: false,
         }
     }
 
     /// The screen, for the simulation to go on with.
     pub(super) fn take_screen(&mut self) -> Screen {
+        // Of states that no frame has shown yet.
+        for Update { snapshot, changes } in self.mail.states.drain(..) {
+            for change in changes.errors {
+                self.screen.change_error(change, &snapshot.smoothing);
+            }
+        }
         std::mem::take(&mut self.screen)
     }
 
     /// How much later than needed frames are shown, in steps.
+    pub(super) fn slack(&self) -> f32 {
+        self.settings.slack
+    }
+
     pub(super) fn set_slack(&mut self, slack: f32) {
         self.settings.slack = slack;
+    }
+
+    /// The real time of the simulation, when it was last here.
+    pub(super) fn real_time(&self) -> Duration {
+        self.mail.reading.real
     }
 
     /// Goes on from what the screen has shown of the simulation.
@@ -172,13 +183,12 @@ impl<E> View<E> {
             changes.append(std::mem::take(&mut state.changes));
         }
         let snapshot = Arc::clone(&states[place].snapshot);
-        self.alpha = alpha(&snapshot, time);
-        self.tick = snapshot.tick;
+        let alpha = alpha(&snapshot, time);
         #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
         let beyond = beyond.max(0.0) as f32;
         let frame = self.screen.number().saturating_add(1);
-        let is_same = |(last, alpha, last_beyond): &(Arc<Snapshot>, f32, f32)| {
-            Arc::ptr_eq(last, &snapshot) && (*alpha, *last_beyond) == (self.alpha, beyond)
+        let is_same = |(last, last_alpha, last_beyond): &(Arc<Snapshot>, f32, f32)| {
+            Arc::ptr_eq(last, &snapshot) && (*last_alpha, *last_beyond) == (alpha, beyond)
         };
         if changes.is_empty()
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
@@ -189,7 +199,7 @@ impl<E> View<E> {
         let moment = Moment {
             frame,
             time,
-            alpha: self.alpha.min(LARGEST_ALPHA),
+            alpha: alpha.min(LARGEST_ALPHA),
             beyond: (beyond > 0.0 && !snapshot.extrapolations.is_empty())
                 .then_some((beyond, &snapshot.extrapolations)),
             elapsed,
@@ -197,7 +207,7 @@ impl<E> View<E> {
             smoothing: &snapshot.smoothing,
         };
         self.screen.show(&snapshot.movers, &mut changes, &moment);
-        self.moment = Some((snapshot, self.alpha, beyond));
+        self.moment = Some((snapshot, alpha, beyond));
     }
 
     pub(super) fn fetch(&mut self, mailbox: &Mailbox<E>) {
@@ -238,13 +248,13 @@ impl<E> View<E> {
     /// The number of steps made at the end of the step that is shown.
     #[must_use]
     pub fn tick(&self) -> u64 {
-        self.tick
+        self.moment.as_ref().map_or(0, |(state, ..)| state.tick)
     }
 
     /// How far into that step the frame is, as a fraction of the step, from 0 to 1.
     #[must_use]
     pub fn alpha(&self) -> f32 {
-        self.alpha
+        self.moment.as_ref().map_or(0.0, |(_, alpha, _)| *alpha)
     }
 
     /// Simulated time that is shown, in seconds. It never goes back but with the simulation. In a pause it goes on to that

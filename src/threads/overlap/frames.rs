@@ -39,6 +39,7 @@ impl Overlap {
             return Ok(());
         };
         if self.is_unmade() {
+            self.under_way = None;
             self.waiting.clear();
             return Ok(());
         }
@@ -112,7 +113,7 @@ impl Overlap {
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
         // The hook may have set another speed.
         self.receive(None);
-        let slack = self.slack;
+        let slack = self.view.slack();
         let clock = self.here().clock();
         let length = step.end_time.saturating_sub(step.time);
         let end = step.end_time + length.mul_f64(slack.into());
@@ -121,7 +122,7 @@ impl Overlap {
         let is_next_due = !step.is_last || clock.settings().is_paused();
         let wait = if is_next_due { 0.0 } else { wait };
         let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
-        let due = self.real_time.saturating_add(wait);
+        let due = self.view.real_time().saturating_add(wait);
         if let (Some(simulation), Some(to)) = (self.simulation.take(), &self.to) {
             self.under_way = Some(UnderWay { step, due });
             // The thread waits for just this.
@@ -153,13 +154,15 @@ impl Overlap {
         };
         let simulation = self.here();
         simulation.resume_frame();
+        // The hook after it is called once: by the last run of it.
+        let is_again = simulation.steps_to_resimulate() > 0 || simulation.has_resimulated();
         while simulation.steps_to_resimulate() > 0
             && let Some(step) = simulation.next_step()
         {
             simulation.make_one(hooks, step)?;
         }
         // Not if it was unmade.
-        if simulation.tick() == step.tick + 1 {
+        if !is_again && simulation.tick() == step.tick + 1 {
             hooks.after_step(simulation, step)?;
         }
         self.notice_other();
@@ -177,7 +180,6 @@ impl Overlap {
     /// Reads the simulation's clock, and takes what was published, if anything was.
     fn receive(&mut self, update: Option<Update>) {
         if let Some(simulation) = &self.simulation {
-            self.real_time = simulation.clock().real_time();
             self.longest_frame = simulation.clock().settings().max_frame_time();
             self.view.receive(update, ClockReading::of(simulation));
         }

@@ -77,7 +77,6 @@ pub struct Overlap {
     thread: Option<JoinHandle<()>>,
     view: View<()>,
     /// How long a step may take before frames wait for it: of a step.
-    slack: f32,
     /// The times of frames that the simulation has not seen yet.
     waiting: VecDeque<Duration>,
     /// The settings of the clock before the game had the simulation between two frames, while a step was under way: frames that
@@ -85,8 +84,7 @@ pub struct Overlap {
     before: Option<ClockSettings>,
     /// The settings before and after, to be set once those frames are over.
     change: Option<(ClockSettings, ClockSettings)>,
-    /// Real time of the simulation, and the most time that a frame puts in, when it was here last.
-    real_time: Duration,
+    /// The most time that a frame puts in, when the simulation was here last.
     longest_frame: Duration,
     publisher: Publisher,
 }
@@ -144,14 +142,12 @@ impl Overlap {
         let mut overlap = Self {
             view: View::new(settings, simulation.take_screen(), real_time),
             publisher: Publisher::new(&simulation, Starved::Hold),
-            real_time,
             longest_frame: Duration::ZERO,
             simulation: Some(simulation),
             under_way: None,
             to: Some(to),
             from,
             thread: Some(thread),
-            slack: 1.0,
             waiting: VecDeque::new(),
             before: None,
             change: None,
@@ -192,12 +188,8 @@ impl Overlap {
     /// Sets how much time a step has before a frame waits for it, from 0 to 1, in steps: 1 by default. From the next step
     /// on what it does is shown so much later than in one thread.
     pub fn set_slack(&mut self, slack: f32) {
-        self.slack = if slack.is_nan() {
-            1.0
-        } else {
-            slack.clamp(0.0, 1.0)
-        };
-        self.view.set_slack(self.slack);
+        let slack = if slack.is_nan() { 1.0 } else { slack };
+        self.view.set_slack(slack.clamp(0.0, 1.0));
     }
 
     /// What the last [`frame`](Self::frame) has shown.
@@ -212,7 +204,7 @@ impl Overlap {
     pub fn now(&self) -> Duration {
         self.waiting
             .iter()
-            .fold(self.real_time, |sum, time| sum.saturating_add(*time))
+            .fold(self.view.real_time(), |sum, time| sum.saturating_add(*time))
     }
 
     /// [`now`](Self::now), of frames that count as long as a frame may.
@@ -221,7 +213,7 @@ impl Overlap {
             .waiting
             .iter()
             .map(|time| *time.min(&self.longest_frame));
-        times.fold(self.real_time, Duration::saturating_add)
+        times.fold(self.view.real_time(), Duration::saturating_add)
     }
 
     /// The simulation between two frames, to be saved, edited or replaced. Waits until the

@@ -40,6 +40,8 @@ pub(super) struct Physics<H: Hooks> {
     publisher: Publisher,
     /// The step that has panicked.
     broken: Option<u64>,
+    /// Bodies of entities that went since: the state before has them again.
+    removed_meanwhile: Vec<BodyKey>,
 }
 
 /// What comes from the other thread.
@@ -72,6 +74,7 @@ impl<H: Hooks> Physics<H> {
             outgoing: Mail::default(),
             now: Duration::ZERO,
             broken: None,
+            removed_meanwhile: Vec::new(),
         };
         physics.publish();
         // Nobody else is at the box yet.
@@ -110,12 +113,12 @@ impl<H: Hooks> Physics<H> {
 
     /// How much real time after the last frame the next step is due; `None` in a pause.
     fn until_next_step(&self) -> Option<Duration> {
-        let until = self.simulation.clock().until_next_step();
+        let until = self.simulation.present_clock().until_next_step();
         until.filter(|_| self.broken.is_none())
     }
 
     fn deadline(&self) -> Option<Duration> {
-        let real_time = self.simulation.clock().real_time();
+        let real_time = self.simulation.present_clock().real_time();
         Some(real_time.saturating_add(self.until_next_step()?))
     }
 
@@ -164,7 +167,7 @@ impl<H: Hooks> Physics<H> {
 
     /// Lets the time pass until now, or until right before the next step.
     fn pass_time(&mut self) {
-        let passed = (self.now).saturating_sub(self.simulation.clock().real_time());
+        let passed = (self.now).saturating_sub(self.simulation.present_clock().real_time());
         let passed = match self.until_next_step() {
             Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
             None => passed,
@@ -186,11 +189,7 @@ impl<H: Hooks> Physics<H> {
             match order {
                 Order::Call(call) => self.run(call),
                 Order::Query(query) => self.asked.push(query),
-                Order::RemoveAll(keys) => {
-                    for key in keys {
-                        self.simulation.remove(key);
-                    }
-                }
+                Order::RemoveAll(keys) => self.remove_all(keys),
                 Order::Recover => self.recover(),
             }
         }
@@ -205,20 +204,19 @@ impl<H: Hooks> Physics<H> {
         if let Err(payload) = result {
             self.fail(self.simulation.tick(), payload);
         }
-        if self.publisher.notice_other(&mut self.simulation) {
-            // Another simulation goes on from now.
-            self.simulation.set_real_time(self.now);
-        }
+        self.notice_other();
     }
 
     fn make_step(&mut self, until: Duration) {
-        let tick = self.simulation.tick();
+        let run = self.simulation.id();
         if !self.make_frame(until) {
             return;
         }
-        let events = self.simulation.events();
-        if !events.is_empty() {
-            self.outgoing.events.push_back((tick, events.0.to_vec()));
+        // Those of another simulation, which a hook has put in place of this one, are of another time.
+        let events = self.simulation.events().0;
+        if let Some(first) = events.first().filter(|_| self.simulation.id() == run) {
+            let events = (first.tick(), events.to_vec());
+            self.outgoing.events.push_back(events);
         }
         self.publish();
         for query in self.asked.drain(..) {
@@ -233,7 +231,7 @@ impl<H: Hooks> Physics<H> {
             number = self.simulation.frame().number.saturating_add(1),
             frame_time = frame_time.as_secs_f64()
         );
-        let tick = self.simulation.tick();
+        let tick = self.simulation.present_clock().tick();
         self.publisher.begin_frame(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
@@ -251,6 +249,7 @@ impl<H: Hooks> Physics<H> {
                 return false;
             }
         }
+        self.notice_other();
         self.simulation.end_frame_unshown();
         true
     }
@@ -268,13 +267,33 @@ impl<H: Hooks> Physics<H> {
 
     fn recover(&mut self) {
         if let Some(tick) = self.broken {
+            // Where steps were resimulated, the present is whole.
+            let is_back = self.simulation.abort_resimulation();
             // A hook's panic leaves the frame open, Rapier's the world broken.
             self.simulation.end_frame_unshown();
             // Of a step that a command has panicked before, there is only the state of the one before that.
             let newest = self.simulation.newest_kept(tick);
-            if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
+            if is_back || newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
                 self.broken = None;
+                let keys = std::mem::take(&mut self.removed_meanwhile);
+                self.remove_all(keys);
             }
+        }
+    }
+
+    fn remove_all(&mut self, keys: Vec<BodyKey>) {
+        for key in &keys {
+            self.simulation.remove(*key);
+        }
+        if self.broken.is_some() {
+            self.removed_meanwhile.extend(keys);
+        }
+    }
+
+    /// Another simulation, which a call or a hook has put in place of this one, goes on from now.
+    fn notice_other(&mut self) {
+        if self.publisher.notice_other(&mut self.simulation) {
+            self.simulation.set_real_time(self.now);
         }
     }
 

@@ -196,3 +196,70 @@ fn errors_that_panic_where_they_are_dropped_are_lost_in_silence() {
     both.physics.into_parts();
     discard(both.runner.failures());
 }
+
+/// Panics when a certain step is resimulated.
+struct NotAgain;
+
+impl Hooks for NotAgain {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        assert!(!step.is_resimulated || step.tick != 12, "not again");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_while_steps_are_resimulated_leads_back_to_the_present() {
+    for panics_in_call in [false, true] {
+        let (mut simulation, key) = flyer();
+        simulation.set_rewind_limits(50, usize::MAX);
+        let mut both = Both::new(simulation, NotAgain);
+        both.in_time(MS(200));
+        both.call(move |simulation, _| {
+            simulation.roll_back(10).unwrap();
+            assert!(!panics_in_call, "after that");
+        });
+        both.in_time(MS(200));
+        both.in_time(MS(300));
+        assert_eq!(both.runner.failures().len(), 1);
+        both.runner.recover().unwrap();
+        both.in_time(MS(300));
+        both.in_time(MS(400));
+        assert!(both.tick() > 25, "{}", both.tick());
+        let at = both.physics.simulation.body(key).unwrap().translation().x;
+        assert_eq!(at.round(), both.tick() as f32);
+    }
+}
+
+struct PanicsOnce(bool);
+
+impl Hooks for PanicsOnce {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        assert!(
+            step.tick != 6 || std::mem::replace(&mut self.0, true),
+            "once"
+        );
+        Ok(())
+    }
+}
+
+/// The state before the panic has the bodies again that entities had until then.
+#[test]
+fn what_was_removed_after_a_panic_stays_removed() {
+    let (mut simulation, key) = flyer();
+    simulation.set_rewind_limits(4, usize::MAX);
+    let mut both = Both::new(simulation, PanicsOnce(false));
+    both.in_time(MS(100));
+    assert_eq!(both.runner.failures().len(), 1);
+    assert!(both.runner.remove_all(vec![key]).is_empty());
+    both.physics(MS(110));
+    both.runner.recover().unwrap();
+    both.physics(MS(120));
+    both.physics(MS(140));
+    assert!(both.tick() > 6);
+    assert!(both.physics.simulation.body(key).is_none());
+    assert_eq!(both.frame(MS(200)).pose(key), None);
+}

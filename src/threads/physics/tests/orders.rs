@@ -296,3 +296,103 @@ fn who_has_ended_is_never_full() {
         assert!(matches!(sender.send(i), Err(SendError::Ended(_))));
     }
 }
+
+/// Replaces the simulation before a step.
+struct Replaces(Option<Simulation>);
+
+impl Hooks for Replaces {
+    type Error = &'static str;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        if step.tick == 50 {
+            *simulation = self.0.take().unwrap();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_simulation_that_a_hook_puts_in_is_shown_whole_and_goes_on_from_now() {
+    let (mut other, _) = flyer();
+    let wall = RigidBodyBuilder::fixed().translation(vector(0.0, 5.0, 0.0));
+    // A key that the first one has not.
+    other.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
+    let wall = other.insert(wall, ColliderBuilder::ball(0.1));
+    for _ in 0..40 {
+        other.advance(MS(100), |_, _| ());
+    }
+    assert_eq!(other.tick(), 400);
+    let (mut simulation, _) = flyer();
+    let only_here: Vec<_> = (0..5)
+        .map(|_| simulation.insert_body(RigidBodyBuilder::fixed()))
+        .collect();
+    let mut both = Both::new(simulation, Replaces(Some(other)));
+    for ms in (10..=800).step_by(10) {
+        both.in_time(MS(ms));
+        both.frame(MS(ms));
+    }
+    assert_eq!(both.physics.simulation.clock().real_time(), MS(800));
+    assert!((428..=431).contains(&both.tick()), "{}", both.tick());
+    let view = both.view();
+    assert_eq!(view.pose(wall).unwrap().translation.y, 5.0);
+    assert_eq!(view.pose(only_here[4]), None);
+    assert_eq!(view.removed(), []);
+}
+
+/// A frame that the game makes by itself.
+#[test]
+fn what_happens_in_a_frame_of_a_call_is_shown() {
+    let (mut simulation, _) = flyer();
+    let old = simulation.insert_body(RigidBodyBuilder::fixed());
+    let mut both = Both::new(simulation, Idle);
+    both.in_time(MS(50));
+    both.frame(MS(50));
+    let spawned = both
+        .runner
+        .spawn::<Collider>(RigidBodyBuilder::fixed(), [])
+        .unwrap();
+    both.call(move |simulation, _| {
+        simulation.remove(old).unwrap();
+        simulation.advance(MS(100), |_, _| ());
+    });
+    for ms in (60..=400).step_by(10) {
+        both.in_time(MS(ms));
+        both.frame(MS(ms));
+    }
+    let new = spawned.key().unwrap();
+    assert!(both.view().pose(new).is_some() && both.view().pose(old).is_none());
+}
+
+#[test]
+fn an_error_that_no_frame_has_shown_is_smoothed_after_a_stop() {
+    for end in [200, 210] {
+        an_error_is_smoothed_after_a_stop(end);
+    }
+}
+
+/// Before and after the thread has handed over a state with it.
+fn an_error_is_smoothed_after_a_stop(end: u64) {
+    let (mut simulation, key) = flyer();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let mut both = Both::new(simulation, Idle);
+    for ms in (5..=200).step_by(5) {
+        both.in_time(MS(ms));
+        both.frame(MS(ms));
+    }
+    let shown = both.view().pose(key).unwrap().translation;
+    both.call(move |simulation, _| {
+        let put = |simulation: &mut Simulation, step: Step| {
+            if step.tick == 10 {
+                let by = translation(0.0, 1.0, 0.0);
+                simulation.teleport_by(key, by).unwrap();
+            }
+        };
+        simulation.resimulate(10, put).unwrap();
+    });
+    both.in_time(MS(end));
+    both.runner.view.fetch(&both.runner.mailbox);
+    let (mut simulation, _) = both.stop(MS(end));
+    simulation.advance(MS(1), |_, _| ());
+    let next = simulation.pose(key).unwrap().translation;
+    assert!((next.y - shown.y).abs() < 0.1, "{end}: {shown} {next}");
+}

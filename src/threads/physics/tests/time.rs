@@ -176,3 +176,32 @@ fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
     // That is no pause: the flyer goes on as slowly as before.
     assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
 }
+
+/// A rollback in a call: the thread goes by the time of the present, not of the state that it went back to.
+#[test]
+fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
+    for (at, pauses) in [(500, false), (503, false), (503, true)] {
+        let (mut simulation, _) = flyer();
+        simulation.set_rewind_limits(100, usize::MAX);
+        let mut both = Both::new(simulation, Idle);
+        both.in_time(MS(at));
+        if pauses {
+            both.pause();
+            both.in_time(MS(at));
+        }
+        let tick = both.tick();
+        let back = if pauses { tick - 1 } else { 10 };
+        both.call(move |simulation, _| simulation.roll_back(back).unwrap());
+        both.in_time(MS(at));
+        let clock = both.physics.simulation.present_clock();
+        assert_eq!((clock.real_time(), clock.tick()), (MS(at), tick), "{at}");
+        assert_eq!(clock.dropped(), crate::Dropped::default());
+        let later = if pauses { 60_000 } else { at };
+        both.in_time(MS(later));
+        both.resume();
+        both.in_time(MS(later));
+        both.in_time(MS(later + 20));
+        assert_eq!(both.tick(), tick + 2);
+        assert_eq!(both.frame(MS(later + 20)).dropped(), Duration::ZERO);
+    }
+}
