@@ -4,9 +4,11 @@ mod scenes;
 
 use crate::scenes::testing::{spin, translation, vector};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Frame, Rate, Simulation, Smoothing, Step};
+use evenstep::{BodyKey, Frame, Hooks, Rate, Simulation, Smoothing, Step};
+use proptest::prelude::*;
 use scenes::{MS, advance, ball, space};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
 
 /// A pile with bodies that come and go, spinners off their centre, and a simulation-wide smoothing.
 fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
@@ -416,4 +418,167 @@ fn a_length_that_is_set_in_a_rollback_that_is_given_up_holds() {
     assert_eq!(simulation.history(), 6);
     let ticks = [5, 6, 9].map(|tick| x_at(&simulation, key, tick));
     assert_eq!(ticks, [None, Some(6.0), Some(9.0)]);
+}
+
+/// What frames showed, by tick and body, of the run that the simulation is in.
+#[derive(Default)]
+struct Run {
+    poses: BTreeMap<u64, BTreeMap<BodyKey, [Pose; 2]>>,
+    /// Of one body, or of all by a shifted origin.
+    portals: Vec<(u64, Option<BodyKey>, Pose)>,
+    keys: Vec<BodyKey>,
+    seed: u64,
+}
+
+/// Two states of a step.
+const ENDS: [f32; 2] = [0.0, 1.0];
+
+impl Run {
+    /// Something that depends on the step, and on the run.
+    fn deed(&mut self, simulation: &mut Simulation, tick: u64) {
+        let number = (tick + self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let at = vector((number % 50) as f32, (number % 7) as f32, 0.0);
+        let key = self.keys[number as usize / 50 % self.keys.len()];
+        let is_there = simulation.body(key).is_some();
+        match number % 11 {
+            0 => self
+                .keys
+                .push(simulation.insert(scenes::flyer().translation(at), ball())),
+            1 => drop(simulation.remove(key)),
+            2 if is_there => {
+                let pose = Pose::from_translation(at);
+                simulation.teleport(key, pose).unwrap();
+            }
+            3 if is_there => {
+                let by = Pose::from_translation(at);
+                simulation.teleport_by(key, by).unwrap();
+                self.portals.push((tick, Some(key), by));
+            }
+            4 if is_there => {
+                let body = simulation.body_mut(key).unwrap();
+                body.set_linvel(at, true);
+            }
+            5 if is_there => simulation.body_mut(key).unwrap().sleep(),
+            6 => {
+                simulation.shift_origin(at).unwrap();
+                self.portals.push((tick, None, Pose::from_translation(-at)));
+            }
+            _ => (),
+        }
+    }
+
+    fn check(&self, simulation: &Simulation, since: u64) {
+        let now = simulation.tick();
+        let len = simulation.history() as u64 - 1;
+        for (tick, poses) in self.poses.range(..=now) {
+            for (key, shown) in poses {
+                if simulation.body(*key).is_none() {
+                    continue;
+                }
+                let by = self.portals.iter();
+                let by = by.filter(|(at, of, _)| {
+                    of.is_none_or(|of| of == *key) && (*tick..now).contains(at)
+                });
+                let by = by.fold(Pose::IDENTITY, |sum, (_, _, by)| by * sum);
+                for (alpha, shown) in ENDS.into_iter().zip(shown) {
+                    let again = simulation.pose_at(*key, *tick, alpha);
+                    let is_kept = *tick > since && tick + len > now;
+                    assert!(again.is_some() || !is_kept, "{key:?} at {tick} of {now}");
+                    if let Some(again) = again {
+                        let expected = by * *shown;
+                        let off = (again.translation - expected.translation).length();
+                        assert!(
+                            off < 1e-2,
+                            "{key:?} at {tick} of {now} {:?}: {again:?} {expected:?}",
+                            simulation.world_at(now, 0.0).map(drop)
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Hooks for Run {
+    type Error = Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        // Later ones are of another run.
+        self.poses.split_off(&(step.tick + 1));
+        self.portals.retain(|(tick, ..)| *tick < step.tick);
+        self.deed(simulation, step.tick);
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        let tick = step.tick + 1;
+        let poses = self.keys.iter().filter_map(|key| {
+            let pose = |alpha| simulation.pose_at(*key, tick, alpha).unwrap();
+            simulation.body(*key)?;
+            Some((*key, ENDS.map(pose)))
+        });
+        let poses = poses.collect();
+        self.poses.insert(tick, poses);
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Frame(u64),
+    Rewind(u64),
+    Resimulate(u64, u64),
+    SetHistory(usize),
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    prop_oneof![
+        4 => (0..60u64).prop_map(Way::Frame),
+        1 => (0..30u64).prop_map(Way::Rewind),
+        1 => (0..30u64, any::<u64>()).prop_map(|(back, seed)| Way::Resimulate(back, seed)),
+        1 => (2..25usize).prop_map(Way::SetHistory),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn whatever_way_is_gone_what_is_known_was_shown(
+        ways in prop::collection::vec(way(), 1..40),
+        states in 2..25usize,
+        seed in any::<u64>(),
+    ) {
+        let (mut simulation, key) = flyer(states);
+        let wall = simulation.insert_body(RigidBodyBuilder::fixed());
+        let mut shown = Run { keys: vec![key, wall], seed: seed >> 8, ..Run::default() };
+        // What was before it is not known for sure.
+        let mut since = 0;
+        for way in ways {
+            match way {
+                Way::Frame(ms) => {
+                    let Ok(_) = simulation.advance_with(MS(ms), &mut shown);
+                }
+                Way::Rewind(tick) => {
+                    let kept = simulation.rewindable();
+                    let tick = kept.start + tick % (kept.end - kept.start).max(1);
+                    if simulation.rewind(tick).is_ok() {
+                        since = simulation.tick();
+                    }
+                }
+                Way::Resimulate(back, seed) => {
+                    let tick = simulation.tick().saturating_sub(back);
+                    shown.seed = seed >> 8;
+                    if simulation.resimulate_with(tick, &mut shown).is_ok() {
+                        since = tick;
+                    }
+                }
+                Way::SetHistory(states) => {
+                    simulation.set_history(states);
+                    since = simulation.tick();
+                }
+            }
+            shown.check(&simulation, since);
+        }
+    }
 }

@@ -78,6 +78,12 @@ impl History {
         usize::try_from(self.len.max(1).saturating_add(1)).unwrap_or(usize::MAX)
     }
 
+    /// The oldest tick of which all is kept. What was let go is not known again, also after a way back to `now`.
+    fn first_kept(&self, now: u64) -> u64 {
+        let newest = self.newest.max(now);
+        newest.saturating_add(1).saturating_sub(self.len)
+    }
+
     /// Steps have other numbers from now on: what was kept by the old ones is forgotten.
     pub fn renumber(&mut self, pairs: &Pairs, tick: u64) {
         let states = self.states();
@@ -90,12 +96,14 @@ impl History {
 
     /// Keeps so many states from now on; `tick` steps have been made.
     pub fn set_states(&mut self, states: usize, pairs: &Pairs, tick: u64) {
-        // What was let go is not known again.
-        let since = (tick.saturating_add(1)).saturating_sub(self.len);
+        let since = self.first_kept(tick);
         self.len = (states as u64).saturating_sub(1);
         if !self.is_kept() {
-            self.bodies.clear();
-            self.gone.clear();
+            let len = self.len;
+            *self = Self {
+                len,
+                ..Self::default()
+            };
             return;
         }
         self.insert_missing(pairs, tick);
@@ -145,15 +153,19 @@ impl History {
         let tick = pairs.tick();
         if tick < self.newest {
             // The simulation went back, and later steps are another run's.
+            let since = self.first_kept(tick);
+            self.newest = tick;
             self.gone.retain(|gone| gone.track.since <= tick);
             for track in self.tracks_mut() {
                 track.pairs.retain(|kept| kept.tick <= tick);
-                track.since = track.since.min(tick);
+                track.since = track.since.max(since).min(tick);
             }
             self.forget_transforms(pairs);
+            self.keep_displaced(pairs);
             self.keep_movers(pairs);
+        } else {
+            self.keep_displaced(pairs);
         }
-        self.keep_displaced(pairs);
     }
 
     /// Where bodies were before they were teleported.
@@ -163,7 +175,7 @@ impl History {
         }
     }
 
-    /// Before a body gets another previous pose: where it was until then.
+    /// Before a body is moved together with its motion, or gets another previous pose: where it was until then.
     pub fn keep_body(&mut self, pairs: &Pairs, key: BodyKey) {
         if let Some(pair) = pairs.of_step(key) {
             self.push(pairs, key, pair);
@@ -176,7 +188,7 @@ impl History {
             return;
         }
         let tick = pairs.tick();
-        self.newest = tick;
+        self.newest = self.newest.max(tick);
         self.keep_movers(pairs);
         let len = self.len;
         let is_old = |at: u64| at.saturating_add(len) <= tick;
@@ -188,6 +200,7 @@ impl History {
         }
     }
 
+    /// The same of all that move.
     fn keep_movers(&mut self, pairs: &Pairs) {
         let movers = pairs.movers();
         for (place, key) in movers.keys().iter().enumerate() {
@@ -198,14 +211,21 @@ impl History {
     /// The motion of a body in the step of these pairs.
     fn push(&mut self, pairs: &Pairs, key: BodyKey, pair: Pair) {
         let (tick, transforms) = (pairs.tick(), pairs.transforms());
-        if let Some(track) = self.bodies.get_mut(key)
-            && track.pairs.back().is_none_or(|last| last.tick < tick)
-        {
-            track.pairs.push_back(Kept {
-                tick,
-                transforms,
-                pair,
-            });
+        let Some(track) = self.bodies.get_mut(key) else {
+            return;
+        };
+        // Later ones are of a run that was left, and may be gone back to.
+        let place = track.pairs.partition_point(|kept| kept.tick < tick);
+        if track.pairs.get(place).is_some_and(|kept| kept.tick == tick) {
+            return;
+        }
+        let kept = Kept {
+            tick,
+            transforms,
+            pair,
+        };
+        track.pairs.insert(place, kept);
+        if place + 1 == track.pairs.len() {
             track.cut(self.len);
         }
     }
@@ -232,7 +252,11 @@ impl History {
 
     /// The pairs are of another state now: bodies that were removed after it live again, and those that came after it are not
     /// there.
-    pub fn go_back(&mut self, pairs: &Pairs) {
+    pub fn go_to(&mut self, pairs: &Pairs) {
+        if pairs.tick() > self.newest {
+            // No step that led there was kept.
+            return self.renumber(pairs, pairs.tick());
+        }
         let came_later = self.bodies.keys().filter(|key| !pairs.contains(*key));
         for key in came_later.collect::<Vec<_>>() {
             self.remove(key, self.newest);
@@ -244,8 +268,8 @@ impl History {
                 self.gone.push_front(gone);
             }
         }
-        // Of bodies that only the other state has, or whose track was too old, this is the first that is known.
-        self.insert_missing(pairs, pairs.tick().saturating_add(1));
+        // Of bodies that only the other state has, or whose track was too old, the next step is the first that is known.
+        self.insert_missing(pairs, self.newest.saturating_add(1));
     }
 
     /// The motion of a body in the step that was the `tick`-th.
@@ -255,7 +279,7 @@ impl History {
             return Some(last).filter(Pair::is_finite);
         }
         let track = self.bodies.get(key)?;
-        if tick < track.since || tick > now || tick.saturating_add(self.len) <= now {
+        if tick < track.since.max(self.first_kept(now)) || tick > now {
             return None;
         }
         let place = track.pairs.partition_point(|kept| kept.tick < tick);
@@ -281,10 +305,8 @@ impl History {
 
 impl Track {
     fn cut(&mut self, len: u64) {
-        while self.pairs.len() as u64 > len
-            && let Some(oldest) = self.pairs.pop_front()
-        {
-            self.since = self.since.max(oldest.tick.saturating_add(1));
+        while self.pairs.len() as u64 > len {
+            self.pairs.pop_front();
         }
     }
 }

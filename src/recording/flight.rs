@@ -76,7 +76,8 @@ impl FlightRecorder {
     /// Keeps the frames of the last `duration`, in at most `max_bytes`: less time if they do not fit.
     ///
     /// Give `max_bytes` room for twice the data between two keyframes. If even the data between two keyframes does not
-    /// fit, the recorder returns an error once, and nothing is kept until the next keyframe.
+    /// fit, the recorder returns an error, and nothing is kept until the next keyframe. The state that a run begins with is
+    /// tried again in each frame.
     #[must_use]
     pub fn new(duration: Duration, max_bytes: usize) -> Self {
         Self {

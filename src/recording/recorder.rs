@@ -209,7 +209,7 @@ impl<W: Write> Recorder<W> {
     ) -> Result<(), RecordError> {
         let result = self.record_state_if_due(simulation, game);
         if self.has_begun {
-            self.record_frame(simulation.clock().settings(), frame_time)?;
+            self.record_frame(simulation.present_clock().settings(), frame_time)?;
         }
         result
     }

@@ -146,6 +146,7 @@ impl Simulation {
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
         let tick = self.tick();
         for (key, handle) in all {
+            self.history.keep_body(&self.state.pairs, key);
             self.state.pairs.begin_transform();
             self.history
                 .transform(&self.state.pairs, tick, Some(key), by);
@@ -206,9 +207,12 @@ impl Simulation {
         self.state.targets.transform_all(&by);
         self.state.forces.translate(by.translation);
         let tick = self.tick();
+        let all: Vec<_> = self.state.world.keys.iter().collect();
+        for (key, _) in &all {
+            self.history.keep_body(&self.state.pairs, *key);
+        }
         self.state.pairs.begin_transform();
         self.history.transform(&self.state.pairs, tick, None, by);
-        let all: Vec<_> = self.state.world.keys.iter().collect();
         for (key, handle) in all {
             self.show_transformed(key, handle, &by);
         }

@@ -175,7 +175,7 @@ impl Simulation {
         // The pool is Rapier's pipeline's, of which a copy of the world has a fresh one.
         #[cfg(feature = "parallel")]
         (self.state.world.physics).set_thread_pool(left.world.physics.thread_pool());
-        self.history.go_back(&self.state.pairs);
+        self.history.go_to(&self.state.pairs);
         if !self.smoothing.is_plain() {
             self.state.pairs.doubt_all();
         }

@@ -28,7 +28,7 @@ impl Publisher {
             run: simulation.id(),
             version: None,
             smoothing: Arc::clone(simulation.smoothing_settings()),
-            is_stopped: simulation.clock().settings().stands_still(),
+            is_stopped: simulation.present_clock().settings().stands_still(),
             starved,
             sent: Vec::new(),
         }
@@ -36,7 +36,7 @@ impl Publisher {
 
     /// A frame begins, with the settings that the clock has now.
     pub fn begin_frame(&mut self, simulation: &Simulation) {
-        self.is_stopped = simulation.clock().settings().stands_still();
+        self.is_stopped = simulation.present_clock().settings().stands_still();
     }
 
     pub fn is_other(&self, simulation: &Simulation) -> bool {

@@ -214,7 +214,7 @@ where
         hooks: H,
         settings: RunnerSettings,
     ) -> (Self, Physics<H>) {
-        let now = simulation.clock().real_time();
+        let now = simulation.present_clock().real_time();
         let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(now);
@@ -354,8 +354,9 @@ where
     }
 
     /// After a panic: continues from the state before the step in which it happened, or after a panic in a call from the
-    /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. The
-    /// calls that were made since are lost.
+    /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. After a panic
+    /// while steps were resimulated it continues in the present, as that was. The calls that were made since are lost;
+    /// bodies whose entities went since are removed.
     ///
     /// ```
     /// # use evenstep::threads::{Failure, Runner, RunnerSettings};
@@ -433,7 +434,8 @@ where
         self.view.take_failures(&self.mailbox)
     }
 
-    /// Ends the thread after the current step, and lets the time since then pass. Returns the simulation and the hooks.
+    /// Ends the thread after the current step and the calls that were sent, and lets the time since then pass. Returns the
+    /// simulation and the hooks.
     ///
     /// What goes on with the simulation continues smoothly from what was shown. A new `Runner` shows no standstill and no
     /// leap: see [`View::time`]. In one thread frames show the slack less of the past, so the first one leaps ahead by

@@ -180,7 +180,7 @@ impl Overlap {
     /// Reads the simulation's clock, and takes what was published, if anything was.
     fn receive(&mut self, update: Option<Update>) {
         if let Some(simulation) = &self.simulation {
-            self.longest_frame = simulation.clock().settings().max_frame_time();
+            self.longest_frame = simulation.present_clock().settings().max_frame_time();
             self.view.receive(update, ClockReading::of(simulation));
         }
     }

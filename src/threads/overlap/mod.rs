@@ -138,7 +138,7 @@ impl Overlap {
             slack: 1.0,
             ..RunnerSettings::default()
         };
-        let real_time = simulation.clock().real_time();
+        let real_time = simulation.present_clock().real_time();
         let mut overlap = Self {
             view: View::new(settings, simulation.take_screen(), real_time),
             publisher: Publisher::new(&simulation, Starved::Hold),
@@ -218,7 +218,7 @@ impl Overlap {
 
     /// The simulation between two frames, to be saved, edited or replaced. Waits until the
     /// current step is made. The hook after it is called by the next frame, unless the simulation was
-    /// [rewound](Simulation::rewind) or replaced. What is set of the clock counts from that frame on.
+    /// [rewound](Simulation::rewind) or replaced; after a rollback it is called for the step as it is made again. What is set of the clock counts from that frame on.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.
@@ -229,7 +229,7 @@ impl Overlap {
         // So that it can be saved.
         simulation.end_frame_unshown();
         if self.under_way.is_some() {
-            (self.before).get_or_insert_with(|| simulation.clock().settings().clone());
+            (self.before).get_or_insert_with(|| simulation.present_clock().settings().clone());
         }
         simulation
     }

@@ -179,7 +179,7 @@ impl<H: Hooks> Physics<H> {
 
     /// Whether the next step comes as soon as at speed 1, or sooner.
     fn is_step_near(&self) -> bool {
-        let period = self.simulation.clock().settings().rate().period();
+        let period = self.simulation.present_clock().settings().rate().period();
         let until = self.until_next_step();
         until.is_some_and(|until| until <= period)
     }

@@ -75,7 +75,7 @@ impl ClockSettings {
     }
 
     /// Numbers the steps of the next frame, and all later ones, from `tick` on: to join a match on another machine, or to
-    /// continue one.
+    /// continue one. A rollback of a [`Simulation`](crate::Simulation) that is under way then is given up.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -224,6 +224,7 @@ impl ClockSettings {
 
     /// Sets the most elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and the
     /// game runs slower than the wall clock for that frame. Values above 584 years are taken as 584 years.
+    /// [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`] count steps instead, and ignore it.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -306,32 +307,16 @@ impl ClockSettings {
 
     /// Sets here what was changed there, from `before` to `after`.
     pub(crate) fn adopt(&mut self, before: &Self, after: &Self) {
-        fn adopt<T: Clone + PartialEq>(here: &mut T, before: &T, after: &T) {
-            if before != after {
-                *here = after.clone();
-            }
+        macro_rules! adopt {
+            ($($setting:ident)*) => {$(
+                if before.$setting != after.$setting {
+                    self.$setting = after.$setting;
+                }
+            )*};
         }
-        adopt(&mut self.rate, &before.rate, &after.rate);
-        adopt(&mut self.speed, &before.speed, &after.speed);
-        adopt(&mut self.pause, &before.pause, &after.pause);
-        adopt(&mut self.stepping, &before.stepping, &after.stepping);
-        adopt(
-            &mut self.max_frame_time,
-            &before.max_frame_time,
-            &after.max_frame_time,
-        );
-        adopt(
-            &mut self.max_steps_per_frame,
-            &before.max_steps_per_frame,
-            &after.max_steps_per_frame,
-        );
-        adopt(&mut self.budget, &before.budget, &after.budget);
-        adopt(&mut self.new_tick, &before.new_tick, &after.new_tick);
-        adopt(
-            &mut self.new_overstep,
-            &before.new_overstep,
-            &after.new_overstep,
-        );
+        adopt! {
+            rate speed pause stepping max_frame_time max_steps_per_frame budget new_tick new_overstep
+        }
     }
 
     /// Says that the next frame makes all steps that are due, of one length, whatever limits are set: for a driver that
@@ -372,9 +357,16 @@ impl ClockSettings {
         (taken, taken.as_nanos() * self.units_per_nano())
     }
 
-    /// How many of `whole` steps may be made, beside others.
-    pub(super) fn limit(&self, whole: u64, others: u64, dropped: &mut Dropped) -> u64 {
-        let at_most = |most: u64| whole.min(most.saturating_sub(others));
+    /// How many of `whole` steps may be made after those that were `made`, beside a shorter one: all together one at least.
+    pub(super) fn limit(
+        &self,
+        whole: u64,
+        has_shorter: bool,
+        made: u64,
+        dropped: &mut Dropped,
+    ) -> u64 {
+        let left = |most: u64| most.saturating_sub(made).max(1) - u64::from(has_shorter);
+        let at_most = |most| whole.min(left(most));
         let [by_count, by_budget] = self.most_by_limit().map(at_most);
         dropped.steps = whole - by_count;
         dropped.over_budget = by_count.saturating_sub(by_budget);
