@@ -982,6 +982,78 @@ fn the_same_frames_are_those_of_one_thread() {
     }
 }
 
+/// Between two frames.
+const WAYS_BACK: [Change; 4] = [
+    |simulation| drop(simulation.roll_back(simulation.tick().saturating_sub(3))),
+    |simulation| drop(simulation.rewind(simulation.tick().saturating_sub(2))),
+    |simulation| {
+        let tick = simulation.tick().saturating_sub(4);
+        drop(simulation.resimulate_with(tick, &mut Pushing));
+    },
+    |simulation| {
+        let same = simulation.clone();
+        simulation.replace_state(same).unwrap();
+    },
+];
+
+/// Pushes in each step, and counts the hooks after steps in the state.
+struct Pushing;
+
+#[derive(Clone, Default)]
+struct Hooked(u64);
+
+impl Hooks for Pushing {
+    type Error = ();
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
+        let (key, _) = simulation.bodies().next().expect("the flyer");
+        let push = Vector::Y * (step.tick % 5) as f32;
+        simulation.apply_impulse(key, push).unwrap();
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), ()> {
+        simulation.resources_mut().get_mut::<Hooked>().unwrap().0 += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn the_same_ways_back_are_those_of_one_thread() {
+    for seed in 0..60 {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(30, usize::MAX);
+        simulation.set_rewind_interval(1 + seed % 2 * 3);
+        simulation.resources_mut().insert(Hooked::default());
+        let mut alone = simulation.clone();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        overlap.set_slack([1.0, 0.5, 0.0][seed as usize % 3]);
+        for number in 0..100 {
+            let chance = mixed(1_000_000 * seed + number);
+            if chance.is_multiple_of(3) {
+                let way = WAYS_BACK[chance as usize / 3 % WAYS_BACK.len()];
+                way(overlap.simulation());
+                way(&mut alone);
+            }
+            // A step each, or two.
+            let frame_time = MS(10 + chance / 100 % 2 * 10);
+            overlap.frame(frame_time, &mut Pushing).unwrap();
+            alone.advance_with(frame_time, &mut Pushing).unwrap();
+        }
+        overlap.simulation().pause();
+        alone.pause();
+        overlap.frame(Duration::ZERO, &mut Pushing).unwrap();
+        alone.advance_with(Duration::ZERO, &mut Pushing).unwrap();
+        let simulation = overlap.stop();
+        let after = |simulation: &Simulation| {
+            let after = simulation.resources().get::<Hooked>().unwrap().0;
+            (simulation.tick(), after)
+        };
+        assert_eq!(after(&simulation), after(&alone), "{seed}");
+        assert_eq!(hash(simulation.physics()), hash(alone.physics()), "{seed}");
+    }
+}
+
 #[test]
 fn pauses_neither_lose_nor_gain_time() {
     let (simulation, _) = flyer_in_space();
