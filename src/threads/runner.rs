@@ -463,7 +463,7 @@ impl<H: Hooks> Drop for Runner<H>
 where
     H::Error: Send,
 {
-    /// Ends the thread after the current step.
+    /// Ends the thread after the current step and the calls that were sent.
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
