@@ -207,7 +207,7 @@ impl Simulation {
             pairs.end_step(world, step.tick + 1, step.dt, &self.smoothing);
             self.history.keep(pairs);
         } else {
-            pairs.skip_step(world);
+            pairs.align_awake(world);
         }
     }
 

@@ -64,23 +64,20 @@ impl Resimulation {
         Some(EventChanges::between(then.collect(), events))
     }
 
-    fn first(&self) -> u64 {
-        self.steps.front().map_or(0, |made| made.clock.tick())
+    /// The tick of the first step; `None` before there is one.
+    fn first(&self) -> Option<u64> {
+        self.steps.front().map(|made| made.clock.tick())
     }
 
     /// Goes back to `tick`. `later` are the steps from there on, of which those that were resimulated already are
     /// known here as they were made first.
     fn go_back(&mut self, tick: u64, later: Vec<Made>) {
-        let known = self
-            .steps
-            .front()
-            .map_or(u64::MAX, |made| made.clock.tick());
-        for made in later.into_iter().rev() {
-            if made.clock.tick() < known {
-                self.steps.push_front(made);
-            }
+        let known = self.first().unwrap_or(u64::MAX);
+        let new = later.into_iter().rev();
+        for made in new.filter(|made| made.clock.tick() < known) {
+            self.steps.push_front(made);
         }
-        let done = tick - self.first();
+        let done = tick - self.first().unwrap_or(tick);
         self.done = usize::try_from(done).unwrap_or(usize::MAX);
     }
 }
@@ -139,7 +136,8 @@ impl Simulation {
     /// Once all steps are resimulated: goes on in the present, as they have changed it.
     pub(super) fn catch_up(&mut self) {
         if let Some(again) = self.resimulation.take_if(|again| again.left() == 0) {
-            let of_frame = again.first().max(self.frame.ticks().start)..self.clock.tick();
+            let of_frame =
+                self.frame.ticks().start.max(again.first().unwrap_or(0))..self.clock.tick();
             let events = std::mem::replace(&mut self.events, again.events);
             self.phase = match again.left {
                 // The step at hand is taken anew.

@@ -215,7 +215,7 @@ impl Target {
 /// beginning and its length, which is rounded to f32.
 fn end_of(step: Step) -> Duration {
     let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
-    step.end_time + rounding
+    step.end_time.saturating_add(rounding)
 }
 
 #[cfg(test)]

@@ -222,18 +222,17 @@ impl World {
     /// Puts the links of a multibody to where its root has them, as Rapier would in the next step. Gives
     /// those links; none if the body is no root.
     pub fn place_links(&mut self, root: RigidBodyHandle) -> Vec<RigidBodyHandle> {
+        let links: Vec<_> = self.links(root).collect();
         let PhysicsWorld {
             bodies,
             multibody_joints,
             ..
         } = &mut self.physics;
-        let Some(multibody) = root_of(multibody_joints, root) else {
-            return Vec::new();
-        };
-        multibody.forward_kinematics(bodies, true);
-        multibody.update_rigid_bodies(bodies, true);
-        let links = multibody.links().skip(1);
-        links.map(MultibodyLink::rigid_body_handle).collect()
+        if let Some(multibody) = root_of(multibody_joints, root) {
+            multibody.forward_kinematics(bodies, true);
+            multibody.update_rigid_bodies(bodies, true);
+        }
+        links
     }
 
     /// Moves a body and its motion by an isometry of the world, and with the root of a multibody its links,
@@ -243,16 +242,13 @@ impl World {
         handle: RigidBodyHandle,
         by: &Pose,
     ) -> Option<Vec<RigidBodyHandle>> {
+        let links: Vec<_> = self.links(handle).collect();
         let PhysicsWorld {
             bodies,
             multibody_joints,
             ..
         } = &mut self.physics;
         let multibody = root_of(multibody_joints, handle);
-        let links = multibody.as_ref().map_or(Vec::new(), |multibody| {
-            let links = multibody.links().skip(1);
-            links.map(MultibodyLink::rigid_body_handle).collect()
-        });
         let all = || links.iter().chain([&handle]);
         let leads_somewhere = |handle: &RigidBodyHandle| {
             let body = &bodies[*handle];

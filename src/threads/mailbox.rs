@@ -168,7 +168,7 @@ impl<E> Mailbox<E> {
         now: Duration,
     ) -> Option<Duration> {
         let is_put = self.try_with(|there| there.append(mail, settings));
-        (!is_put).then(|| now + SOON)
+        (!is_put).then(|| now.saturating_add(SOON))
     }
 
     /// Adds what is in the box to the mail. If the other side is at it in this moment, the next frame does.

@@ -35,14 +35,9 @@ impl Pairs {
         self.displaced.clear();
     }
 
-    /// After a step that is not captured: a body that wakes and falls asleep again before the next
-    /// one is not missed.
-    pub fn skip_step(&mut self, world: &World) {
-        self.align_awake(world);
-    }
-
-    /// Brings all awake bodies to the front of the lists, in Rapier's order.
-    fn align_awake(&mut self, world: &World) {
+    /// Brings all awake bodies to the front of the lists, in Rapier's order. Also after a step that is not captured, so that
+    /// a body that wakes and falls asleep again before the next one is not missed.
+    pub fn align_awake(&mut self, world: &World) {
         let mut place = 0;
         for handle in world.physics.islands.active_bodies() {
             if self.movers.handle(place) != Some(handle) {

@@ -116,7 +116,7 @@ impl Overlap {
         let slack = self.view.slack();
         let clock = self.here().clock();
         let length = step.end_time.saturating_sub(step.time);
-        let end = step.end_time + length.mul_f64(slack.into());
+        let end = (step.end_time).saturating_add(length.mul_f64(slack.into()));
         let wait = end.saturating_sub(clock.time()).as_secs_f64() / clock.settings().speed();
         // The next one is due at once, or nobody knows when.
         let is_next_due = !step.is_last || clock.settings().is_paused();
