@@ -1217,6 +1217,21 @@ fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
     }
 }
 
+/// The present is as it was, and its last step has its hook still to come.
+#[test]
+fn after_a_rollback_that_fails_the_step_under_way_has_its_hook() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 15);
+    let mut fails = Game::new(|_, step, _| if step.tick == 8 { Err("no") } else { Ok(()) });
+    let simulation = overlap.simulation();
+    let last = simulation.tick() - 1;
+    assert!(simulation.resimulate_with(5, &mut fails).is_err());
+    frames(&mut overlap, &mut game, 3);
+    assert!(game.calls.contains(&(last, After)));
+}
+
 #[test]
 fn what_happens_in_a_frame_of_the_games_own_is_shown() {
     let (mut simulation, _) = flyer_in_space();

@@ -949,7 +949,6 @@ fn what_is_done_between_frames_needs_a_new_run() {
     }
 }
 
-/// The steps that are resimulated are not what was recorded: what follows begins with a state of its own.
 /// In the hook, after the input of the step at hand.
 #[test]
 fn a_rollback_after_the_input_of_a_step_is_no_difference() {
@@ -989,6 +988,7 @@ fn a_rollback_after_the_input_of_a_step_is_no_difference() {
     assert_eq!((runs, replay.differences()), (2, &[][..]));
 }
 
+/// The steps that are resimulated are not what was recorded: what follows begins with a state of its own.
 #[test]
 fn a_rollback_begins_a_new_run() {
     let (mut simulation, mut game) = Balls::new();

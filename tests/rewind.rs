@@ -1781,18 +1781,6 @@ fn once_all_steps_are_resimulated_the_present_is_reached() {
 }
 
 #[test]
-fn an_origin_that_is_shifted_in_a_step_that_is_given_up_stays_shifted() {
-    let (mut simulation, key) = flyer_with_states(60);
-    advance(&mut simulation, 50);
-    simulation.begin_frame(MS(10));
-    simulation.next_step().unwrap();
-    simulation.shift_origin(Vector::X * 100.0).unwrap();
-    simulation.end_frame();
-    assert!(simulation.resimulate(3, |_, _| ()).is_err());
-    assert_eq!(true_pose(&simulation, key).translation.x.round(), -95.0);
-}
-
-#[test]
 fn a_new_number_of_ticks_gives_up_a_rollback() {
     let (mut simulation, key) = flyer_with_states(60);
     advance(&mut simulation, 65);
@@ -1853,4 +1841,19 @@ fn limits_that_are_lowered_after_a_rollback_leave_a_step() {
                 .unwrap();
         }
     }
+}
+
+/// Between two frames, a state of the next tick.
+#[test]
+fn a_state_of_another_tick_is_taken_over_without_a_jump() {
+    let (mut simulation, key) = flyer_with_states(60);
+    advance(&mut simulation, 105);
+    let shown = shown_x(&simulation, key);
+    let mut theirs = simulation.clone();
+    let body = theirs.body_mut(key).unwrap();
+    body.set_linvel(Vector::ZERO, true);
+    advance(&mut theirs, 10);
+    simulation.replace_state(theirs).unwrap();
+    advance(&mut simulation, 0);
+    assert_near(shown_x(&simulation, key), shown);
 }

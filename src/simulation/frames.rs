@@ -280,10 +280,6 @@ impl Simulation {
         self.abort_resimulation();
         if let Phase::Taken(_) = std::mem::replace(&mut self.phase, Phase::Between) {
             (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
-            if self.state.world.is_translated {
-                // No step that is resimulated would shift the origin again.
-                self.ring.clear();
-            }
         }
         let dropped = self.clock.abort_frame();
         if dropped.aborted > 0 {

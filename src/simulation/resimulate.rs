@@ -159,6 +159,10 @@ impl Simulation {
         };
         self.swap_state(again.present);
         self.phase = again.left;
+        if self.phase == Phase::Outside {
+            // They are none of the present's.
+            self.resimulated_between = 0;
+        }
         self.events = again.events;
         let states = self.history.states();
         self.history = again.history;
@@ -184,16 +188,21 @@ impl Simulation {
     pub(super) fn show_other(&mut self, mut left: State, is_smooth: bool) {
         self.notice_edits();
         let tick = self.clock.tick();
-        let is_outdated = [&mut self.state, &mut left]
-            .map(|state| state.pairs.resync_if_outdated(&state.world, tick))
-            .contains(&true);
+        let mut is_outdated = self.state.pairs.resync_if_outdated(&self.state.world, tick);
+        if self.is_in_frame() {
+            is_outdated |= left.pairs.resync_if_outdated(&left.world, tick);
+        }
         self.changes.is_whole = true;
         if !is_smooth {
             return self.change_error(ErrorChange::ClearAll);
         }
         // Between two steps of a frame, of which the earlier ones are not shown, only the last states are of one time.
         let shown = self.screen.as_ref().map_or(0.0, Screen::alpha);
-        let alpha = if is_outdated { 1.0 } else { shown };
+        let alpha = if is_outdated && self.is_in_frame() {
+            1.0
+        } else {
+            shown
+        };
         let differences: Vec<_> = (self.state.pairs.differences(&left.pairs, alpha)).collect();
         for (key, difference) in differences {
             self.change_error(ErrorChange::Add(key, difference));

@@ -21,7 +21,7 @@ pub(crate) struct World {
     pub keys: Keys,
     /// Whether all has been translated since the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub is_translated: bool,
+    is_translated: bool,
     /// Whether joints or soft bodies may have been changed since the last step: Rapier does not write what no
     /// step has seen of that.
     #[cfg_attr(feature = "serde", serde(skip))]

@@ -76,7 +76,6 @@ pub struct Overlap {
     from: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
-    /// How long a step may take before frames wait for it: of a step.
     /// The times of frames that the simulation has not seen yet.
     waiting: VecDeque<Duration>,
     /// The settings of the clock before the game had the simulation between two frames, while a step was under way: frames that
