@@ -489,8 +489,7 @@ impl Run {
                         let off = (again.translation - expected.translation).length();
                         assert!(
                             off < 1e-2,
-                            "{key:?} at {tick} of {now} {:?}: {again:?} {expected:?}",
-                            simulation.world_at(now, 0.0).map(drop)
+                            "{key:?} at {tick} of {now}: {again:?} {expected:?}"
                         );
                     }
                 }

@@ -10,6 +10,7 @@ use evenstep::{
 };
 use scenes::{MS, flyer_in_space, hash, in_time};
 use std::any::Any;
+use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -95,7 +96,7 @@ impl Hooks for Game {
 }
 
 /// So many frames of 10 ms, which is a step.
-fn frames(overlap: &mut Overlap, game: &mut Game, count: usize) {
+fn frames(overlap: &mut Overlap, game: &mut impl Hooks<Error: Debug>, count: usize) {
     for _ in 0..count {
         overlap.frame(MS(10), game).unwrap();
     }
@@ -1186,32 +1187,21 @@ fn rollbacks_in_every_frame_are_shown() {
 /// The hook after a step, and all that it does to the state, is there once, as in one thread.
 #[test]
 fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
-    #[derive(Clone, Default)]
-    struct Score(u64);
     for in_access in [false, true] {
         let (mut simulation, _) = flyer_in_space();
         simulation.set_rewind_limits(50, usize::MAX);
-        simulation.resources_mut().insert(Score::default());
+        simulation.resources_mut().insert(Hooked::default());
         let mut overlap = Overlap::new(simulation).unwrap();
-        let game = || {
-            Game::new(|simulation, _, when| {
-                if when == After {
-                    simulation.resources_mut().get_mut::<Score>().unwrap().0 += 1;
-                }
-                Ok(())
-            })
-        };
-        let mut playing = game();
-        frames(&mut overlap, &mut playing, 15);
+        frames(&mut overlap, &mut Pushing, 15);
         if in_access {
             let simulation = overlap.simulation();
-            simulation.resimulate_with(5, &mut playing).unwrap();
+            simulation.resimulate_with(5, &mut Pushing).unwrap();
         } else {
             overlap.simulation().roll_back(5).unwrap();
         }
-        frames(&mut overlap, &mut playing, 5);
+        frames(&mut overlap, &mut Pushing, 5);
         let simulation = overlap.stop();
-        let score = simulation.resources().get::<Score>().unwrap().0;
+        let score = simulation.resources().get::<Hooked>().unwrap().0;
         // The last one is under way.
         assert_eq!(score, simulation.tick() - 1, "{in_access}");
     }

@@ -86,12 +86,17 @@ impl History {
 
     /// Steps have other numbers from now on: what was kept by the old ones is forgotten.
     pub fn renumber(&mut self, pairs: &Pairs, tick: u64) {
-        let states = self.states();
+        self.forget();
+        self.set_states(self.states(), pairs, tick);
+    }
+
+    /// All but its length.
+    fn forget(&mut self) {
+        let len = self.len;
         *self = Self {
-            len: self.len,
+            len,
             ..Self::default()
         };
-        self.set_states(states, pairs, tick);
     }
 
     /// Keeps so many states from now on; `tick` steps have been made.
@@ -99,12 +104,7 @@ impl History {
         let since = self.first_kept(tick);
         self.len = (states as u64).saturating_sub(1);
         if !self.is_kept() {
-            let len = self.len;
-            *self = Self {
-                len,
-                ..Self::default()
-            };
-            return;
+            return self.forget();
         }
         self.insert_missing(pairs, tick);
         for track in self.tracks_mut() {
@@ -160,7 +160,8 @@ impl History {
                 track.pairs.retain(|kept| kept.tick <= tick);
                 track.since = track.since.max(since).min(tick);
             }
-            self.forget_transforms(pairs);
+            let number = pairs.transforms();
+            self.transforms.retain(|it| it.number <= number);
             self.keep_displaced(pairs);
             self.keep_movers(pairs);
         } else {
@@ -242,12 +243,6 @@ impl History {
                 by,
             });
         }
-    }
-
-    /// Of another run than that of the pairs.
-    fn forget_transforms(&mut self, pairs: &Pairs) {
-        let number = pairs.transforms();
-        self.transforms.retain(|it| it.number <= number);
     }
 
     /// The pairs are of another state now: bodies that were removed after it live again, and those that came after it are not

@@ -276,8 +276,8 @@ impl Simulation {
         self.frame
     }
 
-    /// The tick of the next step: the number of steps made so far, unless [`set_tick`](crate::ClockSettings::set_tick) has numbered
-    /// them anew.
+    /// The tick of the next step: the number of steps made so far, unless
+    /// [`set_tick`](crate::ClockSettings::set_tick) has numbered them anew.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.clock().tick()

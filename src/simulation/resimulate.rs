@@ -188,21 +188,16 @@ impl Simulation {
     pub(super) fn show_other(&mut self, mut left: State, is_smooth: bool) {
         self.notice_edits();
         let tick = self.clock.tick();
-        let mut is_outdated = self.state.pairs.resync_if_outdated(&self.state.world, tick);
-        if self.is_in_frame() {
-            is_outdated |= left.pairs.resync_if_outdated(&left.world, tick);
-        }
+        let is_outdated = self.state.pairs.resync_if_outdated(&self.state.world, tick);
+        // Between two steps of a frame, of which the earlier ones are not shown, only the last states are of one time.
+        let are_apart =
+            self.is_in_frame() && (left.pairs.resync_if_outdated(&left.world, tick) || is_outdated);
         self.changes.is_whole = true;
         if !is_smooth {
             return self.change_error(ErrorChange::ClearAll);
         }
-        // Between two steps of a frame, of which the earlier ones are not shown, only the last states are of one time.
         let shown = self.screen.as_ref().map_or(0.0, Screen::alpha);
-        let alpha = if is_outdated && self.is_in_frame() {
-            1.0
-        } else {
-            shown
-        };
+        let alpha = if are_apart { 1.0 } else { shown };
         let differences: Vec<_> = (self.state.pairs.differences(&left.pairs, alpha)).collect();
         for (key, difference) in differences {
             self.change_error(ErrorChange::Add(key, difference));

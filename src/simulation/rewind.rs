@@ -106,8 +106,8 @@ pub enum RewindError {
 /// body.
 ///
 /// # Cost
-/// While states are kept, each step saves one, with the bodies that sleep, or every n-th by [`set_rewind_interval`](Self::set_rewind_interval): of 200
-/// bodies in motion a frame with a step takes 1.7 to 2.2 times as long, with every eighth step 1.1 to 1.2 times. Going
+/// While states are kept, each step saves one, with the bodies that sleep, or every n-th by
+/// [`set_rewind_interval`](Self::set_rewind_interval): of 200 bodies in motion a frame with a step takes 1.7 to 2.2 times as long, with every eighth step 1.1 to 1.2 times. Going
 /// back costs as much as a saved state. Figures: `cargo bench --bench rollback`.
 impl Simulation {
     /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks, the default,

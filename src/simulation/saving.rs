@@ -26,8 +26,9 @@ pub enum SaveError {
     #[error("a simulation within a frame cannot be saved: call `end_frame` first")]
     WithinFrame,
     /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
-    /// origin was shifted; or a world with bodies was taken over, and no step was made since. Rapier does not write changes of joints and soft bodies before a step has processed them: save
-    /// right after a frame that made a step, or make one.
+    /// origin was shifted; or a world with bodies was taken over, and no step was made since. Rapier does
+    /// not write changes of joints and soft bodies before a step has processed them: save right after a frame that made a
+    /// step, or make one.
     #[error("Rapier's world was changed since the last step: save after a frame that made a step")]
     ChangedSinceStep,
     /// A force generator with a function that has no name: see

@@ -217,7 +217,8 @@ impl Overlap {
 
     /// The simulation between two frames, to be saved, edited or replaced. Waits until the
     /// current step is made. The hook after it is called by the next frame, unless the simulation was
-    /// [rewound](Simulation::rewind) or replaced; after a rollback it is called for the step as it is made again. What is set of the clock counts from that frame on.
+    /// [rewound](Simulation::rewind) or replaced; after a rollback it is called for the step as it
+    /// is made again. What is set of the clock counts from that frame on.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.

@@ -13,8 +13,8 @@ pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// # Readings
 impl Clock {
-    /// The tick of the next step: the number of steps made so far, unless [`set_tick`](crate::ClockSettings::set_tick) has numbered
-    /// them anew.
+    /// The tick of the next step: the number of steps made so far, unless
+    /// [`set_tick`](crate::ClockSettings::set_tick) has numbered them anew.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
