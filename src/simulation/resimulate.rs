@@ -193,6 +193,8 @@ impl Simulation {
         let are_apart =
             self.is_in_frame() && (left.pairs.resync_if_outdated(&left.world, tick) || is_outdated);
         self.changes.is_whole = true;
+        // Bodies that came to rest in the other state may not be in this one.
+        self.changes.rest.clear();
         if !is_smooth {
             return self.change_error(ErrorChange::ClearAll);
         }

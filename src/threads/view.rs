@@ -182,7 +182,10 @@ impl<E> View<E> {
         for state in states.range_mut(..=place) {
             changes.append(std::mem::take(&mut state.changes));
         }
-        let snapshot = Arc::clone(&states[place].snapshot);
+        // An earlier state is never displayed after a later one, even if the simulation goes back in time: its bodies may
+        // have been removed since.
+        states.drain(..place);
+        let snapshot = Arc::clone(&states[0].snapshot);
         let alpha = alpha(&snapshot, time);
         #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
         let beyond = beyond.max(0.0) as f32;

@@ -120,7 +120,8 @@ impl Screen {
             }
         }
         // Of a body that was teleported and is not among these yet.
-        while let Some(&(key, pose)) = self.shown.get(len..).and_then(<[_]>::last) {
+        for place in (len..self.shown.len()).rev() {
+            let (key, pose) = self.shown[place];
             self.rest(key, pose);
         }
     }

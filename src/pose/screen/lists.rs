@@ -12,9 +12,7 @@ impl Screen {
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
         let (shown, moved_at) = match self.bodies.get(key) {
             Some(Shown::Moving(place)) => return *place,
-            Some(Shown::Resting { pose, moved_at }) => {
-                (Some(self.with_error(key, *pose)), *moved_at)
-            }
+            Some(Shown::Resting { moved_at, .. }) => (self.pose(key), *moved_at),
             None => (None, 0),
         };
         let place = self.shown.len();

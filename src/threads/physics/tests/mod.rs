@@ -8,6 +8,8 @@ mod orders;
 mod time;
 // Errors and panics.
 mod failures;
+// Ways back in time, while bodies come and go.
+mod ways_back;
 // What is handed over is whole.
 mod copies;
 
@@ -19,6 +21,7 @@ use crate::{ClockSettings, Correction, Event, ForceGenerator, Rate, Smoothing, S
 use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

@@ -1,0 +1,212 @@
+//! Games that go back in time and replace their state while bodies come and go and slots are reused. In every loop, a map kept
+//! from the lists of each frame equals the displayed poses, and a saved state can be loaded.
+
+use super::*;
+use crate::BodyKey;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Inserts, removes and teleports bodies, chosen by the tick and the run.
+#[derive(Clone, Default)]
+struct Churn {
+    /// Each change of the past begins another run.
+    run: u64,
+    is_over: bool,
+}
+
+impl Hooks for Churn {
+    type Error = &'static str;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        if self.is_over {
+            return Ok(());
+        }
+        let chance = mixed(self.run << 32 | step.tick);
+        let mut keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        let at = RigidBodyBuilder::dynamic().translation(Vector::Y * (chance / 64 % 20) as f32);
+        let any = keys.get((chance / 8) as usize % keys.len().max(1));
+        match (chance % 8, any) {
+            (0, _) => drop(simulation.insert(at.linvel(Vector::X), ColliderBuilder::ball(0.1))),
+            (1, _) => drop(simulation.insert_body(RigidBodyBuilder::fixed())),
+            (2, _) => drop(simulation.insert_body(at.sleeping(true))),
+            (3 | 4, Some(key)) => drop(simulation.remove(*key)),
+            (5, Some(key)) => simulation.teleport(*key, Pose::IDENTITY).unwrap(),
+            _ => (),
+        }
+        // In the slot that was just freed.
+        if chance % 16 == 3 {
+            simulation.insert_body(RigidBodyBuilder::fixed());
+        }
+        Ok(())
+    }
+}
+
+fn mixed(number: u64) -> u64 {
+    let mixed = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    (mixed ^ mixed >> 29).wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> 20
+}
+
+/// Goes back in time, or replaces the state by an earlier copy.
+fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chance: u64) {
+    // An assignment in one thread is for its host to notice.
+    let is_displayed_here = simulation.screen().is_some();
+    let tick = simulation.tick();
+    let back = tick.saturating_sub(chance / 8 % 6);
+    match chance % 8 {
+        0 | 1 => drop(simulation.rewind(back)),
+        2 => drop(simulation.roll_back(back)),
+        3 => kept.push(simulation.clone()),
+        4 | 5 if chance % 8 == 4 || is_displayed_here => {
+            if let Some(state) = kept.pop() {
+                drop(simulation.replace_state(state));
+            }
+        }
+        5 => {
+            if let Some(state) = kept.pop() {
+                *simulation = state;
+                simulation.set_rewind_limits(100, usize::MAX);
+            }
+        }
+        6 => {
+            let mut other = Simulation::default();
+            other.insert_body(RigidBodyBuilder::fixed());
+            drop(simulation.replace_state(other));
+        }
+        _ => {
+            // Forwards again, as far as the states are known.
+            let last = simulation.rewindable().end.saturating_sub(1);
+            if last > tick && simulation.steps_to_resimulate() == 0 {
+                drop(simulation.rewind(last));
+            }
+        }
+    }
+    #[cfg(feature = "serde")]
+    if chance / 64 % 4 == 0
+        && let Ok(bytes) = simulation.save()
+    {
+        Simulation::load(&bytes).unwrap();
+    }
+}
+
+/// One of the loops, with what its frames display.
+enum Loop {
+    OneThread(Simulation),
+    Overlap(Overlap),
+    Runner(Both<Churn>, Duration),
+}
+
+type Lists = (Vec<(BodyKey, Pose)>, Vec<BodyKey>);
+
+impl Loop {
+    fn new(simulation: Simulation, kind: u64) -> Self {
+        match kind {
+            0 => Self::OneThread(simulation),
+            1 => Self::Overlap(Overlap::new(simulation).unwrap()),
+            _ => Self::Runner(Both::new(simulation, Churn::default()), Duration::ZERO),
+        }
+    }
+
+    /// Between two frames.
+    fn simulation(&mut self) -> &mut Simulation {
+        match self {
+            Self::OneThread(simulation) => simulation,
+            Self::Overlap(overlap) => overlap.simulation(),
+            Self::Runner(both, _) => &mut both.physics.simulation,
+        }
+    }
+
+    fn change_the_past(&mut self, kept: &Arc<Mutex<Vec<Simulation>>>, chance: u64) {
+        if let Self::Runner(both, _) = self {
+            let kept = Arc::clone(kept);
+            both.call(move |simulation, _| {
+                change_the_past(simulation, &mut kept.lock().unwrap(), chance);
+            });
+        } else {
+            change_the_past(self.simulation(), &mut kept.lock().unwrap(), chance);
+        }
+    }
+
+    fn frame(&mut self, frame_time: Duration, churn: &mut Churn) -> Lists {
+        match self {
+            Self::OneThread(simulation) => {
+                simulation.advance_with(frame_time, churn).unwrap();
+                (simulation.moved().to_vec(), simulation.removed().to_vec())
+            }
+            Self::Overlap(overlap) => {
+                let view = overlap.frame(frame_time, churn).unwrap();
+                (view.moved().to_vec(), view.removed().to_vec())
+            }
+            Self::Runner(both, now) => {
+                *now += frame_time;
+                both.physics.hooks = churn.clone();
+                both.in_time(*now);
+                let view = both.frame(*now);
+                (view.moved().to_vec(), view.removed().to_vec())
+            }
+        }
+    }
+
+    fn pose(&self, key: BodyKey) -> Option<Pose> {
+        match self {
+            Self::OneThread(simulation) => simulation.pose(key),
+            Self::Overlap(overlap) => overlap.view().pose(key),
+            Self::Runner(both, _) => both.view().pose(key),
+        }
+    }
+}
+
+fn displayed_bodies_are_those_of_the_lists(kind: u64, seed: u64) {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.set_rewind_limits(100, usize::MAX);
+    let mut host = Loop::new(simulation, kind);
+    let mut churn = Churn {
+        run: seed << 8,
+        is_over: false,
+    };
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let mut displayed = BTreeMap::new();
+    for number in 0..150 {
+        let chance = mixed(seed << 40 | number << 20);
+        if chance % 5 == 0 && number < 140 {
+            host.change_the_past(&kept, chance / 5);
+            churn.run += 1;
+        }
+        if number == 140 {
+            host.simulation().clock_settings_mut().resume();
+            churn.is_over = true;
+        } else if number < 140 && chance % 11 == 0 {
+            let settings = host.simulation().clock_settings_mut();
+            if settings.is_paused() {
+                settings.resume()
+            } else {
+                settings.pause()
+            }
+        }
+        let frame_time =
+            MS([0, 3, 7, 10, 12, 25, 40][chance as usize / 11 % 7].max(number / 140 * 15));
+        let (moved, removed) = host.frame(frame_time, &mut churn);
+        for key in removed {
+            displayed.remove(&key);
+        }
+        displayed.extend(moved);
+        let case = format!("loop {kind}, seed {seed}, frame {number}");
+        for (key, pose) in &displayed {
+            assert_eq!(host.pose(*key), Some(*pose), "{case}");
+        }
+    }
+    let there: BTreeSet<_> = host.simulation().bodies().map(|(key, _)| key).collect();
+    assert!(
+        there.iter().eq(displayed.keys()),
+        "loop {kind}, seed {seed}"
+    );
+}
+
+#[test]
+fn a_map_kept_from_the_lists_equals_the_displayed_poses_whatever_the_past_becomes() {
+    let seeds = std::env::var("SEEDS").map_or(40, |seeds| seeds.parse().unwrap());
+    for seed in 0..seeds {
+        for kind in 0..3 {
+            displayed_bodies_are_those_of_the_lists(kind, seed);
+        }
+    }
+}
