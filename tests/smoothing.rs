@@ -654,6 +654,66 @@ fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
 }
 
 #[test]
+fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
+    type Access = fn(&mut Simulation, BodyKey) -> &mut RigidBody;
+    let body_mut: Access = |simulation, key| simulation.body_mut(key).unwrap();
+    let physics_mut: Access = |simulation, key| {
+        let handle = simulation.handle(key).unwrap();
+        &mut simulation.physics_mut().bodies[handle]
+    };
+    let physics_mut_for: Access = |simulation, key| {
+        let handle = simulation.handle(key).unwrap();
+        &mut simulation.physics_mut_for(&[key]).bodies[handle]
+    };
+    let check = |access: Access, in_hook: bool, resimulates: bool| {
+        let mut simulation = space(100);
+        simulation.set_smoothing(Smoothing::Hermite);
+        simulation.set_rewind_limits(10, usize::MAX);
+        let sleeper = RigidBodyBuilder::dynamic()
+            .linear_damping(60.0)
+            .sleeping(true);
+        let key = simulation.insert(sleeper, ball());
+        let push =
+            |simulation: &mut Simulation| access(simulation, key).set_linvel(Vector::X, true);
+        simulation.advance(MS(50), |_, _| ());
+        if !in_hook {
+            push(&mut simulation);
+        }
+        let hook = |simulation: &mut Simulation, step: evenstep::Step| {
+            if in_hook && step.tick == 5 {
+                push(simulation);
+            }
+        };
+        simulation.advance(MS(13), hook);
+        if resimulates {
+            simulation.resimulate(5, hook).unwrap();
+            simulation.advance(Duration::ZERO, hook);
+        }
+        assert_eq!(simulation.tick(), 6);
+        // The cubic curve from 0 at 1 m/s to the end of the step of 10 ms.
+        let body = simulation.body(key).unwrap();
+        let (a, end, speed) = (
+            simulation.frame().alpha,
+            body.translation().x,
+            body.linvel().x,
+        );
+        let expected = end * (3.0 * a * a - 2.0 * a * a * a)
+            + 0.01 * (a - 2.0 * a * a + a * a * a)
+            + 0.01 * speed * (a * a * a - a * a);
+        let x = shown_x(&simulation, key);
+        assert!(
+            speed < 0.9 && (x - expected).abs() < 1e-6,
+            "{x} for {expected}"
+        );
+    };
+    for access in [body_mut, physics_mut, physics_mut_for] {
+        check(access, false, false);
+        check(access, true, false);
+        check(access, true, true);
+    }
+}
+
+#[test]
 fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
     use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
     for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {

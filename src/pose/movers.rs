@@ -372,7 +372,7 @@ fn four<T>(list: &[T], start: usize) -> &[T; LANES] {
 /// Whether Rapier will have the body among those that are awake after the next step, or may put it elsewhere
 /// in that step all the same: it does so with one that was disabled for its position, once it is given a finite
 /// next one.
-fn is_about_to_move(body: &RigidBody) -> bool {
+pub(super) fn is_about_to_move(body: &RigidBody) -> bool {
     let is_awake = !body.is_fixed() && body.is_enabled() && !body.is_sleeping();
     is_awake || body.position() != body.next_position()
 }

@@ -303,11 +303,14 @@ impl Simulation {
         } = &mut self.state;
         if std::mem::take(&mut edits.all) {
             for (key, handle) in world.keys.iter() {
-                match world.position(handle) {
-                    Some(position) if pairs.notice(key, handle, position, tick) => put.push(key),
-                    Some(_) => (),
-                    None => dead.push(key),
+                let Some(body) = world.physics.bodies.get(handle) else {
+                    dead.push(key);
+                    continue;
+                };
+                if pairs.notice(key, handle, *body.position(), tick) {
+                    put.push(key);
                 }
+                pairs.list_if_awake(key, handle, body);
             }
             pairs.doubt_all();
         }

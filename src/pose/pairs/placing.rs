@@ -7,6 +7,7 @@ use crate::key::BodyKey;
 use crate::step::World;
 
 use super::super::motion::{Smoothing, finite_velocity};
+use super::super::movers::is_about_to_move;
 use super::super::paths::extrapolated;
 use super::{Pairs, Place};
 
@@ -45,6 +46,13 @@ impl Pairs {
             self.movers.put(place, position, tick);
         }
         is_elsewhere
+    }
+
+    /// Lists a resting body that the game has woken, so that the next step reads the velocity that its curve begins with.
+    pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
+        if is_about_to_move(body) {
+            self.list(key, handle);
+        }
     }
 
     /// Lists a body that is about to be teleported.
