@@ -88,6 +88,51 @@ fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
     }
 }
 
+/// A rollback after five frames, with late samples for a past step and one for the next step.
+fn resimulated(delivery: Delivery) -> (Vec<(u64, u64)>, Vec<(u64, u64)>, InputQueue<u64>) {
+    let (mut simulation, mut queue) = (simulation(), InputQueue::new(delivery));
+    simulation.set_rewind_limits(60, usize::MAX);
+    let (mut played, mut again) = (Vec::new(), Vec::new());
+    for frame in 0..8 {
+        for time in (frame * 15..frame * 15 + 15).step_by(5) {
+            queue.push(MS(time), time);
+        }
+        played.extend(play(&mut simulation, &[15], &mut queue));
+        if frame == 4 {
+            assert_eq!(simulation.tick(), 7); // the step from 70 to 80 ms is not due
+            queue.push(MS(79), 79);
+            queue.push(MS(33), 33);
+            queue.push(MS(31), 31);
+            let drain = |_: &mut Simulation, step: evenstep::Step| {
+                again.extend(queue.drain(step).map(|sample| (step.tick, sample.input)));
+            };
+            simulation.resimulate(1, drain).unwrap();
+        }
+    }
+    (played, again, queue)
+}
+
+#[test]
+fn a_resimulated_step_gets_its_late_samples_and_leaves_the_others_to_their_own_step() {
+    let (played, again, queue) = resimulated(Delivery::ByTime);
+    assert_eq!(again, [(3, 33), (3, 31)]);
+    let expected = (0..24).map(|sample| (sample / 2, sample * 5));
+    let mut expected: Vec<_> = expected.filter(|(tick, _)| *tick < 12).collect();
+    expected.insert(15, (7, 79));
+    assert_eq!(played, expected);
+    let counts = queue.counts();
+    assert_eq!((counts.restarts, counts.late, queue.len()), (0, 0, 0));
+}
+
+#[test]
+fn a_sample_for_the_next_step_waits_for_a_new_one() {
+    let (played, again, queue) = resimulated(Delivery::NextStep);
+    assert_eq!(again, []);
+    let late = [79, 33, 31];
+    assert!(late.map(|sample| played.contains(&(7, sample))) == [true; 3]);
+    assert_eq!((played.len(), queue.counts().restarts), (24 + 3, 0));
+}
+
 #[test]
 fn clear_forgets_the_newest_stamp() {
     let mut queue = InputQueue::new(Delivery::ByTime);

@@ -54,6 +54,12 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// | events without a time: devices polled once a frame | `InputQueue` with [`Delivery::NextStep`] |
 /// | commands for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`](crate::TickQueue) |
 ///
+/// # Rollback
+/// A step that is [resimulated](Step::is_resimulated) gets late samples only: with `ByTime`, those that are still queued and
+/// whose time is before the end of the step; with `NextStep`, none. Later samples stay queued for their own step. A sample
+/// that a step got in its first run is not delivered again, so keep the input of each tick if you roll back, as
+/// [`TickQueue`](crate::TickQueue) does.
+///
 /// A time belongs to the same step in every run only as long as nothing is dropped: after a pause or
 /// dropped time another step covers it. A tick always belongs to its own step.
 ///
@@ -147,7 +153,7 @@ pub enum Delivery {
     /// longer.
     #[default]
     ByTime,
-    /// The first step that is made after the sample was pushed.
+    /// The first new step after the sample was pushed.
     ///
     /// The least latency: none in a frame that makes a step. Which step that is depends on the frame rate.
     NextStep,
@@ -223,13 +229,18 @@ impl<T> InputQueue<T> {
     /// Call it once in the hook before each step. If a step does not call it, its samples go to the next step, as
     /// late ones.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
-        self.notice_restart(step);
-        self.check(step);
-        let due = match self.delivery {
-            Delivery::ByTime => self
-                .waiting
-                .partition_point(|(time, _)| *time < step.real_end),
-            Delivery::NextStep => self.waiting.len(),
+        if !step.is_resimulated {
+            self.notice_restart(step);
+            self.check(step);
+        }
+        let due = match (self.delivery, step.is_resimulated) {
+            (Delivery::ByTime, false) => {
+                let is_due = |(time, _): &(Duration, T)| *time < step.real_end;
+                self.waiting.partition_point(is_due)
+            }
+            (Delivery::ByTime, true) => self.move_late_to_front(step.real_end),
+            (Delivery::NextStep, false) => self.waiting.len(),
+            (Delivery::NextStep, true) => 0,
         };
         self.checked -= due;
         let late = self
@@ -259,6 +270,24 @@ impl<T> InputQueue<T> {
         drop(self.drain_all());
     }
 
+    /// Moves the samples with a time before `end` to the front, in the order in which they were pushed, and returns their
+    /// number. They count as checked: what came late is believed.
+    fn move_late_to_front(&mut self, end: Duration) -> usize {
+        self.limit_checked();
+        let is_late = |(time, _): &(Duration, T)| *time < end;
+        let unchecked = self.waiting.range(self.checked..);
+        self.checked += unchecked.filter(|sample| is_late(sample)).count();
+        let (late, rest): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(is_late);
+        let count = late.len();
+        self.waiting.extend(late.into_iter().chain(rest));
+        count
+    }
+
+    /// A deserialised queue may claim to have checked more samples than it holds.
+    fn limit_checked(&mut self) {
+        self.checked = self.checked.min(self.waiting.len());
+    }
+
     /// A frame never ends before the one before it, unless the clock is another one. Stamps by the old clock
     /// then say nothing.
     fn notice_restart(&mut self, step: Step) {
@@ -272,8 +301,7 @@ impl<T> InputQueue<T> {
 
     /// Makes the stamps of new samples credible and monotone.
     fn check(&mut self, step: Step) {
-        // A queue that was read may say that it has checked more than it holds.
-        self.checked = self.checked.min(self.waiting.len());
+        self.limit_checked();
         let latest = step.real_frame_end.saturating_add(lead(step));
         // Which of two stamps is wrong nobody knows: a sample that comes early does less harm than one that is held back.
         let mut next = latest;
