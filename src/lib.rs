@@ -130,6 +130,8 @@ mod canonical_nan;
 // A slotmap as plain data.
 #[cfg(feature = "serde")]
 mod slots;
+// Numbers that tell equal values apart.
+mod id;
 // Keys of bodies and force generators.
 mod key;
 // Keys by the frame in which something happened.

@@ -927,6 +927,7 @@ fn a_portal_turns_the_way_of_a_led_body() {
         }
         let half_turn = Pose::rotation(spin(0.0, std::f32::consts::PI, 0.0));
         simulation.teleport_by(key, half_turn).unwrap();
+        advance(&mut simulation, 0);
         let mut x = shown_x(&simulation, key);
         let way = -0.01 * frame_time as f32;
         for _ in 0..100 {

@@ -38,6 +38,8 @@ pub trait Source {
 
 impl Source for Simulation {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
+        // A removed body stays in the picture until the next one, but nothing can be attached to it.
+        self.handle(key)?;
         self.pose(key)
     }
 

@@ -11,13 +11,15 @@ mod extrapolation;
 mod correction;
 // The smoothing of each body.
 mod smoothing_settings;
+// Where the origin of the world is.
+mod origin;
 // Work shared by many threads.
 mod shared;
 // The lists of bodies that move.
 mod movers;
 // What happens to others.
-mod changes;
 mod counts;
+mod log;
 // All bodies by key: a part of the state.
 mod pairs;
 // The motion in earlier steps.
@@ -27,14 +29,15 @@ mod screen;
 // Values of the game's own.
 mod interpolated;
 
-pub(crate) use changes::{Changes, ErrorChange};
 pub use correction::{Correction, ErrorDecay};
 pub use counts::PoseCounts;
 pub(crate) use extrapolation::Extrapolation;
 pub(crate) use history::History;
 pub use interpolated::Interpolated;
+pub(crate) use log::{ErrorChange, PoseLog};
 pub use motion::Smoothing;
 pub(crate) use movers::Movers;
+pub(crate) use origin::Origin;
 pub(crate) use pairs::Pairs;
 pub(crate) use screen::{Moment, Screen};
 pub(crate) use smoothing_settings::SmoothingSettings;

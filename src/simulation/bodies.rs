@@ -13,7 +13,7 @@ use super::Simulation;
 impl Simulation {
     /// Inserts a body and its collider. It starts to move in the next step.
     ///
-    /// Its [`pose`](Self::pose) can be read at once; [`moved`](Self::moved) lists it from the next frame on:
+    /// [`moved`](Self::moved) lists it in the next frame. Until then its [`pose`](Self::pose) is its current one:
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -79,7 +79,7 @@ impl Simulation {
         }
         let key = self.key_for(handle);
         for collider in self.state.world.physics.bodies[handle].colliders() {
-            self.state.log.name_owner(*collider, key);
+            self.state.event_log.name_owner(*collider, key);
         }
         Some(key)
     }
@@ -127,11 +127,6 @@ impl Simulation {
         let position = Some(position).filter(Pose::is_finite).unwrap_or_default();
         let since = self.tick() + u64::from(self.peek().is_some());
         self.state.pairs.insert(key, handle, position);
-        if self.resimulation.is_none()
-            && let Some(screen) = &mut self.screen
-        {
-            screen.insert(key, position);
-        }
         self.history.insert(key, since);
     }
 
@@ -170,10 +165,9 @@ impl Simulation {
     /// assert_eq!(x(&simulation), 1.0);
     /// ```
     ///
-    /// A change between two steps of one frame is
-    /// noticed before the frame's last step only, so that a curve ([`Smoothing::Hermite`](crate::Smoothing::Hermite))
-    /// of a body that is kinematic by position may begin with its old velocity:
-    /// [`teleport`](Self::teleport) is noticed at once.
+    /// A change between two steps of one frame is detected before the frame's last step only, so that a curve
+    /// ([`Smoothing::Hermite`](crate::Smoothing::Hermite)) of a body that is kinematic by position may begin with its old
+    /// velocity. [`teleport`](Self::teleport) has no such limit.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
         let body = self.state.world.get_mut(key)?;
         self.state.edits.bodies.push(key);

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::pose::PoseCounts;
 use crate::time::Dropped;
+use rapier::math::Vector;
 
 /// What a frame did and dropped: from [`Simulation::end_frame`](crate::Simulation::end_frame) and [`Simulation::advance`](crate::Simulation::advance).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,6 +39,10 @@ pub struct Frame {
     pub forgotten_forces: u64,
     /// What happened to the poses.
     pub poses: PoseCounts,
+    /// How far the origin of this picture is from that of the picture before, in metres: see
+    /// [`shift_origin`](crate::Simulation::shift_origin). Subtract it from the position of a camera, and from all else that
+    /// you keep in world space. After a rollback or a restored state it takes the camera back.
+    pub origin_shift: Vector,
 }
 
 impl Frame {

@@ -44,7 +44,7 @@ use super::{Frame, Phase, Simulation};
 /// | `next_step` when none is due, or outside of a frame | `None` |
 /// | `make_step` when no step was taken | Nothing; it returns `false`. |
 /// | `end_frame` outside of a frame | Nothing; it returns the last frame's counts again. |
-/// | the simulation is replaced within a frame | The new one is outside of a frame: the three lines above. Its bodies are in [`moved`](Self::moved) from the next frame on; their [`pose`](Self::pose) can be asked for at once. |
+/// | the simulation is replaced within a frame | The new one is outside of a frame: the three lines above. Its bodies are in [`moved`](Self::moved) from the next frame on. |
 /// | [`advance`](Self::advance) inside its own hook | A frame begun while one is open; the outer one then has no step left. |
 ///
 /// When a step that was taken is not made, forces that were added since it was taken are discarded, because the
@@ -188,8 +188,10 @@ impl Simulation {
             (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
         self.phase = Phase::Stepping;
-        let State { world, log, .. } = &mut self.state;
-        world.step(step, hooks, log, &mut self.events);
+        let State {
+            world, event_log, ..
+        } = &mut self.state;
+        world.step(step, hooks, event_log, &mut self.events);
         self.phase = Phase::Made;
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
@@ -251,10 +253,12 @@ impl Simulation {
             self.frame.forgotten_forces = self.state.forces.forget_those_of_pause();
         }
         self.frame.number = self.frame.number.saturating_add(1);
-        let State { world, pairs, .. } = &mut self.state;
+        let State {
+            world, pairs, log, ..
+        } = &mut self.state;
         self.frame.awake = world.physics.islands.num_active_bodies();
-        pairs.settle(world, &mut self.changes);
-        self.frame.poses = std::mem::take(&mut self.changes.counts);
+        pairs.settle(world, log);
+        self.frame.poses = std::mem::take(&mut log.counts);
         true
     }
 
@@ -266,7 +270,7 @@ impl Simulation {
                 None => self.phase = Phase::Made,
             }
             self.frame.number -= 1;
-            self.changes.counts = std::mem::take(&mut self.frame.poses);
+            self.state.log.counts = std::mem::take(&mut self.frame.poses);
         }
     }
 
@@ -303,14 +307,14 @@ impl Simulation {
         } = &mut self.state;
         if std::mem::take(&mut edits.all) {
             for (key, handle) in world.keys.iter() {
-                let Some(body) = world.physics.bodies.get(handle) else {
+                let Some(position) = world.position(handle) else {
                     dead.push(key);
                     continue;
                 };
-                if pairs.notice(key, handle, *body.position(), tick) {
+                if pairs.notice(key, handle, position, tick) {
                     put.push(key);
                 }
-                pairs.list_if_awake(key, handle, body);
+                pairs.list_if_awake(key, handle, &world.physics.bodies[handle]);
             }
             pairs.doubt_all();
         }
@@ -342,9 +346,6 @@ impl Simulation {
         self.state.pairs.remove(key);
         self.state.targets.remove(key);
         self.history.remove(key, self.tick());
-        // While steps are resimulated, who died is known once the present is reached.
-        if self.resimulation.is_none() {
-            self.changes.removed.push(key);
-        }
+        self.state.log.removed.push(key);
     }
 }

@@ -73,6 +73,7 @@ mod tests {
     use super::*;
     use crate::pose::PoseCounts;
     use crate::time::Dropped;
+    use rapier::math::Vector;
     use std::collections::BTreeSet;
     use std::time::Duration;
 
@@ -103,6 +104,8 @@ mod tests {
                 extrapolated: 18,
                 corrected: 19,
             },
+            // No number.
+            origin_shift: Vector::ZERO,
         };
         let all: Vec<_> = frame.counters().chain(frame.gauges()).collect();
         let mut values: Vec<f64> = all.iter().map(|(_, value)| *value).collect();

@@ -40,10 +40,10 @@ mod saving;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::pose::{Changes, Extrapolation, History, Movers, Screen, SmoothingSettings};
+use crate::id::Id;
+use crate::pose::{Extrapolation, History, Movers, Origin, PoseLog, Screen, SmoothingSettings};
 use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
@@ -158,7 +158,6 @@ pub use shown::FrameChanges;
 ///
 /// Keys of bodies that were inserted after the state was saved are dead once it is restored; the same steps made
 /// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
-#[derive(Clone)]
 pub struct Simulation {
     id: Id,
     clock: Clock,
@@ -179,8 +178,6 @@ pub struct Simulation {
     /// Shared with what is shown on another thread.
     smoothing: Arc<SmoothingSettings>,
     history: History,
-    /// For the screen.
-    changes: Changes,
     /// `None` on a thread, where a view shows it.
     screen: Option<Screen>,
 }
@@ -201,20 +198,30 @@ enum Phase {
     Made,
 }
 
-/// The identity of a simulation. A copy is another one.
-#[derive(Debug, PartialEq, Eq)]
-struct Id(u64);
-
-impl Default for Id {
-    fn default() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl Clone for Id {
+impl Clone for Simulation {
     fn clone(&self) -> Self {
-        Self::default()
+        let state = self.state.clone();
+        let mut screen = self.screen.clone();
+        if let Some(screen) = &mut screen {
+            // The log is copied with the state: what it says holds for the copy.
+            screen.replace_epoch(self.state.epoch.number(), state.epoch.number());
+        }
+        Self {
+            id: Id::default(),
+            clock: self.clock.clone(),
+            state,
+            frame: self.frame,
+            events: self.events.clone(),
+            phase: self.phase,
+            ring: self.ring.clone(),
+            resimulation: self.resimulation.clone(),
+            event_changes: self.event_changes.clone(),
+            resimulated_between: self.resimulated_between,
+            shown_for: self.shown_for,
+            smoothing: Arc::clone(&self.smoothing),
+            history: self.history.clone(),
+            screen,
+        }
     }
 }
 
@@ -241,10 +248,12 @@ impl Simulation {
     /// ```
     #[must_use]
     pub fn with_physics(rate: Rate, physics: PhysicsWorld) -> Self {
+        let state = State::new(physics);
         Self {
             id: Id::default(),
             clock: Clock::new(rate),
-            state: State::new(physics),
+            screen: Some(Screen::new(state.epoch.number())),
+            state,
             frame: Frame::default(),
             events: Vec::new(),
             phase: Phase::default(),
@@ -255,8 +264,6 @@ impl Simulation {
             shown_for: Duration::ZERO,
             smoothing: Arc::default(),
             history: History::default(),
-            changes: Changes::default(),
-            screen: Some(Screen::default()),
         }
     }
 }
@@ -312,7 +319,7 @@ impl Simulation {
 impl Simulation {
     /// The identity of this simulation: a copy has another one.
     pub(crate) fn id(&self) -> u64 {
-        self.id.0
+        self.id.number()
     }
 
     /// That of the present, also while steps are resimulated.
@@ -324,6 +331,10 @@ impl Simulation {
         self.state.pairs.movers()
     }
 
+    pub(crate) fn origin(&self) -> Origin {
+        self.state.origin
+    }
+
     pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
         &self.smoothing
     }
@@ -331,13 +342,7 @@ impl Simulation {
     /// The length of the step that has led to the last state, in seconds: the rate may have been changed since. Before
     /// the first one, that of the rate.
     pub(crate) fn last_dt(&self) -> f64 {
-        let (dt, rate) = (self.frame.dt, self.clock.settings().rate());
-        let is_other_rate = dt > 0.0 && dt.to_bits() != rate.dt().to_bits();
-        if is_other_rate {
-            dt.into()
-        } else {
-            rate.dt_f64()
-        }
+        last_dt(&self.frame, &self.clock)
     }
 
     /// How all movers go on from the last state.
@@ -346,43 +351,35 @@ impl Simulation {
         self.state.pairs.extrapolations(bodies, &self.smoothing)
     }
 
-    /// What happened since the last call.
-    pub(crate) fn take_changes(&mut self) -> Changes {
-        self.complete_changes();
-        // Counts are the frame's.
-        let counts = self.changes.counts;
-        std::mem::replace(
-            &mut self.changes,
-            Changes {
-                counts,
-                ..Changes::default()
-            },
-        )
+    /// What happened since the last call, for a reader that has displayed the state `displayed` before.
+    pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
+        self.state.take_log(displayed)
     }
 
     pub(crate) fn screen(&self) -> Option<&Screen> {
         self.screen.as_ref()
     }
 
-    /// The screen, for a view: frames of the simulation itself show nothing from now on.
+    /// Takes the screen away, for a view: the simulation's frames display nothing until it is back.
     pub(crate) fn take_screen(&mut self) -> Screen {
-        self.screen.take().unwrap_or_else(|| {
-            self.changes.is_whole = true;
-            Screen::default()
-        })
+        self.screen.take().unwrap_or_default()
     }
 
-    /// A view that has shown another simulation shows this one: all of it is new there.
-    pub(crate) fn drop_screen(&mut self) {
-        self.changes.is_whole = true;
-        self.screen = None;
-    }
-
-    /// Frames show what happens from now on, where the view has shown it until now.
-    pub(crate) fn put_screen(&mut self, screen: Screen) {
-        self.changes.is_whole = true;
+    /// Gives the screen back.
+    pub(crate) fn put_screen(&mut self, mut screen: Screen) {
+        screen.expect_another_state();
         self.screen = Some(screen);
         self.shown_for = Duration::ZERO;
+    }
+}
+
+fn last_dt(frame: &Frame, clock: &Clock) -> f64 {
+    let (dt, rate) = (frame.dt, clock.settings().rate());
+    let is_other_rate = dt > 0.0 && dt.to_bits() != rate.dt().to_bits();
+    if is_other_rate {
+        dt.into()
+    } else {
+        rate.dt_f64()
     }
 }
 

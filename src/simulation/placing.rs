@@ -25,10 +25,11 @@ pub struct OriginError(
 ///
 /// Moving bodies other than by forces.
 impl Simulation {
-    /// Moves a body to another place at once and wakes it. `pose` is in world space; its rotation is normalised.
+    /// Moves a body to another pose without motion in between, and wakes it. `pose` is in world space; its rotation is
+    /// normalised.
     ///
-    /// The body is shown there from now on, never in between; if it is
-    /// [extrapolated](crate::Smoothing::Extrapolate), it is shown beyond that place only after the next step. Its
+    /// The next frame displays the body there, never in between; if it is
+    /// [extrapolated](crate::Smoothing::Extrapolate), it is displayed beyond that pose only after the next step. Its
     /// velocity stays, a [target](Self::set_kinematic_target) is removed. The links of a multibody move with its root.
     ///
     /// ```
@@ -41,7 +42,6 @@ impl Simulation {
     /// simulation.advance(Duration::from_millis(20), |_, _| ());
     /// let there = Pose::from_translation(Vector::X * 100.0);
     /// simulation.teleport(ball, there)?;
-    /// assert_eq!(simulation.pose(ball), Some(there));
     /// simulation.advance(Duration::from_millis(5), |_, _| ()); // no step
     /// assert_eq!(simulation.pose(ball), Some(there));
     /// assert_eq!(simulation.body(ball).unwrap().linvel().x, 1.0);
@@ -92,19 +92,15 @@ impl Simulation {
         if position.is_finite() {
             self.state.pairs.teleport(key, handle, position, tick);
             self.put(key);
-            self.show_at(key, position);
         }
     }
 
     /// The body and its motion were moved, and are shown there.
     fn show_transformed(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
-        let shown = self.pose(key).map(|shown| by * shown);
         let tick = self.tick();
-        if let Some(current) = self.state.pairs.transform(key, handle, by, tick) {
-            self.show_at(key, shown.filter(Pose::is_finite).unwrap_or(current));
-            if self.resimulation.is_none() {
-                self.change_error(ErrorChange::Turn(key, by.rotation));
-            }
+        if self.state.pairs.transform(key, handle, by, tick) {
+            let turn = ErrorChange::Turn(key, by.rotation);
+            self.state.log.errors.push(turn);
         }
     }
 
@@ -124,7 +120,7 @@ impl Simulation {
     /// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
     /// let quarter_turn = Rotation::from_rotation_arc(Vector::X, Vector::Y);
     /// simulation.teleport_by(ball, Pose::from_parts(Vector::Y * 5.0, quarter_turn))?;
-    /// assert_eq!(simulation.pose(ball).unwrap().translation, Vector::Y * 5.0);
+    /// assert_eq!(simulation.body(ball).unwrap().translation(), Vector::Y * 5.0);
     /// assert!(simulation.body(ball).unwrap().linvel().abs_diff_eq(Vector::Y, 1e-6));
     /// # Ok::<(), evenstep::BodyError>(())
     /// ```
@@ -151,9 +147,7 @@ impl Simulation {
             self.history
                 .transform(&self.state.pairs, tick, Some(key), by);
             self.show_transformed(key, handle, &by);
-            if self.resimulation.is_none() {
-                self.changes.counts.teleported += 1;
-            }
+            self.state.log.counts.teleported += 1;
         }
         Ok(())
     }
@@ -161,26 +155,29 @@ impl Simulation {
     /// Makes `origin`, a point in world space, the new origin of the world: for worlds so large that f32 is too coarse
     /// far from their origin.
     ///
-    /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of this frame,
+    /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of the next frame,
     /// [targets](Self::set_kinematic_target), [history](Self::set_history), pending forces
     /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`;
     /// joints move with their bodies, the colliders of soft bodies follow in the next step. No velocity changes, and
-    /// sleeping bodies sleep on after the next step. The game has to move what it holds in world space itself, such as its
-    /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured. For a rollback, shift it
-    /// in a hook, which [does so again](Self#what-is-resimulated); elsewhere the [states kept](Self::set_rewind_limits) are
+    /// sleeping bodies sleep on after the next step. Your game has to move what it holds in world space itself, such as its
+    /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured:
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift) says by how much, in the frame that displays the new origin. For a
+    /// rollback, shift it in a hook, which [does so again](Self#what-is-resimulated); elsewhere the [states kept](Self::set_rewind_limits) are
     /// discarded.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// # let body = RigidBodyBuilder::dynamic().translation(Vector::X * 4_000.0);
     /// # let ship = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// simulation.advance(Duration::ZERO, |_, _| ());
     /// let mut camera = simulation.pose(ship).unwrap().translation;
-    /// let origin = camera;
-    /// simulation.shift_origin(origin)?;
-    /// camera -= origin;
-    /// assert_eq!(simulation.pose(ship).unwrap().translation, camera); // in the same frame
+    /// simulation.shift_origin(camera)?;
+    /// let frame = simulation.advance(Duration::ZERO, |_, _| ());
+    /// camera -= frame.origin_shift;
+    /// assert_eq!(simulation.pose(ship).unwrap().translation, camera);
     /// # Ok::<(), evenstep::OriginError>(())
     /// ```
     ///
@@ -203,6 +200,7 @@ impl Simulation {
             self.ring.clear();
         }
         let by = Pose::from_translation(-origin);
+        self.state.origin.shift(origin);
         self.state.world.translate(by.translation);
         self.state.targets.transform_all(&by);
         self.state.forces.translate(by.translation);
@@ -318,12 +316,12 @@ impl Simulation {
         // Rapier would do so in the next step only.
         bodies[handle].recompute_mass_properties_from_colliders(colliders);
         self.history.keep_body(&self.state.pairs, key);
-        let State { pairs, world, .. } = &mut self.state;
+        let State {
+            pairs, world, log, ..
+        } = &mut self.state;
         let smoothing = self.smoothing.of(key);
-        if pairs.set_previous_from_velocity(key, handle, world, smoothing, dt)
-            && self.resimulation.is_none()
-        {
-            self.changes.counts.set_from_velocity += 1;
+        if pairs.set_previous_from_velocity(key, handle, world, smoothing, dt) {
+            log.counts.set_from_velocity += 1;
         }
         Ok(())
     }

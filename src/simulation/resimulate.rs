@@ -192,17 +192,17 @@ impl Simulation {
         // Between two steps of a frame, of which the earlier ones are not shown, only the last states are of one time.
         let are_apart =
             self.is_in_frame() && (left.pairs.resync_if_outdated(&left.world, tick) || is_outdated);
-        self.changes.is_whole = true;
-        // Bodies that came to rest in the other state may not be in this one.
-        self.changes.rest.clear();
+        let log = std::mem::take(&mut left.log);
         if !is_smooth {
-            return self.change_error(ErrorChange::ClearAll);
+            return self.state.continue_log(log, [ErrorChange::ClearAll]);
         }
         let shown = self.screen.as_ref().map_or(0.0, Screen::alpha);
         let alpha = if are_apart { 1.0 } else { shown };
-        let differences: Vec<_> = (self.state.pairs.differences(&left.pairs, alpha)).collect();
-        for (key, difference) in differences {
-            self.change_error(ErrorChange::Add(key, difference));
-        }
+        let shift = self.state.origin.from(&left.origin);
+        let differences = self.state.pairs.differences(&left.pairs, alpha, shift);
+        let differences: Vec<_> = differences.collect();
+        let errors = differences.into_iter();
+        let errors = errors.map(|(key, difference)| ErrorChange::Add(key, difference));
+        self.state.continue_log(log, errors);
     }
 }

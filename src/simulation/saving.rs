@@ -1,7 +1,6 @@
 //! The simulation in serde's terms: what can be written, and what may be given out once it is read.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::de::Error as _;
@@ -9,8 +8,8 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::canonical_nan::CanonicalNan;
-use crate::key::{BodyKey, ForceGeneratorKey};
-use crate::pose::{Changes, History, Screen, SmoothingSettings};
+use crate::key::ForceGeneratorKey;
+use crate::pose::{History, Screen, SmoothingSettings};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
 
@@ -52,7 +51,6 @@ struct SavedSimulation<'a> {
     resimulated_between: u64,
     smoothing: Cow<'a, SmoothingSettings>,
     history: Cow<'a, History>,
-    changes: Cow<'a, Changes>,
     screen: Cow<'a, Option<Screen>>,
 }
 
@@ -67,7 +65,6 @@ impl Serialize for Simulation {
             resimulated_between: self.resimulated_between,
             smoothing: Cow::Borrowed(&self.smoothing),
             history: Cow::Borrowed(&self.history),
-            changes: Cow::Borrowed(&self.changes),
             screen: Cow::Borrowed(&self.screen),
         };
         written.serialize(CanonicalNan(serializer))
@@ -85,7 +82,6 @@ impl<'de> Deserialize<'de> for Simulation {
             resimulated_between: written.resimulated_between,
             smoothing: Arc::new(written.smoothing.into_owned()),
             history: written.history.into_owned(),
-            changes: written.changes.into_owned(),
             screen: written.screen.into_owned(),
             ..Self::default()
         };
@@ -119,24 +115,8 @@ impl Simulation {
         self.state.world.is_consistent()
             && self.state.pairs.is_consistent(keys)
             && self.screen.as_ref().is_none_or(Screen::is_consistent)
-            && self.shows_what_is_there()
+            && self.state.log.is_finite()
             && self.state.targets.index(keys)
-    }
-
-    /// Whether what was shown lives, or is reported as removed by the next frame: a key of another version would take
-    /// the place of one that lives.
-    fn shows_what_is_there(&self) -> bool {
-        let Changes {
-            is_whole,
-            rest,
-            removed,
-            ..
-        } = &self.changes;
-        let living = self.state.world.keys.iter().map(|(key, _)| key);
-        let known: BTreeSet<BodyKey> = living.chain(removed.iter().copied()).collect();
-        let mut shown = self.screen.iter().flat_map(Screen::bodies);
-        (*is_whole || shown.all(|key| known.contains(&key)))
-            && rest.iter().all(|(key, _)| known.contains(key))
     }
 
     pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {

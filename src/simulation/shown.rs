@@ -8,7 +8,7 @@ use crate::pose::{ErrorChange, Moment, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
-use super::Simulation;
+use super::{Simulation, last_dt};
 
 /// What changed since an earlier frame: from [`Simulation::changes_since`].
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +22,12 @@ pub struct FrameChanges<'a> {
 
 /// # Poses
 ///
-/// A shown pose is that of the body's origin, in world space. It is for drawing, never for physics: the
-/// true state is that of [`body`](Self::body). In a hook it is still that of the frame before. `None` means
-/// that the body was removed.
+/// A displayed pose is that of the body's origin, in world space. It is for drawing, never for physics: the
+/// true state is that of [`body`](Self::body).
+///
+/// The picture is complete when its frame ends, and stays as it is until the next frame ends. Later changes are in the next
+/// picture: a teleport, a shifted origin, a removed body. To display edits in a pause, call
+/// [`advance(Duration::ZERO, …)`](Self::advance).
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -43,22 +46,19 @@ pub struct FrameChanges<'a> {
 /// assert!((simulated.translation().x - 1.0).abs() < 1e-3);
 /// ```
 impl Simulation {
-    /// The pose at which to draw a body in this frame: between its last two states, by the frame's
+    /// Returns the pose at which to draw a body in this frame: between its last two states, by the frame's
     /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
+    ///
+    /// A body that was removed since the last frame still has its pose in that picture; to ask whether a body is alive, use
+    /// [`body`](Self::body). A body that no frame has displayed yet has its current pose. `None` means that there is no such
+    /// body.
     ///
     /// A point of the body, in its own frame, is in world space at `pose * point`: a muzzle, a seat, what a
     /// camera follows.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
-        self.state.world.handle(key)?;
-        let Some(screen) = &self.screen else {
-            // On a thread nothing is shown; this is what would be.
-            return Some(self.state.pairs.get(key)?.at(self.frame.alpha));
-        };
-        // A body of a step that is resimulated is where it is.
-        screen
-            .pose(key)
-            .or_else(|| Some(self.state.pairs.get(key)?.current))
+        let displayed = self.screen.as_ref().and_then(|screen| screen.pose(key));
+        displayed.or_else(|| Some(self.state.pairs.get(key)?.current))
     }
 
     /// [`pose`](Self::pose) as nalgebra's type, to the bit.
@@ -178,7 +178,8 @@ impl Simulation {
     /// assert!(changes.removed.is_empty());
     /// ```
     ///
-    /// If only one frame came since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed).
+    /// If only one frame came since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed); for the
+    /// last frame itself they are empty.
     /// `None` if that frame is too long ago, or not one of this simulation: then read the
     /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.
     #[must_use]
@@ -191,13 +192,16 @@ impl Simulation {
     }
 }
 
-/// # What a screen shows
+/// # The picture
 impl Simulation {
     pub(super) fn show(&mut self) {
-        let mut screen = self.take_screen();
+        let Some(screen) = &mut self.screen else {
+            return;
+        };
+        let log = self.state.take_log(screen.epoch());
         let elapsed = std::mem::take(&mut self.shown_for);
-        self.complete_changes();
         self.frame.number = self.frame.number.max(screen.number().saturating_add(1));
+        let last_dt = last_dt(&self.frame, &self.clock);
         let moment = Moment {
             frame: self.frame.number,
             time: self.clock.simulated().as_secs_f64()
@@ -205,49 +209,21 @@ impl Simulation {
             alpha: self.frame.alpha,
             beyond: None,
             elapsed,
-            steps: elapsed.as_secs_f64() * self.clock.settings().speed() / self.last_dt(),
+            steps: elapsed.as_secs_f64() * self.clock.settings().speed() / last_dt,
             smoothing: &self.smoothing,
+            origin: self.state.origin,
         };
         let movers = self.state.pairs.movers();
-        self.frame.poses.extrapolated = screen.show(movers, &mut self.changes, &moment);
+        self.frame.poses.extrapolated = screen.show(movers, log, &moment);
         self.frame.poses.corrected = screen.errors_len();
-        self.screen = Some(screen);
+        self.frame.origin_shift = screen.origin_shift();
     }
 
-    /// Of another state than the one before all is a change. Without one, no body that was removed comes back.
-    pub(super) fn complete_changes(&mut self) {
-        if self.changes.is_whole {
-            self.changes.rest = self.state.pairs.resting().collect();
-        } else {
-            // After a frame that was not shown.
-            let removed = std::mem::take(&mut self.changes.removed);
-            self.changes.drop_rest_of(&removed);
-            self.changes.removed = removed;
-        }
-    }
-
-    /// The body was teleported: it is shown there, and not off its place.
+    /// The body was teleported, so it has no visual error any more.
     pub(super) fn put(&mut self, key: BodyKey) {
-        if self.resimulation.is_none() {
-            self.changes.counts.teleported += 1;
-            self.change_error(ErrorChange::Clear(key));
-        }
-    }
-
-    /// What is shown changes at once, but not while steps are resimulated: then once the present is reached.
-    pub(super) fn show_at(&mut self, key: BodyKey, pose: Pose) {
-        if self.resimulation.is_none()
-            && let Some(screen) = &mut self.screen
-        {
-            screen.show_at(key, pose);
-        }
-    }
-
-    pub(super) fn change_error(&mut self, change: ErrorChange) {
-        match &mut self.screen {
-            Some(screen) => screen.change_error(change, &self.smoothing),
-            None => self.changes.errors.push(change),
-        }
+        let log = &mut self.state.log;
+        log.counts.teleported += 1;
+        log.errors.push(ErrorChange::Clear(key));
     }
 }
 

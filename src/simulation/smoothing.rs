@@ -122,11 +122,10 @@ impl Simulation {
         Ok(())
     }
 
-    /// The visual error of a body: how far off its corrected pose it is shown, in metres and in world axes. `None` if
-    /// there is no error. The shown pose has the rotation `error.rotation * rotation`, and `error.translation` added.
+    /// Returns how far the picture displays a body from its corrected pose, in metres and in world axes. `None` if there is
+    /// no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation` added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
-        self.state.world.handle(key)?;
         self.screen.as_ref()?.error(key).copied()
     }
 }

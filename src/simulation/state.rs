@@ -1,7 +1,8 @@
 //! All that a step depends on, but for the time: what is saved, and what a rollback puts back.
 
+use crate::id::Id;
 use crate::key::BodyKey;
-use crate::pose::Pairs;
+use crate::pose::{ErrorChange, Origin, Pairs, PoseLog};
 use crate::resources::Resources;
 use crate::step::{EventLog, Forces, Targets, World};
 use rapier::dynamics::{ImpulseJoint, RigidBody};
@@ -15,8 +16,14 @@ pub(super) struct State {
     pub world: World,
     pub targets: Targets,
     pub forces: Forces,
-    pub log: EventLog,
+    pub event_log: EventLog,
     pub pairs: Pairs,
+    pub origin: Origin,
+    /// For the next picture.
+    pub log: PoseLog,
+    /// A copy is another state: whoever displays it compares all bodies.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub epoch: Id,
     pub edits: Edits,
     /// Of types that only the game knows.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -38,11 +45,43 @@ impl State {
             world: World::new(physics),
             targets: Targets::default(),
             forces: Forces::default(),
-            log: EventLog::default(),
+            event_log: EventLog::default(),
             pairs: Pairs::default(),
+            origin: Origin::default(),
+            log: PoseLog::default(),
+            epoch: Id::default(),
             edits: Edits::default(),
             resources: Resources::default(),
         }
+    }
+
+    /// Takes the log for a reader that has displayed the state `displayed` before. The counts stay: they are the frame's.
+    pub fn take_log(&mut self, displayed: u64) -> PoseLog {
+        let counts = self.log.counts;
+        let fresh = PoseLog {
+            counts,
+            ..PoseLog::default()
+        };
+        let mut log = std::mem::replace(&mut self.log, fresh);
+        log.epoch = self.epoch.number();
+        if log.epoch == displayed {
+            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
+            let removed = std::mem::take(&mut log.removed);
+            log.drop_rest_of(&removed);
+            log.removed = removed;
+        } else {
+            log.rest = self.pairs.resting().collect();
+        }
+        log
+    }
+
+    /// Begins the log of a state that replaces `left`, of which only what its log says of visual errors and removals holds.
+    pub fn continue_log(&mut self, left: PoseLog, errors: impl IntoIterator<Item = ErrorChange>) {
+        self.log = PoseLog {
+            rest: Vec::new(),
+            ..left
+        };
+        self.log.errors.extend(errors);
     }
 
     /// About how many bytes of memory it takes, by the sizes of Rapier's sets.

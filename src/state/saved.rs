@@ -14,7 +14,7 @@ use super::bytes::{self, NoStart, Start};
 /// The format is counted up when what follows the header changes its meaning.
 const START: Start = Start {
     magic: *b"evenstep",
-    format: 1,
+    format: 2,
 };
 
 /// What follows the start, in little-endian bytes.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::pose::{Changes, Extrapolation, Movers, SmoothingSettings};
+use crate::pose::{Extrapolation, Movers, Origin, PoseLog, SmoothingSettings};
 use crate::step::Event;
 
 use super::sync::{Mutex, TryLockError};
@@ -30,6 +30,7 @@ pub(super) struct Snapshot {
     /// How these go on from it; empty if nobody asks.
     pub extrapolations: Vec<Extrapolation>,
     pub smoothing: Arc<SmoothingSettings>,
+    pub origin: Origin,
     /// Simulated time at the end of its last step.
     pub time: Duration,
     /// The length of that step, in seconds.
@@ -42,7 +43,7 @@ pub(super) struct Snapshot {
 #[derive(Debug)]
 pub(super) struct Update {
     pub snapshot: Arc<Snapshot>,
-    pub changes: Changes,
+    pub log: PoseLog,
 }
 
 /// The simulation's time at a moment of real time, and how fast it goes on.
@@ -111,20 +112,20 @@ impl<E> Mail<E> {
 
     /// Adds a state, in place of those that it comes instead of.
     pub fn add(&mut self, mut state: Update) {
-        let mut changes = Changes::default();
         let (run, tick) = (state.snapshot.run, state.snapshot.tick);
-        let is_before = |last: &Snapshot| last.run == run && last.tick < tick;
-        // What was done in a pause, another simulation, or one that went back.
-        while let Some(last) = self.states.pop_back() {
-            if is_before(&last.snapshot) {
-                self.states.push_back(last);
-                break;
-            }
-            let later = std::mem::replace(&mut changes, last.changes);
-            changes.append(later);
+        let is_before = |last: &Update| last.snapshot.run == run && last.snapshot.tick < tick;
+        // The others are of a pause, of another simulation, or of a run that was left.
+        let replaced = self
+            .states
+            .iter()
+            .rposition(is_before)
+            .map_or(0, |last| last + 1);
+        let mut log = PoseLog::default();
+        for earlier in self.states.drain(replaced..) {
+            log.append(earlier.log);
         }
-        changes.append(state.changes);
-        state.changes = changes;
+        log.append(state.log);
+        state.log = log;
         self.states.push_back(state);
     }
 
@@ -133,8 +134,8 @@ impl<E> Mail<E> {
         if let Some(oldest) = self.states.pop_front()
             && let Some(next) = self.states.front_mut()
         {
-            let later = std::mem::replace(&mut next.changes, oldest.changes);
-            next.changes.append(later);
+            let later = std::mem::replace(&mut next.log, oldest.log);
+            next.log.append(later);
         }
     }
 }

@@ -12,8 +12,9 @@ use super::mailbox::{ClockReading, Snapshot, Update};
 pub(super) struct Publisher {
     /// The id of the simulation: a call or a hook may replace it.
     run: u64,
-    /// The version of the poses that were published last, and how they are smoothed.
-    version: Option<u64>,
+    /// The state that was published last, the version of its poses, and how they are smoothed.
+    epoch: u64,
+    version: u64,
     smoothing: Arc<SmoothingSettings>,
     /// Whether time stood still in the last frame.
     is_stopped: bool,
@@ -26,7 +27,8 @@ impl Publisher {
     pub fn new(simulation: &Simulation, starved: Starved) -> Self {
         Self {
             run: simulation.id(),
-            version: None,
+            epoch: 0,
+            version: 0,
             smoothing: Arc::clone(simulation.smoothing_settings()),
             is_stopped: simulation.present_clock().settings().stands_still(),
             starved,
@@ -44,34 +46,31 @@ impl Publisher {
     }
 
     /// Whether this simulation has taken the place of the last one: all of it is published next.
-    pub fn notice_other(&mut self, simulation: &mut Simulation) -> bool {
+    pub fn notice_other(&mut self, simulation: &Simulation) -> bool {
         let is_other = self.is_other(simulation);
-        if is_other {
-            simulation.drop_screen();
-            (self.run, self.version) = (simulation.id(), None);
-        }
+        self.run = simulation.id();
         is_other
     }
 
     /// The last state, if it is not the one that was published last.
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
-        if simulation.screen().is_some() {
-            // The game has ended a frame of it by itself, or has put it in place of another.
-            simulation.drop_screen();
-        }
-        let changes = simulation.take_changes();
-        let version = Some(simulation.movers().version());
+        // Another simulation that the game has put in brings its own.
+        drop(simulation.take_screen());
+        let log = simulation.take_log(self.epoch);
+        let version = simulation.movers().version();
         let smoothing = simulation.smoothing_settings();
-        let is_same = self.version == version && Arc::ptr_eq(&self.smoothing, smoothing);
-        if changes.is_empty() && is_same {
+        let is_same = (self.epoch, self.version) == (log.epoch, version)
+            && Arc::ptr_eq(&self.smoothing, smoothing);
+        if log.is_empty() && is_same {
             return None;
         }
-        (self.version, self.smoothing) = (version, Arc::clone(smoothing));
+        (self.epoch, self.version) = (log.epoch, version);
+        self.smoothing = Arc::clone(smoothing);
         let mut snapshot = self.free_snapshot();
         let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
         filled.fill(simulation, self.starved, self.is_stopped);
         self.sent.push(Arc::clone(&snapshot));
-        Some(Update { snapshot, changes })
+        Some(Update { snapshot, log })
     }
 
     /// A snapshot that nobody has: there are never many more than wait and are shown.
@@ -92,6 +91,7 @@ impl Snapshot {
         self.time = clock.simulated();
         self.dt = simulation.last_dt();
         self.is_stopped = is_stopped;
+        self.origin = simulation.origin();
         self.movers.copy_shown(simulation.movers());
         self.smoothing = Arc::clone(simulation.smoothing_settings());
         if matches!(starved, Starved::Extrapolate { .. }) {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::pose::{Changes, Moment, Movers, Screen};
+use crate::pose::{Moment, Movers, PoseLog, Screen};
 use crate::step::Event;
-use rapier::math::Pose;
+use rapier::math::{Pose, Vector};
 
 use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
 use super::{Failure, RunnerSettings, Spawned};
@@ -54,8 +54,8 @@ impl<E> View<E> {
     /// The screen, for the simulation to go on with.
     pub(super) fn take_screen(&mut self) -> Screen {
         // Of states that no frame has shown yet.
-        for Update { snapshot, changes } in self.mail.states.drain(..) {
-            for change in changes.errors {
+        for Update { snapshot, log } in self.mail.states.drain(..) {
+            for change in log.errors {
                 self.screen.change_error(change, &snapshot.smoothing);
             }
         }
@@ -78,7 +78,7 @@ impl<E> View<E> {
 
     /// Goes on from what the screen has shown of the simulation.
     pub(super) fn begin(&mut self) {
-        let Some(Update { snapshot, changes }) = self.mail.states.back_mut() else {
+        let Some(Update { snapshot, log }) = self.mail.states.back_mut() else {
             return;
         };
         let (end, dt, shown) = (snapshot.time.as_secs_f64(), snapshot.dt, self.screen.time());
@@ -91,13 +91,14 @@ impl<E> View<E> {
         let before = if missing > NANOSECOND {
             let mut movers = Movers::default();
             movers.copy_shown(&snapshot.movers);
-            self.screen.lead_to(&mut movers);
+            self.screen.lead_to(&mut movers, &snapshot.origin);
             Some(Snapshot {
                 run: snapshot.run,
                 frame: snapshot.frame,
                 tick: snapshot.tick.saturating_sub(1),
                 movers,
                 smoothing: Arc::clone(&snapshot.smoothing),
+                origin: snapshot.origin,
                 time: Duration::from_secs_f64((end - dt).max(0.0)),
                 dt: missing,
                 ..Snapshot::default()
@@ -108,8 +109,8 @@ impl<E> View<E> {
         // Bodies that were never shown have a pose before the first frame: entities keep them.
         self.screen.expect(&snapshot.movers);
         if let Some(snapshot) = before.map(Arc::new) {
-            let changes = std::mem::take(changes);
-            self.mail.states.push_front(Update { snapshot, changes });
+            let log = log.take();
+            self.mail.states.push_front(Update { snapshot, log });
         }
     }
 
@@ -178,9 +179,9 @@ impl<E> View<E> {
         let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
         let place = states.partition_point(is_over);
         let place = place.min(states.len() - 1);
-        let mut changes = Changes::default();
+        let mut log = PoseLog::default();
         for state in states.range_mut(..=place) {
-            changes.append(std::mem::take(&mut state.changes));
+            log.append(state.log.take());
         }
         // An earlier state is never displayed after a later one, even if the simulation goes back in time: its bodies may
         // have been removed since.
@@ -193,7 +194,7 @@ impl<E> View<E> {
         let is_same = |(last, last_alpha, last_beyond): &(Arc<Snapshot>, f32, f32)| {
             Arc::ptr_eq(last, &snapshot) && (*last_alpha, *last_beyond) == (alpha, beyond)
         };
-        if changes.is_empty()
+        if log.is_empty()
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
             && self.moment.as_ref().is_some_and(is_same)
         {
@@ -208,8 +209,9 @@ impl<E> View<E> {
             elapsed,
             steps: elapsed.as_secs_f64() * self.mail.reading.speed / snapshot.dt,
             smoothing: &snapshot.smoothing,
+            origin: snapshot.origin,
         };
-        self.screen.show(&snapshot.movers, &mut changes, &moment);
+        self.screen.show(&snapshot.movers, log, &moment);
         self.moment = Some((snapshot, alpha, beyond));
     }
 
@@ -235,6 +237,13 @@ impl<E> View<E> {
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
+    }
+
+    /// How far the origin of this picture is from that of the picture before, in metres, like
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift): for the camera.
+    #[must_use]
+    pub fn origin_shift(&self) -> Vector {
+        self.screen.origin_shift()
     }
 
     /// What has changed since an earlier frame, like [`Simulation::changes_since`](crate::Simulation::changes_since).

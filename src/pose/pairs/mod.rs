@@ -8,7 +8,7 @@ mod placing;
 use std::collections::BTreeMap;
 
 use rapier::dynamics::{RigidBodyHandle, RigidBodySet};
-use rapier::math::Pose;
+use rapier::math::{Pose, Vector};
 use slotmap::SecondaryMap;
 
 use crate::key::BodyKey;
@@ -137,16 +137,24 @@ impl Pairs {
             .collect()
     }
 
-    /// The bodies that are elsewhere in another state of the same step, as a frame at `alpha` shows it, and by how much.
-    pub fn differences(&self, before: &Self, alpha: f32) -> impl Iterator<Item = (BodyKey, Pose)> {
+    /// The bodies whose pose at `alpha` differs from that in another state of the same step, and by how much. The origin of
+    /// the other state is `shift` away.
+    pub fn differences(
+        &self,
+        before: &Self,
+        alpha: f32,
+        shift: Vector,
+    ) -> impl Iterator<Item = (BodyKey, Pose)> {
         self.places.iter().filter_map(move |(key, place)| {
             let was = before.places.get(key)?;
             if let (Place::Resting(pose), Place::Resting(was)) = (place, was)
                 && pose == was
+                && shift == Vector::ZERO
             {
                 return None;
             }
-            let (was, is) = (before.get(key)?.at(alpha), self.get(key)?.at(alpha));
+            let was = before.get(key)?.at(alpha).append_translation(-shift);
+            let is = self.get(key)?.at(alpha);
             (was != is).then(|| (key, difference(&was, &is)))
         })
     }

@@ -74,20 +74,20 @@ impl Pairs {
         self.transforms += 1;
     }
 
-    /// The body and its motion have been moved by an isometry of the world. Gives where it is now; `None` if that is
-    /// nowhere. `tick` steps have been made.
+    /// Moves the last two poses of a body, whose motion was moved by an isometry of the world after `tick` steps. Returns
+    /// whether it is at a finite pose then.
     pub fn transform(
         &mut self,
         key: BodyKey,
         handle: RigidBodyHandle,
         by: &Pose,
         tick: u64,
-    ) -> Option<Pose> {
+    ) -> bool {
         let place = self.list(key, handle);
         let pair = self.movers.pair(place);
         let current = by * pair.current;
         if !current.is_finite() {
-            return None;
+            return false;
         }
         // Beyond all numbers there is nothing to come from.
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
@@ -96,7 +96,7 @@ impl Pairs {
         if let Some(pair) = self.displaced.get_mut(&key) {
             pair.transform(by);
         }
-        Some(current)
+        true
     }
 
     /// Sets the previous pose to the one that the body would have had a step before, by its velocity. Gives whether

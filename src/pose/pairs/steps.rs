@@ -4,7 +4,7 @@ use rapier::math::Real;
 
 use crate::step::World;
 
-use super::super::changes::Changes;
+use super::super::log::PoseLog;
 use super::super::smoothing_settings::SmoothingSettings;
 use super::{Pairs, Place};
 
@@ -73,15 +73,15 @@ impl Pairs {
     }
 
     /// Lets the bodies rest that are no longer awake and have not moved.
-    pub fn settle(&mut self, world: &World, changes: &mut Changes) {
-        changes.counts.movers = self.movers.len();
+    pub fn settle(&mut self, world: &World, log: &mut PoseLog) {
+        log.counts.movers = self.movers.len();
         // From the last to the first, so that the body swapped into the gap is never one of them.
         for place in (self.movers.awake()..self.movers.len()).rev() {
             if self.movers.is_settled(place, world) {
                 let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
                 self.places[key] = Place::Resting(pose);
-                changes.rest.push((key, pose));
-                changes.counts.settled += 1;
+                log.rest.push((key, pose));
+                log.counts.settled += 1;
                 self.unlist(place);
             }
         }

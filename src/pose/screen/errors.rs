@@ -4,8 +4,8 @@ use rapier::math::Pose;
 
 use crate::key::BodyKey;
 
-use super::super::changes::ErrorChange;
 use super::super::correction::{difference, shown_with, turned};
+use super::super::log::ErrorChange;
 use super::super::movers::Movers;
 use super::super::smoothing_settings::SmoothingSettings;
 use super::{Moment, Offset, Screen, Shown};

@@ -1,15 +1,16 @@
 //! What a frame shows, and what of that differs from the last one.
 
-use rapier::math::Pose;
+use rapier::math::{Pose, Vector};
 use slotmap::SecondaryMap;
 
 use crate::dim::is_same;
 use crate::key::BodyKey;
 
-use super::super::changes::Changes;
 use super::super::correction::shown_with;
 use super::super::extrapolation::extrapolate;
+use super::super::log::PoseLog;
 use super::super::movers::Movers;
+use super::super::origin::Origin;
 use super::super::paths::Weights;
 use super::{Marks, Moment, Screen, Shown, index};
 
@@ -19,20 +20,15 @@ const CHUNK: usize = 64;
 impl Screen {
     /// Makes the poses that this frame shows, and the lists of what changed. Gives the number of bodies that are shown
     /// beyond their last state.
-    pub(crate) fn show(
-        &mut self,
-        movers: &Movers,
-        changes: &mut Changes,
-        moment: &Moment,
-    ) -> usize {
+    pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) -> usize {
         self.begin(moment);
-        for change in changes.errors.drain(..) {
+        for change in log.errors.drain(..) {
             self.change_error(change, moment.smoothing);
         }
-        self.remove_gone(movers, changes);
+        self.remove_gone(movers, &mut log);
         self.align(movers);
         self.decay(movers, moment);
-        self.let_rest(movers, changes);
+        self.let_rest(movers, log.rest);
         let weights = Weights::new(moment.alpha);
         let mut extrapolated = 0;
         let mut poses = [Pose::IDENTITY; CHUNK];
@@ -53,29 +49,23 @@ impl Screen {
     pub(crate) fn expect(&mut self, movers: &Movers) {
         for (place, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
-                self.insert(*key, movers.current(place));
+                self.unseen.insert(*key, movers.current(place));
             }
         }
     }
 
     /// Makes of copies the way from where bodies were shown last to the first of their two states.
-    pub(crate) fn lead_to(&self, movers: &mut Movers) {
+    pub(crate) fn lead_to(&self, movers: &mut Movers, origin: &Origin) {
+        let shift = self
+            .origin
+            .map_or(Vector::ZERO, |before| origin.from(&before));
         for place in 0..movers.len() {
             let key = movers.keys()[place];
             let shown = self.pose(key).filter(|_| self.bodies.contains_key(key));
             let error = self.error(key).copied().unwrap_or_default();
             let back = Pose::from_parts(-error.translation, error.rotation.inverse());
+            let shown = shown.map(|shown| shown.append_translation(-shift));
             movers.lead(place, shown.map(|shown| shown_with(&back, &shown)));
-        }
-    }
-
-    /// A body was inserted there.
-    pub fn insert(&mut self, key: BodyKey, pose: Pose) {
-        if self.bodies.contains_key(key) {
-            // Of a body that came after a state that was gone back to.
-            self.show_at(key, pose);
-        } else {
-            self.unseen.insert(key, pose);
         }
     }
 
@@ -83,6 +73,7 @@ impl Screen {
     pub fn show_same(&mut self, frame: u64, time: f64) {
         self.number = frame;
         self.time = time;
+        self.origin_shift = Vector::ZERO;
         self.moved.clear();
         self.have_all_moved = false;
         self.removed.clear();
@@ -92,29 +83,31 @@ impl Screen {
         self.show_same(moment.frame, moment.time);
         self.unseen.clear();
         self.alpha = moment.alpha;
+        let before = self.origin.replace(moment.origin);
+        self.origin_shift = before.map_or(Vector::ZERO, |before| moment.origin.from(&before));
     }
 
-    fn remove_gone(&mut self, movers: &Movers, changes: &mut Changes) {
-        if std::mem::take(&mut changes.is_whole) {
+    fn remove_gone(&mut self, movers: &Movers, log: &mut PoseLog) {
+        if std::mem::replace(&mut self.epoch, log.epoch) != log.epoch {
             self.order = None;
-            let resting = changes.rest.iter().map(|(key, _)| *key);
+            let resting = log.rest.iter().map(|(key, _)| *key);
             let living = movers.keys().iter().copied().chain(resting);
             let living: SecondaryMap<BodyKey, ()> = living.map(|key| (key, ())).collect();
             let gone = self.bodies.keys().filter(|key| !living.contains_key(*key));
-            changes.removed.extend(gone);
-            changes.removed.sort_unstable();
-            changes.removed.dedup();
-            changes.removed.retain(|key| !living.contains_key(*key));
+            log.removed.extend(gone);
+            log.removed.sort_unstable();
+            log.removed.dedup();
+            log.removed.retain(|key| !living.contains_key(*key));
         }
-        for key in changes.removed.drain(..) {
+        for key in log.removed.drain(..) {
             self.remove(key);
         }
     }
 
     /// Shows the bodies that came to rest where they did, but for those that move again.
-    fn let_rest(&mut self, movers: &Movers, changes: &mut Changes) {
+    fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
         let len = movers.len();
-        for (key, pose) in changes.rest.drain(..) {
+        for (key, pose) in rest {
             if !matches!(self.bodies.get(key), Some(Shown::Moving(place)) if *place < len) {
                 self.rest(key, pose);
             }

@@ -49,12 +49,6 @@ impl Screen {
         }
     }
 
-    /// The bodies that were shown.
-    #[cfg(feature = "serde")]
-    pub fn bodies(&self) -> impl Iterator<Item = BodyKey> {
-        self.bodies.keys()
-    }
-
     /// Whether the lists are those of the bodies, with finite poses.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {

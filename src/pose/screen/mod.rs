@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rapier::math::Pose;
+use rapier::math::{Pose, Vector};
 use slotmap::SecondaryMap;
 
 use crate::dim::is_same;
@@ -19,6 +19,7 @@ use crate::key::BodyKey;
 use crate::key_log::KeyLog;
 
 use super::extrapolation::Extrapolation;
+use super::origin::Origin;
 use super::smoothing_settings::SmoothingSettings;
 
 /// Whoever draws has one: a simulation, or the view of one on another thread.
@@ -28,7 +29,7 @@ use super::smoothing_settings::SmoothingSettings;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
     bodies: SecondaryMap<BodyKey, Shown>,
-    /// New bodies, which the next frame shows first, and where they are until then.
+    /// Bodies that the first frame of a view displays, and where they are until then.
     unseen: BTreeMap<BodyKey, Pose>,
     /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
     shown: Vec<(BodyKey, Pose)>,
@@ -38,7 +39,7 @@ pub struct Screen {
     order: Option<u64>,
     /// How far off their places bodies are shown, after a rollback.
     errors: BTreeMap<BodyKey, Offset>,
-    /// What this frame shows otherwise than the frame before, and what was teleported since.
+    /// The bodies whose pose differs from that of the frame before.
     moved: Vec<(BodyKey, Pose)>,
     /// All of `shown` and nothing else, as in most frames: `moved` is empty then.
     have_all_moved: bool,
@@ -46,6 +47,12 @@ pub struct Screen {
     /// Bodies whose last change was shown while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
+    /// The state of the last log.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    epoch: u64,
+    /// The origin of the last picture, and how far that is from the one before.
+    origin: Option<Origin>,
+    origin_shift: Vector,
     /// The number of the last frame, how far between two states it was, and in simulated time, in seconds.
     number: u64,
     alpha: f32,
@@ -107,10 +114,19 @@ pub(crate) struct Moment<'a> {
     /// How many steps like the last one that is in simulated time.
     pub steps: f64,
     pub smoothing: &'a SmoothingSettings,
+    pub origin: Origin,
 }
 
 /// # Bodies
 impl Screen {
+    /// An empty screen for a state without bodies that have keys.
+    pub fn new(epoch: u64) -> Self {
+        Self {
+            epoch,
+            ..Self::default()
+        }
+    }
+
     #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {
@@ -131,9 +147,31 @@ impl Screen {
         self.time
     }
 
+    /// How far the origin of this picture is from that of the picture before; zero in the first one.
+    pub fn origin_shift(&self) -> Vector {
+        self.origin_shift
+    }
+
     /// The number of the last frame.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The state of the last log; 0 before the first one.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Continues with the copy of a state whose original the screen has displayed.
+    pub fn replace_epoch(&mut self, original: u64, copy: u64) {
+        if self.epoch == original {
+            self.epoch = copy;
+        }
+    }
+
+    /// Compares all bodies in the next frame: logs were lost.
+    pub fn expect_another_state(&mut self) {
+        self.epoch = 0;
     }
 
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
@@ -148,10 +186,12 @@ impl Screen {
         &self.removed
     }
 
-    /// The bodies that may be shown elsewhere than in an earlier frame; `None` if that is too long ago.
+    /// The bodies whose pose may differ from that of an earlier frame; `None` if that is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
-        if self.is_listed_since(frame)? {
-            return Some(Cow::Borrowed(self.moved()));
+        match self.number.checked_sub(frame)? {
+            0 => return Some(Cow::Borrowed(&[])),
+            1 => return Some(Cow::Borrowed(self.moved())),
+            _ => (),
         }
         let moving = self.shown.iter().map(|(key, _)| *key);
         let keys = self.rested.since(frame)?.chain(moving);
@@ -161,40 +201,18 @@ impl Screen {
 
     /// The bodies that were removed after an earlier frame; `None` if that is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
-        if self.is_listed_since(frame)? {
-            return Some(Cow::Borrowed(&self.removed));
+        match self.number.checked_sub(frame)? {
+            0 => return Some(Cow::Borrowed(&[])),
+            1 => return Some(Cow::Borrowed(&self.removed)),
+            _ => (),
         }
-        // After a rollback some may live again.
+        // After a rollback some may be alive again.
         let removed = self.removals.since(frame)?;
         Some(
             removed
                 .filter(|key| !self.bodies.contains_key(*key))
                 .collect(),
         )
-    }
-
-    /// Whether the lists of the last frame hold all that changed since an earlier one; `None` if that was not one of
-    /// these frames.
-    fn is_listed_since(&self, frame: u64) -> Option<bool> {
-        Some(self.number.checked_sub(frame)? <= 1)
-    }
-
-    /// Shows a body elsewhere at once: in what this frame has reported, and in what the next one reports to
-    /// hosts that have read that already.
-    pub fn show_at(&mut self, key: BodyKey, pose: Pose) {
-        if !self.bodies.contains_key(key) {
-            self.list_all_moved(self.shown.len());
-            self.unseen.insert(key, pose);
-            let moved_at = self.moved.iter().rposition(|(moved, _)| *moved == key);
-            self.report(key, pose, moved_at.map_or(0, index));
-        } else if self.pose(key).is_none_or(|shown| !is_same(&shown, &pose)) {
-            let place = self.list(key);
-            self.shown[place].1 = pose;
-            self.marks[place].is_unreported = true;
-            if !self.have_all_moved {
-                self.marks[place].moved_at = self.report(key, pose, self.marks[place].moved_at);
-            }
-        }
     }
 
     /// From now on `moved` lists what has moved; until now that was all of `shown`, up to `end`.

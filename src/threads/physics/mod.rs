@@ -62,7 +62,7 @@ impl<H: Hooks> Physics<H> {
         mailbox: Arc<Mailbox<H::Error>>,
         orders: Orders<Order<H>>,
     ) -> Self {
-        simulation.drop_screen();
+        drop(simulation.take_screen());
         let mut physics = Self {
             publisher: Publisher::new(&simulation, settings.starved),
             simulation,
@@ -292,7 +292,7 @@ impl<H: Hooks> Physics<H> {
 
     /// Another simulation, which a call or a hook has put in place of this one, goes on from now.
     fn notice_other(&mut self) {
-        if self.publisher.notice_other(&mut self.simulation) {
+        if self.publisher.notice_other(&self.simulation) {
             self.simulation.set_real_time(self.now);
         }
     }

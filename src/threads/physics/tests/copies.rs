@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dim::testing::{cuboid, spin, vector};
-use crate::pose::Changes;
+use crate::pose::{Origin, PoseLog};
 use std::collections::BTreeSet;
 
 /// Spawns, removes and pushes by tick.
@@ -52,10 +52,11 @@ fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
         elapsed: Duration::ZERO,
         steps: 0.0,
         smoothing: &SmoothingSettings::default(),
+        origin: Origin::default(),
     };
     let shown = |movers: &Movers| {
         let mut screen = Screen::default();
-        screen.show(movers, &mut Changes::default(), &moment);
+        screen.show(movers, PoseLog::default(), &moment);
         screen.moved().iter().copied().collect::<BTreeMap<_, _>>()
     };
     let copy = physics

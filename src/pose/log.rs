@@ -1,0 +1,86 @@
+//! What happened to bodies since the last picture, beside the motion of the bodies that move.
+
+use std::collections::BTreeSet;
+
+use rapier::math::{Pose, Rotation};
+
+use crate::key::BodyKey;
+
+use super::counts::PoseCounts;
+
+/// A [`Screen`](super::Screen) reads it beside the [`Movers`](super::Movers). Whoever changes a body writes it. One reader takes
+/// it: the frame that displays the changes, or the publisher that sends them to another thread.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct PoseLog {
+    /// The state that it is about; 0 before it is read. A screen compares all bodies with the log of another state: then
+    /// `rest` lists every body at rest.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub epoch: u64,
+    /// Bodies that came to rest, and where.
+    pub rest: Vec<(BodyKey, Pose)>,
+    /// Bodies that were removed, in whatever way.
+    pub removed: Vec<BodyKey>,
+    pub errors: Vec<ErrorChange>,
+    /// The counts of the frame.
+    pub counts: PoseCounts,
+}
+
+/// A change of the visual error of a body.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum ErrorChange {
+    /// A correction moved the body: the error grows by the old pose relative to the new one.
+    Add(BodyKey, Pose),
+    /// The body was turned together with its motion.
+    Turn(BodyKey, Rotation),
+    /// The body was teleported: it has no error any more.
+    Clear(BodyKey),
+    /// No body has an error any more.
+    ClearAll,
+}
+
+impl PoseLog {
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty() && self.removed.is_empty() && self.errors.is_empty()
+    }
+
+    #[cfg(feature = "serde")]
+    pub fn is_finite(&self) -> bool {
+        self.errors.iter().all(|change| match change {
+            ErrorChange::Add(_, by) => by.is_finite(),
+            ErrorChange::Turn(_, by) => by.is_finite(),
+            ErrorChange::Clear(_) | ErrorChange::ClearAll => true,
+        })
+    }
+
+    /// Takes the log, and leaves an empty one of the same state.
+    pub fn take(&mut self) -> Self {
+        let empty = Self {
+            epoch: self.epoch,
+            ..Self::default()
+        };
+        std::mem::replace(self, empty)
+    }
+
+    /// Adds a later log.
+    pub fn append(&mut self, mut later: Self) {
+        if later.epoch == self.epoch {
+            self.drop_rest_of(&later.removed);
+        } else {
+            self.rest.clear();
+            self.epoch = later.epoch;
+        }
+        self.rest.append(&mut later.rest);
+        self.removed.append(&mut later.removed);
+        self.errors.append(&mut later.errors);
+    }
+
+    /// Drops the bodies that came to rest and were removed after that.
+    pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {
+        if !self.rest.is_empty() && !removed.is_empty() {
+            let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();
+            self.rest.retain(|(key, _)| !removed.contains(key));
+        }
+    }
+}
