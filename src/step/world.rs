@@ -264,7 +264,7 @@ impl World {
             body.set_next_kinematic_position(next);
             body.set_vels(body.vels().transformed(&by.rotation), true);
         }
-        if let Some(multibody) = multibody.filter(|_| bodies[handle].is_dynamic()) {
+        if let Some(multibody) = multibody {
             turn_root(multibody, by.rotation);
         }
         Some(links)
@@ -383,9 +383,15 @@ fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&m
     joints.get_multibody_mut(link.multibody)
 }
 
-/// A free root's velocity is the first of the multibody's own coordinates, in world axes; those of the
-/// joints do not depend on where the root is.
+/// Turns the velocity of a multibody's root: the first of the multibody's coordinates, in world axes. Those of its
+/// joints do not depend on the root's pose.
+///
+/// The root has these coordinates while Rapier lets it move freely, and the type of its body does not tell: Rapier holds
+/// the root of a part that was cut off, and of one whose type was changed, as before until the next step.
 fn turn_root(multibody: &mut Multibody, by: Rotation) {
+    if multibody.root().joint().ndofs() != SPATIAL_DIM {
+        return;
+    }
     let mut coordinates = multibody.generalized_velocity_mut();
     let root = &mut coordinates.as_mut_slice()[..SPATIAL_DIM];
     let turned = RigidBodyVelocity::from_slice(root).transformed(&by);

@@ -1,0 +1,515 @@
+//! Multibodies that are cut, or whose root becomes another type of body, and are moved before the next step: what
+//! Rapier makes of the change in that step only.
+
+mod scenes;
+
+use crate::scenes::testing::{ball_joint, of_root, pose, spin, vector};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{BodyError, BodyKey, Hooks, Simulation, Step};
+use scenes::{MS, advance, ball, in_time, space};
+use std::convert::Infallible;
+
+/// The tick of the step before or after which the rope is cut and moved.
+const CUT: u64 = 20;
+const END: u64 = 50;
+
+/// What happens to the multibody.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    RemoveBody,
+    RemoveJoint,
+    SetRootType(RigidBodyType),
+}
+
+/// What moves it before the next step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Move {
+    None,
+    Teleport,
+    TeleportBy,
+    ShiftOrigin,
+    BodyMut,
+    PreviousFromVelocity,
+    KinematicTarget,
+}
+
+/// From where the game does both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    BetweenFrames,
+    InPause,
+    BeforeStep,
+    AfterStep,
+    InResimulation,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Scene {
+    /// How many bodies the rope has.
+    length: u8,
+    root: RigidBodyType,
+    change: Change,
+    what: Move,
+    when: When,
+}
+
+const CUTS: [Change; 2] = [Change::RemoveBody, Change::RemoveJoint];
+/// The loose end of the first has fewer coordinates of its own than a free body, that of the second has more.
+const LENGTHS: [u8; 2] = [5, 8];
+const MOVES: [Move; 5] = [
+    Move::Teleport,
+    Move::TeleportBy,
+    Move::ShiftOrigin,
+    Move::BodyMut,
+    Move::PreviousFromVelocity,
+];
+const WHENS: [When; 5] = [
+    When::BetweenFrames,
+    When::InPause,
+    When::BeforeStep,
+    When::AfterStep,
+    When::InResimulation,
+];
+
+/// A rope in free space, in motion, and what is done to it.
+#[derive(Clone)]
+struct Game {
+    scene: Scene,
+    keys: Vec<BodyKey>,
+}
+
+impl Game {
+    fn start(scene: Scene) -> (Simulation, Self) {
+        let mut simulation = space(100);
+        let keys: Vec<_> = (0..scene.length)
+            .map(|i| {
+                let kind = if i == 0 {
+                    scene.root
+                } else {
+                    RigidBodyType::Dynamic
+                };
+                let body = RigidBodyBuilder::new(kind).translation(Vector::X * f32::from(i));
+                simulation.insert(body, ball().mass(0.004))
+            })
+            .collect();
+        for ends in keys.windows(2) {
+            let [one, other] = [ends[0], ends[1]].map(|key| simulation.handle(key).unwrap());
+            let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
+            let physics = simulation.physics_mut_except_bodies();
+            physics.insert_multibody_joint(one, other, joint).unwrap();
+        }
+        simulation.set_rewind_limits(END, usize::MAX);
+        (simulation, Self { scene, keys })
+    }
+
+    /// The bodies of the part that is moved, its root first.
+    fn part(&self) -> &[BodyKey] {
+        match self.scene.change {
+            Change::RemoveBody | Change::RemoveJoint => &self.keys[3..],
+            Change::SetRootType(_) => &self.keys,
+        }
+    }
+
+    /// The isometry by which the part is moved.
+    fn by(&self) -> Pose {
+        let far = vector(4.0, -3.0, 8.0);
+        match self.scene.what {
+            Move::None | Move::PreviousFromVelocity | Move::KinematicTarget => Pose::IDENTITY,
+            // Rapier does not turn a loose end that is turned: docs/upstream/multibody-cut.md.
+            Move::TeleportBy if matches!(self.scene.change, Change::SetRootType(_)) => {
+                pose(far, of_root(spin(0.3, 1.2, -0.4)))
+            }
+            Move::TeleportBy | Move::Teleport | Move::ShiftOrigin | Move::BodyMut => {
+                Pose::from_translation(far)
+            }
+        }
+    }
+
+    fn act(&self, simulation: &mut Simulation) {
+        let root = simulation.handle(self.part()[0]).unwrap();
+        match self.scene.change {
+            Change::RemoveBody => drop(simulation.remove(self.keys[2])),
+            Change::RemoveJoint => {
+                let physics = simulation.physics_mut_except_bodies();
+                let joints = physics.multibody_joints.attached_joints(root);
+                let (.., joint) = joints
+                    .into_iter()
+                    .find(|(_, link, _)| *link == root)
+                    .unwrap();
+                physics.remove_multibody_joint(joint);
+            }
+            Change::SetRootType(kind) => {
+                let root = simulation.body_mut(self.keys[0]).unwrap();
+                root.set_body_type(kind, true);
+            }
+        }
+        self.move_part(simulation);
+    }
+
+    fn move_part(&self, simulation: &mut Simulation) {
+        let root = self.part()[0];
+        let by = self.by();
+        let before = *simulation.body(root).unwrap().position();
+        match self.scene.what {
+            Move::None => (),
+            Move::Teleport => simulation.teleport(root, by * before).unwrap(),
+            Move::TeleportBy => simulation.teleport_by(root, by).unwrap(),
+            Move::ShiftOrigin => simulation.shift_origin(-by.translation).unwrap(),
+            Move::BodyMut => {
+                let body = simulation.body_mut(root).unwrap();
+                body.set_position(by * before, true);
+            }
+            Move::PreviousFromVelocity => {
+                for key in self.part() {
+                    simulation.set_previous_from_velocity(*key).unwrap();
+                }
+            }
+            Move::KinematicTarget => {
+                let to = before * Pose::from_translation(Vector::Y);
+                let time = simulation.clock().time() + MS(100);
+                let result = simulation.set_kinematic_target(root, to, time);
+                let body = simulation.body(root).unwrap();
+                let is_kinematic = body.body_type() == RigidBodyType::KinematicPositionBased;
+                let refused = Err(BodyError::NotKinematic(root));
+                assert_eq!(result, if is_kinematic { Ok(()) } else { refused });
+            }
+        }
+    }
+
+    fn is_due(&self, step: Step, hook: When) -> bool {
+        let is_in_hook = self.scene.when == hook
+            || hook == When::BeforeStep
+                && self.scene.when == When::InResimulation
+                && step.is_resimulated;
+        is_in_hook && step.tick == CUT
+    }
+
+    /// The poses of the part's bodies after the last step.
+    fn poses(&self, simulation: &Simulation) -> Vec<Pose> {
+        let poses = self
+            .part()
+            .iter()
+            .map(|key| simulation.body(*key).unwrap().position());
+        poses.copied().collect()
+    }
+}
+
+impl Hooks for Game {
+    type Error = Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        if self.is_due(step, When::BeforeStep) {
+            self.act(simulation);
+        }
+        if step.tick < 10 {
+            // Rapier gives links no velocity but that of their joints: only forces set them in motion.
+            let pushes = [
+                vector(0.0, 0.5, 1.0),
+                -Vector::Y,
+                Vector::Y,
+                vector(0.0, -0.5, 1.0),
+            ];
+            for (key, push) in self.keys.iter().zip(pushes.into_iter().cycle()) {
+                simulation.add_force(*key, push * 0.3).unwrap();
+            }
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        if self.is_due(step, When::AfterStep) {
+            self.act(simulation);
+        }
+        Ok(())
+    }
+}
+
+/// The poses after each step from the move on, and how far a frame shows a body from where the frame before showed it,
+/// at most, after the move.
+fn run(scene: Scene) -> (Vec<Pose>, f32) {
+    let (mut simulation, mut game) = Game::start(scene);
+    let (mut poses, mut way) = (Vec::new(), 0.0f32);
+    let mut shown: Vec<Pose> = Vec::new();
+    while simulation.tick() < END {
+        let is_due = simulation.tick() == CUT;
+        match scene.when {
+            When::BetweenFrames if is_due => game.act(&mut simulation),
+            When::InPause if is_due => {
+                simulation.pause();
+                advance(&mut simulation, 10);
+                game.act(&mut simulation);
+                advance(&mut simulation, 10);
+                simulation.resume();
+            }
+            When::InResimulation if simulation.tick() == CUT + 5 => {
+                simulation.resimulate_with(CUT - 5, &mut game).unwrap();
+            }
+            _ => (),
+        }
+        simulation.advance_with(MS(10), &mut game).unwrap();
+        if simulation.tick() > CUT + 6 {
+            let now: Vec<_> = game
+                .part()
+                .iter()
+                .map(|key| simulation.pose(*key).unwrap())
+                .collect();
+            let ways = now
+                .iter()
+                .zip(&shown)
+                .map(|(a, b)| a.translation.distance(b.translation));
+            way = ways.fold(way, f32::max);
+            shown = now;
+        }
+        if simulation.tick() > CUT + 5 {
+            poses.extend(game.poses(&simulation));
+        }
+    }
+    (poses, way)
+}
+
+/// The same rope, moved and not moved, goes on alike.
+#[track_caller]
+fn check(scene: Scene) {
+    let (moved, way) = run(scene);
+    assert!(way < 0.2, "{way} m in a frame: {scene:?}");
+    let still = Scene {
+        what: Move::None,
+        ..scene
+    };
+    let (stayed, _) = run(still);
+    let (_, game) = Game::start(scene);
+    assert_same(&game, &moved, &stayed);
+}
+
+#[track_caller]
+fn assert_same(game: &Game, moved: &[Pose], stayed: &[Pose]) {
+    assert_eq!(moved.len(), stayed.len());
+    assert!(!moved.is_empty());
+    for (moved, stayed) in moved.iter().zip(stayed) {
+        let off = moved.translation.distance((game.by() * stayed).translation);
+        assert!(off < 2e-3, "{off} m: {:?}", game.scene);
+    }
+}
+
+#[test]
+fn a_loose_end_is_moved_before_the_step_after_the_cut() {
+    for change in CUTS {
+        for (length, what) in LENGTHS
+            .into_iter()
+            .flat_map(|it| MOVES.map(|what| (it, what)))
+        {
+            for when in WHENS {
+                check(Scene {
+                    length,
+                    root: RigidBodyType::Dynamic,
+                    change,
+                    what,
+                    when,
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_root_that_has_become_another_type_is_moved_before_the_next_step() {
+    use RigidBodyType::{Dynamic, Fixed, KinematicPositionBased, KinematicVelocityBased};
+    for (root, kind) in [
+        (Dynamic, Fixed),
+        (Dynamic, KinematicPositionBased),
+        (Dynamic, KinematicVelocityBased),
+        (Fixed, Dynamic),
+        (KinematicPositionBased, Dynamic),
+    ] {
+        let change = Change::SetRootType(kind);
+        for what in MOVES {
+            for when in WHENS {
+                check(Scene {
+                    length: 4,
+                    root,
+                    change,
+                    what,
+                    when,
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_root_takes_a_target_as_soon_as_it_is_kinematic() {
+    for kind in [RigidBodyType::KinematicPositionBased, RigidBodyType::Fixed] {
+        for when in WHENS {
+            let change = Change::SetRootType(kind);
+            let what = Move::KinematicTarget;
+            let (poses, way) = run(Scene {
+                length: 4,
+                root: RigidBodyType::Dynamic,
+                change,
+                what,
+                when,
+            });
+            assert!(way < 0.3, "{way} m in a frame: {when:?}");
+            assert!(poses.iter().all(Pose::is_finite));
+        }
+    }
+    for change in CUTS {
+        // The root of a loose end is dynamic.
+        for when in WHENS {
+            run(Scene {
+                length: 5,
+                root: RigidBodyType::Dynamic,
+                change,
+                what: Move::KinematicTarget,
+                when,
+            });
+        }
+    }
+}
+
+/// A part that was cut off has no coordinates of its root until the next step: the first are those of its joints.
+#[test]
+fn a_turn_leaves_the_velocities_of_joints_as_they_are() {
+    for (change, length) in CUTS
+        .into_iter()
+        .flat_map(|it| LENGTHS.map(|length| (it, length)))
+    {
+        let scene = Scene {
+            length,
+            root: RigidBodyType::Dynamic,
+            change,
+            what: Move::None,
+            when: When::BetweenFrames,
+        };
+        let (mut simulation, mut game) = Game::start(scene);
+        while simulation.tick() < CUT {
+            simulation.advance_with(MS(10), &mut game).unwrap();
+        }
+        game.act(&mut simulation);
+        let root = game.part()[0];
+        let velocities = |simulation: &Simulation| {
+            let joints = &simulation.physics().multibody_joints;
+            let link = joints.rigid_body_link(simulation.handle(root).unwrap());
+            let multibody = joints.get_multibody(link.unwrap().multibody).unwrap();
+            multibody.generalized_velocity().into_owned()
+        };
+        let before = velocities(&simulation);
+        assert!(before.norm() > 0.01, "it moves");
+        let by = pose(Vector::X, spin(0.3, 1.2, -0.4));
+        simulation.teleport_by(root, by).unwrap();
+        assert_eq!(velocities(&simulation), before);
+    }
+}
+
+#[test]
+fn a_loose_end_is_displayed_at_its_new_pose_at_once() {
+    for change in CUTS {
+        for what in MOVES {
+            let when = When::BetweenFrames;
+            let (mut simulation, mut game) = Game::start(Scene {
+                length: 5,
+                root: RigidBodyType::Dynamic,
+                change,
+                what,
+                when,
+            });
+            while simulation.tick() < CUT {
+                simulation.advance_with(MS(10), &mut game).unwrap();
+            }
+            let before = game.poses(&simulation);
+            game.act(&mut simulation);
+            advance(&mut simulation, 0);
+            if what == Move::PreviousFromVelocity {
+                continue; // The previous pose is displayed.
+            }
+            for (key, before) in game.part().iter().zip(before) {
+                let off = simulation
+                    .pose(*key)
+                    .unwrap()
+                    .translation
+                    .distance((game.by() * before).translation);
+                // A frame displays up to a step's motion behind.
+                assert!(off < 0.1, "{off} m: {what:?} {change:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loose_end_is_moved_under_an_overlap() {
+    for change in CUTS {
+        for (length, what) in LENGTHS
+            .into_iter()
+            .flat_map(|it| MOVES.map(|what| (it, what)))
+        {
+            for when in [When::BetweenFrames, When::BeforeStep, When::AfterStep] {
+                let scene = Scene {
+                    length,
+                    root: RigidBodyType::Dynamic,
+                    change,
+                    what,
+                    when,
+                };
+                let run = |scene: Scene| {
+                    let (simulation, mut game) = Game::start(scene);
+                    let mut overlap = Overlap::new(simulation).unwrap();
+                    for frame in 0..END {
+                        if when == When::BetweenFrames && frame == CUT {
+                            game.act(overlap.simulation());
+                        }
+                        overlap.frame(MS(10), &mut game).unwrap();
+                    }
+                    game.poses(overlap.simulation())
+                };
+                let stayed = run(Scene {
+                    what: Move::None,
+                    ..scene
+                });
+                assert_same(&Game::start(scene).1, &run(scene), &stayed);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loose_end_is_moved_on_the_thread_of_a_runner() {
+    for change in CUTS {
+        for when in [When::BetweenFrames, When::BeforeStep, When::AfterStep] {
+            let what = Move::TeleportBy;
+            let scene = Scene {
+                length: 5,
+                root: RigidBodyType::Dynamic,
+                change,
+                what,
+                when,
+            };
+            let poses = in_time(move || {
+                let (simulation, game) = Game::start(scene);
+                let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
+                if when == When::BetweenFrames {
+                    while runner.frame().tick() < CUT {
+                        std::thread::yield_now();
+                    }
+                    runner
+                        .call(|simulation, game| game.act(simulation))
+                        .unwrap();
+                }
+                while runner.frame().tick() < END {
+                    std::thread::yield_now();
+                }
+                let (simulation, game) = runner.stop();
+                game.poses(&simulation)
+            });
+            assert!(poses.iter().all(Pose::is_finite));
+            // Where a cut part goes, the whole of it goes.
+            let links = poses
+                .windows(2)
+                .map(|ends| ends[0].translation.distance(ends[1].translation));
+            for length in links {
+                assert!((0.05..1.1).contains(&length), "{length} m: {scene:?}");
+            }
+            assert!(poses[0].translation.y < -1.0, "{:?}", poses[0].translation);
+        }
+    }
+}
