@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 24] = [
+const OTHERS: [&str; 27] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -28,6 +28,9 @@ const OTHERS: [&str; 24] = [
     "tools/record_frames/README.md",
     "docs/book/src/SUMMARY.md",
     "docs/upstream/float-functions.md",
+    "docs/upstream/multibody-cut.md",
+    "docs/upstream/multibody-disabled-link.md",
+    "docs/upstream/multibody-kinematic-root.md",
     "docs/upstream/multibody-root.md",
     "docs/upstream/relative-pose.md",
     "docs/upstream/voxel-contacts.md",

@@ -1,5 +1,5 @@
-//! Multibodies that are cut, or whose root becomes another type of body, and are moved before the next step: what
-//! Rapier makes of the change in that step only.
+//! Multibodies that are cut, or whose root becomes another type of body, and are moved before the next step. Rapier
+//! carries out the change in that step only.
 
 mod scenes;
 
@@ -14,7 +14,7 @@ use std::convert::Infallible;
 const CUT: u64 = 20;
 const END: u64 = 50;
 
-/// What happens to the multibody.
+/// A change that Rapier carries out in the next step.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     RemoveBody,
@@ -22,7 +22,7 @@ enum Change {
     SetRootType(RigidBodyType),
 }
 
-/// What moves it before the next step.
+/// A call that moves the multibody before the next step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Move {
     None,
@@ -34,7 +34,7 @@ enum Move {
     KinematicTarget,
 }
 
-/// From where the game does both.
+/// The place of both calls in the game's loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum When {
     BetweenFrames,
@@ -55,7 +55,7 @@ struct Scene {
 }
 
 const CUTS: [Change; 2] = [Change::RemoveBody, Change::RemoveJoint];
-/// The loose end of the first has fewer coordinates of its own than a free body, that of the second has more.
+/// The joints of the loose end have fewer coordinates than a free body in the shorter rope, and more in the longer one.
 const LENGTHS: [u8; 2] = [5, 8];
 const MOVES: [Move; 5] = [
     Move::Teleport,
@@ -72,7 +72,7 @@ const WHENS: [When; 5] = [
     When::InResimulation,
 ];
 
-/// A rope in free space, in motion, and what is done to it.
+/// A rope that moves in free space, and the scene that it plays.
 #[derive(Clone)]
 struct Game {
     scene: Scene,
@@ -268,7 +268,7 @@ fn run(scene: Scene) -> (Vec<Pose>, f32) {
     (poses, way)
 }
 
-/// The same rope, moved and not moved, goes on alike.
+/// Checks that the same rope continues alike, moved and not moved.
 #[track_caller]
 fn check(scene: Scene) {
     let (moved, way) = run(scene);

@@ -3,6 +3,7 @@
 use evenstep::Simulation;
 use evenstep::rapier::dynamics::RigidBodyActivation;
 use evenstep::rapier::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 #[test]
@@ -140,4 +141,143 @@ fn the_impulses_of_a_joint_are_its_force_only_for_a_straight_pull() {
     let [least, most] = measured_force(Vector::new(-1.2, 0.7, -0.5));
     assert!(least < 0.4, "{least}");
     assert!(most < 1.01, "{most}");
+}
+
+/// How far a chain of two links of a multibody falls that hangs on a body by an impulse joint.
+fn fall_of_chain(post: RigidBodyBuilder) -> f32 {
+    let mut world = PhysicsWorld::new();
+    let bodies = rope(&mut world, 2, RigidBodyType::Dynamic);
+    let post = world.insert_body(post.translation(-Vector::X));
+    let joint = SphericalJointBuilder::new()
+        .local_anchor1(Vector::X * 0.5)
+        .local_anchor2(Vector::X * -0.5);
+    world.insert_impulse_joint(post, bodies[0], joint);
+    for _ in 0..12 {
+        world.step();
+    }
+    -world.bodies[bodies[1]].translation().y
+}
+
+/// A rope of multibody joints along x, 1 m from body to body.
+fn rope(world: &mut PhysicsWorld, bodies: u8, root: RigidBodyType) -> Vec<RigidBodyHandle> {
+    let bodies: Vec<_> = (0..bodies)
+        .map(|i| {
+            let kind = if i == 0 { root } else { RigidBodyType::Dynamic };
+            let body = RigidBodyBuilder::new(kind).translation(Vector::X * f32::from(i));
+            world.insert(body, ColliderBuilder::ball(0.4)).0
+        })
+        .collect();
+    for ends in bodies.windows(2) {
+        let joint = SphericalJointBuilder::new()
+            .local_anchor1(Vector::X * 0.5)
+            .local_anchor2(Vector::X * -0.5);
+        world
+            .insert_multibody_joint(ends[0], ends[1], joint)
+            .unwrap();
+    }
+    bodies
+}
+
+/// What Rapier's step says when it panics, if it does within a second, on a floor, with one body of a rope disabled.
+fn panic_with_disabled(root: RigidBodyType, disabled: usize) -> Option<String> {
+    let mut world = PhysicsWorld::new();
+    let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.9);
+    world.insert(floor, ColliderBuilder::cuboid(50.0, 0.5, 50.0));
+    let bodies = rope(&mut world, 4, root);
+    world.step();
+    world.bodies[bodies[disabled]].set_enabled(false);
+    let steps = || (0..60).for_each(|_| world.step());
+    let panic = catch_unwind(AssertUnwindSafe(steps)).err()?;
+    let literal = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    literal.or_else(|| panic.downcast_ref().cloned())
+}
+
+// docs/upstream/multibody-disabled-link.md
+#[test]
+fn a_multibody_with_a_disabled_link_panics_at_a_contact() {
+    let panics = |root, disabled| {
+        let message = panic_with_disabled(root, disabled);
+        message.is_some_and(|message| message.starts_with("Matrix slicing out of bounds"))
+    };
+    assert!(panics(RigidBodyType::Dynamic, 0));
+    assert!(panics(RigidBodyType::Fixed, 1));
+    assert_eq!(panic_with_disabled(RigidBodyType::Fixed, 2), None);
+}
+
+// docs/upstream/multibody-kinematic-root.md
+#[test]
+fn a_pendulum_of_a_multibody_falls_twice_as_fast_on_a_kinematic_root() {
+    let fall = |root| {
+        let mut world = PhysicsWorld::new();
+        let bodies = rope(&mut world, 2, root);
+        for _ in 0..12 {
+            world.step();
+        }
+        -world.bodies[bodies[1]].translation().y
+    };
+    let fixed = fall(RigidBodyType::Fixed);
+    for kinematic in [
+        RigidBodyType::KinematicPositionBased,
+        RigidBodyType::KinematicVelocityBased,
+    ] {
+        let ratio = fall(kinematic) / fixed;
+        assert!((1.8..2.0).contains(&ratio), "{ratio}");
+    }
+    // The book advises an impulse joint instead.
+    let [fixed, kinematic] = [
+        RigidBodyBuilder::fixed(),
+        RigidBodyBuilder::kinematic_position_based(),
+    ]
+    .map(fall_of_chain);
+    assert!((0.1..0.4).contains(&fixed), "{fixed} m");
+    assert!((kinematic / fixed - 1.0).abs() < 0.02, "{kinematic} m");
+}
+
+// docs/upstream/multibody-cut.md
+#[test]
+fn both_parts_of_a_multibody_that_is_cut_stop() {
+    let mut world = PhysicsWorld::new();
+    world.gravity = Vector::ZERO;
+    let bodies = rope(&mut world, 4, RigidBodyType::Dynamic);
+    for body in &bodies {
+        world.bodies[*body].add_force(Vector::Y * 30.0, true);
+    }
+    world.step();
+    for body in &bodies {
+        world.bodies[*body].reset_forces(true);
+    }
+    world.step();
+    let speeds = |world: &PhysicsWorld| {
+        let velocities = bodies.iter().map(|body| world.bodies[*body].linvel().y);
+        velocities.collect::<Vec<_>>()
+    };
+    assert!(speeds(&world).iter().all(|speed| *speed > 1.0));
+    world.remove_multibody_joint(MultibodyJointHandle(bodies[2].0));
+    world.step();
+    assert!(speeds(&world).iter().all(|speed| speed.abs() < 1e-3));
+}
+
+// docs/upstream/multibody-cut.md
+#[test]
+fn the_loose_end_of_a_multibody_answers_a_force_as_no_other_does() {
+    let velocity = |bodies| {
+        let mut world = PhysicsWorld::new();
+        world.gravity = Vector::ZERO;
+        let bodies = rope(&mut world, bodies, RigidBodyType::Dynamic);
+        let root = bodies[bodies.len() - 2];
+        if bodies.len() > 2 {
+            world.step();
+            world.remove_multibody_joint(MultibodyJointHandle(root.0));
+        }
+        world.step();
+        world.bodies[root].add_force(Vector::Y, true);
+        world.step();
+        world.bodies[root].linvel().y
+    };
+    let (rope, loose_end) = (velocity(2), velocity(4));
+    println!("{rope} {loose_end}");
+    assert!(
+        (loose_end / rope - 1.0).abs() > 0.2,
+        "{loose_end} of {rope}"
+    );
 }

@@ -1,9 +1,10 @@
 //! Random games: bodies and joints of every kind, and deeds by tick.
 
-use super::scenes::testing::{ball_joint, cuboid, hinge, spin, vector};
+use super::scenes::testing::{ball_joint, cuboid, hinge, pose, spin, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};
 use proptest::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,6 +68,15 @@ enum Deed {
     Remove(usize, Way),
     RemoveJoint(usize),
     Connect(Joint),
+    /// Cuts a multibody above the body of a number, by the removal of the joint or of the body above, and moves its loose
+    /// end before the next step.
+    Cut(usize, Cut, Pose),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    Joint,
+    Body,
 }
 
 /// What may be done in a game.
@@ -131,6 +141,13 @@ impl Game {
         game
     }
 
+    /// A rope is cut, and its loose end goes through a portal.
+    pub fn with_a_loose_end() -> Self {
+        let by = pose(vector(3.0, 2.0, -1.0), spin(0.4, -1.0, 0.2));
+        let cut = |tick, link, cut| (tick, Deed::Cut(link, cut, by));
+        Self::row(8, true, vec![cut(4, 6, Cut::Joint), cut(9, 2, Cut::Body)])
+    }
+
     /// A link gets a place that is no number, and its root is put elsewhere.
     pub fn with_a_link_that_is_nowhere() -> Self {
         let twist = Deed::Twist(1, spin(1e30, -1e30, 1e30));
@@ -174,6 +191,19 @@ impl Run {
             }
         }
         self.before.push(hash(self.simulation.physics()));
+    }
+
+    /// Makes the next step, unless Rapier panics in it.
+    pub fn try_step(&mut self) -> Option<()> {
+        let time = Duration::from_secs(1) / 60 + Duration::from_nanos(1);
+        self.simulation.begin_frame(time);
+        while let Some(step) = self.simulation.next_step() {
+            // Only the step is Rapier's own: what panics in a deed is a defect.
+            self.act(step);
+            catch_unwind(AssertUnwindSafe(|| self.simulation.make_step())).ok()?;
+        }
+        self.simulation.end_frame();
+        Some(())
     }
 
     /// Makes one step.
@@ -256,10 +286,36 @@ impl Run {
         }
     }
 
+    /// Whether the body is a link other than the root.
+    fn is_dependent(&self, index: usize) -> bool {
+        let joints = &self.simulation.physics().multibody_joints;
+        let handle = self.simulation.handle(self.key(index));
+        let link = handle.and_then(|handle| joints.rigid_body_link(handle));
+        link.is_some_and(|link| link.id != 0)
+    }
+
     fn is_link(&self, index: usize) -> bool {
         let joints = &self.simulation.physics().multibody_joints;
         let handle = self.simulation.handle(self.key(index));
         handle.is_some_and(|handle| joints.rigid_body_link(handle).is_some())
+    }
+
+    /// Cuts a multibody above one of its links, which is then the root of a loose end.
+    fn cut(&mut self, link: RigidBodyHandle, cut: Cut) {
+        let physics = self.simulation.physics_mut_except_bodies();
+        let mut joints = physics.multibody_joints.attached_joints(link);
+        let Some((above, _, joint)) = joints.find(|(_, below, _)| *below == link) else {
+            return;
+        };
+        drop(joints);
+        let key = self.simulation.key(above);
+        match (cut, key) {
+            (Cut::Body, Some(key)) => drop(self.simulation.remove(key)),
+            _ => {
+                let physics = self.simulation.physics_mut_except_bodies();
+                physics.remove_multibody_joint(joint);
+            }
+        }
     }
 
     fn do_one(&mut self, deed: &Deed) {
@@ -311,8 +367,8 @@ impl Run {
                 }
             }
             Deed::SetKind(index, kind) => {
-                // Rapier panics for a link that is not dynamic.
-                if !self.is_link(index)
+                // Rapier panics for a link that is not dynamic, unless it is the root.
+                if !self.is_dependent(index)
                     && let Some(body) = self.reach(index, Way::Body)
                 {
                     body.set_body_type(kind, true);
@@ -343,6 +399,12 @@ impl Run {
                 }
             }
             Deed::Connect(ref joint) => self.connect(joint),
+            Deed::Cut(index, cut, by) => {
+                if let Some(handle) = self.simulation.handle(self.key(index)) {
+                    self.cut(handle, cut);
+                    let _ = self.simulation.teleport_by(self.key(index), by);
+                }
+            }
         }
     }
 }
@@ -390,6 +452,12 @@ fn way() -> impl Strategy<Value = Way> {
     prop_oneof![Just(Way::Body), Just(Way::Physics), Just(Way::PhysicsFor)]
 }
 
+fn cut() -> impl Strategy<Value = Deed> {
+    let by = (vectors(5.0), spins(1.0)).prop_map(|(by, spin)| pose(by, spin));
+    let cut = prop_oneof![Just(Cut::Joint), Just(Cut::Body)];
+    (0..12usize, cut, by).prop_map(|(i, cut, by)| Deed::Cut(i, cut, by))
+}
+
 fn deed(deeds: Deeds) -> impl Strategy<Value = Deed> {
     let body = || 0..12usize;
     let often = prop_oneof![
@@ -419,6 +487,8 @@ fn deed(deeds: Deeds) -> impl Strategy<Value = Deed> {
         (body(), way()).prop_map(|(i, way)| Deed::Remove(i, way)),
         (0..8usize).prop_map(Deed::RemoveJoint),
         joint().prop_map(Deed::Connect),
+        cut(),
+        cut(),
     ];
     let wild = (body(), spins(1e30)).prop_map(|(i, by)| Deed::Twist(i, by));
     let shares = match deeds {
@@ -434,12 +504,14 @@ pub fn game(deeds: Deeds) -> impl Strategy<Value = Game> {
         any::<bool>(),
         members(),
         prop::collection::vec(joint(), 0..9),
+        prop::bool::weighted(0.3),
         prop::collection::vec((0..TICKS, deed(deeds)), 0..25),
     )
-        .prop_map(|(has_floor, bodies, mut joints, deeds)| {
+        .prop_map(|(has_floor, bodies, mut joints, is_rope, deeds)| {
             // Most are a chain.
             for (i, joint) in joints.iter_mut().enumerate().take(6) {
                 joint.ends = [i, i + 1];
+                joint.is_multibody |= is_rope;
             }
             Game {
                 has_floor,
