@@ -1,5 +1,7 @@
 //! A debugger's step back and a player's rewind: find the tick in which something went wrong, look at the one before,
 //! and take another way from there.
+//!
+//! `cargo run --example rewind`
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Step};

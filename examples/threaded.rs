@@ -1,7 +1,7 @@
 //! A game that renders from hecs, with its physics on a thread of its own: a yard with crates, a drone that flies in a
 //! circle, and balls that the game's loop lets rain. It prints how smooth and how late what is shown was.
 //!
-//! `cargo run --release --example threaded --features hecs,threads`
+//! `cargo run --release --example threaded --features hecs`
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

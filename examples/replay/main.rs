@@ -1,8 +1,8 @@
 //! A game that is recorded, and played again, from its beginning or from any tick; and what it is good for: finding
 //! the first tick and body that differ.
 //!
-//! `cargo run --release --example replay --features serde,enhanced-determinism -- record FILE`
-//! `cargo run --release --example replay --features serde,enhanced-determinism -- play FILE`
+//! `cargo run --release --example replay --features serde,enhanced-determinism -- record target/replay.bin`
+//! `cargo run --release --example replay --features serde,enhanced-determinism -- play target/replay.bin`
 //!
 //! With `--break-at TICK` a replay changes one bit of one velocity in that tick. It names them, and exits with 1.
 #![allow(
