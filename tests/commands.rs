@@ -40,7 +40,7 @@ fn examples(package: &Value) -> impl Iterator<Item = &Value> {
     targets.filter(|target| strings(&target["kind"]).any(|kind| kind == "example"))
 }
 
-/// Returns the commands of a document that run an example of this package, each on a line of its own.
+/// Returns the commands of a document that run an example of this package. A command is a whole line.
 fn commands(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(|line| {
         let line = line.strip_prefix("//!").unwrap_or(line);
