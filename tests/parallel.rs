@@ -5,9 +5,13 @@ mod scenes;
 use crate::scenes::testing::spin;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation, Smoothing};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use scenes::{Yard, in_time};
-use std::sync::Arc;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Enough for several threads, of each kind: plain, off centre, Hermite, extrapolated, at rest.
@@ -53,10 +57,7 @@ fn shown() -> Vec<(BodyKey, Pose)> {
 
 #[test]
 fn what_is_shown_is_the_same_with_any_number_of_threads() {
-    let with = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        pool.build().unwrap().install(shown)
-    };
+    let with = |threads| pool(threads).install(shown);
     let alone = with(1);
     assert!(with(5) == alone);
 }
@@ -66,8 +67,7 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     let mut simulation = scenes::space(60);
     simulation.set_rewind_limits(20, usize::MAX);
     let mut other = simulation.clone();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
-    let pool = Arc::new(pool.build().unwrap());
+    let pool = pool(2);
     (simulation.physics_mut()).set_thread_pool(Some(Arc::clone(&pool)));
     let check = |simulation: &Simulation, when| {
         let there = simulation.physics().thread_pool();
@@ -94,7 +94,7 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     check(&simulation, "after another state was taken over");
 }
 
-/// Small matches, each with contacts, joints and bodies that come and go.
+/// Small matches, each with contacts and bodies that come and go.
 fn matches(count: usize) -> Vec<Yard> {
     (0..count).map(|_| Yard::new(Rate::default())).collect()
 }
@@ -110,22 +110,35 @@ fn hash_alone(steps: u32) -> u64 {
     scenes::hash(alone.simulation.physics())
 }
 
-/// A round: each match makes a step, as many at once as the pool has threads.
+/// Steps each match once, as many at once as the pool has threads.
 fn round(matches: &mut [Yard]) {
     matches.par_iter_mut().for_each(step);
+}
+
+fn pool(threads: usize) -> Arc<ThreadPool> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    Arc::new(builder.build().unwrap())
+}
+
+fn set_pool(playing: &mut Yard, pool: &Arc<ThreadPool>) {
+    let world = playing.simulation.physics_mut();
+    world.set_thread_pool(Some(Arc::clone(pool)));
+}
+
+fn has_pool(playing: &Yard, pool: &Arc<ThreadPool>) -> bool {
+    let own = playing.simulation.physics().thread_pool();
+    own.is_some_and(|own| Arc::ptr_eq(&own, pool))
 }
 
 #[test]
 fn steps_of_many_matches_in_one_pool_end() {
     let expected = hash_alone(60);
     let rounds = |threads, count| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let pool = pool.build().unwrap();
         let mut matches = matches(count);
-        pool.install(|| (0..60).for_each(|_| round(&mut matches)));
+        pool(threads).install(|| (0..60).for_each(|_| round(&mut matches)));
         matches
     };
-    for (threads, count) in [(2, 20), (4, 9), (4, 40), (7, 30)] {
+    for (threads, count) in [(1, 5), (2, 20), (4, 9), (4, 40), (7, 30)] {
         for playing in in_time(move || rounds(threads, count)) {
             assert_eq!(scenes::hash(playing.simulation.physics()), expected);
             assert!(playing.simulation.physics().thread_pool().is_none());
@@ -134,15 +147,39 @@ fn steps_of_many_matches_in_one_pool_end() {
 }
 
 #[test]
+fn steps_of_matches_with_this_pool_and_another_and_none_end() {
+    let expected = hash_alone(60);
+    let rounds = |threads| {
+        let (this, other) = (pool(threads), pool(threads));
+        let mut matches = matches(12);
+        for (i, playing) in matches.iter_mut().enumerate() {
+            match i % 3 {
+                0 => set_pool(playing, &this),
+                1 => set_pool(playing, &other),
+                _ => (),
+            }
+        }
+        this.install(|| (0..60).for_each(|_| round(&mut matches)));
+        (this, other, matches)
+    };
+    for threads in [2, 4] {
+        let (this, other, matches) = in_time(move || rounds(threads));
+        for (i, playing) in matches.iter().enumerate() {
+            assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+            assert_eq!(has_pool(playing, &this), i % 3 == 0);
+            assert_eq!(has_pool(playing, &other), i % 3 == 1);
+        }
+    }
+}
+
+#[test]
 fn steps_of_worlds_that_share_a_pool_end() {
     let rounds = || {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
-        let pool = Arc::new(pool.build().unwrap());
+        let pool = pool(2);
         let mut matches = matches(12);
-        for playing in &mut matches {
-            let world = playing.simulation.physics_mut();
-            world.set_thread_pool(Some(Arc::clone(&pool)));
-        }
+        matches
+            .iter_mut()
+            .for_each(|playing| set_pool(playing, &pool));
         std::thread::scope(|scope| {
             for playing in &mut matches {
                 scope.spawn(|| (0..400).for_each(|_| step(playing)));
@@ -153,18 +190,190 @@ fn steps_of_worlds_that_share_a_pool_end() {
     let expected = hash_alone(400);
     let (pool, matches) = in_time(rounds);
     for playing in matches {
-        let world = playing.simulation.physics();
-        assert_eq!(scenes::hash(world), expected);
-        assert!(Arc::ptr_eq(&world.thread_pool().unwrap(), &pool));
+        assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+        assert!(has_pool(&playing, &pool));
+    }
+}
+
+/// Without a pool of a world Rapier uses the threads of rayon's global one, which two steps would each wait for.
+#[test]
+fn steps_on_threads_outside_of_all_pools_end() {
+    // An error means that it is there already.
+    _ = rayon::ThreadPoolBuilder::new()
+        .num_threads(4)
+        .build_global();
+    let rounds = || {
+        let mut matches = matches(4);
+        std::thread::scope(|scope| {
+            for playing in &mut matches {
+                scope.spawn(|| (0..400).for_each(|_| step(playing)));
+            }
+            rayon::scope(|_| ());
+        });
+        matches
+    };
+    let expected = hash_alone(400);
+    for playing in in_time(rounds) {
+        assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+    }
+}
+
+/// A thread of the pool waits for the mutex, while a step under the mutex must not wait for that thread.
+#[test]
+fn steps_under_a_mutex_that_threads_of_the_pool_wait_for_end() {
+    let rounds = || {
+        let playing = Mutex::new(Yard::new(Rate::default()));
+        let locked_step = |_| step(&mut playing.lock().unwrap());
+        pool(3).install(|| (0..200).into_par_iter().for_each(locked_step));
+        playing.into_inner().unwrap()
+    };
+    let playing = in_time(rounds);
+    assert_eq!(scenes::hash(playing.simulation.physics()), hash_alone(200));
+}
+
+/// Rapier's hooks that step another match for each pair of colliders.
+struct Inner(Mutex<Yard>);
+
+impl PhysicsHooks for Inner {
+    fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+        step(&mut self.0.lock().unwrap());
+        Some(SolverFlags::default())
+    }
+}
+
+/// A ball on a floor, whose contact calls Rapier's hooks.
+fn hooked() -> Simulation {
+    let mut simulation = scenes::with_floor(Rate::default());
+    let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+    let body = RigidBodyBuilder::dynamic().can_sleep(false);
+    simulation.insert(body.translation(Vector::Y * 0.45), ball);
+    simulation
+}
+
+/// A frame of 17 ms with Rapier's hooks.
+fn step_with(simulation: &mut Simulation, hooks: &dyn PhysicsHooks) {
+    simulation.begin_frame(scenes::MS(17));
+    while simulation.next_step().is_some() {
+        simulation.make_step_with(hooks);
+    }
+    simulation.end_frame();
+}
+
+#[test]
+fn steps_in_hooks_of_steps_end() {
+    let in_hooks = |own: Option<Arc<ThreadPool>>| {
+        let mut inner = Yard::new(Rate::default());
+        let mut outer = hooked();
+        outer.physics_mut().set_thread_pool(own.clone());
+        inner.simulation.physics_mut().set_thread_pool(own);
+        let inner = Inner(Mutex::new(inner));
+        (0..20).for_each(|_| step_with(&mut outer, &inner));
+        let inner = inner.0.into_inner().unwrap();
+        let steps = inner.simulation.tick();
+        assert!(steps >= 20);
+        (steps as u32, scenes::hash(inner.simulation.physics()))
+    };
+    let results = in_time(move || {
+        let pool = pool(2);
+        let mut results = vec![in_hooks(None), in_hooks(Some(Arc::clone(&pool)))];
+        for own in [None, Some(Arc::clone(&pool))] {
+            results.push(pool.install(|| in_hooks(own.clone())));
+            let both = pool.install(|| rayon::join(|| in_hooks(own.clone()), || in_hooks(None)));
+            results.extend([both.0, both.1]);
+        }
+        results
+    });
+    for (steps, hash) in results {
+        assert_eq!(hash, hash_alone(steps));
+    }
+}
+
+thread_local! {
+    /// How many steps this thread has on its stack.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Steps a simulation, and returns how many steps the thread has on its stack then.
+fn depth_of_step(simulation: &mut Simulation) -> usize {
+    let depth = DEPTH.get() + 1;
+    DEPTH.set(depth);
+    scenes::advance(simulation, 17);
+    DEPTH.set(depth - 1);
+    depth
+}
+
+#[test]
+fn steps_of_many_matches_do_not_nest_on_one_stack() {
+    let rounds = |threads| {
+        let pool = pool(threads);
+        let mut matches = vec![hooked(); 2_000];
+        for simulation in matches.iter_mut().step_by(3) {
+            let world = simulation.physics_mut();
+            world.set_thread_pool(Some(Arc::clone(&pool)));
+        }
+        let deepest = AtomicUsize::new(0);
+        let step = |simulation: &mut Simulation| {
+            deepest.fetch_max(depth_of_step(simulation), Ordering::Relaxed);
+        };
+        pool.install(|| {
+            matches.par_iter_mut().for_each(step);
+            rayon::scope(|scope| {
+                for simulation in &mut matches {
+                    scope.spawn(|_| step(simulation));
+                }
+            });
+        });
+        deepest.into_inner()
+    };
+    for threads in [1, 2, 4] {
+        assert_eq!(in_time(move || rounds(threads)), 1);
+    }
+}
+
+/// Rapier's hooks that panic.
+struct Panics;
+
+impl PhysicsHooks for Panics {
+    fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+        panic!("a hook of the game")
+    }
+}
+
+#[test]
+fn a_panic_of_a_step_arrives_and_leaves_the_pool() {
+    let after_panics = || {
+        let pool = pool(2);
+        let fail = |own: Option<Arc<ThreadPool>>| {
+            let mut simulation = hooked();
+            simulation.physics_mut().set_thread_pool(own.clone());
+            let step = AssertUnwindSafe(|| step_with(&mut simulation, &Panics));
+            let panic = catch_unwind(step).unwrap_err();
+            assert_eq!(panic.downcast_ref(), Some(&"a hook of the game"));
+            let kept = simulation.physics().thread_pool();
+            assert_eq!(kept.is_some(), own.is_some());
+        };
+        let fail_with_and_without = |_| {
+            fail(Some(Arc::clone(&pool)));
+            fail(None);
+        };
+        (0..4).for_each(fail_with_and_without);
+        pool.install(|| (0..4).into_par_iter().for_each(fail_with_and_without));
+        let mut matches = matches(8);
+        set_pool(&mut matches[0], &pool);
+        pool.install(|| (0..20).for_each(|_| round(&mut matches)));
+        matches.iter_mut().for_each(step);
+        matches
+    };
+    let expected = hash_alone(21);
+    for playing in in_time(after_panics) {
+        assert_eq!(scenes::hash(playing.simulation.physics()), expected);
     }
 }
 
 #[cfg(feature = "checksum")]
 #[test]
 fn a_fingerprint_that_all_threads_of_a_pool_wait_for_is_computed() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3);
-    let pool = pool.build().unwrap();
-    let fingerprints = in_time(move || pool.broadcast(|_| evenstep::fingerprint()));
+    let fingerprints = in_time(|| pool(3).broadcast(|_| evenstep::fingerprint()));
     assert_eq!(fingerprints, [evenstep::fingerprint(); 3]);
 }
 

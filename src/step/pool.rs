@@ -1,99 +1,89 @@
-//! Steps that are made at once in one pool of threads.
+//! Who steps where, with the feature `parallel`.
 //!
-//! With the feature `parallel` Rapier gives work of a step to the pool that the step is made in, and blocks until that is
-//! done. Threads of a pool that all make a step would wait for one another for ever. So one step at a time is made by a whole
-//! pool, and each beside it by one thread. The bits are the same.
+//! Rapier's step needs all threads of its pool at once, and blocks them. It would wait for ever for a thread that steps
+//! another world, or that waits for this step. So only a thread outside of all pools has a whole pool step, one world at a
+//! time. Every other step is done by one thread. The bits are the same.
 
-#[cfg(feature = "checksum")]
-use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The pools that make a step.
-static TAKEN: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+/// The pool of each step that a thread outside of all pools has under way.
+static STEPPING: Mutex<Vec<PoolId>> = Mutex::new(Vec::new());
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pool {
-    /// That of a world, by its address.
-    Own(usize),
-    /// One that a step was called in. Which one that is, rayon does not say.
-    Around,
-}
+/// Pools of one thread each, which are free.
+static SINGLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
-thread_local! {
-    /// For steps of this thread beside another one. It waits for them as a thread of a pool has to: by doing other work.
-    static SINGLE: Option<Arc<ThreadPool>> = single().map(Arc::new);
-}
+/// The address of a world's pool, or `None` for rayon's global one.
+type PoolId = Option<usize>;
 
-/// `None` where the system gives no more threads.
-fn single() -> Option<ThreadPool> {
-    ThreadPoolBuilder::new().num_threads(1).build().ok()
-}
+/// A step that is listed in [`STEPPING`] until it ends or panics.
+struct Listed(PoolId);
 
-/// Gives the pool back, also after a panic.
-struct Taken(Pool);
-
-impl Taken {
-    fn try_take(pool: Pool) -> Option<Self> {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.contains(&pool) {
-            return None;
-        }
-        taken.push(pool);
-        Some(Self(pool))
-    }
-}
-
-impl Drop for Taken {
+impl Drop for Listed {
     fn drop(&mut self) {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.retain(|pool| *pool != self.0);
+        let mut stepping = lock(&STEPPING);
+        let index = stepping.iter().position(|pool| *pool == self.0);
+        stepping.swap_remove(index.expect("it was listed"));
     }
 }
 
-/// A world whose steps are made by one thread.
-struct Single<'a> {
-    world: &'a mut PhysicsWorld,
-    own: Option<Arc<ThreadPool>>,
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'a> Single<'a> {
-    fn new(world: &'a mut PhysicsWorld) -> Self {
-        let own = world.thread_pool();
-        world.set_thread_pool(SINGLE.with(Option::clone));
-        Self { world, own }
+/// Steps a world.
+pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
+    if rayon::current_thread_index().is_some() {
+        return step_on_one_thread(world, step);
     }
-}
-
-impl Drop for Single<'_> {
-    fn drop(&mut self) {
-        self.world.set_thread_pool(self.own.take());
-    }
-}
-
-/// Makes a step of a world.
-pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld)) {
     let own = world.thread_pool();
-    let own = own.map(|pool| Pool::Own(Arc::as_ptr(&pool).addr()));
-    let around = rayon::current_thread_index().map(|_| Pool::Around);
-    let Some(pool) = own.or(around) else {
-        return step(world);
+    let pool = own.map(|pool| Arc::as_ptr(&pool).addr());
+    let is_first = {
+        let mut stepping = lock(&STEPPING);
+        let is_first = !stepping.contains(&pool);
+        stepping.push(pool);
+        is_first
     };
-    match Taken::try_take(pool) {
-        Some(_taken) => step(world),
-        None => step(Single::new(world).world),
+    let _listed = Listed(pool);
+    if is_first {
+        step(world);
+    } else {
+        step_on_one_thread(world, step);
     }
 }
 
-/// Runs it where Rapier needs no other thread, and where this one, which waits, takes up no other work: for a value that all
-/// threads of a pool may be waiting for.
-#[cfg(feature = "checksum")]
+fn step_on_one_thread(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
+    let own = world.thread_pool();
+    world.set_thread_pool(None);
+    let result = catch_unwind(AssertUnwindSafe(|| on_one_thread(|| step(world))));
+    world.set_thread_pool(own);
+    result.unwrap_or_else(|panic| resume_unwind(panic));
+}
+
+/// Runs a closure on a thread that is a whole pool, while the calling thread sleeps. A thread of a pool that waits as rayon
+/// has it would run other jobs, with other steps in them, on top of its stack.
 pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    let Some(pool) = single() else {
+    let single = lock(&SINGLE).pop();
+    let new = || ThreadPoolBuilder::new().num_threads(1).build().ok();
+    // The system may give no more threads.
+    let Some(single) = single.or_else(new) else {
         return run();
     };
-    let joined = std::thread::scope(|scope| scope.spawn(|| pool.install(run)).join());
-    joined.unwrap_or_else(|panic| resume_unwind(panic))
+    let mut result = None;
+    single.in_place_scope(|scope| {
+        let (done, is_done) = channel::<()>();
+        scope.spawn(|_| {
+            result = Some(run());
+            // This job runs after the present one has ended: then the scope has nothing to wait for.
+            rayon::spawn(move || drop(done));
+        });
+        // An error is the only message.
+        _ = is_done.recv();
+    });
+    lock(&SINGLE).push(single);
+    result.expect("a panic would have been passed on")
 }
