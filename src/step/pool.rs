@@ -1,8 +1,8 @@
-//! Who steps where, with the feature `parallel`.
+//! Which threads step a world, with the feature `parallel`.
 //!
-//! Rapier's step needs all threads of its pool at once, and blocks them. It would wait for ever for a thread that steps
-//! another world, or that waits for this step. So only a thread outside of all pools has a whole pool step, one world at a
-//! time. Every other step is done by one thread. The bits are the same.
+//! Rapier's step gives work to all threads of its pool, and blocks until each of them has taken its part. A thread that
+//! steps another world, or that waits for this step, takes none. So a whole pool steps only a world that a thread outside of
+//! all pools has called it for, and one such world at a time. One thread steps every other world. The bits are the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::channel;
@@ -11,66 +11,61 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The pool of each step that a thread outside of all pools has under way.
-static STEPPING: Mutex<Vec<PoolId>> = Mutex::new(Vec::new());
+/// The addresses of worlds' pools of which all threads step one world.
+static TAKEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Pools of one thread each, which are free.
+/// Pools of one thread each that have nothing to do.
 static SINGLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
-
-/// The address of a world's pool, or `None` for rayon's global one.
-type PoolId = Option<usize>;
-
-/// A step that is listed in [`STEPPING`] until it ends or panics.
-struct Listed(PoolId);
-
-impl Drop for Listed {
-    fn drop(&mut self) {
-        let mut stepping = lock(&STEPPING);
-        let index = stepping.iter().position(|pool| *pool == self.0);
-        stepping.swap_remove(index.expect("it was listed"));
-    }
-}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Steps a world.
-pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
-    if rayon::current_thread_index().is_some() {
-        return step_on_one_thread(world, step);
-    }
-    let own = world.thread_pool();
-    let pool = own.map(|pool| Arc::as_ptr(&pool).addr());
-    let is_first = {
-        let mut stepping = lock(&STEPPING);
-        let is_first = !stepping.contains(&pool);
-        stepping.push(pool);
-        is_first
-    };
-    let _listed = Listed(pool);
-    if is_first {
-        step(world);
-    } else {
-        step_on_one_thread(world, step);
+/// Gives the pool back, even after a panic.
+struct Taken(usize);
+
+impl Taken {
+    fn try_take(pool: &Arc<ThreadPool>) -> Option<Self> {
+        let pool = Arc::as_ptr(pool).addr();
+        let mut taken = lock(&TAKEN);
+        if taken.contains(&pool) {
+            return None;
+        }
+        taken.push(pool);
+        Some(Self(pool))
     }
 }
 
-fn step_on_one_thread(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
+impl Drop for Taken {
+    fn drop(&mut self) {
+        lock(&TAKEN).retain(|pool| *pool != self.0);
+    }
+}
+
+/// Steps a world.
+pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
     let own = world.thread_pool();
+    if rayon::current_thread_index().is_none() {
+        // Without a pool of the world, this thread is not one of those that Rapier waits for: several steps may use rayon's
+        // global pool.
+        let taken = own.as_ref().map(Taken::try_take);
+        if !matches!(taken, Some(None)) {
+            return step(world);
+        }
+    }
     world.set_thread_pool(None);
     let result = catch_unwind(AssertUnwindSafe(|| on_one_thread(|| step(world))));
     world.set_thread_pool(own);
     result.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
-/// Runs a closure on a thread that is a whole pool, while the calling thread sleeps. A thread of a pool that waits as rayon
-/// has it would run other jobs, with other steps in them, on top of its stack.
+/// Calls a function on a thread that is a pool of its own, while the calling thread sleeps. If it waited as threads of a pool
+/// do, it would take other jobs meanwhile, and so other steps, which would nest on its stack.
 pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    let single = lock(&SINGLE).pop();
-    let new = || ThreadPoolBuilder::new().num_threads(1).build().ok();
-    // The system may give no more threads.
-    let Some(single) = single.or_else(new) else {
+    let idle = lock(&SINGLE).pop();
+    let single = || ThreadPoolBuilder::new().num_threads(1).build().ok();
+    let Some(single) = idle.or_else(single) else {
+        // The system gives no more threads.
         return run();
     };
     let mut result = None;
@@ -78,12 +73,11 @@ pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> T {
         let (done, is_done) = channel::<()>();
         scope.spawn(|_| {
             result = Some(run());
-            // This job runs after the present one has ended: then the scope has nothing to wait for.
+            // The thread drops this end of the channel after the present job, when the scope has nothing left to wait for.
             rayon::spawn(move || drop(done));
         });
-        // An error is the only message.
         _ = is_done.recv();
     });
     lock(&SINGLE).push(single);
-    result.expect("a panic would have been passed on")
+    result.expect("a panic is passed on by the scope")
 }
