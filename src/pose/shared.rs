@@ -14,7 +14,8 @@ const PIECE: usize = 16_384;
 pub(super) fn for_each(poses: &mut [Pose], work: impl Fn(usize, &mut [Pose]) + Sync) {
     use rayon::prelude::*;
 
-    if poses.len() < 2 * PIECE {
+    // A thread of a pool would wait for its pieces by doing other jobs, as in `step::pool`.
+    if poses.len() < 2 * PIECE || rayon::current_thread_index().is_some() {
         return work(0, poses);
     }
     let pieces = poses.par_chunks_mut(PIECE).enumerate();

@@ -46,8 +46,8 @@ impl Drop for Taken {
 pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
     let own = world.thread_pool();
     if rayon::current_thread_index().is_none() {
-        // Without a pool of the world, this thread is not one of those that Rapier waits for: several steps may use rayon's
-        // global pool.
+        // In a world's pool, a thread runs the step, and blocks. If no pool is set, this thread runs the step, so all threads
+        // of rayon's global pool stay free for several steps.
         let taken = own.as_ref().map(Taken::try_take);
         if !matches!(taken, Some(None)) {
             return step(world);
@@ -59,8 +59,8 @@ pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Sen
     result.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
-/// Calls a function on a thread that is a pool of its own, while the calling thread sleeps. If it waited as threads of a pool
-/// do, it would take other jobs meanwhile, and so other steps, which would nest on its stack.
+/// Calls a function on a thread that is a pool of one, while the calling thread sleeps. A thread of a pool that waits in
+/// rayon's manner runs other jobs meanwhile: their steps would nest on its stack.
 pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let idle = lock(&SINGLE).pop();
     let single = || ThreadPoolBuilder::new().num_threads(1).build().ok();
