@@ -38,7 +38,10 @@ use rapier::math::Real;
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();
     #[cfg(feature = "parallel")]
-    let compute = || crate::step::on_one_thread(compute);
+    let compute = || {
+        let result = crate::step::on_one_thread(compute);
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    };
     *FINGERPRINT.get_or_init(compute)
 }
 

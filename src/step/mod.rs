@@ -6,7 +6,7 @@ mod input;
 mod tick_input;
 // Rapier's sets and their keys.
 mod world;
-// Steps of several worlds in one pool of threads.
+// Which threads step a world.
 #[cfg(feature = "parallel")]
 mod pool;
 // What acts on bodies.

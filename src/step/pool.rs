@@ -5,8 +5,9 @@
 //! all pools has called it for, and one such world at a time. One thread steps every other world. The bits are the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -54,14 +55,18 @@ pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Sen
         }
     }
     world.set_thread_pool(None);
-    let result = catch_unwind(AssertUnwindSafe(|| on_one_thread(|| step(world))));
+    let result = on_one_thread(|| step(world));
     world.set_thread_pool(own);
     result.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
 /// Calls a function on a thread that is a pool of one, while the calling thread sleeps. A thread of a pool that waits in
 /// rayon's manner runs other jobs meanwhile: their steps would nest on its stack.
-pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+///
+/// # Errors
+/// The function panicked.
+pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
+    let run = || catch_unwind(AssertUnwindSafe(run));
     let idle = lock(&SINGLE).pop();
     let single = || ThreadPoolBuilder::new().num_threads(1).build().ok();
     let Some(single) = idle.or_else(single) else {
@@ -70,14 +75,20 @@ pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     };
     let mut result = None;
     single.in_place_scope(|scope| {
-        let (done, is_done) = channel::<()>();
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let (caller, ends) = (thread::current(), Arc::clone(&has_ended));
         scope.spawn(|_| {
             result = Some(run());
-            // The thread drops this end of the channel after the present job, when the scope has nothing left to wait for.
-            rayon::spawn(move || drop(done));
+            // The thread runs this job after the present one, when the scope has nothing left to wait for.
+            rayon::spawn(move || {
+                ends.store(true, Ordering::Release);
+                caller.unpark();
+            });
         });
-        _ = is_done.recv();
+        while !has_ended.load(Ordering::Acquire) {
+            thread::park();
+        }
     });
     lock(&SINGLE).push(single);
-    result.expect("a panic is passed on by the scope")
+    result.expect("the scope has ended")
 }
