@@ -88,8 +88,11 @@ fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
     }
 }
 
+/// The samples of steps, with their ticks.
+type Played = Vec<(u64, u64)>;
+
 /// A rollback after five frames, with late samples for a past step and one for the next step.
-fn resimulated(delivery: Delivery) -> (Vec<(u64, u64)>, Vec<(u64, u64)>, InputQueue<u64>) {
+fn resimulated(delivery: Delivery) -> (Played, Played, InputQueue<u64>) {
     let (mut simulation, mut queue) = (simulation(), InputQueue::new(delivery));
     simulation.set_rewind_limits(60, usize::MAX);
     let (mut played, mut again) = (Vec::new(), Vec::new());

@@ -5,7 +5,7 @@ use super::scenes::testing::{at_most, pose, spin, translation, vector};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub struct Body {

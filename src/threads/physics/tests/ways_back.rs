@@ -81,7 +81,7 @@ fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chan
         }
     }
     #[cfg(feature = "serde")]
-    if chance / 64 % 4 == 0
+    if (chance / 64).is_multiple_of(4)
         && let Ok(bytes) = simulation.save()
     {
         Simulation::load(&bytes).unwrap();
@@ -167,14 +167,14 @@ fn displayed_bodies_are_those_of_the_lists(kind: u64, seed: u64) {
     let mut displayed = BTreeMap::new();
     for number in 0..150 {
         let chance = mixed(seed << 40 | number << 20);
-        if chance % 5 == 0 && number < 140 {
+        if chance.is_multiple_of(5) && number < 140 {
             host.change_the_past(&kept, chance / 5);
             churn.run += 1;
         }
         if number == 140 {
             host.simulation().clock_settings_mut().resume();
             churn.is_over = true;
-        } else if number < 140 && chance % 11 == 0 {
+        } else if number < 140 && chance.is_multiple_of(11) {
             let settings = host.simulation().clock_settings_mut();
             if settings.is_paused() {
                 settings.resume()
