@@ -8,7 +8,7 @@ use evenstep::threads::Overlap;
 use evenstep::{
     BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Rate, Simulation, Step, Wrench,
 };
-use scenes::{MS, flyer_in_space, hash, in_time};
+use scenes::{MS, flyer_in_space, hash, in_time, mixed};
 use std::any::Any;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -879,12 +879,6 @@ const OTHERS: [Change; 6] = [
 fn set_rate(simulation: &mut Simulation, hz: u32) {
     let rate = Rate::hz(hz).unwrap();
     simulation.clock_settings_mut().set_rate(rate);
-}
-
-/// Numbers that look like chance.
-fn mixed(number: u64) -> u64 {
-    let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
 }
 
 /// Pushes a body in each step, changes the clock in some, and keeps the numbers of all frames.

@@ -97,6 +97,12 @@ pub fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T
     result.recv_timeout(patience).expect("it ends, and well")
 }
 
+/// Numbers that look like chance.
+pub fn mixed(number: u64) -> u64 {
+    let mixed = (number.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
+}
+
 /// A frame of so many milliseconds in which the game does nothing.
 pub fn advance(simulation: &mut Simulation, ms: u64) -> Frame {
     simulation.advance(Duration::from_millis(ms), |_, _| ())
