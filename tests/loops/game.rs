@@ -200,7 +200,8 @@ impl Hooks for Game {
         }
         score(simulation).steps += 1;
         let input = self.inputs.get(&step.tick).copied().unwrap_or_default();
-        let chance = mixed(self.seed ^ mixed(step.tick ^ input));
+        let hits = score(simulation).hits;
+        let chance = mixed(self.seed ^ mixed(step.tick ^ input) ^ hits);
         act(simulation, chance, true);
         if chance / 16 % 4 == 0 {
             let guest = simulation.insert(RigidBodyBuilder::dynamic(), loud());

@@ -12,6 +12,8 @@ mod failures;
 mod ways_back;
 // What is handed over is whole.
 mod copies;
+// Commands between steps, and bodies that come and go in them.
+mod commands;
 
 use super::*;
 use crate::pose::{Moment, Movers, Screen, SmoothingSettings};
@@ -22,8 +24,15 @@ use proptest::prelude::*;
 use rapier::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Numbers that look like chance.
+fn mixed(number: u64) -> u64 {
+    let mixed = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    (mixed ^ mixed >> 29).wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> 20
+}
 
 /// Both threads, with a clock of our own.
 struct Both<H: Hooks>

@@ -1,0 +1,199 @@
+//! The same commands give the same steps as in one thread, and bodies that change between frames reach every view.
+
+use super::*;
+use crate::dim::testing::{pose, spin, vector};
+use std::convert::Infallible;
+
+/// Pushes, inserts, removes and moves bodies, by the tick and the state alone, and fails in some steps.
+#[derive(Clone, Default)]
+struct Busy {
+    seed: u64,
+    /// What each step began with, in its last run.
+    begun: BTreeMap<u64, Vec<(BodyKey, Pose, Vector)>>,
+    failed: u64,
+}
+
+impl Hooks for Busy {
+    type Error = &'static str;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        let keys = keys(simulation);
+        let chance = mixed(self.seed << 32 | step.tick);
+        let any = keys[(chance / 16) as usize % keys.len()];
+        if chance % 16 == 15 && !step.is_resimulated && self.failed < step.tick {
+            self.failed = step.tick;
+            simulation.add_force(any, Vector::Y).unwrap(); // forgotten
+            return Err("as it was told");
+        }
+        match chance % 8 {
+            0 => drop(simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1))),
+            1 if keys.len() > 2 => drop(simulation.remove(any)),
+            _ => simulation
+                .apply_impulse(any, vector(0.1, 0.2, 0.0))
+                .unwrap(),
+        }
+        let state = |(key, body): (BodyKey, &RigidBody)| (key, *body.position(), body.linvel());
+        let state = simulation.bodies().map(state).collect();
+        self.begun.insert(step.tick, state);
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        if step.tick % 8 == 3 {
+            simulation.shift_origin(Vector::X * 0.5).unwrap();
+        } else if step.tick % 8 == 5 {
+            let key = keys(simulation)[0];
+            let by = pose(Vector::Y, spin(0.0, 0.0, 0.5));
+            simulation.teleport_by(key, by).unwrap();
+        }
+        Ok(())
+    }
+}
+
+fn keys(simulation: &Simulation) -> Vec<BodyKey> {
+    let mut keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// Between two steps.
+const COMMANDS: [fn(&mut Simulation); 9] = [
+    |simulation| drop(simulation.roll_back(simulation.tick().saturating_sub(3))),
+    |simulation| drop(simulation.rewind(simulation.tick().saturating_sub(2))),
+    |simulation| drop(simulation.replace_state(simulation.clone())),
+    |simulation| {
+        // Of another tick, and with other bodies.
+        let (other, _) = flyer();
+        drop(simulation.replace_state(other));
+    },
+    |simulation| {
+        let key = keys(simulation)[0];
+        simulation.teleport(key, Pose::IDENTITY).unwrap();
+    },
+    |simulation| {
+        simulation.insert_body(RigidBodyBuilder::dynamic().linvel(Vector::Y));
+    },
+    Simulation::pause,
+    Simulation::resume,
+    |simulation| simulation.clock_settings_mut().step_once(),
+];
+
+#[test]
+fn the_same_commands_give_the_same_steps_as_in_one_thread() {
+    for seed in 0..40 {
+        let (mut simulation, _) = flyer();
+        simulation.set_rewind_limits(30, usize::MAX);
+        let mut alone = simulation.clone();
+        let mut reference = Busy {
+            seed,
+            ..Busy::default()
+        };
+        let mut both = Both::new(simulation, reference.clone());
+        for number in 0..80 {
+            let chance = mixed(seed << 40 | number << 20 | 1);
+            if chance % 3 == 0 {
+                let command = COMMANDS[chance as usize / 3 % COMMANDS.len()];
+                command(&mut alone);
+                both.call(move |simulation, _| command(simulation));
+                both.physics(MS(10 * number));
+            }
+            let now = MS(10 * number + 10);
+            both.in_time(now);
+            both.frame(now);
+            let _ = alone.advance_with(MS(10), &mut reference);
+            assert_eq!(both.tick(), alone.tick(), "{seed}, {number}");
+            assert_eq!(
+                both.physics.hooks.begun, reference.begun,
+                "{seed}, {number}"
+            );
+        }
+    }
+}
+
+/// A frame that a call makes itself takes nothing away from the view.
+#[test]
+fn bodies_that_a_call_removes_and_inserts_in_a_frame_of_its_own_reach_the_view() {
+    let (mut simulation, _) = flyer();
+    let old = simulation.insert_body(RigidBodyBuilder::fixed());
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(50));
+    assert!(both.frame(MS(50)).pose(old).is_some());
+    let (sender, new) = channel();
+    both.call(move |simulation, _| {
+        simulation.remove(old).unwrap();
+        let new = simulation.insert_body(RigidBodyBuilder::fixed());
+        simulation.advance(MS(30), |_, _| ());
+        sender.send(new).unwrap();
+    });
+    let (mut removed, mut moved) = (Vec::new(), Vec::new());
+    for ms in (60..200).step_by(5) {
+        both.physics(MS(ms));
+        let view = both.frame(MS(ms));
+        removed.extend_from_slice(view.removed());
+        moved.extend(view.moved().iter().map(|(key, _)| *key));
+    }
+    let new = new.recv().unwrap();
+    assert_eq!(removed, [old]);
+    assert!(moved.contains(&new));
+    assert!(both.view().pose(old).is_none() && both.view().pose(new).is_some());
+}
+
+/// Views list what moved and what was removed, so on the thread there are no such lists.
+#[test]
+fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
+    #[derive(Default)]
+    struct Lists(usize);
+    impl Hooks for Lists {
+        type Error = Infallible;
+
+        fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Infallible> {
+            let rock = simulation.insert_body(RigidBodyBuilder::fixed());
+            self.0 += simulation.moved().len() + simulation.removed().len();
+            simulation.remove(rock).unwrap();
+            Ok(())
+        }
+    }
+    let (mut simulation, key) = flyer();
+    let rock = simulation.insert_body(RigidBodyBuilder::fixed());
+    let mut both = Both::new(simulation, Lists::default());
+    for ms in (0..100).step_by(5) {
+        both.physics(MS(ms));
+        both.frame(MS(ms));
+    }
+    both.call(move |simulation, lists| {
+        simulation.remove(key).unwrap();
+        lists.0 += simulation.moved().len() + simulation.removed().len();
+        assert_eq!(simulation.pose(rock), Some(Pose::IDENTITY));
+        assert_eq!(simulation.pose(key), None);
+    });
+    both.physics(MS(100));
+    assert_eq!(both.physics.hooks.0, 0);
+}
+
+/// Removed on the thread and not yet displayed when the runner stops.
+#[test]
+fn after_a_stop_bodies_that_were_removed_are_listed_once() {
+    for is_displayed in [false, true] {
+        let (mut simulation, key) = flyer();
+        let rock = simulation.insert_body(RigidBodyBuilder::fixed());
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(50));
+        assert!(both.frame(MS(50)).pose(rock).is_some());
+        both.remove(rock);
+        both.physics(MS(100));
+        if is_displayed {
+            // Later than the view lags behind.
+            both.physics(MS(130));
+            both.frame(MS(130));
+        }
+        let (mut simulation, _) = both.stop(MS(130));
+        let mut removed = Vec::new();
+        for _ in 0..5 {
+            simulation.advance(MS(5), |_, _| ());
+            removed.extend_from_slice(simulation.removed());
+        }
+        let expected: &[BodyKey] = if is_displayed { &[] } else { &[rock] };
+        assert_eq!(removed, expected);
+        assert!(simulation.pose(key).is_some() && simulation.pose(rock).is_none());
+    }
+}

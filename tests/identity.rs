@@ -1,0 +1,286 @@
+//! What a copy of a simulation is, and what a copy that takes the place of another one keeps.
+
+mod scenes;
+
+use evenstep::rapier::prelude::*;
+use evenstep::threads::Overlap;
+use evenstep::{BodyKey, Hooks, Owners, Simulation, Step};
+use scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Pushes the flyer in each step, and inserts a body in some.
+fn play(simulation: &mut Simulation, key: BodyKey, tick: u64) {
+    let push = scenes::testing::vector(0.0, (tick % 5) as f32, 0.1);
+    simulation.apply_impulse(key, push).unwrap();
+    if tick % 4 == 1 {
+        simulation.insert(flyer(), ball());
+    }
+}
+
+/// Plays, and copies the simulation in the hook before or after one step.
+struct Copies {
+    key: BodyKey,
+    tick: u64,
+    is_after: bool,
+    copy: Option<Simulation>,
+    /// What each step began with.
+    begun: Vec<(u64, u64)>,
+}
+
+impl Copies {
+    fn new(key: BodyKey, tick: u64, is_after: bool) -> Self {
+        Self {
+            key,
+            tick,
+            is_after,
+            copy: None,
+            begun: Vec::new(),
+        }
+    }
+
+    fn copy(&mut self, simulation: &Simulation, step: Step, is_after: bool) {
+        if (step.tick, is_after) == (self.tick, self.is_after) && self.copy.is_none() {
+            self.copy = Some(simulation.clone());
+        }
+    }
+}
+
+impl Hooks for Copies {
+    type Error = Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        self.begun.push((step.tick, hash(simulation.physics())));
+        play(simulation, self.key, step.tick);
+        self.copy(simulation, step, false);
+        Ok(())
+    }
+
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        self.copy(simulation, step, true);
+        Ok(())
+    }
+}
+
+/// The step at hand does not come along: it begins anew, without the forces that were added for it.
+#[test]
+fn a_copy_made_in_a_hook_and_taken_over_later_continues_from_there() {
+    for is_after in [false, true] {
+        for frame in [10, 40] {
+            let (mut simulation, key) = flyer_in_space();
+            simulation.set_rewind_limits(50, usize::MAX);
+            let mut game = Copies::new(key, 6, is_after);
+            let mut made = Copies::new(key, u64::MAX, false);
+            simulation.clone().advance_with(MS(200), &mut made).unwrap();
+            while simulation.tick() < 16 {
+                simulation.advance_with(MS(frame), &mut game).unwrap();
+            }
+            let copy = game.copy.take().unwrap();
+            simulation.replace_state(copy).unwrap();
+            let tick = 6 + u64::from(is_after);
+            assert_eq!((simulation.tick(), simulation.current_step()), (tick, None));
+            let mut again = Copies::new(key, u64::MAX, false);
+            simulation.advance_with(MS(40), &mut again).unwrap();
+            let tick = tick as usize;
+            assert_eq!(again.begun, made.begun[tick..tick + 4]);
+        }
+    }
+}
+
+/// A level is a value: the game restarts by assigning it in a hook.
+struct Restarts<'a> {
+    level: &'a Simulation,
+    key: BodyKey,
+    at: u64,
+    always: bool,
+    begun: BTreeMap<u64, u64>,
+}
+
+impl Hooks for Restarts<'_> {
+    type Error = Infallible;
+
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+        if self.always || step.tick == self.at {
+            self.at = u64::MAX;
+            *simulation = self.level.clone();
+            self.begun.clear();
+            return Ok(());
+        }
+        play(simulation, self.key, step.tick);
+        self.begun.insert(step.tick, hash(simulation.physics()));
+        Ok(())
+    }
+}
+
+fn level() -> (Simulation, BodyKey) {
+    let (mut level, key) = flyer_in_space();
+    level.insert(
+        RigidBodyBuilder::fixed().translation(Vector::X * 9.0),
+        ball(),
+    );
+    (level, key)
+}
+
+#[test]
+fn a_level_that_is_restarted_in_a_hook_is_the_same_run_at_every_frame_rate() {
+    let (level, key) = level();
+    let restarts = |at| Restarts {
+        level: &level,
+        key,
+        at,
+        always: false,
+        begun: BTreeMap::new(),
+    };
+    let mut reference = restarts(u64::MAX);
+    level.clone().advance_with(MS(200), &mut reference).unwrap();
+    for frame in [3, 10, 33, 70] {
+        for at in [4, 5, 11] {
+            let (mut simulation, mut game) = (level.clone(), restarts(at));
+            let mut overlap = Overlap::new(level.clone()).unwrap();
+            let mut beside = restarts(at);
+            while game.begun.len() < 12 || game.at == at {
+                simulation.advance_with(MS(frame), &mut game).unwrap();
+            }
+            while beside.begun.len() < 12 || beside.at == at {
+                overlap.frame(MS(frame), &mut beside).unwrap();
+            }
+            for (tick, bits) in game
+                .begun
+                .iter()
+                .chain(&beside.begun)
+                .filter(|(tick, _)| **tick < 20)
+            {
+                assert_eq!(*bits, reference.begun[tick], "{tick}, frames of {frame} ms");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_level_that_is_restarted_in_every_step_does_not_hang() {
+    for frame in [10, 95] {
+        let tick = in_time(move || {
+            let (level, key) = level();
+            let mut simulation = level.clone();
+            let mut game = Restarts {
+                level: &level,
+                key,
+                at: 0,
+                always: true,
+                begun: BTreeMap::new(),
+            };
+            for _ in 0..5 {
+                simulation.advance_with(MS(frame), &mut game).unwrap();
+                // In the game's own loop too.
+                simulation.begin_frame(MS(frame));
+                while simulation.next_step().is_some() {
+                    simulation = level.clone();
+                    simulation.make_step();
+                }
+                simulation.end_frame();
+            }
+            simulation.tick()
+        });
+        assert_eq!(tick, 0);
+    }
+}
+
+#[test]
+fn going_back_to_the_present_between_two_frames_changes_nothing() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    advance(&mut simulation, 55);
+    let new = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    simulation.apply_impulse(key, Vector::Y).unwrap();
+    let before = hash(simulation.physics());
+    simulation.roll_back(5).unwrap();
+    assert_eq!(simulation.steps_to_resimulate(), 0);
+    assert_eq!(hash(simulation.physics()), before);
+    // The force still waits.
+    advance(&mut simulation, 10);
+    assert_eq!(simulation.body(key).unwrap().linvel().y, 1.0);
+    assert_eq!(simulation.pose(new), Some(Pose::IDENTITY));
+    assert_eq!((simulation.tick(), simulation.rewindable()), (6, 0..6));
+}
+
+/// A key that the copy gives out again belongs to the new body, if the game asks who is left right after it.
+#[test]
+fn entities_are_matched_before_a_restored_level_gives_a_key_out_again() {
+    for is_in_hook in [false, true] {
+        let (mut simulation, flyer) = flyer_in_space();
+        let mut owners = Owners::default();
+        owners.insert(flyer, 1);
+        let saved = simulation.clone();
+        let old = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        owners.insert(old, 2);
+        advance(&mut simulation, 30);
+        let mut new = None;
+        let mut restore = |simulation: &mut Simulation| {
+            *simulation = saved.clone();
+            assert_eq!(owners.unmatched(simulation).entities, [2]);
+            let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+            owners.insert(key, 3);
+            new = Some(key);
+        };
+        if is_in_hook {
+            let mut is_done = false;
+            simulation.advance(MS(10), |simulation, _| {
+                if !std::mem::replace(&mut is_done, true) {
+                    restore(simulation);
+                }
+            });
+        } else {
+            restore(&mut simulation);
+        }
+        assert_eq!(new, Some(old), "the same key");
+        advance(&mut simulation, 10);
+        assert_eq!(owners.removed(&mut simulation), []);
+        assert_eq!(owners.entity(old), Some(3));
+        assert!(owners.moved(&simulation).any(|(entity, _)| entity == 3));
+    }
+}
+
+/// Late input was applied and no frame has displayed it: the copy has the same error to smooth away.
+#[test]
+fn a_copy_between_a_rollback_and_the_next_frame_displays_what_the_original_does() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    advance(&mut simulation, 105);
+    simulation
+        .resimulate(4, |simulation, step| play(simulation, key, step.tick))
+        .unwrap();
+    assert!(simulation.visual_error(key).is_some());
+    let mut copy = simulation.clone();
+    for ms in [0, 3, 10, 40] {
+        advance(&mut simulation, ms);
+        advance(&mut copy, ms);
+        assert_eq!(copy.pose(key), simulation.pose(key));
+        assert_eq!(copy.visual_error(key), simulation.visual_error(key));
+        assert_eq!(moved_keys(&copy), moved_keys(&simulation));
+        assert_eq!(copy.removed(), simulation.removed());
+    }
+}
+
+#[test]
+fn a_copy_is_as_broken_as_the_original_and_a_sound_one_mends_it() {
+    let (mut simulation, key) = flyer_in_space();
+    let sound = simulation.clone();
+    // Rapier panics in a step on a joint to a body that is no more.
+    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
+    let ends = ends.map(|body| simulation.physics_mut().insert_body(body));
+    simulation.physics_mut().remove_body(ends[1]);
+    let joint = FixedJointBuilder::new();
+    (simulation.physics_mut()).insert_impulse_joint(ends[0], ends[1], joint);
+    let is_broken = |simulation: &mut Simulation| {
+        catch_unwind(AssertUnwindSafe(|| advance(simulation, 10))).is_err()
+    };
+    assert!(is_broken(&mut simulation));
+    let mut copy = simulation.clone();
+    assert!(is_broken(&mut copy) && is_broken(&mut simulation));
+    for broken in [&mut simulation, &mut copy] {
+        *broken = sound.clone();
+        assert_eq!(advance(broken, 30).steps, 3);
+        assert_eq!(broken.body(key).unwrap().translation().x.round(), 3.0);
+    }
+}

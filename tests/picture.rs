@@ -1,0 +1,225 @@
+//! What stays on the screen while steps are resimulated, and what an editor sees in a pause.
+
+mod scenes;
+
+use crate::scenes::testing::translation;
+use evenstep::rapier::prelude::*;
+use evenstep::threads::Overlap;
+use evenstep::{BodyKey, Hooks, Simulation, Step, TickQueue};
+use scenes::{MS, advance, ball, flyer_in_space};
+use std::convert::Infallible;
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = Infallible;
+}
+
+/// All that a frame displays.
+fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
+    keys.iter().map(|key| simulation.pose(*key)).collect()
+}
+
+/// The steps are made outside of a frame, some per frame or all at once.
+#[test]
+fn the_picture_stays_until_the_present_is_reached_again() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    let rock = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 105);
+    let keys = [key, rock];
+    let shown = picture(&simulation, &keys);
+    let moved = simulation.moved().to_vec();
+    simulation.roll_back(3).unwrap();
+    let mut made = 0;
+    while simulation.steps_to_resimulate() > 0 {
+        simulation.next_step().unwrap();
+        simulation.apply_impulse(key, Vector::Y).unwrap();
+        assert!(simulation.make_step());
+        made += 1;
+        assert_eq!(picture(&simulation, &keys), shown);
+        assert_eq!(simulation.moved(), moved);
+        assert!(simulation.removed().is_empty());
+    }
+    assert_eq!((made, simulation.tick()), (7, 10));
+    advance(&mut simulation, 10);
+    assert!(simulation.body(key).unwrap().linvel().y > 6.0);
+    assert_eq!(simulation.removed(), []);
+}
+
+#[test]
+fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
+    let (mut simulation, key) = flyer_in_space();
+    let rock = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 55);
+    simulation.pause();
+    advance(&mut simulation, 10);
+    let mut overlap = Overlap::new(simulation.clone()).unwrap();
+    for _ in 0..3 {
+        overlap.frame(MS(10), &mut Idle).unwrap();
+    }
+    for x in [7.0, 8.0] {
+        let there = translation(x, 0.0, 0.0);
+        simulation.teleport(rock, there).unwrap();
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.moved(), [(rock, there)]);
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.moved(), []);
+
+        overlap.simulation().teleport(rock, there).unwrap();
+        let view = overlap.frame(MS(0), &mut Idle).unwrap();
+        assert_eq!(view.moved(), [(rock, there)]);
+        assert_eq!(overlap.frame(MS(0), &mut Idle).unwrap().moved(), []);
+    }
+    simulation.remove(rock).unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(
+        (simulation.removed(), simulation.pose(rock)),
+        (&[rock][..], None)
+    );
+    overlap.simulation().remove(rock).unwrap();
+    let view = overlap.frame(MS(0), &mut Idle).unwrap();
+    assert_eq!((view.removed(), view.pose(rock)), (&[rock][..], None));
+    assert_eq!(simulation.body(key).unwrap().translation().x.round(), 5.0);
+}
+
+/// Before the first frame, too.
+#[test]
+fn a_body_that_no_frame_has_displayed_is_where_it_is() {
+    let (mut simulation, key) = flyer_in_space();
+    assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
+    for frames in 0..3 {
+        for _ in 0..frames {
+            advance(&mut simulation, 15);
+        }
+        let at = translation(0.0, 50.0, 0.0);
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let new = simulation.insert(body.pose(at), ball());
+        assert_eq!(simulation.pose(new), Some(at));
+        simulation.remove(new).unwrap();
+        assert_eq!(simulation.pose(new), None);
+    }
+}
+
+/// The last step's hits push bodies in the next one: they are part of the state, so they are the same after a rollback.
+#[test]
+fn hits_that_a_step_leaves_to_the_next_are_the_same_in_steps_made_again() {
+    #[derive(Clone, Default)]
+    struct Hits(Vec<BodyKey>);
+    struct Game;
+    impl Hooks for Game {
+        type Error = Infallible;
+
+        fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Infallible> {
+            let hits = simulation.resources_mut().get_mut::<Hits>().unwrap();
+            for key in std::mem::take(&mut hits.0) {
+                simulation.apply_impulse(key, Vector::Y).unwrap();
+            }
+            Ok(())
+        }
+
+        fn after_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), Infallible> {
+            let events = simulation.events().in_tick(step.tick);
+            let hits = events
+                .collisions()
+                .flat_map(|hit| hit.bodies)
+                .flatten()
+                .collect();
+            simulation.resources_mut().get_mut::<Hits>().unwrap().0 = hits;
+            Ok(())
+        }
+    }
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.resources_mut().insert(Hits::default());
+    let sensor = ball()
+        .sensor(true)
+        .active_events(ActiveEvents::COLLISION_EVENTS);
+    for x in [3.0, 6.0] {
+        let body = RigidBodyBuilder::fixed().translation(Vector::X * x);
+        simulation.insert(body, sensor.clone());
+    }
+    simulation.advance_with(MS(100), &mut Game).unwrap();
+    let state = |simulation: &Simulation| scenes::hash(simulation.physics());
+    let (first, height) = (state(&simulation), simulation.body(key).unwrap().linvel().y);
+    assert!(height > 0.0);
+    for tick in (0..10).rev() {
+        simulation.resimulate_with(tick, &mut Game).unwrap();
+        assert_eq!(state(&simulation), first, "from {tick} on");
+    }
+}
+
+/// Through frames of none to many steps, errors and rollbacks.
+#[test]
+fn input_by_tick_comes_in_its_step_once_in_every_loop() {
+    struct Inputs {
+        queue: TickQueue<u64>,
+        played: Vec<(u64, u64)>,
+        fails_at: u64,
+    }
+    impl Hooks for Inputs {
+        type Error = &'static str;
+
+        fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+            if step.tick == self.fails_at {
+                self.fails_at += 9;
+                return Err("as it was told");
+            }
+            let inputs = self.queue.drain(step).map(|input| (step.tick, input));
+            self.played.extend(inputs);
+            Ok(())
+        }
+    }
+    for kind in 0..3 {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(20, usize::MAX);
+        let mut overlap = Overlap::new(simulation.clone()).unwrap();
+        let mut queue = TickQueue::new(0, 99);
+        for tick in 0..100 {
+            queue.push(tick, tick).unwrap();
+        }
+        let mut game = Inputs {
+            queue,
+            played: Vec::new(),
+            fails_at: 5,
+        };
+        for number in 0..400u64 {
+            let frame_time = MS([0, 3, 10, 16, 35][number as usize % 5]);
+            let current = if kind == 2 && number % 7 == 3 {
+                overlap.simulation()
+            } else {
+                &mut simulation
+            };
+            if number % 7 == 3 {
+                let tick = current.tick().saturating_sub(number % 6);
+                let _ = current.roll_back(tick);
+            }
+            match kind {
+                0 => drop(simulation.advance_with(frame_time, &mut game)),
+                1 => {
+                    simulation.begin_frame(frame_time);
+                    while let Some(step) = simulation.next_step() {
+                        if game.before_step(&mut simulation, step).is_err() {
+                            break;
+                        }
+                        simulation.make_step();
+                    }
+                    simulation.end_frame();
+                }
+                _ => drop(overlap.frame(frame_time, &mut game)),
+            }
+        }
+        game.played.truncate(100);
+        assert!(
+            game.played
+                .iter()
+                .copied()
+                .eq((0..100).map(|tick| (tick, tick))),
+            "{kind}"
+        );
+    }
+}
