@@ -1,4 +1,4 @@
-//! What a copy of a simulation is, and what a copy that takes the place of another one keeps.
+//! Copies of a simulation: their contents, and what replacing a simulation by a copy keeps.
 
 mod scenes;
 
@@ -25,7 +25,7 @@ struct Copies {
     tick: u64,
     is_after: bool,
     copy: Option<Simulation>,
-    /// What each step began with.
+    /// The bits at the start of each step.
     begun: Vec<(u64, u64)>,
 }
 
@@ -63,7 +63,7 @@ impl Hooks for Copies {
     }
 }
 
-/// The step at hand does not come along: it begins anew, without the forces that were added for it.
+/// The current step is not part of the copy. It begins again, without the forces that were added for it.
 #[test]
 fn a_copy_made_in_a_hook_and_taken_over_later_continues_from_there() {
     for is_after in [false, true] {
@@ -172,7 +172,7 @@ fn a_level_that_is_restarted_in_every_step_does_not_hang() {
             };
             for _ in 0..5 {
                 simulation.advance_with(MS(frame), &mut game).unwrap();
-                // In the game's own loop too.
+                // The pull form does not hang either.
                 simulation.begin_frame(MS(frame));
                 while simulation.next_step().is_some() {
                     simulation = level.clone();

@@ -1,4 +1,4 @@
-//! What stays on the screen while steps are resimulated, and what an editor sees in a pause.
+//! The picture during a rollback and after edits in a pause, and input and hits that come in one step each.
 
 mod scenes;
 
@@ -15,12 +15,11 @@ impl Hooks for Idle {
     type Error = Infallible;
 }
 
-/// All that a frame displays.
+/// The displayed poses.
 fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
     keys.iter().map(|key| simulation.pose(*key)).collect()
 }
 
-/// The steps are made outside of a frame, some per frame or all at once.
 #[test]
 fn the_picture_stays_until_the_present_is_reached_again() {
     let (mut simulation, key) = flyer_in_space();
@@ -83,7 +82,6 @@ fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
     assert_eq!(simulation.body(key).unwrap().translation().x.round(), 5.0);
 }
 
-/// Before the first frame, too.
 #[test]
 fn a_body_that_no_frame_has_displayed_is_where_it_is() {
     let (mut simulation, key) = flyer_in_space();
@@ -101,9 +99,9 @@ fn a_body_that_no_frame_has_displayed_is_where_it_is() {
     }
 }
 
-/// The last step's hits push bodies in the next one: they are part of the state, so they are the same after a rollback.
+/// Hits of the last step push bodies in the next one. They are kept in the state.
 #[test]
-fn hits_that_a_step_leaves_to_the_next_are_the_same_in_steps_made_again() {
+fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
     #[derive(Clone, Default)]
     struct Hits(Vec<BodyKey>);
     struct Game;

@@ -15,7 +15,7 @@ struct Score {
     guests: Vec<BodyKey>,
 }
 
-/// All that a step begins with.
+/// Everything that a step depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bits {
     hash: u64,
@@ -43,9 +43,9 @@ pub struct Game {
     /// Inputs and the tick of the step in which they came.
     delivered: Vec<(u64, u64)>,
     sent: u64,
-    /// What each step began with, in its last run.
+    /// The bits at the start of each step, in its last run.
     pub steps: BTreeMap<u64, Bits>,
-    /// Of each step, in its last run.
+    /// The events of each step, in its last run.
     pub events: BTreeMap<u64, Vec<String>>,
     /// The hook before or after the step of this index in the frame fails.
     fails: Option<(u64, bool)>,
@@ -193,8 +193,8 @@ impl Hooks for Game {
         assert_eq!(simulation.tick(), step.tick);
         self.take_input(step);
         if self.fails_before(step) {
-            // Forgotten, as the step is not made.
-            let key = keys(simulation)[0];
+            // The failure discards this force.
+            let key = *keys(simulation).last().unwrap();
             simulation.add_force(key, Vector::Y * 100.0).unwrap();
             return Err(Failure);
         }
@@ -209,7 +209,7 @@ impl Hooks for Game {
         }
         let platform = keys(simulation)[0];
         let to = translation(0.0, 0.1 * (chance % 7) as f32, 0.0);
-        // Of a body that has become another kind, or is gone, there is none.
+        // Fails for a body of another type.
         let _ = simulation.set_kinematic_target(platform, to, step.end_time + MS(25));
         self.steps.insert(step.tick, Bits::of(simulation));
         Ok(())

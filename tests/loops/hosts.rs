@@ -43,10 +43,10 @@ impl Host {
         }
     }
 
-    /// All that is commanded before a frame.
+    /// Carries out the commands before a frame.
     pub fn prepare(&mut self, plan: &Plan, model: &mut Model, game: &mut Game) {
         if plan.setting.is_none() && plan.edits.is_empty() && plan.twist.is_none() {
-            return; // so that a step may stay under way
+            return; // without waiting for the step under way
         }
         let is_pull = matches!(self, Self::Pull(_));
         let simulation = self.simulation();
@@ -63,7 +63,12 @@ impl Host {
             Some(Twist::Rewind { back }) => {
                 rewind(simulation, plan.tick.saturating_sub(back), model)
             }
-            Some(Twist::Forwards) => rewind(simulation, model.end().saturating_sub(1), model),
+            Some(Twist::Scrub { back, forwards }) => {
+                let first = plan.tick.saturating_sub(back);
+                rewind(simulation, first, model);
+                let tick = simulation.tick() + forwards;
+                rewind(simulation, tick.min(plan.tick), model);
+            }
             Some(Twist::Keep) => model.keep(simulation.clone()),
             Some(Twist::Take) => {
                 if let Some(kept) = model.take_kept() {
@@ -94,7 +99,7 @@ impl Host {
         }
     }
 
-    /// After the hook that may still be due.
+    /// Stops after the last hook.
     pub fn stop(mut self, game: &mut Game) -> Simulation {
         self.simulation().pause();
         match self {
@@ -117,7 +122,7 @@ fn set(simulation: &mut Simulation, setting: Option<Setting>) {
     }
 }
 
-/// The steps of a frame; at one of them it goes back in time.
+/// Runs the steps of a frame, and goes back in time before one of them.
 fn pull(
     simulation: &mut Simulation,
     plan: &Plan,
@@ -177,16 +182,23 @@ fn rewind(simulation: &mut Simulation, tick: u64, model: &mut Model) {
     }
 }
 
-/// What holds after each frame of one thread.
+/// Checks the laws that hold after each frame of one thread.
 fn check(simulation: &Simulation, frame: Frame, plan: &Plan, game: &Game) {
     assert_eq!(frame.steps, plan.steps);
     assert_eq!(frame.tick, simulation.tick());
-    // Nothing was put elsewhere since the last step.
+    // Only where no body was teleported since the last step.
     if frame.steps > 0 && frame.tick.is_multiple_of(2) {
         for (key, _) in simulation.bodies() {
             let again = simulation.pose_at(key, frame.tick, frame.alpha);
             let is_corrected = simulation.visual_error(key).is_some();
             assert!(is_corrected || again == simulation.pose(key));
+        }
+    }
+    // A frame that ends before its last step displays the latest state.
+    if frame.dropped.aborted > 0 {
+        for (key, body) in simulation.bodies() {
+            let is_corrected = simulation.visual_error(key).is_some();
+            assert!(is_corrected || simulation.pose(key) == Some(*body.position()));
         }
     }
     // The last run of each step of the frame counts, and its events are there once.

@@ -1,10 +1,10 @@
 //! Random games in several loops: the same commands lead to the same steps, to the bit, and each loop equals a plain model
-//! that has neither frames nor a past, only copies.
+//! that has neither frames nor a past. It only has copies.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
 
-// What the game does in its steps.
+// The hooks of the game.
 mod game;
 // The loops.
 mod hosts;
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use scenes::space;
 use script::{Script, script};
 
-/// Plays it in a loop, beside the model. Returns what the game has seen and the step that each input came in.
+/// Plays a script in a loop and in the model. Returns the game, and the tick in which each input was delivered.
 fn play(script: &Script, kind: Kind) -> (Game, Vec<(u64, u64)>) {
     let mut simulation = space(100);
     game::furnish(&mut simulation);
@@ -60,7 +60,7 @@ fn all_loops_agree(script: &Script) {
     }
 }
 
-/// So many cases, unless the environment asks for another number.
+/// Runs this number of cases unless the environment asks for another one.
 fn config(cases: u32) -> ProptestConfig {
     let config = ProptestConfig {
         failure_persistence: None,

@@ -24,18 +24,18 @@ pub struct Model {
     interval: u64,
 }
 
-/// What a frame is to do.
+/// The commands of a frame, and the number of its steps.
 pub struct Plan {
     pub millis: u64,
     pub setting: Option<Setting>,
     pub edits: Vec<u64>,
     pub twist: Option<Twist>,
-    /// The steps that are made.
+    /// The number of new steps.
     pub steps: u64,
     /// Before the frame.
     pub tick: u64,
     pub interval: u64,
-    /// Forces that are added before the frame are forgotten.
+    /// Whether the frame discards the forces that were added before it.
     forgets: bool,
 }
 
@@ -48,7 +48,7 @@ impl Plan {
         }
     }
 
-    /// The step before which a loop that can do so goes back in time.
+    /// The index of the step before which the pull form goes back in time.
     pub fn goes_back_at(&self) -> Option<u64> {
         match self.twist {
             Some(Twist::Late { index, .. } | Twist::Correct { index, .. }) => Some(index),
@@ -110,7 +110,7 @@ impl Model {
             Twist::Late { .. } | Twist::Fail { .. } => true,
             Twist::Correct { .. } => is_even && is_every_kept,
             // With the step under way an overlap drops the frames that wait for it.
-            Twist::Rewind { .. } | Twist::Forwards => is_even && self.waited == 0,
+            Twist::Rewind { .. } | Twist::Scrub { .. } => is_even && self.waited == 0,
             Twist::Take => is_even && is_every_kept && self.waited == 0,
             Twist::Keep => is_even,
         });
@@ -182,7 +182,7 @@ impl Model {
     }
 
     /// The end of the ticks that a rewind can lead to.
-    pub fn end(&self) -> u64 {
+    fn end(&self) -> u64 {
         self.first + self.states.len() as u64
     }
 
@@ -199,7 +199,7 @@ impl Model {
         self.current = self.states[(tick - self.first) as usize].clone();
     }
 
-    /// The steps that are due again, and those of the frame.
+    /// Resimulates after a rollback, then runs the new steps of the frame.
     pub fn catch_up(&mut self, plan: &Plan, game: &mut Game) {
         let present = self.present.take().unwrap_or(self.tick());
         while self.tick() < present + plan.steps {

@@ -1,13 +1,13 @@
-//! What is commanded in the frames of a game.
+//! The commands of each frame.
 
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
 pub struct Script {
     pub seed: u64,
-    /// Of the states that are kept.
+    /// The interval of the kept states.
     pub interval: u64,
-    /// Of the overlap.
+    /// The slack of the overlap.
     pub slack: f32,
     pub frames: Vec<FrameScript>,
 }
@@ -39,7 +39,7 @@ pub enum Twist {
         back: u64,
         index: u64,
     },
-    /// The same for a state of another machine that differs by [`act`](super::game::act) of this number.
+    /// The same for the state of another machine, which differs by [`act`](super::game::act) of this number.
     Correct {
         back: u64,
         index: u64,
@@ -48,8 +48,11 @@ pub enum Twist {
     Rewind {
         back: u64,
     },
-    /// Forwards again, as far as a rewind allows.
-    Forwards,
+    /// Goes back, and forwards again.
+    Scrub {
+        back: u64,
+        forwards: u64,
+    },
     /// Keeps a copy.
     Keep,
     /// Takes the copy over, mostly of another tick.
@@ -75,10 +78,10 @@ fn twist() -> impl Strategy<Value = Twist> {
     prop_oneof![
         6 => place().prop_map(|(back, index)| Twist::Late { back, index }),
         4 => (place(), any::<u64>()).prop_map(|((back, index), chance)| Twist::Correct { back, index, chance }),
-        2 => (0..9u64).prop_map(|back| Twist::Rewind { back }),
-        2 => Just(Twist::Forwards),
-        1 => Just(Twist::Keep),
-        1 => Just(Twist::Take),
+        2 => (1..9u64).prop_map(|back| Twist::Rewind { back }),
+        2 => (1..9u64, 1..9u64).prop_map(|(back, forwards)| Twist::Scrub { back, forwards }),
+        2 => Just(Twist::Keep),
+        2 => Just(Twist::Take),
         3 => (0..4u64, any::<bool>()).prop_map(|(index, is_after)| Twist::Fail { index, is_after }),
     ]
 }

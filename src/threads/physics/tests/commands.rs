@@ -62,7 +62,7 @@ const COMMANDS: [fn(&mut Simulation); 9] = [
     |simulation| drop(simulation.rewind(simulation.tick().saturating_sub(2))),
     |simulation| drop(simulation.replace_state(simulation.clone())),
     |simulation| {
-        // Of another tick, and with other bodies.
+        // A state of another tick, with other bodies.
         let (other, _) = flyer();
         drop(simulation.replace_state(other));
     },
