@@ -88,6 +88,25 @@ fn a_copy_made_in_a_hook_and_taken_over_later_continues_from_there() {
     }
 }
 
+#[test]
+fn nothing_before_a_copy_of_another_tick_can_be_gone_back_to() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    advance(&mut simulation, 40);
+    let copy = simulation.clone();
+    simulation.teleport(key, Pose::IDENTITY).unwrap();
+    advance(&mut simulation, 50);
+    simulation.replace_state(copy).unwrap();
+    assert!(simulation.tick() == 4 && simulation.rewindable().is_empty());
+    advance(&mut simulation, 30);
+    assert_eq!(simulation.rewindable(), 4..7);
+    for tick in 0..4 {
+        assert!(simulation.roll_back(tick).is_err() && simulation.rewind(tick).is_err());
+    }
+    simulation.rewind(4).unwrap();
+    assert_eq!(simulation.body(key).unwrap().translation().x.round(), 4.0);
+}
+
 /// A level is a value: the game restarts by assigning it in a hook.
 struct Restarts<'a> {
     level: &'a Simulation,

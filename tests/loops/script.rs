@@ -100,7 +100,7 @@ fn frame() -> impl Strategy<Value = FrameScript> {
 }
 
 pub fn script() -> impl Strategy<Value = Script> {
-    let interval = prop_oneof![3 => Just(1u64), 1 => Just(4)];
+    let interval = prop_oneof![2 => Just(1u64), 1 => Just(4)];
     let slack = prop_oneof![Just(1.0f32), Just(0.5), Just(0.0)];
     (
         any::<u64>(),
