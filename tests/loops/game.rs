@@ -91,7 +91,7 @@ pub fn act(simulation: &mut Simulation, chance: u64, pushes: bool) {
             let body = RigidBodyBuilder::dynamic()
                 .translation(at)
                 .linvel(Vector::X);
-            simulation.insert(body.sleeping(chance % 5 == 0), loud());
+            simulation.insert(body.sleeping(chance.is_multiple_of(5)), loud());
         }
         3 | 4 if keys.len() > 6 => drop(simulation.remove(any)),
         5 => drop(simulation.teleport(any, Pose::from_translation(at))),
@@ -99,7 +99,7 @@ pub fn act(simulation: &mut Simulation, chance: u64, pushes: bool) {
             let body = simulation.body_mut(any).unwrap();
             body.set_linvel(vector(9.0, 1.0, 2.0), true);
         }
-        7 if chance % 3 == 0 => {
+        7 if chance.is_multiple_of(3) => {
             let body = simulation.body_mut(any).unwrap();
             body.set_linvel(Vector::splat(f32::NAN), true);
         }
@@ -203,7 +203,7 @@ impl Hooks for Game {
         let hits = score(simulation).hits;
         let chance = mixed(self.seed ^ mixed(step.tick ^ input) ^ hits);
         act(simulation, chance, true);
-        if chance / 16 % 4 == 0 {
+        if (chance / 16).is_multiple_of(4) {
             let guest = simulation.insert(RigidBodyBuilder::dynamic(), loud());
             score(simulation).guests.push(guest);
         }

@@ -17,20 +17,20 @@ pub enum Kind {
 }
 
 pub enum Host {
-    Hooks(Simulation),
-    Pull(Simulation),
-    Overlap(Overlap),
+    Hooks(Box<Simulation>),
+    Pull(Box<Simulation>),
+    Overlap(Box<Overlap>),
 }
 
 impl Host {
     pub fn new(simulation: Simulation, kind: Kind, slack: f32) -> Self {
         match kind {
-            Kind::Hooks => Self::Hooks(simulation),
-            Kind::Pull => Self::Pull(simulation),
+            Kind::Hooks => Self::Hooks(simulation.into()),
+            Kind::Pull => Self::Pull(simulation.into()),
             Kind::Overlap => {
                 let mut overlap = Overlap::new(simulation).unwrap();
                 overlap.set_slack(slack);
-                Self::Overlap(overlap)
+                Self::Overlap(overlap.into())
             }
         }
     }
@@ -103,7 +103,7 @@ impl Host {
     pub fn stop(mut self, game: &mut Game) -> Simulation {
         self.simulation().pause();
         match self {
-            Self::Hooks(simulation) | Self::Pull(simulation) => simulation,
+            Self::Hooks(simulation) | Self::Pull(simulation) => *simulation,
             Self::Overlap(mut overlap) => {
                 assert!(overlap.frame(MS(0), game).is_ok());
                 overlap.stop()

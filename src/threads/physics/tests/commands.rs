@@ -91,7 +91,7 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
         let mut both = Both::new(simulation, reference.clone());
         for number in 0..80 {
             let chance = mixed(seed << 40 | number << 20 | 1);
-            if chance % 3 == 0 {
+            if chance.is_multiple_of(3) {
                 let command = COMMANDS[chance as usize / 3 % COMMANDS.len()];
                 command(&mut alone);
                 both.call(move |simulation, _| command(simulation));

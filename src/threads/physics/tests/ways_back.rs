@@ -47,8 +47,9 @@ impl Hooks for Churn {
             return Err("as it was told");
         }
         // It lives for less than a frame.
-        self.guest =
-            (chance / 16 % 8 == 0).then(|| simulation.insert_body(RigidBodyBuilder::dynamic()));
+        self.guest = (chance / 16)
+            .is_multiple_of(8)
+            .then(|| simulation.insert_body(RigidBodyBuilder::dynamic()));
         Ok(())
     }
 
@@ -64,7 +65,7 @@ impl Hooks for Churn {
             // A portal. Not if the body is at no finite place.
             let _ = simulation.teleport_by(*key, Pose::from_translation(Vector::Y));
         }
-        if chance / 8 % 16 == 0 && !self.is_over {
+        if (chance / 8).is_multiple_of(16) && !self.is_over {
             simulation.shift_origin(Vector::X).unwrap();
         }
         Ok(())
@@ -199,12 +200,12 @@ fn pull(simulation: &mut Simulation, churn: &mut Churn) {
         simulation.make_step();
         let _ = churn.after_step(simulation, step);
         let chance = mixed(churn.run << 20 | step.tick << 1);
-        if step.is_resimulated || churn.is_over || chance % 8 > 0 {
+        if step.is_resimulated || churn.is_over || !chance.is_multiple_of(8) {
             continue;
         }
         churn.run += 1;
         let tick = simulation.tick().saturating_sub(chance / 8 % 6);
-        if simulation.roll_back(tick).is_ok() && chance / 64 % 2 == 0 {
+        if simulation.roll_back(tick).is_ok() && (chance / 64).is_multiple_of(2) {
             simulation.replace_state(simulation.clone()).unwrap();
         }
     }
