@@ -17,7 +17,7 @@ use game::Game;
 use hosts::{Host, Kind};
 use model::Model;
 use proptest::prelude::*;
-use scenes::space;
+use scenes::{cases, space};
 use script::{Script, script};
 
 /// Plays a script in a loop and in the model. Returns the game, and the tick in which each input was delivered.
@@ -60,16 +60,12 @@ fn all_loops_agree(script: &Script) {
     }
 }
 
-/// Runs this number of cases unless the environment asks for another one.
-fn config(cases: u32) -> ProptestConfig {
-    let config = ProptestConfig {
+fn config(usual: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases: cases(usual),
         failure_persistence: None,
         ..ProptestConfig::default()
-    };
-    if std::env::var_os("PROPTEST_CASES").is_some() {
-        return config;
     }
-    ProptestConfig { cases, ..config }
 }
 
 proptest! {

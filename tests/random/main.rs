@@ -10,7 +10,7 @@ use evenstep::BodyKey;
 use evenstep::Simulation;
 use game::{Deeds, Game, Run, TICKS, game};
 use proptest::prelude::*;
-use scenes::hash;
+use scenes::{cases, hash};
 
 /// How long a copy is followed.
 const FOLLOWED: u64 = 20;
@@ -51,16 +51,12 @@ fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
     (run.before, run.keys)
 }
 
-/// So many cases, unless the environment asks for another number.
-fn config(cases: u32) -> ProptestConfig {
-    let config = ProptestConfig {
+fn config(usual: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases: cases(usual),
         failure_persistence: None,
         ..ProptestConfig::default()
-    };
-    if std::env::var_os("PROPTEST_CASES").is_some() {
-        return config;
     }
-    ProptestConfig { cases, ..config }
 }
 
 /// A clone of every tick.

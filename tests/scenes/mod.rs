@@ -97,6 +97,12 @@ pub fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T
     result.recv_timeout(patience).expect("it ends, and well")
 }
 
+/// The number of cases of a random test, unless the environment asks for another one.
+pub fn cases(usual: u32) -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
 /// Numbers that look like chance.
 pub fn mixed(number: u64) -> u64 {
     let mixed = (number.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
