@@ -4,11 +4,10 @@ mod scenes;
 
 use crate::scenes::testing::{spin, translation, vector};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Frame, Hooks, Rate, Simulation, Smoothing, Step};
+use evenstep::{BodyKey, Frame, Hooks, Rate, ResimulateError, Simulation, Smoothing, Step};
 use proptest::prelude::*;
 use scenes::{MS, advance, ball, space};
-use std::collections::{BTreeMap, VecDeque};
-use std::convert::Infallible;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A pile with bodies that come and go, spinners off their centre, and a simulation-wide smoothing.
 fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
@@ -385,26 +384,187 @@ fn a_body_that_a_state_brings_has_a_history_from_there_on() {
 }
 
 #[test]
-fn a_way_back_and_forwards_again_keeps_the_portals() {
+fn poses_of_before_a_portal_stay_before_it() {
     let (mut simulation, key) = flyer(20);
     advance(&mut simulation, 50);
     simulation
         .teleport_by(key, translation(100.0, 0.0, 0.0))
         .unwrap();
+    assert_eq!(x_at(&simulation, key, 5), Some(5.0), "in this tick too");
     advance(&mut simulation, 50);
-    assert_eq!(x_at(&simulation, key, 3), Some(103.0));
+    let ticks = [3, 5, 6, 10];
+    let seen = |simulation: &Simulation| ticks.map(|tick| x_at(simulation, key, tick));
+    let expected = [3.0, 5.0, 106.0, 110.0].map(Some);
+    assert_eq!(seen(&simulation), expected);
     simulation.rewind(4).unwrap();
     assert_eq!(x_at(&simulation, key, 3), Some(3.0));
+    // Another portal there, in a run that is abandoned without a step.
+    simulation
+        .teleport_by(key, translation(0.0, 7.0, 0.0))
+        .unwrap();
     simulation.rewind(10).unwrap();
-    assert_eq!(x_at(&simulation, key, 3), Some(103.0));
+    assert_eq!(seen(&simulation), expected);
     // Another run, with another portal.
     simulation.rewind(4).unwrap();
     simulation
         .teleport_by(key, translation(0.0, 7.0, 0.0))
         .unwrap();
     advance(&mut simulation, 20);
-    let pose = simulation.pose_at(key, 3, 1.0).unwrap();
-    assert_eq!((pose.translation.x.round(), pose.translation.y), (3.0, 7.0));
+    let y = [3, 4, 5, 6].map(|tick| simulation.pose_at(key, tick, 1.0).unwrap().translation.y);
+    assert_eq!(y, [0.0, 0.0, 7.0, 7.0]);
+}
+
+#[test]
+fn an_origin_that_is_shifted_outside_of_a_step_ends_what_is_known() {
+    let (mut simulation, key) = flyer(20);
+    advance(&mut simulation, 50);
+    simulation.shift_origin(Vector::X * 100.0).unwrap();
+    let seen = [4, 5].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(seen, [None, Some(-95.0)]);
+    advance(&mut simulation, 20);
+    let seen = [4, 5, 6, 7].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(seen, [None, Some(-95.0), Some(-94.0), Some(-93.0)]);
+}
+
+/// A body that rests and one that moves. The origin is shifted before and after the step.
+#[test]
+fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
+    struct Shifter(bool);
+    impl Hooks for Shifter {
+        type Error = evenstep::OriginError;
+
+        fn before_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), Self::Error> {
+            if step.tick == 4 && !self.0 {
+                simulation.shift_origin(Vector::X * 100.0)?;
+            }
+            Ok(())
+        }
+
+        fn after_step(
+            &mut self,
+            simulation: &mut Simulation,
+            step: Step,
+        ) -> Result<(), Self::Error> {
+            if step.tick == 4 && self.0 {
+                simulation.shift_origin(Vector::X * 100.0)?;
+            }
+            Ok(())
+        }
+    }
+    for after in [false, true] {
+        let (mut simulation, key) = flyer(20);
+        let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        simulation
+            .advance_with(MS(80), &mut Shifter(after))
+            .unwrap();
+        let seen = |simulation: &Simulation, key| {
+            [3, 4, 5, 8].map(|tick| x_at(simulation, key, tick).unwrap())
+        };
+        let expected = ([3.0, 4.0, -95.0, -92.0], [0.0, 0.0, -100.0, -100.0]);
+        assert_eq!(
+            (seen(&simulation, key), seen(&simulation, wall)),
+            expected,
+            "{after}"
+        );
+        simulation.resimulate_with(2, &mut Shifter(after)).unwrap();
+        assert_eq!(
+            (seen(&simulation, key), seen(&simulation, wall)),
+            expected,
+            "{after}"
+        );
+    }
+}
+
+/// The server had the body at another pose for long.
+#[test]
+fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
+    let (mut client, _) = flyer(20);
+    let wall = client.insert(RigidBodyBuilder::fixed(), ball());
+    let mut server = client.clone();
+    server.teleport(wall, translation(0.0, 7.0, 0.0)).unwrap();
+    for _ in 0..5 {
+        advance(&mut client, 10);
+        advance(&mut server, 10);
+    }
+    let y = |client: &Simulation| {
+        [2, 4, 5, 7].map(|tick| {
+            let pose = client.pose_at(wall, tick, 0.5);
+            pose.map(|pose| pose.translation.y)
+        })
+    };
+    client.replace_state(server.clone()).unwrap();
+    assert_eq!(y(&client), [Some(0.0), Some(0.0), Some(7.0), None]);
+    advance(&mut client, 20);
+    assert_eq!(y(&client), [0.0, 0.0, 7.0, 7.0].map(Some));
+    // The same for an earlier state, whose wall was teleported after the step.
+    client.roll_back(4).unwrap();
+    let mut theirs = client.clone();
+    theirs.teleport(wall, translation(0.0, 9.0, 0.0)).unwrap();
+    client.replace_state(theirs).unwrap();
+    while client.next_step().is_some() {
+        client.make_step();
+    }
+    assert_eq!(y(&client), [0.0, 0.0, 9.0, 9.0].map(Some));
+}
+
+/// Its key is given out in a run that is abandoned, too.
+#[test]
+fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
+    let (mut simulation, _) = flyer(20);
+    advance(&mut simulation, 40);
+    let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 40);
+    let known = |simulation: &Simulation| {
+        let ticks = 0..10;
+        let ticks = ticks.filter(|tick| simulation.pose_at(key, *tick, 0.5).is_some());
+        ticks.collect::<Vec<u64>>()
+    };
+    assert_eq!(known(&simulation), [4, 5, 6, 7, 8]);
+    simulation.rewind(2).unwrap();
+    let wall = RigidBodyBuilder::fixed().translation(Vector::Y);
+    assert_eq!(simulation.insert(wall, ball()), key);
+    assert_eq!(known(&simulation), [2]);
+    simulation.rewind(8).unwrap();
+    assert_eq!(known(&simulation), [4, 5, 6, 7, 8]);
+    assert_eq!(simulation.pose_at(key, 4, 0.5), Some(Pose::IDENTITY));
+    advance(&mut simulation, 10);
+    assert_eq!(known(&simulation), [4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn a_limit_in_bytes_does_not_shorten_what_is_known() {
+    let (mut simulation, key) = flyer(20);
+    simulation.set_rewind_limits(100, 1);
+    advance(&mut simulation, 100);
+    assert!(simulation.rewindable().is_empty());
+    assert_eq!(x_at(&simulation, key, 1), Some(1.0));
+    simulation.set_rewind_limits(5, usize::MAX);
+    advance(&mut simulation, 100);
+    assert_eq!(simulation.rewindable(), 15..20);
+    assert_eq!(
+        [1, 2].map(|tick| x_at(&simulation, key, tick)),
+        [None, Some(2.0)]
+    );
+    simulation.set_rewind_limits(0, 0);
+    assert_eq!(x_at(&simulation, key, 2), Some(2.0));
+}
+
+#[test]
+fn a_copy_keeps_as_much_from_then_on_and_knows_nothing_yet() {
+    let (mut simulation, key) = flyer(20);
+    advance(&mut simulation, 50);
+    let mut copy = simulation.clone();
+    assert_eq!(copy.history(), 20);
+    assert_eq!([4, 5].map(|tick| x_at(&copy, key, tick)), [None, Some(5.0)]);
+    advance(&mut copy, 20);
+    assert_eq!(
+        [4, 5, 6].map(|tick| x_at(&copy, key, tick)),
+        [None, Some(5.0), Some(6.0)]
+    );
 }
 
 #[test]
@@ -420,78 +580,210 @@ fn a_length_that_is_set_in_a_rollback_that_is_given_up_holds() {
     assert_eq!(ticks, [None, Some(6.0), Some(9.0)]);
 }
 
-/// What frames showed, by tick and body, of the run that the simulation is in.
-#[derive(Default)]
+/// The poses of each tick, at three times between its two states.
+type Poses = BTreeMap<BodyKey, [Pose; 3]>;
+
+const ALPHAS: [f32; 3] = [0.0, 0.5, 1.0];
+
+/// A plain model: the poses right after each step.
+#[derive(Clone, Default)]
 struct Run {
-    poses: BTreeMap<u64, BTreeMap<BodyKey, [Pose; 2]>>,
-    /// Of one body, or of all by a shifted origin.
-    portals: Vec<(u64, Option<BodyKey>, Pose)>,
+    poses: BTreeMap<u64, Poses>,
+    /// The poses of ticks whose state is kept, as that has them.
+    kept: BTreeMap<u64, Poses>,
+    /// The earlier ticks that are known for sure.
+    known: BTreeSet<u64>,
     keys: Vec<BodyKey>,
     seed: u64,
+    /// The tick in which a hook fails.
+    fails_at: Option<u64>,
+    /// The present is that of an aborted frame.
+    is_aborted: bool,
 }
 
-/// Two states of a step.
-const ENDS: [f32; 2] = [0.0, 1.0];
+/// When something is done.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    Before,
+    After,
+    Between,
+}
 
 impl Run {
+    fn seen(simulation: &Simulation, key: BodyKey) -> [Pose; 3] {
+        let tick = simulation.tick();
+        // Without a history, steps within a frame are not looked at.
+        let there = *simulation.body(key).unwrap().position();
+        ALPHAS.map(|alpha| simulation.pose_at(key, tick, alpha).unwrap_or(there))
+    }
+
+    fn see_all(&mut self, simulation: &Simulation) {
+        let keys = self.keys.iter().copied();
+        let keys = keys.filter(|key| simulation.body(*key).is_some());
+        let poses = keys.map(|key| (key, Self::seen(simulation, key)));
+        self.poses.insert(simulation.tick(), poses.collect());
+    }
+
     /// Something that depends on the step, and on the run.
-    fn deed(&mut self, simulation: &mut Simulation, tick: u64) {
-        let number = (tick + self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    fn deed(&mut self, simulation: &mut Simulation, number: u64, when: When) {
+        let number = (number + self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let at = vector((number % 50) as f32, (number % 7) as f32, 0.0);
         let key = self.keys[number as usize / 50 % self.keys.len()];
+        let pose = Pose::from_translation(at);
         let is_there = simulation.body(key).is_some();
-        match number % 11 {
-            0 => self
-                .keys
-                .push(simulation.insert(scenes::flyer().translation(at), ball())),
-            1 => drop(simulation.remove(key)),
-            2 if is_there => {
-                let pose = Pose::from_translation(at);
-                simulation.teleport(key, pose).unwrap();
+        let tick = simulation.tick();
+        match number / 7 % 14 {
+            kind @ (0 | 1) => {
+                let body = [scenes::flyer(), RigidBodyBuilder::fixed()][kind as usize].clone();
+                let key = simulation.insert(body.translation(at), ball());
+                self.keys.retain(|other| *other != key);
+                self.keys.push(key);
+                if when != When::Before {
+                    self.poses.entry(tick).or_default().insert(key, [pose; 3]);
+                }
             }
+            2 => drop(simulation.remove(key)),
             3 if is_there => {
-                let by = Pose::from_translation(at);
-                simulation.teleport_by(key, by).unwrap();
-                self.portals.push((tick, Some(key), by));
+                let handle = simulation.handle(key).unwrap();
+                simulation.physics_mut().remove_body(handle);
             }
-            4 if is_there => {
+            4 if is_there => simulation.teleport(key, pose).unwrap(),
+            5 if is_there => simulation.teleport_by(key, pose).unwrap(),
+            6 if is_there => simulation.body_mut(key).unwrap().set_linvel(at, true),
+            7 if is_there => simulation.body_mut(key).unwrap().sleep(),
+            8 | 9 if is_there => {
                 let body = simulation.body_mut(key).unwrap();
-                body.set_linvel(at, true);
+                body.set_position(pose, number.is_multiple_of(2));
             }
-            5 if is_there => simulation.body_mut(key).unwrap().sleep(),
-            6 => {
+            10 if is_there => {
+                simulation.set_previous_from_velocity(key).unwrap();
+                if when != When::Before {
+                    let seen = Self::seen(simulation, key);
+                    self.poses.entry(tick).or_default().insert(key, seen);
+                }
+            }
+            11 => {
                 simulation.shift_origin(at).unwrap();
-                self.portals.push((tick, None, Pose::from_translation(-at)));
+                let by = Pose::from_translation(-at);
+                let poses = self.poses.entry(tick).or_default();
+                if when != When::Before {
+                    poses
+                        .values_mut()
+                        .flatten()
+                        .for_each(|pose| *pose = by * *pose);
+                }
+                if when == When::Between {
+                    self.poses.retain(|of, _| *of == tick);
+                    self.kept.clear();
+                    self.known.clear();
+                }
             }
             _ => (),
         }
     }
 
-    fn check(&self, simulation: &Simulation, since: u64) {
+    /// The number of ticks that are kept.
+    fn len(simulation: &Simulation) -> u64 {
+        simulation.history() as u64 - 1
+    }
+
+    /// Limits are set.
+    fn limit(&mut self, simulation: &mut Simulation, set: impl FnOnce(&mut Simulation)) {
+        set(simulation);
+        let len = Self::len(simulation);
+        let first = (simulation.tick() + 1).saturating_sub(len);
+        self.known = self
+            .known
+            .split_off(&if len > 1 { first } else { u64::MAX });
+    }
+
+    fn rewind(&mut self, simulation: &mut Simulation, tick: u64) {
         let now = simulation.tick();
-        let len = simulation.history() as u64 - 1;
+        let kept = simulation.rewindable();
+        let there = self.kept.get(&tick).cloned();
+        if tick != now && simulation.rewind(tick).is_ok() {
+            if kept.end <= now + 1 {
+                // The present that is left is kept too.
+                self.kept.insert(now, self.poses[&now].clone());
+            } else if let Some(kept) = self.kept.get(&now) {
+                // The edits at this tick are undone.
+                self.poses.insert(now, kept.clone());
+            }
+            self.poses.insert(tick, there.unwrap());
+            self.is_aborted = false;
+        }
+    }
+
+    /// Replaces the state by another one of this tick.
+    fn replace(&mut self, simulation: &mut Simulation, number: u64) {
+        let tick = simulation.tick();
+        let mut theirs = simulation.clone();
+        let mut unseen = self.clone();
+        for number in number..number + 3 {
+            unseen.deed(&mut theirs, number, When::Between);
+            if number.is_multiple_of(2) && theirs.steps_to_resimulate() == 0 {
+                advance(&mut theirs, 0);
+            }
+        }
+        self.keys = unseen.keys;
+        simulation.replace_state(theirs).unwrap();
+        self.see_all(simulation);
+        self.known.split_off(&tick);
+        self.kept.split_off(&tick);
+        self.is_aborted = false;
+    }
+
+    fn check(&self, simulation: &Simulation) {
+        let now = simulation.tick();
         for (tick, poses) in self.poses.range(..=now) {
-            for (key, shown) in poses {
-                if simulation.body(*key).is_none() {
+            let is_near = tick + Self::len(simulation) > now;
+            let is_known = *tick == now || is_near && self.known.contains(tick);
+            for key in self
+                .keys
+                .iter()
+                .filter(|key| simulation.body(**key).is_some())
+            {
+                let Some(seen) = poses.get(key) else {
+                    let again = simulation.pose_at(*key, *tick, 0.5);
+                    assert_eq!(again, None, "{key:?} at {tick} of {now} was not there yet");
                     continue;
-                }
-                let by = self.portals.iter();
-                let by = by.filter(|(at, of, _)| {
-                    of.is_none_or(|of| of == *key) && (*tick..now).contains(at)
-                });
-                let by = by.fold(Pose::IDENTITY, |sum, (_, _, by)| by * sum);
-                for (alpha, shown) in ENDS.into_iter().zip(shown) {
+                };
+                for (alpha, seen) in ALPHAS.into_iter().zip(seen) {
                     let again = simulation.pose_at(*key, *tick, alpha);
-                    let is_kept = *tick > since && tick + len > now;
-                    assert!(again.is_some() || !is_kept, "{key:?} at {tick} of {now}");
+                    assert_eq!(again.is_some(), is_known, "{key:?} at {tick} of {now}");
                     if let Some(again) = again {
-                        let expected = by * *shown;
-                        let off = (again.translation - expected.translation).length();
-                        assert!(
-                            off < 1e-2,
-                            "{key:?} at {tick} of {now}: {again:?} {expected:?}"
-                        );
+                        let off = (again.translation - seen.translation).length();
+                        assert!(off < 1e-3, "{key:?} at {tick} of {now}: {again:?} {seen:?}");
                     }
+                }
+            }
+        }
+        self.check_worlds(simulation);
+    }
+
+    /// The kept states know the same.
+    fn check_worlds(&self, simulation: &Simulation) {
+        let now = simulation.tick();
+        let times = (0..=now).flat_map(|tick| ALPHAS.map(|alpha| (tick, alpha)));
+        // The game may have done something in the present, and the aborted one is yet to be kept.
+        let times = times.filter(|(tick, alpha)| *tick < now || *alpha == 1.0 && !self.is_aborted);
+        for (tick, alpha) in times {
+            let Ok(past) = simulation.world_at(tick, alpha) else {
+                continue;
+            };
+            let pipeline = past.query_pipeline(QueryFilter::default());
+            for (key, body) in simulation.bodies() {
+                let handle = body.colliders()[0];
+                let there = pipeline.colliders.get(handle);
+                let there = there.filter(|_| past.key_of_collider(handle) == Some(key));
+                let pose = simulation.pose_at(key, tick, alpha);
+                if let (Some(there), Some(pose)) = (there, pose) {
+                    let off = (there.translation() - pose.translation).length();
+                    assert!(
+                        off < 1e-3,
+                        "{key:?} at {tick}, {alpha} of {now}: {pose:?} {:?}",
+                        there.position()
+                    );
                 }
             }
         }
@@ -499,25 +791,29 @@ impl Run {
 }
 
 impl Hooks for Run {
-    type Error = Infallible;
+    type Error = ();
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
+        let tick = step.tick;
         // Later ones are of another run.
-        self.poses.split_off(&(step.tick + 1));
-        self.portals.retain(|(tick, ..)| *tick < step.tick);
-        self.deed(simulation, step.tick);
-        Ok(())
+        self.poses.split_off(&(tick + 1));
+        self.kept.split_off(&tick);
+        self.known.split_off(&tick);
+        self.kept.insert(tick, self.poses[&tick].clone());
+        if simulation.history() > 2 {
+            self.known.insert(tick);
+        }
+        self.deed(simulation, tick, When::Before);
+        self.is_aborted = self.fails_at == Some(tick);
+        if self.is_aborted { Err(()) } else { Ok(()) }
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        let tick = step.tick + 1;
-        let poses = self.keys.iter().filter_map(|key| {
-            let pose = |alpha| simulation.pose_at(*key, tick, alpha).unwrap();
-            simulation.body(*key)?;
-            Some((*key, ENDS.map(pose)))
-        });
-        let poses = poses.collect();
-        self.poses.insert(tick, poses);
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
+        self.see_all(simulation);
+        let len = Self::len(simulation);
+        let first = (simulation.tick() + 1).saturating_sub(len);
+        self.known = self.known.split_off(&first);
+        self.deed(simulation, step.tick + 1_000, When::After);
         Ok(())
     }
 }
@@ -525,59 +821,131 @@ impl Hooks for Run {
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Frame(u64),
+    Fail(u64),
+    Pause,
+    Deed(u64),
     Rewind(u64),
-    Resimulate(u64, u64),
+    Resimulate(u64, u64, bool),
+    Replace(u64),
+    Correct(u64, u64, bool),
     SetHistory(usize),
+    SetInterval(u64),
+    SetBytes(usize),
 }
 
 fn way() -> impl Strategy<Value = Way> {
     prop_oneof![
-        4 => (0..60u64).prop_map(Way::Frame),
-        1 => (0..30u64).prop_map(Way::Rewind),
-        1 => (0..30u64, any::<u64>()).prop_map(|(back, seed)| Way::Resimulate(back, seed)),
+        8 => (0..60u64).prop_map(Way::Frame),
+        1 => (20..40u64).prop_map(Way::Fail),
+        1 => Just(Way::Pause),
+        6 => any::<u64>().prop_map(Way::Deed),
+        3 => (0..30u64).prop_map(Way::Rewind),
+        2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, fails)| Way::Resimulate(back, seed, fails)),
+        1 => any::<u64>().prop_map(Way::Replace),
+        2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, ends)| Way::Correct(back, seed, ends)),
         1 => (2..25usize).prop_map(Way::SetHistory),
+        1 => (0..5u64).prop_map(Way::SetInterval),
+        1 => prop_oneof![Just(usize::MAX), 1_000..50_000usize].prop_map(Way::SetBytes),
     ]
+}
+
+/// Plays the steps that are to be resimulated.
+fn resimulate_rest(run: &mut Run, simulation: &mut Simulation) {
+    while simulation.steps_to_resimulate() > 0 {
+        let step = simulation.next_step().unwrap();
+        let Ok(()) = run.before_step(simulation, step) else {
+            unreachable!("none is told to fail");
+        };
+        simulation.make_step();
+        let Ok(()) = run.after_step(simulation, step) else {
+            unreachable!("none is told to fail");
+        };
+    }
+    // The present is reached.
+    simulation.next_step();
+}
+
+fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
+    let now = simulation.tick();
+    match way {
+        Way::Frame(ms) => simulation.advance_with(MS(ms), run).map(drop).unwrap(),
+        Way::Fail(ms) => {
+            run.fails_at = Some(now + 1);
+            if simulation.advance_with(MS(ms), run).is_err() {
+                run.see_all(simulation);
+            }
+            run.fails_at = None;
+        }
+        Way::Pause if simulation.clock().settings().is_paused() => simulation.resume(),
+        Way::Pause => simulation.pause(),
+        Way::Deed(number) => run.deed(simulation, number >> 8, When::Between),
+        Way::Rewind(tick) => {
+            let kept = simulation.rewindable();
+            run.rewind(
+                simulation,
+                kept.start + tick % (kept.end - kept.start).max(1),
+            );
+        }
+        Way::Resimulate(back, seed, fails) => {
+            let before = run.clone();
+            run.seed = seed >> 8;
+            run.fails_at = (fails && now > 0).then(|| now - 1);
+            let result = simulation.resimulate_with(now.saturating_sub(back), run);
+            if let Err(ResimulateError::Hook(())) = result {
+                *run = before;
+                run.kept.split_off(&now);
+                run.is_aborted = false;
+            }
+            run.fails_at = None;
+        }
+        Way::Replace(number) => run.replace(simulation, number >> 8),
+        Way::Correct(back, seed, ends) => {
+            let tick = now.saturating_sub(back);
+            if simulation.roll_back(tick).is_err() || simulation.steps_to_resimulate() == 0 {
+                return;
+            }
+            let before = run.clone();
+            let tick = simulation.tick();
+            run.poses.insert(tick, run.kept[&tick].clone());
+            run.replace(simulation, seed >> 8);
+            run.seed = seed >> 8;
+            if ends {
+                resimulate_rest(run, simulation);
+            } else {
+                simulation.begin_frame(MS(0));
+                simulation.end_frame();
+                *run = before;
+                run.kept.split_off(&now);
+                run.is_aborted = false;
+            }
+        }
+        Way::SetHistory(states) => {
+            run.limit(simulation, |it| it.set_history(states));
+        }
+        Way::SetInterval(ticks) => simulation.set_rewind_interval(ticks),
+        Way::SetBytes(bytes) => {
+            run.limit(simulation, |it| it.set_rewind_limits(100, bytes));
+        }
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
+    /// For each tick that is kept, `pose_at` gives what was seen right after its step, and `world_at` agrees.
     #[test]
-    fn whatever_way_is_gone_what_is_known_was_shown(
-        ways in prop::collection::vec(way(), 1..40),
+    fn whatever_way_is_gone_what_is_known_was_seen(
+        ways in prop::collection::vec(way(), 1..60),
         states in 2..25usize,
         seed in any::<u64>(),
     ) {
         let (mut simulation, key) = flyer(states);
-        let wall = simulation.insert_body(RigidBodyBuilder::fixed());
-        let mut shown = Run { keys: vec![key, wall], seed: seed >> 8, ..Run::default() };
-        // What was before it is not known for sure.
-        let mut since = 0;
+        let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let mut run = Run { keys: vec![key, wall], seed: seed >> 8, ..Run::default() };
+        run.see_all(&simulation);
         for way in ways {
-            match way {
-                Way::Frame(ms) => {
-                    let Ok(_) = simulation.advance_with(MS(ms), &mut shown);
-                }
-                Way::Rewind(tick) => {
-                    let kept = simulation.rewindable();
-                    let tick = kept.start + tick % (kept.end - kept.start).max(1);
-                    if simulation.rewind(tick).is_ok() {
-                        since = simulation.tick();
-                    }
-                }
-                Way::Resimulate(back, seed) => {
-                    let tick = simulation.tick().saturating_sub(back);
-                    shown.seed = seed >> 8;
-                    if simulation.resimulate_with(tick, &mut shown).is_ok() {
-                        since = tick;
-                    }
-                }
-                Way::SetHistory(states) => {
-                    simulation.set_history(states);
-                    since = simulation.tick();
-                }
-            }
-            shown.check(&simulation, since);
+            go(&mut run, &mut simulation, way);
+            run.check(&simulation);
         }
     }
 }

@@ -1004,10 +1004,18 @@ impl Hooks for Pushing {
         let (key, _) = simulation.bodies().next().expect("the flyer");
         let push = Vector::Y * (step.tick % 5) as f32;
         simulation.apply_impulse(key, push).unwrap();
+        if step.tick % 13 == 4 {
+            simulation
+                .teleport_by(key, translation(0.0, 7.0, 0.0))
+                .unwrap();
+        }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), ()> {
+    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
+        if step.tick % 17 == 3 {
+            simulation.shift_origin(Vector::X * 10.0).unwrap();
+        }
         simulation.resources_mut().get_mut::<Hooked>().unwrap().0 += 1;
         Ok(())
     }
@@ -1016,9 +1024,10 @@ impl Hooks for Pushing {
 #[test]
 fn the_same_ways_back_are_those_of_one_thread() {
     for seed in 0..60 {
-        let (mut simulation, _) = flyer_in_space();
+        let (mut simulation, key) = flyer_in_space();
         simulation.set_rewind_limits(30, usize::MAX);
         simulation.set_rewind_interval(1 + seed % 2 * 3);
+        simulation.set_history(20);
         simulation.resources_mut().insert(Hooked::default());
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation).unwrap();
@@ -1046,6 +1055,14 @@ fn the_same_ways_back_are_those_of_one_thread() {
         };
         assert_eq!(after(&simulation), after(&alone), "{seed}");
         assert_eq!(hash(simulation.physics()), hash(alone.physics()), "{seed}");
+        let ticks = 0..=simulation.tick();
+        let poses = |of: &Simulation| -> Vec<_> {
+            let ticks = ticks.clone();
+            ticks.map(|tick| of.pose_at(key, tick, 0.5)).collect()
+        };
+        assert_eq!(poses(&simulation), poses(&alone), "{seed}");
+        let known = poses(&simulation).into_iter().flatten().count();
+        assert!(known > 10, "{known} of {seed}");
     }
 }
 

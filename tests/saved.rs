@@ -116,7 +116,7 @@ fn lists(simulation: &Simulation) -> (BTreeMap<BodyKey, Pose>, BTreeSet<BodyKey>
 }
 
 #[test]
-fn what_is_read_has_the_same_poses_keys_and_history() {
+fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
     let mut simulation = space(100);
     simulation.set_history(5);
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
@@ -154,6 +154,9 @@ fn what_is_read_has_the_same_poses_keys_and_history() {
         .apply_impulse(keys[5], vector(0.0, 0.0, 1.0))
         .unwrap();
     let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
+    assert_eq!((read.history(), read.rewindable()), (2, 0..0));
+    read.set_history(5);
+    let first = read.tick();
     assert_eq!(read.correction(), simulation.correction());
     assert_eq!(read.body_correction(keys[5]), own);
     let errors = [keys[2], keys[5]].map(|key| read.visual_error(key));
@@ -169,7 +172,8 @@ fn what_is_read_has_the_same_poses_keys_and_history() {
             assert_eq!(read.pose(*key), simulation.pose(*key));
             for tick in 0..12 {
                 let then = simulation.pose_at(*key, tick, 0.3);
-                assert_eq!(read.pose_at(*key, tick, 0.3), then);
+                let is_known = tick >= first;
+                assert_eq!(read.pose_at(*key, tick, 0.3), then.filter(|_| is_known));
             }
         }
         let born = [&mut simulation, &mut read]
@@ -311,7 +315,8 @@ fn truncated_foreign_and_too_new_files_are_refused() {
         changed[at] = byte;
         refused(&changed)
     };
-    assert_eq!(with(8, 2), LoadError::Format { found: 2 });
+    assert_eq!(with(8, 1), LoadError::Format { found: 1 });
+    assert_eq!(with(8, 3), LoadError::Format { found: 3 });
     assert_eq!(
         with(12, 9),
         LoadError::Checksum,

@@ -79,6 +79,7 @@ impl Game {
     fn new() -> Self {
         let mut simulation = scenes::with_floor(evenstep::Rate::hz(100).unwrap());
         simulation.set_rewind_limits(KEPT, usize::MAX);
+        simulation.set_history(KEPT as usize + 2);
         let sensor = cuboid(0.5, 0.1, 0.5).sensor(true);
         let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), sensor);
         Self {
@@ -115,6 +116,10 @@ impl Game {
         }
         if pile.len() > 25 {
             simulation.remove(pile.remove(0));
+        }
+        if tick % 23 == 5 {
+            let by = translation(0.5, 1.0, 0.0);
+            simulation.teleport_by(pile[pile.len() / 3], by).unwrap();
         }
         if tick.is_multiple_of(11) {
             let place = translation(x, 3.0, 0.0);
@@ -190,6 +195,11 @@ fn colliders_are_where_the_frame_has_drawn_them() {
             for (handle, key, pose) in poses {
                 assert_eq!(pipeline.colliders[*handle].position(), pose);
                 assert_eq!(past.key_of_collider(*handle), Some(*key));
+                if let Some(collider) = simulation.physics().colliders.get(*handle) {
+                    // The pose of its body agrees.
+                    let there = simulation.pose_at(*key, frame.tick, frame.alpha).unwrap();
+                    assert_eq!(there * *collider.position_wrt_parent().unwrap(), *pose);
+                }
                 gone += usize::from(simulation.body(*key).is_none());
                 checked += 1;
             }

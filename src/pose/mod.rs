@@ -22,8 +22,6 @@ mod counts;
 mod log;
 // All bodies by key: a part of the state.
 mod pairs;
-// The motion in earlier steps.
-mod history;
 // What frames show of these.
 mod screen;
 // Values of the game's own.
@@ -32,9 +30,9 @@ mod interpolated;
 pub use correction::{Correction, ErrorDecay};
 pub use counts::PoseCounts;
 pub(crate) use extrapolation::Extrapolation;
-pub(crate) use history::History;
 pub use interpolated::Interpolated;
 pub(crate) use log::{ErrorChange, PoseLog};
+pub(crate) use motion::Pair;
 pub use motion::Smoothing;
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;

@@ -111,11 +111,13 @@ impl Simulation {
         key
     }
 
-    /// A copy whose queries know of all that was done since the last step.
-    pub(crate) fn with_fresh_queries(&self) -> Self {
+    /// Lends a copy whose queries know of all that was done since the last step, together with the past.
+    pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
         let mut copy = self.clone();
         copy.state.world.refresh_queries();
-        copy
+        std::mem::swap(&mut copy.past, &mut self.past);
+        ask(&copy);
+        self.past = copy.past;
     }
 
     /// A body has got its key, by which an earlier one may have been found dead.
@@ -125,9 +127,8 @@ impl Simulation {
         }
         let position = *self.state.world.physics.bodies[handle].position();
         let position = Some(position).filter(Pose::is_finite).unwrap_or_default();
-        let since = self.tick() + u64::from(self.peek().is_some());
         self.state.pairs.insert(key, handle, position);
-        self.history.insert(key, since);
+        self.past.insert(key, self.first_known_tick());
     }
 
     /// Removes a body with its colliders, joints and generators, and returns it; `None` if it

@@ -124,10 +124,14 @@ impl Simulation {
             }
             return None;
         };
-        if self.ring.is_on() {
+        if self.past.is_on() {
             span!("keep_state");
-            self.state.resources.check_whole();
-            self.ring.push(self.clock().clone(), &self.state);
+            if self.past.keeps_snapshots() {
+                self.state.resources.check_whole();
+            }
+            self.notice_edits();
+            let clock = self.clock().clone();
+            self.past.begin_step(clock, &self.state);
         }
         self.state.targets.apply(&mut self.state.world, step);
         self.state.forces.begin_step();
@@ -148,6 +152,11 @@ impl Simulation {
             None if self.phase == Phase::Outside => None,
             None => self.clock.peek(),
         }
+    }
+
+    /// The first tick of which an edit at this moment is seen: after the step at hand, if there is one.
+    pub(super) fn first_known_tick(&self) -> u64 {
+        self.tick() + u64::from(self.current_step().is_some())
     }
 
     /// Makes the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
@@ -174,8 +183,7 @@ impl Simulation {
             0 => step.is_last,
             left => left == 1,
         };
-        let is_kept = self.ring.is_due(step.tick + 1) || self.history.is_kept();
-        let is_captured = is_shown || is_last || is_kept;
+        let is_captured = is_shown || is_last || self.past.needs_poses(step.tick + 1);
         let World { physics, keys, .. } = &mut self.state.world;
         let rejected = self.state.forces.apply(&mut physics.bodies, keys, step);
         if !step.is_resimulated {
@@ -184,7 +192,7 @@ impl Simulation {
         if is_captured {
             span!("take_poses");
             self.notice_edits();
-            self.history.begin_step(&self.state.pairs);
+            self.past.keep_displaced(&self.state.pairs);
             (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
         self.phase = Phase::Stepping;
@@ -196,7 +204,7 @@ impl Simulation {
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
         self.take_poses(step, is_captured);
-        self.ring.end_step(step.tick, Events(&self.events));
+        self.past.end_step(step.tick, Events(&self.events));
         self.count(step);
         true
     }
@@ -207,7 +215,6 @@ impl Simulation {
         let State { pairs, world, .. } = &mut self.state;
         if is_captured {
             pairs.end_step(world, step.tick + 1, step.dt, &self.smoothing);
-            self.history.keep(pairs);
         } else {
             pairs.align_awake(world);
         }
@@ -284,14 +291,16 @@ impl Simulation {
         self.abort_resimulation();
         if let Phase::Taken(_) = std::mem::replace(&mut self.phase, Phase::Between) {
             (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
+            self.past.abort_step(self.clock.tick());
         }
         let dropped = self.clock.abort_frame();
         if dropped.aborted > 0 {
             self.frame.dropped += dropped;
             self.frame.alpha = 1.0;
             self.notice_edits();
-            self.history.keep_displaced(&self.state.pairs);
-            (self.state.pairs).resync(&self.state.world, self.clock.tick());
+            let tick = self.clock.tick();
+            self.past.replace_poses(&self.state.pairs, tick);
+            self.state.pairs.resync(&self.state.world, tick);
         }
     }
 
@@ -345,7 +354,6 @@ impl Simulation {
     pub(super) fn died(&mut self, key: BodyKey) {
         self.state.pairs.remove(key);
         self.state.targets.remove(key);
-        self.history.remove(key, self.tick());
         self.state.log.removed.push(key);
     }
 }

@@ -2,8 +2,8 @@
 
 // What a step depends on.
 mod state;
-// States of earlier ticks.
-mod ring;
+// The last steps, and queries against what a frame displayed.
+mod past;
 // Steps that are resimulated after a rollback.
 mod resimulate;
 // Back in time, to stay there.
@@ -18,8 +18,6 @@ mod placing;
 mod forces;
 // Poses for a renderer.
 mod shown;
-// Queries against what a frame showed.
-mod past;
 // Smoothing and correction.
 mod smoothing;
 // The game's own values.
@@ -43,13 +41,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::id::Id;
-use crate::pose::{Extrapolation, History, Movers, Origin, PoseLog, Screen, SmoothingSettings};
+use crate::pose::{Extrapolation, Movers, Origin, PoseLog, Screen, SmoothingSettings};
 use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate, Step};
 use rapier::pipeline::PhysicsWorld;
 
+use past::Past;
 use resimulate::Resimulation;
-use ring::Ring;
 use state::State;
 
 pub use advance::Hooks;
@@ -141,7 +139,7 @@ pub use shown::FrameChanges;
 /// ```
 ///
 /// It holds Rapier's sets, phases, parameters and gravity; the clock with its settings; the last two states of
-/// every body and the [history](Self::set_history); keys, targets, force generators, pending forces; the
+/// every body; keys, targets, force generators, pending forces; the
 /// events and counts of the frame. A clone made within a frame is in the middle of that frame.
 ///
 /// A frame after an assignment says what changed against the frame before the *clone*: a renderer that follows
@@ -152,8 +150,8 @@ pub use shown::FrameChanges;
 ///
 /// It does not hold what the game keeps beside the simulation: input queues, its own components, what a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`]. Clone these with it: an
-/// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor does it hold the [states kept](Self::set_rewind_limits)
-/// for a rollback, Rapier's quarantine list of the last step, a thread pool set on Rapier's world, and its counters. The
+/// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor does it hold the past (the [states](Self::set_rewind_limits)
+/// and [poses](Self::set_history) of earlier ticks, of which a clone keeps as many from then on), Rapier's quarantine list of the last step, a thread pool set on Rapier's world, and its counters. The
 /// thread pool stays set when the simulation goes [back in time](Self#back-in-time).
 ///
 /// Keys of bodies that were inserted after the state was saved are dead once it is restored; the same steps made
@@ -166,7 +164,7 @@ pub struct Simulation {
     /// Events of the frame, sorted by tick, also if ticks were renumbered within it.
     events: Vec<Event>,
     phase: Phase,
-    ring: Ring,
+    past: Past,
     /// After a rollback, until the present is reached.
     resimulation: Option<Box<Resimulation>>,
     /// What the last run of resimulated steps did to the events.
@@ -177,7 +175,6 @@ pub struct Simulation {
     shown_for: Duration,
     /// Shared with what is shown on another thread.
     smoothing: Arc<SmoothingSettings>,
-    history: History,
     /// `None` on a thread, where a view shows it.
     screen: Option<Screen>,
 }
@@ -213,13 +210,12 @@ impl Clone for Simulation {
             frame: self.frame,
             events: self.events.clone(),
             phase: self.phase,
-            ring: self.ring.clone(),
+            past: self.past.clone(),
             resimulation: self.resimulation.clone(),
             event_changes: self.event_changes.clone(),
             resimulated_between: self.resimulated_between,
             shown_for: self.shown_for,
             smoothing: Arc::clone(&self.smoothing),
-            history: self.history.clone(),
             screen,
         }
     }
@@ -257,13 +253,12 @@ impl Simulation {
             frame: Frame::default(),
             events: Vec::new(),
             phase: Phase::default(),
-            ring: Ring::default(),
+            past: Past::default(),
             resimulation: None,
             event_changes: ChangedEvents::default(),
             resimulated_between: 0,
             shown_for: Duration::ZERO,
             smoothing: Arc::default(),
-            history: History::default(),
         }
     }
 }

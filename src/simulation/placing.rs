@@ -95,21 +95,18 @@ impl Simulation {
         }
     }
 
-    /// The body and its motion were moved, and are shown there.
-    fn show_transformed(&mut self, key: BodyKey, handle: RigidBodyHandle, by: &Pose) {
-        let tick = self.tick();
-        if self.state.pairs.transform(key, handle, by, tick) {
-            let turn = ErrorChange::Turn(key, by.rotation);
-            self.state.log.errors.push(turn);
-        }
+    /// The visual error of a body that was moved together with its motion is turned with it.
+    fn turn_error(&mut self, key: BodyKey, by: &Pose) {
+        let turn = ErrorChange::Turn(key, by.rotation);
+        self.state.log.errors.push(turn);
     }
 
     /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the
     /// edge of a world that wraps around.
     ///
-    /// Its pose, its velocities, both states that are shown, its [target](Self::set_kinematic_target) and its
-    /// [history](Self::set_history) are moved alike, so seen from the other side of the portal it
-    /// moves on without a jump. `by` maps the entry to the exit: the pose becomes `by * pose`. Its
+    /// Its pose, its velocities, both displayed states and its [target](Self::set_kinematic_target) are moved
+    /// alike, so seen from the other side of the portal it moves on without a jump. What [`pose_at`](Self::pose_at) and
+    /// [`world_at`](Self::world_at) know of this tick and earlier ones stays on this side. `by` maps the entry to the exit: the pose becomes `by * pose`. Its
     /// rotation is normalised. The links of a multibody move with its root.
     ///
     /// ```
@@ -142,11 +139,9 @@ impl Simulation {
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
         let tick = self.tick();
         for (key, handle) in all {
-            self.history.keep_body(&self.state.pairs, key);
-            self.state.pairs.begin_transform();
-            self.history
-                .transform(&self.state.pairs, tick, Some(key), by);
-            self.show_transformed(key, handle, &by);
+            if self.state.pairs.transport(key, handle, &by, tick) {
+                self.turn_error(key, &by);
+            }
             self.state.log.counts.teleported += 1;
         }
         Ok(())
@@ -156,14 +151,16 @@ impl Simulation {
     /// far from their origin.
     ///
     /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of the next frame,
-    /// [targets](Self::set_kinematic_target), [history](Self::set_history), pending forces
+    /// [targets](Self::set_kinematic_target), pending forces
     /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`;
     /// joints move with their bodies, the colliders of soft bodies follow in the next step. No velocity changes, and
     /// sleeping bodies sleep on after the next step. Your game has to move what it holds in world space itself, such as its
     /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured:
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift) says by how much, in the frame that displays the new origin. For a
-    /// rollback, shift it in a hook, which [does so again](Self#what-is-resimulated); elsewhere the [states kept](Self::set_rewind_limits) are
-    /// discarded.
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift) says by how much, in the frame that displays the new origin.
+    ///
+    /// For a rollback, shift it in a hook, which [does so again](Self#what-is-resimulated): [`pose_at`](Self::pose_at) and
+    /// [`world_at`](Self::world_at) then give earlier ticks in their own coordinates. Elsewhere the
+    /// [states](Self::set_rewind_limits) and [poses](Self::set_history) of earlier ticks are discarded.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -195,9 +192,12 @@ impl Simulation {
             return Err(OriginError(origin));
         }
         self.notice_edits();
-        if !matches!(self.phase, Phase::Taken(_) | Phase::Made) {
+        if matches!(self.phase, Phase::Taken(_) | Phase::Made) {
+            let tick = self.first_known_tick();
+            self.past.replace_poses(&self.state.pairs, tick);
+        } else {
             // No step that is resimulated would do it again.
-            self.ring.clear();
+            self.past.clear();
         }
         let by = Pose::from_translation(-origin);
         self.state.origin.shift(origin);
@@ -206,13 +206,11 @@ impl Simulation {
         self.state.forces.translate(by.translation);
         let tick = self.tick();
         let all: Vec<_> = self.state.world.keys.iter().collect();
-        for (key, _) in &all {
-            self.history.keep_body(&self.state.pairs, *key);
-        }
-        self.state.pairs.begin_transform();
-        self.history.transform(&self.state.pairs, tick, None, by);
+        self.state.pairs.shift(&by);
         for (key, handle) in all {
-            self.show_transformed(key, handle, &by);
+            if self.state.pairs.transform(key, handle, &by, tick) {
+                self.turn_error(key, &by);
+            }
         }
         Ok(())
     }
@@ -315,7 +313,12 @@ impl Simulation {
         } = &mut self.state.world.physics;
         // Rapier would do so in the next step only.
         bodies[handle].recompute_mass_properties_from_colliders(colliders);
-        self.history.keep_body(&self.state.pairs, key);
+        if self.current_step().is_none()
+            && let Some(pair) = self.state.pairs.of_step(key)
+        {
+            let tick = self.state.pairs.tick();
+            self.past.replace_previous(key, pair.previous, tick);
+        }
         let State {
             pairs, world, log, ..
         } = &mut self.state;

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::pose::{ErrorChange, History, Screen};
+use crate::pose::{ErrorChange, Screen};
 use crate::step::{ChangedEvents, Event, EventChanges, replace_events};
 use crate::time::{Clock, Step};
 
+use super::past::Entry;
 use super::state::State;
 use super::{Phase, Simulation};
 
@@ -17,25 +18,16 @@ pub(super) struct Resimulation {
     pub left: Phase,
     /// Events of the frame until the rollback.
     pub events: Vec<Event>,
-    /// What was kept of the motion until then.
-    history: History,
-    steps: VecDeque<Made>,
+    /// Each as it was made first.
+    steps: VecDeque<Entry>,
     /// How many of them have been resimulated.
     done: usize,
-}
-
-/// A step, as it was made.
-#[derive(Clone)]
-struct Made {
-    /// With the step as its next one.
-    clock: Clock,
-    events: Vec<Event>,
 }
 
 impl Resimulation {
     /// The clock before the next step; `None` once all are made.
     pub fn clock(&self) -> Option<&Clock> {
-        self.steps.get(self.done).map(|made| &made.clock)
+        self.steps.get(self.done).map(Entry::clock)
     }
 
     pub fn step(&self) -> Option<Step> {
@@ -57,25 +49,22 @@ impl Resimulation {
         if self.left() > 0 {
             return None;
         }
-        let then = self
-            .steps
-            .iter()
-            .flat_map(|made| made.events.iter().cloned());
+        let then = self.steps.iter().flat_map(|step| step.events().to_vec());
         Some(EventChanges::between(then.collect(), events))
     }
 
     /// The tick of the first step; `None` before there is one.
     fn first(&self) -> Option<u64> {
-        self.steps.front().map(|made| made.clock.tick())
+        self.steps.front().map(Entry::tick)
     }
 
     /// Goes back to `tick`. `later` are the steps from there on, of which those that were resimulated already are
     /// known here as they were made first.
-    fn go_back(&mut self, tick: u64, later: Vec<Made>) {
+    fn go_back(&mut self, tick: u64, later: VecDeque<Entry>) {
         let known = self.first().unwrap_or(u64::MAX);
         let new = later.into_iter().rev();
-        for made in new.filter(|made| made.clock.tick() < known) {
-            self.steps.push_front(made);
+        for step in new.filter(|step| step.tick() < known) {
+            self.steps.push_front(step);
         }
         let done = tick - self.first().unwrap_or(tick);
         self.done = usize::try_from(done).unwrap_or(usize::MAX);
@@ -92,28 +81,13 @@ impl Simulation {
             .map_or(0, |again| again.left() as u64)
     }
 
-    /// Goes back to `tick`, of which the ring has the state, to make the steps from there on again.
+    /// Goes back to `tick`, of which the past has a snapshot, to resimulate the steps from there on.
     pub(super) fn leave_present(&mut self, tick: u64) {
         self.state.resources.check_whole();
-        let mut state = None;
-        let present = self.clock.tick();
-        let later = self.ring.take_from(tick).into_iter();
         // The step at hand of a frame is none that was made.
-        let later = later.take_while(|saved| saved.clock.tick() < present);
-        let later = later.map(|saved| {
-            state = state.take().or(saved.state);
-            Made {
-                clock: saved.clock,
-                events: saved.events,
-            }
-        });
-        let later = later.collect();
-        let Some(state) = state else {
+        let Some((state, later)) = self.past.take(tick, self.clock.tick()) else {
             return;
         };
-        // It may be another's, which no step before it leads to.
-        self.ring.keep_next();
-        let history = self.history.clone();
         let present = self.swap_state(state);
         if self.resimulation.is_some() {
             // Steps before `tick` were resimulated already, and stay so.
@@ -124,7 +98,6 @@ impl Simulation {
             Box::new(Resimulation {
                 present,
                 left,
-                history,
                 events: std::mem::take(&mut self.events),
                 steps: VecDeque::new(),
                 done: 0,
@@ -164,10 +137,7 @@ impl Simulation {
             self.resimulated_between = 0;
         }
         self.events = again.events;
-        let states = self.history.states();
-        self.history = again.history;
-        self.set_history(states);
-        self.ring.clear();
+        self.past.put_back(again.steps);
         true
     }
 
@@ -177,7 +147,6 @@ impl Simulation {
         // The pool is Rapier's pipeline's, of which a copy of the world has a fresh one.
         #[cfg(feature = "parallel")]
         (self.state.world.physics).set_thread_pool(left.world.physics.thread_pool());
-        self.history.go_to(&self.state.pairs);
         if !self.smoothing.is_plain() {
             self.state.pairs.doubt_all();
         }

@@ -118,7 +118,8 @@ impl Simulation {
     /// shifted outside of a step. The state that a [rewind](Self::rewind) leaves is kept until the next step, beside these
     /// limits. A [clone](Self#the-state-as-a-value) and a saved state hold none of them.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
-        self.ring.set_limits(ticks, bytes);
+        let here = self.tick();
+        self.past.limit_snapshots(ticks, bytes, here);
     }
 
     /// Keeps only the states before every so many steps, those whose tick is a multiple of `ticks`; 1 by default, which 0
@@ -141,25 +142,25 @@ impl Simulation {
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
     pub fn set_rewind_interval(&mut self, ticks: u64) {
-        self.ring.set_interval(ticks);
+        self.past.set_interval(ticks);
     }
 
     /// The ticks of the states that are kept: a [rollback](Self::roll_back) can go there. After a [rewind](Self::rewind) they
     /// include later ones, until the next step, for which there is `rewind` alone.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
-        self.ring.ticks()
+        self.past.rewindable()
     }
 
     /// The last tick up to this one whose state is kept.
     pub(crate) fn newest_kept(&self, tick: u64) -> Option<u64> {
-        self.ring.nearest(tick)
+        self.past.nearest(tick)
     }
 
     /// The estimated size of the states that are kept, in bytes.
     #[must_use]
     pub fn rewind_bytes(&self) -> usize {
-        self.ring.held()
+        self.past.bytes()
     }
 
     /// Goes back to the state before the step of `tick`, and stays there: for a player who rewinds, a debugger's step
@@ -228,12 +229,12 @@ impl Simulation {
         if (self.is_in_frame() || self.resimulation.is_some()) && !has_panicked {
             return Err(RewindError::WithinFrame);
         }
-        let Some((clock, state)) = self.ring.get(tick) else {
+        let Some((clock, state)) = self.past.snapshot(tick) else {
             // There already, as at the beginning of a smooth rewind.
             if tick == self.tick() && !has_panicked {
                 return Ok(());
             }
-            let kept = self.ring.ticks();
+            let kept = self.past.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         };
         self.state.resources.check_whole();
@@ -242,8 +243,8 @@ impl Simulation {
             self.resimulation = None;
             self.phase = Phase::Outside;
             self.frame.dropped += self.clock.abort_frame();
-        } else if self.ring.ticks().end <= self.tick() + 1 {
-            self.ring.add(self.clock.clone(), self.state.clone());
+        } else if self.past.rewindable().end <= self.tick() + 1 {
+            self.past.push(self.clock.clone(), &self.state, true);
         }
         self.clock.go_to(&clock);
         let left = self.swap_state(state);
@@ -255,7 +256,6 @@ impl Simulation {
     /// Steps have other numbers from now on.
     pub(super) fn renumber(&mut self, tick: u64) {
         self.state.pairs.set_tick(tick);
-        self.history.renumber(&self.state.pairs, tick);
-        self.ring.clear();
+        self.past.clear();
     }
 }

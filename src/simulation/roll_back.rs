@@ -68,12 +68,12 @@ impl Simulation {
         }
         // On the way there, from the last state before it.
         let is_ahead = self.resimulation.is_some() && self.tick() < tick && tick < present;
-        if is_ahead && self.ring.last_due(tick) <= self.tick() {
+        if is_ahead && self.past.snapshot_tick(tick) <= self.tick() {
             return Ok(());
         }
-        let kept = self.ring.ticks();
+        let kept = self.past.rewindable();
         let kept = kept.start..kept.end.min(self.tick().saturating_add(1));
-        let nearest = self.ring.nearest(tick);
+        let nearest = self.past.nearest(tick);
         let Some(tick) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
         };
@@ -176,8 +176,9 @@ impl Simulation {
     ///
     /// A state of an earlier tick is best taken over after a [`roll_back`](Self::roll_back) to that tick: the steps
     /// since then are resimulated from it. With an [interval](Self::set_rewind_interval) first make the steps up to that
-    /// tick. A state of any other tick than the present one discards the kept states, and
-    /// the simulation goes on at its tick.
+    /// tick. A state of any other tick than the present one discards the kept states and the
+    /// [history](Self::set_history), and the simulation continues at its tick. A state of the present tick discards only later ones, which a
+    /// [`rewind`](Self::rewind) has left.
     ///
     /// # Errors
     /// [`RewindError::WithinFrame`] for a state of another tick while a frame is open or steps are to be resimulated;
@@ -195,16 +196,11 @@ impl Simulation {
         if !is_here && !is_outside {
             return Err(RewindError::WithinFrame);
         }
-        if is_here {
-            self.ring.keep_next();
-        } else {
-            self.ring.clear();
-        }
         if is_outside {
             self.clock.go_to(state.clock());
-        } else {
+        } else if let Phase::Taken(step) = std::mem::replace(&mut self.phase, Phase::Between) {
             // The step at hand is taken anew.
-            self.phase = Phase::Between;
+            self.past.abort_step(step.tick);
         }
         if let Phase::Taken(_) = state.phase {
             // The step at hand there is taken here, and the game does its part again.
@@ -212,9 +208,10 @@ impl Simulation {
             forces.abort_step(&mut world.physics.bodies);
         }
         let left = self.swap_state(state.state);
-        if !is_here {
-            let tick = self.tick();
-            self.history.renumber(&self.state.pairs, tick);
+        if is_here {
+            self.past.replace_state(&left.pairs, self.tick());
+        } else {
+            self.past.clear();
         }
         if self.resimulation.is_none() {
             self.show_other(left, true);

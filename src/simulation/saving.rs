@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::canonical_nan::CanonicalNan;
 use crate::key::ForceGeneratorKey;
-use crate::pose::{History, Screen, SmoothingSettings};
+use crate::pose::{Screen, SmoothingSettings};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
 
@@ -50,7 +50,6 @@ struct SavedSimulation<'a> {
     frame: Frame,
     resimulated_between: u64,
     smoothing: Cow<'a, SmoothingSettings>,
-    history: Cow<'a, History>,
     screen: Cow<'a, Option<Screen>>,
 }
 
@@ -64,7 +63,6 @@ impl Serialize for Simulation {
             frame: self.frame,
             resimulated_between: self.resimulated_between,
             smoothing: Cow::Borrowed(&self.smoothing),
-            history: Cow::Borrowed(&self.history),
             screen: Cow::Borrowed(&self.screen),
         };
         written.serialize(CanonicalNan(serializer))
@@ -81,7 +79,6 @@ impl<'de> Deserialize<'de> for Simulation {
             frame: written.frame,
             resimulated_between: written.resimulated_between,
             smoothing: Arc::new(written.smoothing.into_owned()),
-            history: written.history.into_owned(),
             screen: written.screen.into_owned(),
             ..Self::default()
         };

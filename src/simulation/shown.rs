@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::dim::Isometry;
 use crate::key::BodyKey;
-use crate::pose::{ErrorChange, Moment, Screen};
+use crate::pose::{ErrorChange, Moment, Pair, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
@@ -88,12 +88,16 @@ impl Simulation {
     ///
     /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
     /// the screen and ask for the poses in it. Any other time can be given as well: the pose is at `alpha` between the
-    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. A teleport
-    /// after that step does not change the result. After a frame whose steps were aborted, its last tick gives the latest pose
-    /// until the next step.
+    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. After a frame
+    /// whose steps were aborted, its last tick has the latest pose at each alpha.
+    ///
+    /// The pose is in the coordinates of that tick, as in [`world_at`](Self::world_at). It does not
+    /// change with a later teleport, [portal](Self::teleport_by) or [shift of the origin](Self::shift_origin). To see an earlier pose from
+    /// beyond a portal, apply the same isometry to it.
     ///
     /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
-    /// [`set_history`](Self::set_history) keeps more.
+    /// [`set_history`](Self::set_history) keeps more. Of a body that was removed since, [`world_at`](Self::world_at) has
+    /// the colliders.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -112,23 +116,31 @@ impl Simulation {
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
         self.state.world.handle(key)?;
         let alpha = clamp_alpha(alpha);
-        Some(self.history.at(&self.state.pairs, key, tick)?.at(alpha))
+        let pair = self.past.pair(&self.state.pairs, key, tick)?;
+        Some(pair)
+            .filter(Pair::is_finite)
+            .map(|pair| pair.at(alpha))
     }
 
     /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two by default, and at
-    /// least. States from before this call are not available.
+    /// least. States from before this call are not available; called in a hook, it counts from the next step on.
     ///
     /// More than two cost 180 bytes for each state of a body that moves, and reading each such body in every step,
-    /// not just in the last one of a frame.
+    /// not just in the last one of a frame. The [limits](Self::set_rewind_limits) of kept states do not shorten it.
+    ///
+    /// All earlier poses are discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
+    /// [origin](Self::shift_origin) is shifted outside of a step, and when a state of another tick
+    /// [replaces](Self::replace_state) this one. A [clone](Self#the-state-as-a-value) keeps as many from then on and has
+    /// no earlier ones. Saved bytes hold neither: call this again after loading them.
     pub fn set_history(&mut self, states: usize) {
-        let tick = self.tick();
-        self.history.set_states(states, &self.state.pairs, tick);
+        let ticks = (states as u64).saturating_sub(1);
+        self.past.limit_poses(ticks, self.tick());
     }
 
     /// How many states are kept of each body.
     #[must_use]
     pub fn history(&self) -> usize {
-        self.history.states()
+        usize::try_from(self.past.poses().saturating_add(1)).unwrap_or(usize::MAX)
     }
 
     /// The bodies whose pose in this frame differs from that in the frame before, with their poses, in no particular

@@ -109,8 +109,9 @@ pub enum LoadError {
 /// ```
 ///
 /// # What it holds
-/// What a [clone](Simulation#the-state-as-a-value) holds, but for the events of the last frame, which are to be read before,
-/// and for the [limits](Simulation::set_rewind_limits) of what is kept for a rollback, which are to be set again.
+/// All that a [clone](Simulation#the-state-as-a-value) holds, except the events of the last frame, which are to be read
+/// before, and how much of the past is kept ([states](Simulation::set_rewind_limits), [poses](Simulation::set_history)), which is
+/// to be set again.
 /// [`Simulation`] also implements serde's traits, for a format of your own without the header.
 ///
 /// # What holds

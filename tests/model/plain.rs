@@ -283,12 +283,20 @@ impl Model {
         if due == 0 {
             return;
         }
-        self.is_outdated = false;
+        let was_outdated = std::mem::take(&mut self.is_outdated);
+        if !was_outdated {
+            self.notice(simulation);
+        }
         for (key, body) in &mut self.bodies {
             let pose = *simulation.body(*key).unwrap().position();
             body.is_lost |= !pose.is_finite();
             body.way = Way::at_rest(pose);
-            body.stepped = None;
+            if was_outdated {
+                body.stepped = None;
+            }
+            if let Some(way) = body.ways.get_mut(&simulation.tick()) {
+                *way = body.stepped.unwrap_or(body.way);
+            }
         }
         for key in self.living() {
             self.forget_current(key, simulation.tick());
@@ -397,19 +405,35 @@ impl Model {
             self.notice(simulation);
         }
         simulation.shift_origin(origin).unwrap();
+        let tick = simulation.tick();
+        let is_before_step = simulation.current_step().is_some();
+        let is_within_step = is_before_step || self.is_after_step;
+        let by = Pose::from_translation(-origin);
         for key in self.living() {
-            self.transform(key, &Pose::from_translation(-origin));
+            let body = self.bodies.get_mut(&key).unwrap();
+            if let Some(stepped) = &mut body.stepped {
+                stepped.transform(&by);
+            }
+            if !is_within_step {
+                body.since = tick;
+                body.ways.retain(|of, _| *of == tick);
+            }
+            if let Some(way) = body.ways.get_mut(&tick).filter(|_| !is_before_step) {
+                way.transform(&by);
+            }
+            self.transform(key, &by, tick);
+            if !is_within_step {
+                self.forget_all(key);
+            }
         }
     }
 
-    fn transform(&mut self, key: BodyKey, by: &Pose) {
+    /// The body was moved together with its motion. Earlier motions stay where they were.
+    fn transform(&mut self, key: BodyKey, by: &Pose, tick: u64) {
         let body = self.bodies.get_mut(&key).unwrap();
-        let ways = body.ways.values_mut().chain(&mut body.stepped);
-        for way in ways.chain([&mut body.way]) {
-            way.transform(by);
-        }
+        body.way.transform(by);
         body.left_at = by * body.left_at;
-        self.forget_all(key);
+        self.forget_current(key, tick);
     }
 
     fn set(&mut self, simulation: &mut Simulation, setting: &Setting) {
@@ -497,7 +521,9 @@ impl Model {
                 if position.is_finite() {
                     assert_eq!(result, Ok(()));
                     self.teleports += 1;
-                    self.transform(key, &by);
+                    let body = self.bodies.get_mut(&key).unwrap();
+                    body.stepped.get_or_insert(body.way);
+                    self.transform(key, &by, simulation.tick());
                     // The velocity of one that is led is not turned with it.
                     let is_led = is_led(simulation.body(key).unwrap());
                     self.bodies.get_mut(&key).unwrap().may_be_unseen |= is_led;
@@ -620,7 +646,15 @@ impl Model {
             smoothing,
             dt,
         };
-        self.forget_current(key, simulation.tick());
+        let tick = simulation.tick();
+        if simulation.current_step().is_none()
+            && body.stepped.is_none()
+            && let Some(way) = body.ways.get_mut(&tick)
+        {
+            *way = body.way;
+            way.previous = simulation.pose_at(key, tick, 0.0).unwrap();
+        }
+        self.forget_current(key, tick);
     }
 }
 

@@ -29,7 +29,7 @@ use super::smoothing_settings::SmoothingSettings;
 /// it leaves it at the end of a frame in which it is no longer awake and has not moved.
 ///
 /// ```text
-///   insert ───────> Moving { previous, current } ──settled──> Resting(pose)
+///   insert ───────> Moving { previous, current } ──settled──> Resting { pose }
 ///                           ^                                      │
 ///                           └─────────── wake, edit ───────────────┘
 /// ```
@@ -44,14 +44,16 @@ pub(crate) struct Pairs {
     displaced: BTreeMap<BodyKey, Pair>,
     /// The number of steps made when the pairs were taken: they are the states before and after the last of these.
     tick: u64,
-    /// How often bodies and their motion were moved by an isometry: see [`History`](super::History).
-    transforms: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Place {
-    Resting(Pose),
+    Resting {
+        pose: Pose,
+        /// The first tick with this pose before and after its step.
+        since: u64,
+    },
     /// The index in the lists of [`Movers`].
     Moving(usize),
 }
@@ -73,7 +75,7 @@ impl Pairs {
     /// The last two states.
     pub fn get(&self, key: BodyKey) -> Option<Pair> {
         Some(match *self.places.get(key)? {
-            Place::Resting(pose) => Pair::at_rest(pose),
+            Place::Resting { pose, .. } => Pair::at_rest(pose),
             Place::Moving(place) => self.movers.pair(place),
         })
     }
@@ -87,9 +89,38 @@ impl Pairs {
         &self.movers
     }
 
-    /// The bodies that were teleported since the last step.
+    /// The states before and after the last step of all bodies that may have moved in it or since.
+    pub fn moved(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        let movers = self.movers.keys().iter().enumerate();
+        let movers = movers.map(|(place, key)| {
+            let displaced = self.displaced.get(key).copied();
+            (*key, displaced.unwrap_or_else(|| self.movers.pair(place)))
+        });
+        movers.chain(
+            self.displaced()
+                .filter(|(key, _)| self.rest(*key).is_some()),
+        )
+    }
+
+    /// The bodies that were teleported since the last step, with its pairs.
     pub fn displaced(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         self.displaced.iter().map(|(key, pair)| (*key, *pair))
+    }
+
+    /// The index of a body in the lists of [`Movers`].
+    pub fn mover(&self, key: BodyKey) -> Option<usize> {
+        match *self.places.get(key)? {
+            Place::Moving(place) => Some(place),
+            Place::Resting { .. } => None,
+        }
+    }
+
+    /// Where a body rests, and since which tick.
+    pub fn rest(&self, key: BodyKey) -> Option<(Pose, u64)> {
+        match *self.places.get(key)? {
+            Place::Resting { pose, since } => Some((pose, since)),
+            Place::Moving(_) => None,
+        }
     }
 
     /// The number of steps made when the pairs were taken.
@@ -97,22 +128,10 @@ impl Pairs {
         self.tick
     }
 
-    pub fn transforms(&self) -> u64 {
-        self.transforms
-    }
-
-    pub fn keys(&self) -> impl Iterator<Item = BodyKey> {
-        self.places.keys()
-    }
-
-    pub fn contains(&self, key: BodyKey) -> bool {
-        self.places.contains_key(key)
-    }
-
     /// All bodies that are at rest, and where.
     pub fn resting(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
         self.places.iter().filter_map(|(key, place)| match *place {
-            Place::Resting(pose) => Some((key, pose)),
+            Place::Resting { pose, .. } => Some((key, pose)),
             Place::Moving(_) => None,
         })
     }
@@ -147,7 +166,7 @@ impl Pairs {
     ) -> impl Iterator<Item = (BodyKey, Pose)> {
         self.places.iter().filter_map(move |(key, place)| {
             let was = before.places.get(key)?;
-            if let (Place::Resting(pose), Place::Resting(was)) = (place, was)
+            if let (Place::Resting { pose, .. }, Place::Resting { pose: was, .. }) = (place, was)
                 && pose == was
                 && shift == Vector::ZERO
             {
@@ -165,7 +184,7 @@ impl Pairs {
     /// Whether all of it is of bodies with these keys.
     pub fn is_consistent(&self, keys: &Keys) -> bool {
         let is_placed = |(key, handle)| match self.places.get(key) {
-            Some(Place::Resting(pose)) => pose.is_finite(),
+            Some(Place::Resting { pose, .. }) => pose.is_finite(),
             Some(Place::Moving(place)) => {
                 self.movers.keys().get(*place) == Some(&key)
                     && self.movers.handle(*place) == Some(handle)
@@ -187,7 +206,7 @@ impl Pairs {
         let place = &mut self.places[key];
         match *place {
             Place::Moving(place) => place,
-            Place::Resting(pose) => {
+            Place::Resting { pose, .. } => {
                 let listed = self.movers.push(key, handle, pose);
                 *place = Place::Moving(listed);
                 listed

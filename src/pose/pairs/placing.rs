@@ -38,7 +38,7 @@ impl Pairs {
         let last = match self.places[key] {
             Place::Moving(_) if self.is_outdated(tick) => return false,
             Place::Moving(place) => self.movers.current(place),
-            Place::Resting(pose) => pose,
+            Place::Resting { pose, .. } => pose,
         };
         let is_elsewhere = position.is_finite() && position != last;
         if is_elsewhere {
@@ -69,9 +69,24 @@ impl Pairs {
         self.movers.teleport(place, position, tick);
     }
 
-    /// Bodies and their motion are moved by an isometry of the world.
-    pub fn begin_transform(&mut self) {
-        self.transforms += 1;
+    /// As [`transform`](Self::transform), through a portal: the states of the last step stay where they were.
+    pub fn transport(
+        &mut self,
+        key: BodyKey,
+        handle: RigidBodyHandle,
+        by: &Pose,
+        tick: u64,
+    ) -> bool {
+        self.displace(key, handle);
+        self.transform(key, handle, by, tick)
+    }
+
+    /// The world has another origin: the states of the last step are seen from there too. Each body has to be
+    /// [transformed](Self::transform).
+    pub fn shift(&mut self, by: &Pose) {
+        self.displaced
+            .values_mut()
+            .for_each(|pair| pair.transform(by));
     }
 
     /// Moves the last two poses of a body, whose motion was moved by an isometry of the world after `tick` steps. Returns
@@ -93,9 +108,6 @@ impl Pairs {
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
         self.movers.set(place, previous.unwrap_or(current), current);
         self.movers.turn(place, by.rotation, tick);
-        if let Some(pair) = self.displaced.get_mut(&key) {
-            pair.transform(by);
-        }
         true
     }
 

@@ -62,13 +62,15 @@ impl Pairs {
         is_outdated
     }
 
-    /// Takes the latest positions and forgets those before: for a frame that was ended before its last
-    /// step. `tick` steps have been made.
+    /// Takes the latest positions and forgets those before, except of bodies that were teleported since the last step:
+    /// for a frame that was ended before its last step. `tick` steps have been made.
     pub fn resync(&mut self, world: &World, tick: u64) {
         self.align_awake(world);
         self.movers.begin_step(world, 0, 0.0, tick);
+        if self.is_outdated(tick) {
+            self.displaced.clear();
+        }
         self.tick = tick;
-        self.displaced.clear();
         self.movers.stop_all();
     }
 
@@ -79,7 +81,10 @@ impl Pairs {
         for place in (self.movers.awake()..self.movers.len()).rev() {
             if self.movers.is_settled(place, world) {
                 let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
-                self.places[key] = Place::Resting(pose);
+                // A body that was teleported since the last step rests there from the next tick on.
+                let is_displaced = self.displaced.contains_key(&key);
+                let since = self.tick.saturating_add(is_displaced.into());
+                self.places[key] = Place::Resting { pose, since };
                 log.rest.push((key, pose));
                 log.counts.settled += 1;
                 self.unlist(place);
@@ -89,7 +94,12 @@ impl Pairs {
 
     /// Steps have another number from now on.
     pub fn set_tick(&mut self, tick: u64) {
-        self.movers.set_tick(self.tick, tick);
-        self.tick = tick;
+        let old = std::mem::replace(&mut self.tick, tick);
+        self.movers.set_tick(old, tick);
+        for place in self.places.values_mut() {
+            if let Place::Resting { since, .. } = place {
+                *since = tick.saturating_add((*since > old).into());
+            }
+        }
     }
 }

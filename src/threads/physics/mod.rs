@@ -300,10 +300,11 @@ impl<H: Hooks> Physics<H> {
     /// Queries see what was done since the last step: on a copy, as the world itself learns of it in the next one.
     fn answer_between_steps(&mut self) {
         if !self.asked.is_empty() {
-            let copy = self.simulation.with_fresh_queries();
-            for query in self.asked.drain(..) {
-                answer(query, &copy, &mut self.outgoing.failures);
-            }
+            self.simulation.with_fresh_queries(|copy| {
+                for query in self.asked.drain(..) {
+                    answer(query, copy, &mut self.outgoing.failures);
+                }
+            });
         }
     }
 

@@ -152,6 +152,30 @@ fn questions_see_every_call_before_them_also_in_a_pause() {
     assert_eq!(both.tick(), 1, "the pause came before the second step");
 }
 
+/// Between two steps a copy is asked.
+#[test]
+fn questions_in_a_pause_know_the_past() {
+    let (mut simulation, flyer) = flyer();
+    simulation.set_history(10);
+    simulation.set_rewind_limits(10, usize::MAX);
+    let mut both = Both::new(simulation, Idle);
+    for ms in (0..80).step_by(10) {
+        both.physics(MS(ms));
+    }
+    both.pause();
+    both.physics(MS(80));
+    for _ in 0..2 {
+        let answer = both.runner.ask(move |simulation| {
+            let tick = simulation.tick() - 3;
+            let pose = simulation.pose_at(flyer, tick, 1.0);
+            (pose.is_some(), simulation.world_at(tick, 1.0).is_ok())
+        });
+        both.physics(MS(90));
+        let (_, known) = answer.unwrap().get().expect("no step is waited for");
+        assert_eq!(known, (true, true));
+    }
+}
+
 #[test]
 fn what_finds_the_mailbox_taken_comes_again_soon() {
     let (simulation, key) = flyer();

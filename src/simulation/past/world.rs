@@ -1,4 +1,4 @@
-//! The world as a frame showed it, to be queried: lag compensation.
+//! The world as a frame displayed it, to be queried: lag compensation.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,8 +10,9 @@ use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
 use rapier::pipeline::{QueryFilter, QueryPipeline};
 
-use super::rewind::RewindError;
-use super::{Simulation, shown::clamp_alpha};
+use super::super::Simulation;
+use super::super::rewind::RewindError;
+use super::super::shown::clamp_alpha;
 
 /// The world at an earlier time, for queries: from [`Simulation::world_at`].
 pub struct PastWorld<'s> {
@@ -59,17 +60,17 @@ impl Simulation {
     /// state has them. A collider is found from the first step after its insertion on, as by all of Rapier's queries.
     ///
     /// What is removed after that step and before the next one begins (in [`after_step`](crate::Hooks::after_step), between
-    /// two frames) is not there, and what goes through a portal then ([`teleport_by`](Self::teleport_by)) is beyond it.
-    /// Otherwise all is where it was then, also if it went through a portal since or a hook has
-    /// [shifted the origin](Self::shift_origin): unlike [`pose_at`](Self::pose_at), which moves what it keeps.
+    /// two frames) is not there. All else is where it was then, in the coordinates of that tick, as in
+    /// [`pose_at`](Self::pose_at): even if it was teleported or went through a portal since, or a hook has
+    /// [shifted the origin](Self::shift_origin).
     ///
     /// # Errors
     /// [`RewindError::NotKept`].
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<PastWorld<'_>, RewindError> {
-        let kept = self.ring.get(tick).map(|(_, state)| state);
+        let kept = self.past.snapshot(tick).map(|(_, state)| state);
         let state = kept.unwrap_or(&self.state);
         if state.pairs.tick() != tick {
-            let kept = self.ring.ticks();
+            let kept = self.past.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         }
         let mut past = PastWorld {
@@ -78,10 +79,8 @@ impl Simulation {
             broad_phase: Cow::Borrowed(&state.world.physics.broad_phase),
         };
         let alpha = clamp_alpha(alpha);
-        for key in state.pairs.movers().keys() {
-            if let Some(body) = state.world.get(*key)
-                && let Some(pair) = state.pairs.of_step(*key)
-            {
+        for (key, pair) in state.pairs.moved() {
+            if let Some(body) = state.world.get(key) {
                 past.put(body, pair.at(alpha));
             }
         }

@@ -1,0 +1,293 @@
+//! The last steps: the state before each of them, its events, and the poses.
+
+// The poses of earlier ticks.
+mod poses;
+// Queries against an earlier state.
+mod world;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::pose::Pairs;
+use crate::step::{Event, Events};
+use crate::time::Clock;
+
+use super::state::State;
+use poses::Motion;
+
+pub use world::PastWorld;
+
+/// One entry per step, oldest first and without a gap, as far back as the limits allow.
+///
+/// Entries may lie ahead of a simulation that went back in time. The next step replaces them.
+#[derive(Default)]
+pub(super) struct Past {
+    limits: Limits,
+    entries: VecDeque<Entry>,
+    /// The size of all snapshots together.
+    bytes: usize,
+    /// Whether no step leads to the next state: its snapshot is kept at any tick.
+    is_detached: bool,
+}
+
+/// How much is kept.
+#[derive(Clone, Copy, Default)]
+struct Limits {
+    /// How many steps a rollback can go back at least; 0 for no snapshots.
+    ticks: u64,
+    /// The most that all snapshots may take.
+    bytes: usize,
+    /// How many steps lie between two snapshots; 0 counts as 1.
+    interval: u64,
+    /// For how many ticks the poses are known. Those of the present always are.
+    poses: u64,
+}
+
+/// A step.
+#[derive(Clone)]
+pub(super) struct Entry {
+    /// Before the step.
+    clock: Clock,
+    /// The state before the step, and its size in bytes.
+    snapshot: Option<(State, usize)>,
+    /// While snapshots are kept.
+    events: Vec<Event>,
+    motion: Motion,
+}
+
+impl Entry {
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    pub fn tick(&self) -> u64 {
+        self.clock.tick()
+    }
+}
+
+/// A copy has the same limits and is empty.
+impl Clone for Past {
+    fn clone(&self) -> Self {
+        Self {
+            limits: self.limits,
+            ..Self::default()
+        }
+    }
+}
+
+/// # Limits
+impl Past {
+    pub fn limit_snapshots(&mut self, ticks: u64, bytes: usize, here: u64) {
+        (self.limits.ticks, self.limits.bytes) = (ticks, bytes);
+        self.cut(here);
+    }
+
+    pub fn set_interval(&mut self, ticks: u64) {
+        self.limits.interval = ticks;
+    }
+
+    pub fn keeps_snapshots(&self) -> bool {
+        self.limits.ticks > 0
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.keeps_snapshots() || self.keeps_poses()
+    }
+
+    /// Whether the poses of this tick will be needed.
+    pub fn needs_poses(&self, tick: u64) -> bool {
+        self.keeps_poses() || self.has_snapshot_due(tick)
+    }
+
+    fn has_snapshot_due(&self, tick: u64) -> bool {
+        self.keeps_snapshots() && self.snapshot_tick(tick) == tick
+    }
+
+    /// The last tick up to this one at which a snapshot is due. The interval is at most the limit in ticks.
+    pub fn snapshot_tick(&self, tick: u64) -> u64 {
+        tick - tick % self.limits.interval.clamp(1, self.limits.ticks.max(1))
+    }
+
+    /// Discards the oldest snapshots and poses that the limits do not allow at tick `here`, and steps without either.
+    fn cut(&mut self, here: u64) {
+        while let Some(oldest) = self.first_snapshot(0) {
+            let next = self.first_snapshot(oldest + 1);
+            let left = self.entries.len() - next.unwrap_or(self.entries.len());
+            if (left as u64) < self.limits.ticks && self.bytes <= self.limits.bytes {
+                break;
+            }
+            let snapshot = self.entries[oldest].snapshot.take();
+            self.bytes -= snapshot.map_or(0, |(_, bytes)| bytes);
+        }
+        let old = self.cut_poses(here);
+        let unused = self.first_snapshot(0).unwrap_or(old).min(old);
+        self.entries.drain(..unused);
+    }
+}
+
+/// # Snapshots
+impl Past {
+    /// The place of the first entry with a snapshot, beginning at place `from`.
+    fn first_snapshot(&self, from: usize) -> Option<usize> {
+        (from..self.entries.len()).find(|place| self.entries[*place].snapshot.is_some())
+    }
+
+    /// The ticks from the oldest snapshot on.
+    pub fn rewindable(&self) -> Range<u64> {
+        let oldest = self.first_snapshot(0);
+        oldest.map_or(0..0, |place| self.entries[place].tick()..self.end())
+    }
+
+    /// The estimated size of all snapshots.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The snapshot of that tick, with its clock.
+    pub fn snapshot(&self, tick: u64) -> Option<(&Clock, &State)> {
+        let entry = self.entry(tick)?;
+        let (state, _) = entry.snapshot.as_ref()?;
+        Some((&entry.clock, state))
+    }
+
+    /// The tick of the last snapshot up to this tick.
+    pub fn nearest(&self, tick: u64) -> Option<u64> {
+        let mut entries = self.entries.iter().rev();
+        let nearest = entries.find(|it| it.snapshot.is_some() && it.tick() <= tick);
+        nearest.map(Entry::tick)
+    }
+}
+
+/// # Steps
+impl Past {
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.bytes = 0;
+    }
+
+    /// The next step of `clock` begins. The game may have begun it before and not finished it.
+    pub fn begin_step(&mut self, clock: Clock, state: &State) {
+        let tick = clock.tick();
+        let is_first = std::mem::take(&mut self.is_detached) || self.first_snapshot(0).is_none();
+        let is_due = is_first || self.snapshot(tick).is_some() || self.has_snapshot_due(tick);
+        self.push(clock, state, is_due && self.keeps_snapshots());
+        self.cut(tick);
+    }
+
+    /// Adds the step of `clock` in place of all entries from its tick on.
+    ///
+    /// The limits do not count until the next step: a state that a rewind leaves pushes out no other one.
+    pub fn push(&mut self, clock: Clock, state: &State, has_snapshot: bool) {
+        self.take_from(clock.tick());
+        if self.end() != clock.tick() {
+            self.clear();
+        }
+        let snapshot = has_snapshot.then(|| {
+            // A state that was read may claim any size.
+            let bytes = state.bytes().min(usize::MAX - self.bytes);
+            self.bytes += bytes;
+            (state.clone(), bytes)
+        });
+        let is_known = self.keeps_poses() && state.pairs.tick() == clock.tick();
+        self.entries.push_back(Entry {
+            clock,
+            snapshot,
+            events: Vec::new(),
+            motion: Motion::new(is_known.then_some(&state.pairs)),
+        });
+    }
+
+    /// The step of this tick has ended, with its events among these.
+    pub fn end_step(&mut self, tick: u64, events: Events<'_>) {
+        if self.keeps_snapshots()
+            && let Some(entry) = self.entry_mut(tick)
+        {
+            entry.events = events.in_tick(tick).0.to_vec();
+        }
+        self.cut(tick + 1);
+    }
+
+    /// Another state replaces the one of this tick, which had these poses.
+    pub fn replace_state(&mut self, pairs: &Pairs, tick: u64) {
+        self.take_from(tick);
+        self.is_detached = true;
+        self.replace_poses(pairs, tick);
+    }
+
+    /// Takes the steps from `tick` up to the `present`, to be resimulated, and the state before the first of them.
+    pub fn take(&mut self, tick: u64, present: u64) -> Option<(State, VecDeque<Entry>)> {
+        let mut steps = self.take_from(tick);
+        steps.retain(|step| step.tick() < present);
+        let snapshots = steps.iter_mut().map(|step| step.snapshot.take());
+        let (state, _) = snapshots.fold(None, Option::or)?;
+        // The state may be one that replaced another.
+        self.is_detached = true;
+        Some((state, steps))
+    }
+
+    /// Puts back steps that were taken and not resimulated. All snapshots are discarded.
+    pub fn put_back(&mut self, steps: VecDeque<Entry>) {
+        let first = steps.front().map_or(0, Entry::tick);
+        self.take_from(first);
+        if self.end() != first {
+            self.clear();
+        }
+        self.entries.extend(steps);
+        for entry in &mut self.entries {
+            entry.snapshot = None;
+        }
+        self.bytes = 0;
+    }
+
+    fn take_from(&mut self, tick: u64) -> VecDeque<Entry> {
+        let taken = self.entries.split_off(self.place(tick));
+        let snapshots = taken.iter().filter_map(|entry| entry.snapshot.as_ref());
+        self.bytes -= snapshots.map(|(_, bytes)| bytes).sum::<usize>();
+        taken
+    }
+
+    /// The tick after the newest entry.
+    fn end(&self) -> u64 {
+        let newest = self.entries.back().map(Entry::tick);
+        newest.map_or(0, |tick| tick.saturating_add(1))
+    }
+
+    /// The place of the first entry of this tick or a later one.
+    fn place(&self, tick: u64) -> usize {
+        let first = self.entries.front().map_or(0, Entry::tick);
+        let place = usize::try_from(tick.saturating_sub(first)).unwrap_or(usize::MAX);
+        place.min(self.entries.len())
+    }
+
+    fn entry(&self, tick: u64) -> Option<&Entry> {
+        let entry = self.entries.get(self.place(tick));
+        entry.filter(|entry| entry.tick() == tick)
+    }
+
+    fn entry_mut(&mut self, tick: u64) -> Option<&mut Entry> {
+        let place = self.place(tick);
+        let entry = self.entries.get_mut(place);
+        entry.filter(|entry| entry.tick() == tick)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_limits_it_is_off_and_costs_no_copies() {
+        let mut past = Past::default();
+        assert!(!past.is_on());
+        past.limit_snapshots(1, 0, 0);
+        assert!(past.is_on());
+        past.limit_snapshots(0, usize::MAX, 0);
+        assert!(!past.is_on());
+        past.limit_poses(2, 0);
+        assert!(past.is_on());
+    }
+}

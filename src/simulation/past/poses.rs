@@ -1,0 +1,181 @@
+//! The poses of earlier ticks, as they were right after the step that led there.
+
+use std::collections::BTreeMap;
+
+use crate::key::BodyKey;
+use crate::pose::{Pair, Pairs};
+use rapier::math::Pose;
+
+use super::Past;
+
+/// How bodies moved before and in a step.
+///
+/// A body at rest is in no list: its pose is where its next motion begins.
+#[derive(Clone, Default)]
+pub(super) struct Motion {
+    /// The motion in the previous step, of all bodies that may have moved in it; `None` if it is not known.
+    moved: Option<Vec<(BodyKey, Pair)>>,
+    /// Bodies that were inserted in this step or after it: they did not exist at its tick.
+    born: Vec<BodyKey>,
+    /// Poses that were replaced in this step or after it without a motion: earlier ticks lead to these.
+    replaced: Option<Box<Pairs>>,
+}
+
+impl Motion {
+    /// The motion that led to these pairs.
+    pub fn new(pairs: Option<&Pairs>) -> Self {
+        Self {
+            moved: pairs.map(|pairs| pairs.moved().collect()),
+            ..Self::default()
+        }
+    }
+}
+
+/// # Limit
+impl Past {
+    /// Keeps the poses of so many ticks, with the present one, which is `here`.
+    pub fn limit_poses(&mut self, ticks: u64, here: u64) {
+        self.limits.poses = ticks;
+        if !self.keeps_poses() {
+            let motions = self.entries.iter_mut().map(|entry| &mut entry.motion);
+            motions.for_each(|motion| *motion = Motion::default());
+        }
+        self.cut(here);
+    }
+
+    pub fn poses(&self) -> u64 {
+        self.limits.poses.max(1)
+    }
+
+    pub(super) fn keeps_poses(&self) -> bool {
+        self.limits.poses > 1
+    }
+
+    /// Discards the poses that the limit does not allow at tick `here`. Returns the number of entries without poses.
+    pub(super) fn cut_poses(&mut self, here: u64) -> usize {
+        let old = self.place(here.saturating_add(1).saturating_sub(self.poses()));
+        let entries = self.entries.range_mut(..old).rev();
+        for entry in entries.take_while(|entry| entry.motion.moved.is_some()) {
+            entry.motion = Motion::default();
+        }
+        old
+    }
+}
+
+/// # Changes between and in steps
+impl Past {
+    fn motion_mut(&mut self, tick: u64) -> Option<&mut Motion> {
+        self.entry_mut(tick).map(|entry| &mut entry.motion)
+    }
+
+    /// What led to this tick, if poses are kept.
+    fn motion_before(&mut self, tick: u64) -> Option<&mut Motion> {
+        let keeps_poses = self.keeps_poses();
+        let before = tick.checked_sub(1).filter(|_| keeps_poses);
+        self.motion_mut(before?)
+    }
+
+    /// A body exists from this tick on.
+    pub fn insert(&mut self, key: BodyKey, tick: u64) {
+        if let Some(before) = self.motion_before(tick) {
+            before.born.push(key);
+        }
+    }
+
+    /// From this tick on other poses replace these, to which no step led.
+    pub fn replace_poses(&mut self, pairs: &Pairs, tick: u64) {
+        if let Some(before) = self.motion_before(tick) {
+            let replaced = &mut before.replaced;
+            replaced.get_or_insert_with(|| Box::new(pairs.clone()));
+        }
+    }
+
+    /// Before the step that led to this tick a body was at `previous`, which another previous pose replaces.
+    pub fn replace_previous(&mut self, key: BodyKey, previous: Pose, tick: u64) {
+        let before = self.motion_before(tick);
+        if let Some(before) = before.filter(|before| before.replaced.is_none())
+            && let Some(moved) = &mut before.moved
+            && find(moved, key).is_none()
+        {
+            moved.push((key, Pair::at_rest(previous)));
+        }
+    }
+
+    /// The step of this tick is not made: what the game did in it happened before it.
+    pub fn abort_step(&mut self, tick: u64) {
+        let aborted = self.motion_mut(tick).map(std::mem::take);
+        if let Some(aborted) = aborted
+            && let Some(before) = self.motion_before(tick)
+        {
+            before.born.extend(aborted.born);
+            before.replaced = before.replaced.take().or(aborted.replaced);
+        }
+    }
+
+    /// Right before a step: keeps the poses of bodies at rest that were teleported since it began.
+    pub fn keep_displaced(&mut self, pairs: &Pairs) {
+        if let Some(Motion { moved, born, .. }) = self.motion_mut(pairs.tick())
+            && let Some(moved) = moved
+        {
+            let mut displaced: BTreeMap<_, _> = pairs.displaced().collect();
+            if !displaced.is_empty() {
+                let known = moved.iter().map(|(key, _)| key).chain(&*born);
+                known.for_each(|key| _ = displaced.remove(key));
+                moved.extend(displaced);
+            }
+        }
+    }
+}
+
+/// # Look-up
+impl Past {
+    /// The poses of a body before and after the step that led to `tick`. `pairs` are those of the present.
+    pub fn pair(&self, pairs: &Pairs, key: BodyKey, tick: u64) -> Option<Pair> {
+        let present = pairs.tick();
+        if tick == present {
+            return pairs.of_step(key);
+        }
+        if tick > present || tick.saturating_add(self.poses()) <= present {
+            return None;
+        }
+        let steps = || self.motions(tick, present.saturating_add(1));
+        if steps().any(|step| step.born.contains(&key)) {
+            return None;
+        }
+        let mut replaced = steps().filter_map(|step| step.replaced.as_deref());
+        let replaced = replaced.find(|pairs| pairs.tick() <= present);
+        self.pair_before(replaced.unwrap_or(pairs), key, tick)
+    }
+
+    /// The same of poses that only steps led to.
+    fn pair_before(&self, pairs: &Pairs, key: BodyKey, tick: u64) -> Option<Pair> {
+        let last = pairs.of_step(key)?;
+        if tick == pairs.tick() {
+            return Some(last);
+        }
+        let moved = self.entry(tick)?.motion.moved.as_ref()?;
+        if let Some((pose, _)) = pairs.rest(key).filter(|(_, since)| *since <= tick) {
+            return Some(Pair::at_rest(pose));
+        }
+        // A body that keeps moving stays at its index.
+        let likely = pairs.mover(key).and_then(|index| moved.get(index..=index));
+        let likely = likely.and_then(|likely| find(likely, key));
+        likely.or_else(|| find(moved, key)).or_else(|| {
+            // At rest until it moved again.
+            let later = self.motions(tick + 1, pairs.tick());
+            let mut later = later.filter_map(|motion| motion.moved.as_ref());
+            let next = later.find_map(|moved| find(moved, key)).unwrap_or(last);
+            Some(Pair::at_rest(next.previous))
+        })
+    }
+
+    fn motions(&self, from: u64, to: u64) -> impl Iterator<Item = &Motion> {
+        let entries = self.entries.range(self.place(from)..self.place(to));
+        entries.map(|entry| &entry.motion)
+    }
+}
+
+fn find(moved: &[(BodyKey, Pair)], key: BodyKey) -> Option<Pair> {
+    let (_, pair) = moved.iter().find(|(of, _)| *of == key)?;
+    Some(*pair)
+}
