@@ -151,8 +151,9 @@ pub use shown::FrameChanges;
 /// It does not hold what the game keeps beside the simulation: input queues, its own components, what a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`]. Clone these with it: an
 /// [`InputQueue`](crate::InputQueue) is `Clone` too. Nor does it hold the past (the [states](Self::set_rewind_limits)
-/// and [poses](Self::set_history) of earlier ticks, of which a clone keeps as many from then on), Rapier's quarantine list of the last step, a thread pool set on Rapier's world, and its counters. The
-/// thread pool stays set when the simulation goes [back in time](Self#back-in-time).
+/// and [poses](Self::set_history) of earlier ticks, of which a clone keeps as many from then on), Rapier's quarantine
+/// list of the last step, a thread pool set on Rapier's world, and its counters. The thread pool stays set when the
+/// simulation goes [back in time](Self#back-in-time).
 ///
 /// Keys of bodies that were inserted after the state was saved are dead once it is restored; the same steps made
 /// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).

@@ -106,7 +106,9 @@ impl Simulation {
     ///
     /// Its pose, its velocities, both displayed states and its [target](Self::set_kinematic_target) are moved
     /// alike, so seen from the other side of the portal it moves on without a jump. What [`pose_at`](Self::pose_at) and
-    /// [`world_at`](Self::world_at) know of this tick and earlier ones stays on this side. `by` maps the entry to the exit: the pose becomes `by * pose`. Its
+    /// [`world_at`](Self::world_at) know of this tick and earlier ones stays on this side.
+    ///
+    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Its
     /// rotation is normalised. The links of a multibody move with its root.
     ///
     /// ```

@@ -177,8 +177,8 @@ impl Simulation {
     /// A state of an earlier tick is best taken over after a [`roll_back`](Self::roll_back) to that tick: the steps
     /// since then are resimulated from it. With an [interval](Self::set_rewind_interval) first make the steps up to that
     /// tick. A state of any other tick than the present one discards the kept states and the
-    /// [history](Self::set_history), and the simulation continues at its tick. A state of the present tick discards only later ones, which a
-    /// [`rewind`](Self::rewind) has left.
+    /// [history](Self::set_history), and the simulation continues at its tick. A state of the present tick discards only
+    /// later ones, which a [`rewind`](Self::rewind) has left.
     ///
     /// # Errors
     /// [`RewindError::WithinFrame`] for a state of another tick while a frame is open or steps are to be resimulated;

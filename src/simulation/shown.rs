@@ -91,9 +91,10 @@ impl Simulation {
     /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. After a frame
     /// whose steps were aborted, its last tick has the latest pose at each alpha.
     ///
-    /// The pose is in the coordinates of that tick, as in [`world_at`](Self::world_at). It does not
-    /// change with a later teleport, [portal](Self::teleport_by) or [shift of the origin](Self::shift_origin). To see an earlier pose from
-    /// beyond a portal, apply the same isometry to it.
+    /// The pose is in the coordinates of that tick, as in [`world_at`](Self::world_at): those in which the next step
+    /// begins. A teleport or a [portal](Self::teleport_by) after that step does not change it, even right after it, nor
+    /// does a later [shift of the origin](Self::shift_origin). To see an earlier pose from beyond a portal, apply the same
+    /// isometry to it.
     ///
     /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
     /// [`set_history`](Self::set_history) keeps more. Of a body that was removed since, [`world_at`](Self::world_at) has
