@@ -804,6 +804,7 @@ impl Hooks for Run {
             self.known.insert(tick);
         }
         self.deed(simulation, tick, When::Before);
+        self.deed(simulation, tick + 500, When::Before);
         self.is_aborted = self.fails_at == Some(tick);
         if self.is_aborted { Err(()) } else { Ok(()) }
     }
@@ -814,6 +815,7 @@ impl Hooks for Run {
         let first = (simulation.tick() + 1).saturating_sub(len);
         self.known = self.known.split_off(&first);
         self.deed(simulation, step.tick + 1_000, When::After);
+        self.deed(simulation, step.tick + 1_500, When::After);
         Ok(())
     }
 }

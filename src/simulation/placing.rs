@@ -315,10 +315,8 @@ impl Simulation {
         } = &mut self.state.world.physics;
         // Rapier would do so in the next step only.
         bodies[handle].recompute_mass_properties_from_colliders(colliders);
-        if self.current_step().is_none()
-            && let Some(pair) = self.state.pairs.of_step(key)
-        {
-            let tick = self.state.pairs.tick();
+        if let Some(pair) = self.state.pairs.of_step(key) {
+            let tick = self.first_known_tick();
             self.past.replace_previous(key, pair.previous, tick);
         }
         let State {

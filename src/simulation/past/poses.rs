@@ -29,6 +29,12 @@ impl Motion {
             ..Self::default()
         }
     }
+
+    /// The list of what moved, unless this tick leads to poses that were replaced.
+    fn unreplaced(&mut self) -> Option<&mut Vec<(BodyKey, Pair)>> {
+        let is_replaced = self.replaced.is_some();
+        self.moved.as_mut().filter(|_| !is_replaced)
+    }
 }
 
 /// # Limit
@@ -84,6 +90,7 @@ impl Past {
 
     /// From this tick on other poses replace these, to which no step led.
     pub fn replace_poses(&mut self, pairs: &Pairs, tick: u64) {
+        self.keep_displaced(pairs);
         if let Some(before) = self.motion_before(tick) {
             let replaced = &mut before.replaced;
             replaced.get_or_insert_with(|| Box::new(pairs.clone()));
@@ -92,12 +99,21 @@ impl Past {
 
     /// Before the step that led to this tick a body was at `previous`, which another previous pose replaces.
     pub fn replace_previous(&mut self, key: BodyKey, previous: Pose, tick: u64) {
-        let before = self.motion_before(tick);
-        if let Some(before) = before.filter(|before| before.replaced.is_none())
-            && let Some(moved) = &mut before.moved
+        if let Some(moved) = self.motion_before(tick).and_then(Motion::unreplaced)
             && find(moved, key).is_none()
         {
             moved.push((key, Pair::at_rest(previous)));
+        }
+    }
+
+    /// Right before a step: keeps the poses of bodies at rest that were teleported since it began.
+    pub fn keep_displaced(&mut self, pairs: &Pairs) {
+        if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
+            let mut displaced: BTreeMap<_, _> = pairs.displaced().collect();
+            if !displaced.is_empty() {
+                moved.iter().for_each(|(key, _)| _ = displaced.remove(key));
+                moved.extend(displaced);
+            }
         }
     }
 
@@ -111,26 +127,12 @@ impl Past {
             before.replaced = before.replaced.take().or(aborted.replaced);
         }
     }
-
-    /// Right before a step: keeps the poses of bodies at rest that were teleported since it began.
-    pub fn keep_displaced(&mut self, pairs: &Pairs) {
-        if let Some(Motion { moved, born, .. }) = self.motion_mut(pairs.tick())
-            && let Some(moved) = moved
-        {
-            let mut displaced: BTreeMap<_, _> = pairs.displaced().collect();
-            if !displaced.is_empty() {
-                let known = moved.iter().map(|(key, _)| key).chain(&*born);
-                known.for_each(|key| _ = displaced.remove(key));
-                moved.extend(displaced);
-            }
-        }
-    }
 }
 
 /// # Look-up
 impl Past {
     /// The poses of a body before and after the step that led to `tick`. `pairs` are those of the present.
-    pub fn pair(&self, pairs: &Pairs, key: BodyKey, tick: u64) -> Option<Pair> {
+    pub fn pair<'a>(&'a self, mut pairs: &'a Pairs, key: BodyKey, tick: u64) -> Option<Pair> {
         let present = pairs.tick();
         if tick == present {
             return pairs.of_step(key);
@@ -138,21 +140,20 @@ impl Past {
         if tick > present || tick.saturating_add(self.poses()) <= present {
             return None;
         }
-        let steps = || self.motions(tick, present.saturating_add(1));
-        if steps().any(|step| step.born.contains(&key)) {
+        let steps = |from, to| self.entries.range(self.place(from)..self.place(to));
+        let mut end = present.saturating_add(1);
+        if steps(tick, end).any(|step| step.motion.born.contains(&key)) {
             return None;
         }
-        let mut replaced = steps().filter_map(|step| step.replaced.as_deref());
-        let replaced = replaced.find(|pairs| pairs.tick() <= present);
-        self.pair_before(replaced.unwrap_or(pairs), key, tick)
-    }
-
-    /// The same of poses that only steps led to.
-    fn pair_before(&self, pairs: &Pairs, key: BodyKey, tick: u64) -> Option<Pair> {
-        let last = pairs.of_step(key)?;
-        if tick == pairs.tick() {
-            return Some(last);
+        for step in steps(tick, end) {
+            if let Some(replaced) = &step.motion.replaced
+                && replaced.tick() <= present
+            {
+                (pairs, end) = (replaced, step.tick() + 1);
+                break;
+            }
         }
+        let last = pairs.of_step(key)?;
         let moved = self.entry(tick)?.motion.moved.as_ref()?;
         if let Some((pose, _)) = pairs.rest(key).filter(|(_, since)| *since <= tick) {
             return Some(Pair::at_rest(pose));
@@ -162,16 +163,10 @@ impl Past {
         let likely = likely.and_then(|likely| find(likely, key));
         likely.or_else(|| find(moved, key)).or_else(|| {
             // At rest until it moved again.
-            let later = self.motions(tick + 1, pairs.tick());
-            let mut later = later.filter_map(|motion| motion.moved.as_ref());
-            let next = later.find_map(|moved| find(moved, key)).unwrap_or(last);
-            Some(Pair::at_rest(next.previous))
+            let mut later = steps(tick + 1, end).filter_map(|step| step.motion.moved.as_ref());
+            let next = later.find_map(|moved| find(moved, key));
+            Some(Pair::at_rest(next.unwrap_or(last).previous))
         })
-    }
-
-    fn motions(&self, from: u64, to: u64) -> impl Iterator<Item = &Motion> {
-        let entries = self.entries.range(self.place(from)..self.place(to));
-        entries.map(|entry| &entry.motion)
     }
 }
 
