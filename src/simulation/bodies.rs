@@ -64,6 +64,9 @@ impl Simulation {
     /// Its `Stopped` events come with the next step.
     pub fn remove_collider(&mut self, handle: ColliderHandle) -> Option<Collider> {
         let body = self.key_of_collider(handle);
+        if let Some(body) = body.and_then(|key| self.handle(key)) {
+            self.expect_motion_of_neighbours(body);
+        }
         self.state.edits.bodies.extend(body);
         self.state.world.physics.remove_collider(handle)
     }
@@ -138,8 +141,18 @@ impl Simulation {
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.state.world.keys.remove(key)?;
         self.died(key);
+        self.expect_motion_of_neighbours(handle);
         self.state.world.has_unwritten_changes |= self.state.world.has_joints(handle);
         self.state.world.physics.remove_body(handle)
+    }
+
+    /// Rapier wakes the bodies that a removed collider touched in the next step, in which they may move and fall asleep again.
+    fn expect_motion_of_neighbours(&mut self, handle: RigidBodyHandle) {
+        for neighbour in self.state.world.sleeping_neighbours(handle) {
+            if let Some(key) = self.state.world.keys.key(neighbour) {
+                self.state.pairs.expect_motion(key, neighbour);
+            }
+        }
     }
 
     /// The body of this key; `None` if it was removed.

@@ -198,6 +198,22 @@ impl World {
         links.map(MultibodyLink::rigid_body_handle)
     }
 
+    /// Returns the sleeping bodies that a body touches.
+    pub fn sleeping_neighbours(&self, handle: RigidBodyHandle) -> Vec<RigidBodyHandle> {
+        let PhysicsWorld {
+            bodies,
+            colliders,
+            narrow_phase,
+            ..
+        } = &self.physics;
+        let attached = bodies.get(handle).map_or(&[][..], RigidBody::colliders);
+        let pairs = (attached.iter()).flat_map(|it| narrow_phase.contact_pairs_with(*it));
+        let ends = pairs.flat_map(|pair| [pair.collider1, pair.collider2]);
+        let parents = ends.filter_map(|end| colliders.get(end)?.parent());
+        let is_asleep = |it: &RigidBodyHandle| bodies.get(*it).is_some_and(RigidBody::is_sleeping);
+        parents.filter(is_asleep).collect()
+    }
+
     /// Whether joints or soft bodies go on without the body when it is removed.
     pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
         let PhysicsWorld {

@@ -48,6 +48,11 @@ impl Pairs {
         is_elsewhere
     }
 
+    /// Lists a body that may move in the next step though it is asleep before that step and after it.
+    pub fn expect_motion(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+        self.list(key, handle);
+    }
+
     /// Lists a resting body that the game has woken, so that the next step reads the velocity that its curve begins with.
     pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
         if is_about_to_move(body) {
