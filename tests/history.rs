@@ -511,7 +511,7 @@ fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
     assert_eq!(y(&client), [0.0, 0.0, 9.0, 9.0].map(Some));
 }
 
-/// Its key is given out in a run that is abandoned, too.
+/// Its key belongs to a body of the abandoned run, too.
 #[test]
 fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
     let (mut simulation, _) = flyer(20);

@@ -74,7 +74,7 @@ impl Past {
         self.entry_mut(tick).map(|entry| &mut entry.motion)
     }
 
-    /// What led to this tick, if poses are kept.
+    /// The motion of the step that led to this tick, if poses are kept.
     fn motion_before(&mut self, tick: u64) -> Option<&mut Motion> {
         let keeps_poses = self.keeps_poses();
         let before = tick.checked_sub(1).filter(|_| keeps_poses);
@@ -111,7 +111,9 @@ impl Past {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
             let mut displaced: BTreeMap<_, _> = pairs.displaced().collect();
             if !displaced.is_empty() {
-                moved.iter().for_each(|(key, _)| _ = displaced.remove(key));
+                for (key, _) in moved.iter() {
+                    displaced.remove(key);
+                }
                 moved.extend(displaced);
             }
         }
