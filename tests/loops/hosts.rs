@@ -53,7 +53,7 @@ impl Host {
         assert_eq!(simulation.tick(), plan.tick);
         set(simulation, plan.setting);
         for chance in &plan.edits {
-            act(simulation, *chance, true);
+            act(simulation, *chance, plan.pushes);
         }
         model.edit(plan);
         match plan.twist {

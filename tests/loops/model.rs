@@ -35,6 +35,8 @@ pub struct Plan {
     /// Before the frame.
     pub tick: u64,
     pub interval: u64,
+    /// Whether the edits before the frame may add forces.
+    pub pushes: bool,
     /// Whether the frame discards the forces that were added before it.
     forgets: bool,
 }
@@ -122,6 +124,9 @@ impl Model {
             steps: due,
             tick: self.tick(),
             interval: self.interval,
+            // A copy made in a pause keeps the forces of that pause, which the frame may discard. The model does not tell them
+            // from other forces, so copies of a pause have none.
+            pushes: !(self.is_paused && twist == Some(Twist::Keep)),
             forgets: false,
         };
         plan.steps = match plan.fails() {
@@ -140,7 +145,7 @@ impl Model {
     /// Between two frames.
     pub fn edit(&mut self, plan: &Plan) {
         for chance in &plan.edits {
-            act(&mut self.current, *chance, !plan.forgets);
+            act(&mut self.current, *chance, plan.pushes && !plan.forgets);
         }
     }
 
