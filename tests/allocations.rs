@@ -15,8 +15,9 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
     let keys: Vec<BodyKey> = (0..200)
         .map(|i| {
-            let at = vector((i % 20) as f32 * 2.0, 2.0, (i / 20) as f32 * 2.0);
-            let ball = ColliderBuilder::ball(0.5)
+            // Apart in a plane too, where there are no rows behind each other.
+            let at = vector((i as f32 - 100.0) * 0.4, 2.0, (i % 10) as f32 * 2.0);
+            let ball = ColliderBuilder::ball(0.15)
                 .restitution(1.0)
                 .restitution_combine_rule(CoefficientCombineRule::Max)
                 .active_events(ActiveEvents::all());
