@@ -655,14 +655,18 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     );
     assert_eq!(
         error.to_string(),
-        "the state of tick 4 is not kept; of 0..0 each is, or every n-th by `set_rewind_interval`: \
-         ask for one of these, or raise `set_rewind_limits` before the next run"
+        "the state of tick 4 is not kept: no states are kept, call `set_rewind_limits` before the run"
     );
     simulation.set_rewind_limits(8, ALL);
     advance(&mut simulation, 50);
     assert_eq!(simulation.rewindable(), 5..10);
     advance(&mut simulation, 50);
     assert_eq!(simulation.rewindable(), 7..15);
+    assert_eq!(
+        simulation.roll_back(4).unwrap_err().to_string(),
+        "the state of tick 4 is not kept: ask for one of 7..15, of which `set_rewind_interval` may keep every n-th \
+         only, or raise `set_rewind_limits` before the next run"
+    );
     let bytes = simulation.rewind_bytes();
     assert!(bytes > 0);
     // A clone has none, but keeps as many.
@@ -1415,8 +1419,8 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
     assert_eq!((simulation.tick(), simulation.rewindable()), (5, 0..5));
     assert_eq!(
         simulation.rewind(6).unwrap_err().to_string(),
-        "the state of tick 6 is not kept; of 0..5 each is, or every n-th by `set_rewind_interval`: \
-         ask for one of these, or raise `set_rewind_limits` before the next run"
+        "the state of tick 6 is not kept: ask for one of 0..5, of which `set_rewind_interval` may keep every n-th only, \
+         or raise `set_rewind_limits` before the next run"
     );
     simulation.resume();
     let frame = advance(&mut simulation, 30);

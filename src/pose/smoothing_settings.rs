@@ -56,7 +56,7 @@ impl SmoothingSettings {
         self.body(key).correction.unwrap_or(self.correction)
     }
 
-    /// Whether some body is shown by more than its two poses.
+    /// Whether the two poses of every body are enough to display it.
     pub fn is_plain(&self) -> bool {
         self.smoothing == Smoothing::Interpolate && self.bodies.is_empty()
     }

@@ -9,10 +9,7 @@ use super::{Phase, Simulation};
 #[non_exhaustive]
 pub enum RewindError {
     /// The state of that tick is not kept, or no longer.
-    #[error(
-        "the state of tick {tick} is not kept; of {kept:?} each is, or every n-th by `set_rewind_interval`: \
-         ask for one of these, or raise `set_rewind_limits` before the next run"
-    )]
+    #[error("the state of tick {tick} is not kept: {}", advice(.kept))]
     NotKept {
         /// The tick that was asked for.
         tick: u64,
@@ -36,6 +33,16 @@ pub enum RewindError {
     /// A frame is open: end it first.
     #[error("a frame is open, or steps are to be resimulated: call `end_frame` first")]
     WithinFrame,
+}
+
+fn advice(kept: &Range<u64>) -> String {
+    if kept.is_empty() {
+        return "no states are kept, call `set_rewind_limits` before the run".into();
+    }
+    format!(
+        "ask for one of {kept:?}, of which `set_rewind_interval` may keep every n-th only, or raise `set_rewind_limits` \
+         before the next run"
+    )
 }
 
 /// # Back in time
