@@ -8,7 +8,8 @@ use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
 use super::state::State;
-use super::{Frame, Phase, Simulation};
+use super::state::StepStage;
+use super::{Frame, Simulation};
 
 /// # Frames and steps
 ///
@@ -74,10 +75,7 @@ impl Simulation {
                 None => self.events.clear(),
             }
         }
-        match &mut self.resimulation {
-            Some(again) => again.left = Phase::Between,
-            None => self.phase = Phase::Between,
-        }
+        self.is_in_frame = true;
         let tick = self.clock.tick();
         let between = std::mem::take(&mut self.resimulated_between);
         self.frame.resimulated = self.frame.resimulated.saturating_add(between);
@@ -100,7 +98,7 @@ impl Simulation {
 
     pub(crate) fn check_world(&self) {
         assert!(
-            self.phase != Phase::Stepping,
+            self.state.stage != StepStage::Poisoned,
             "Rapier panicked in the step of tick {}: drop this simulation, or rewind it",
             self.tick()
         );
@@ -111,7 +109,7 @@ impl Simulation {
     ///
     /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame.
     pub fn next_step(&mut self) -> Option<Step> {
-        if self.phase == Phase::Stepping {
+        if self.state.stage == StepStage::Poisoned {
             return None;
         }
         self.catch_up();
@@ -119,9 +117,7 @@ impl Simulation {
             return self.current_step();
         }
         let Some(step) = self.peek() else {
-            if self.phase == Phase::Made {
-                self.phase = Phase::Between;
-            }
+            self.state.stage = StepStage::Idle;
             return None;
         };
         if self.past.is_on() {
@@ -135,21 +131,20 @@ impl Simulation {
         }
         self.state.targets.apply(&mut self.state.world, step);
         self.state.forces.begin_step();
-        self.phase = Phase::Taken(step);
+        self.state.stage = StepStage::Before(step);
         Some(step)
     }
 
     /// Whether a frame is open.
     pub(crate) fn is_in_frame(&self) -> bool {
-        let again = self.resimulation.as_ref();
-        again.map_or(self.phase, |again| again.left) != Phase::Outside
+        self.is_in_frame
     }
 
     /// The next step: one that is to be resimulated, or one that is due in this frame.
     pub(super) fn peek(&self) -> Option<Step> {
         match &self.resimulation {
             Some(again) => again.step(),
-            None if self.phase == Phase::Outside => None,
+            None if !self.is_in_frame => None,
             None => self.clock.peek(),
         }
     }
@@ -176,7 +171,7 @@ impl Simulation {
     }
 
     fn make_taken(&mut self, hooks: &dyn PhysicsHooks, is_shown: bool) -> bool {
-        let Phase::Taken(step) = self.phase else {
+        let StepStage::Before(step) = self.state.stage else {
             return false;
         };
         let is_last = match self.steps_to_resimulate() {
@@ -195,12 +190,12 @@ impl Simulation {
             self.past.keep_displaced(&self.state.pairs);
             (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
-        self.phase = Phase::Stepping;
+        self.state.stage = StepStage::Poisoned;
         let State {
             world, event_log, ..
         } = &mut self.state;
         world.step(step, hooks, event_log, &mut self.events);
-        self.phase = Phase::Made;
+        self.state.stage = StepStage::After;
         self.state.forces.end_step(&mut self.state.world.physics);
         self.state.targets.end_step(step);
         self.take_poses(step, is_captured);
@@ -225,10 +220,10 @@ impl Simulation {
             if let Some(changes) = again.end_step(&self.events) {
                 self.event_changes = changes;
             }
-            let made = if again.left == Phase::Outside {
-                &mut self.resimulated_between
-            } else {
+            let made = if self.is_in_frame {
                 &mut self.frame.resimulated
+            } else {
+                &mut self.resimulated_between
             };
             *made = made.saturating_add(1);
             return;
@@ -250,11 +245,11 @@ impl Simulation {
 
     /// [`end_frame`](Self::end_frame) of a simulation that a view shows. Gives whether a frame was open.
     pub(crate) fn end_frame_unshown(&mut self) -> bool {
-        if !self.is_in_frame() || self.phase == Phase::Stepping {
+        if !self.is_in_frame || self.state.stage == StepStage::Poisoned {
             return false;
         }
         self.abort_steps();
-        self.phase = Phase::Outside;
+        self.is_in_frame = false;
         self.notice_edits();
         if self.frame.steps == 0 && self.clock.settings().is_stopped() {
             self.frame.forgotten_forces = self.state.forces.forget_those_of_pause();
@@ -271,11 +266,9 @@ impl Simulation {
 
     /// The last frame goes on after its step, which was ended so that the state could be looked at.
     pub(crate) fn resume_frame(&mut self) {
-        if !self.is_in_frame() {
-            match &mut self.resimulation {
-                Some(again) => again.left = Phase::Made,
-                None => self.phase = Phase::Made,
-            }
+        if !self.is_in_frame {
+            self.is_in_frame = true;
+            self.present_mut().stage = StepStage::After;
             self.frame.number -= 1;
             self.state.log.counts = std::mem::take(&mut self.frame.poses);
         }
@@ -289,7 +282,7 @@ impl Simulation {
     fn abort_steps(&mut self) {
         self.catch_up();
         self.abort_resimulation();
-        if let Phase::Taken(_) = std::mem::replace(&mut self.phase, Phase::Between) {
+        if let StepStage::Before(_) = std::mem::take(&mut self.state.stage) {
             (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
             self.past.abort_step(self.clock.tick());
         }

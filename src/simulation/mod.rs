@@ -48,7 +48,7 @@ use rapier::pipeline::PhysicsWorld;
 
 use past::Past;
 use resimulate::Resimulation;
-use state::State;
+use state::{State, StepStage};
 
 pub use advance::Hooks;
 pub(crate) use advance::or_none;
@@ -164,7 +164,8 @@ pub struct Simulation {
     frame: Frame,
     /// Events of the frame, sorted by tick, also if ticks were renumbered within it.
     events: Vec<Event>,
-    phase: Phase,
+    /// Whether a frame is open.
+    is_in_frame: bool,
     past: Past,
     /// After a rollback, until the present is reached.
     resimulation: Option<Box<Resimulation>>,
@@ -178,22 +179,6 @@ pub struct Simulation {
     smoothing: Arc<SmoothingSettings>,
     /// `None` on a thread, where a view shows it.
     screen: Option<Screen>,
-}
-
-/// Where in the loop a simulation is. While steps are resimulated, where in these.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Phase {
-    /// Between two frames.
-    #[default]
-    Outside,
-    /// In a frame, before its first step or after its last one.
-    Between,
-    /// The game is at work on this step, which was taken and is not made yet.
-    Taken(Step),
-    /// Inside Rapier's step; afterwards, if that panicked.
-    Stepping,
-    /// A step was made, to which the game reacts until it asks for the next one.
-    Made,
 }
 
 impl Clone for Simulation {
@@ -210,7 +195,7 @@ impl Clone for Simulation {
             state,
             frame: self.frame,
             events: self.events.clone(),
-            phase: self.phase,
+            is_in_frame: self.is_in_frame,
             past: self.past.clone(),
             resimulation: self.resimulation.clone(),
             event_changes: self.event_changes.clone(),
@@ -253,7 +238,7 @@ impl Simulation {
             state,
             frame: Frame::default(),
             events: Vec::new(),
-            phase: Phase::default(),
+            is_in_frame: false,
             past: Past::default(),
             resimulation: None,
             event_changes: ChangedEvents::default(),
@@ -290,8 +275,8 @@ impl Simulation {
     /// that cannot get it as an argument.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
-        match self.phase {
-            Phase::Taken(step) => Some(step),
+        match self.state.stage {
+            StepStage::Before(step) => Some(step),
             _ => None,
         }
     }

@@ -10,8 +10,8 @@ use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-use super::state::State;
-use super::{Phase, Simulation};
+use super::Simulation;
+use super::state::{State, StepStage};
 
 /// An origin that is not finite: [`Simulation::shift_origin`] has moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -194,7 +194,8 @@ impl Simulation {
             return Err(OriginError(origin));
         }
         self.notice_edits();
-        if matches!(self.phase, Phase::Taken(_) | Phase::Made) {
+        let stage = self.state.stage;
+        if matches!(stage, StepStage::Before(_) | StepStage::After) {
             let tick = self.first_known_tick();
             self.past.replace_poses(&self.state.pairs, tick);
         } else {
@@ -266,13 +267,20 @@ impl Simulation {
     ) -> Result<(), BodyError> {
         let handle = self.living(key)?;
         let pose = checked(key, pose)?;
-        let State { world, targets, .. } = &mut self.state;
+        let State {
+            stage,
+            world,
+            targets,
+            ..
+        } = &mut self.state;
         let bodies = &mut world.physics.bodies;
         if bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
             return Err(BodyError::NotKinematic(key));
         }
-        match self.phase {
-            Phase::Taken(step) => targets.set_in_step(key, &mut bodies[handle], pose, time, step),
+        match *stage {
+            StepStage::Before(step) => {
+                targets.set_in_step(key, &mut bodies[handle], pose, time, step);
+            }
             _ => targets.set(key, pose, time),
         }
         Ok(())

@@ -6,16 +6,14 @@ use crate::pose::{ErrorChange, Screen};
 use crate::step::{ChangedEvents, Event, EventChanges, replace_events};
 use crate::time::{Clock, Step};
 
+use super::Simulation;
 use super::past::Entry;
-use super::state::State;
-use super::{Phase, Simulation};
+use super::state::{State, StepStage};
 
 #[derive(Clone)]
 pub(super) struct Resimulation {
     /// The state that was left, which frames show until it is caught up with.
     present: State,
-    /// Where in the loop that was.
-    pub left: Phase,
     /// Events of the frame until the rollback.
     pub events: Vec<Event>,
     /// Each as it was made first.
@@ -93,11 +91,9 @@ impl Simulation {
             // Steps before `tick` were resimulated already, and stay so.
             replace_events(&mut self.events, tick..u64::MAX, Vec::new());
         }
-        let left = std::mem::replace(&mut self.phase, Phase::Between);
         let again = self.resimulation.get_or_insert_with(|| {
             Box::new(Resimulation {
                 present,
-                left,
                 events: std::mem::take(&mut self.events),
                 steps: VecDeque::new(),
                 done: 0,
@@ -106,16 +102,22 @@ impl Simulation {
         again.go_back(tick, later);
     }
 
+    /// The state of the present, also while steps are resimulated.
+    pub(super) fn present_mut(&mut self) -> &mut State {
+        let again = self.resimulation.as_mut();
+        again.map_or(&mut self.state, |again| &mut again.present)
+    }
+
     /// Once all steps are resimulated: goes on in the present, as they have changed it.
     pub(super) fn catch_up(&mut self) {
         if let Some(again) = self.resimulation.take_if(|again| again.left() == 0) {
             let of_frame =
                 self.frame.ticks().start.max(again.first().unwrap_or(0))..self.clock.tick();
             let events = std::mem::replace(&mut self.events, again.events);
-            self.phase = match again.left {
+            self.state.stage = match again.present.stage {
                 // The step at hand is taken anew.
-                Phase::Taken(_) => Phase::Between,
-                left => left,
+                StepStage::Before(_) => StepStage::Idle,
+                stage => stage,
             };
             self.show_other(again.present, true);
             replace_events(&mut self.events, of_frame, events);
@@ -131,8 +133,7 @@ impl Simulation {
             return false;
         };
         self.swap_state(again.present);
-        self.phase = again.left;
-        if self.phase == Phase::Outside {
+        if !self.is_in_frame {
             // They are none of the present's.
             self.resimulated_between = 0;
         }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Phase, Simulation};
+use super::Simulation;
+use super::state::StepStage;
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -229,7 +230,7 @@ impl Simulation {
     /// # Errors
     /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
-        let has_panicked = self.phase == Phase::Stepping;
+        let has_panicked = self.state.stage == StepStage::Poisoned;
         if !has_panicked {
             self.catch_up();
         }
@@ -248,7 +249,7 @@ impl Simulation {
         let (clock, state) = (clock.clone(), state.clone());
         if has_panicked {
             self.resimulation = None;
-            self.phase = Phase::Outside;
+            self.is_in_frame = false;
             self.frame.dropped += self.clock.abort_frame();
         } else if self.past.rewindable().end <= self.tick() + 1 {
             self.past.push(self.clock.clone(), &self.state, true);

@@ -3,10 +3,10 @@
 use crate::step::EventChanges;
 use crate::time::Step;
 
+use super::Simulation;
 use super::advance::{BeforeStep, Hooks};
 use super::rewind::RewindError;
-use super::state::State;
-use super::{Phase, Simulation};
+use super::state::{State, StepStage};
 
 /// Why [`Simulation::resimulate_with`] failed. The present state is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -192,17 +192,17 @@ impl Simulation {
         self.state.resources.check_whole();
         self.catch_up();
         let is_here = state.tick() == self.tick();
-        let is_outside = self.resimulation.is_none() && self.phase == Phase::Outside;
+        let is_outside = self.resimulation.is_none() && !self.is_in_frame;
         if !is_here && !is_outside {
             return Err(RewindError::WithinFrame);
         }
         if is_outside {
             self.clock.go_to(state.clock());
-        } else if let Phase::Taken(step) = std::mem::replace(&mut self.phase, Phase::Between) {
+        } else if let StepStage::Before(step) = self.state.stage {
             // The step at hand is taken anew.
             self.past.abort_step(step.tick);
         }
-        if let Phase::Taken(_) = state.phase {
+        if let StepStage::Before(_) = std::mem::take(&mut state.state.stage) {
             // The step at hand there is taken here, and the game does its part again.
             let State { forces, world, .. } = &mut state.state;
             forces.abort_step(&mut world.physics.bodies);

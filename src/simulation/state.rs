@@ -5,6 +5,7 @@ use crate::key::BodyKey;
 use crate::pose::{ErrorChange, Origin, Pairs, PoseLog};
 use crate::resources::Resources;
 use crate::step::{EventLog, Forces, Targets, World};
+use crate::time::Step;
 use rapier::dynamics::{ImpulseJoint, RigidBody};
 use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
 use rapier::math::Pose;
@@ -13,6 +14,9 @@ use rapier::pipeline::PhysicsWorld;
 #[derive(Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct State {
+    /// A snapshot and bytes have no step at hand.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub stage: StepStage,
     pub world: World,
     pub targets: Targets,
     pub forces: Forces,
@@ -30,6 +34,20 @@ pub(super) struct State {
     pub resources: Resources,
 }
 
+/// How far a step is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum StepStage {
+    /// No step was begun.
+    #[default]
+    Idle,
+    /// The game is at work on this step, which Rapier has not made.
+    Before(Step),
+    /// Rapier makes the step. The stage stays if it panics: the world is then in an unknown state.
+    Poisoned,
+    /// The game reacts to the step, until it asks for the next one.
+    After,
+}
+
 /// What the game may have changed through Rapier's own types since it was last looked at.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -42,6 +60,7 @@ pub(super) struct Edits {
 impl State {
     pub fn new(physics: PhysicsWorld) -> Self {
         Self {
+            stage: StepStage::default(),
             world: World::new(physics),
             targets: Targets::default(),
             forces: Forces::default(),

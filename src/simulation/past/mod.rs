@@ -12,7 +12,7 @@ use crate::pose::Pairs;
 use crate::step::{Event, Events};
 use crate::time::Clock;
 
-use super::state::State;
+use super::state::{State, StepStage};
 use poses::Motion;
 
 pub use world::PastWorld;
@@ -190,7 +190,9 @@ impl Past {
             // A state that was read may claim any size.
             let bytes = state.bytes().min(usize::MAX - self.bytes);
             self.bytes += bytes;
-            (state.clone(), bytes)
+            let mut state = state.clone();
+            state.stage = StepStage::Idle;
+            (state, bytes)
         });
         let is_known = self.keeps_poses() && state.pairs.tick() == clock.tick();
         self.entries.push_back(Entry {
