@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::mailbox::{Mail, Mailbox, Snapshot, Update};
 use crate::orders::{OrderSender, Orders, orders};
 use crate::sync::thread;
-use stubs::{Changes, Event, Movers, RunnerSettings, SendError};
+use stubs::{Event, Movers, Origin, PoseLog, RunnerSettings, SendError};
 
 /// A defect that is put in, to show that the checker finds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,12 +34,13 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         movers: Movers,
         extrapolations: Vec::new(),
         smoothing: Arc::default(),
+        origin: Origin,
         time: Duration::from_secs(tick),
         dt: 1.0,
         is_stopped: false,
     });
-    let changes = Changes(vec![tick]);
-    mail.states.push_back(Update { snapshot, changes });
+    let log = PoseLog(vec![tick]);
+    mail.states.push_back(Update { snapshot, log });
     mail.reading.time = Duration::from_secs(tick);
     mail.events.push_back((tick, vec![Event, Event]));
     mail.dropped += Duration::from_secs(1);
@@ -74,7 +75,7 @@ fn frame(mailbox: &Mailbox<()>, settings: &RunnerSettings, mail: &mut Mail<()>) 
     assert!(mail.states.len() <= STATES, "too many states");
     let states = mail.states.iter_mut();
     states
-        .flat_map(|state| std::mem::take(&mut state.changes).0)
+        .flat_map(|state| std::mem::take(&mut state.log).0)
         .collect()
 }
 

@@ -9,11 +9,14 @@ pub struct Extrapolation;
 #[derive(Debug, Default)]
 pub struct SmoothingSettings;
 
-/// Of which steps they are.
-#[derive(Debug, Default)]
-pub struct Changes(pub Vec<u64>);
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origin;
 
-impl Changes {
+/// The steps that it is of.
+#[derive(Debug, Default)]
+pub struct PoseLog(pub Vec<u64>);
+
+impl PoseLog {
     pub fn append(&mut self, mut later: Self) {
         self.0.append(&mut later.0);
     }
