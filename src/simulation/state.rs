@@ -42,7 +42,7 @@ pub(super) enum StepStage {
     Idle,
     /// The game is at work on this step, which Rapier has not made.
     Before(Step),
-    /// Rapier makes the step. The stage stays if it panics: the world is then in an unknown state.
+    /// Rapier is at work on the step. The stage stays if it panics: the world is then in an unknown state.
     Poisoned,
     /// The game reacts to the step, until it asks for the next one.
     After,
