@@ -8,6 +8,7 @@ use rapier::math::Pose;
 use rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
 
 use super::Simulation;
+use super::state::State;
 
 /// # Bodies
 impl Simulation {
@@ -148,11 +149,10 @@ impl Simulation {
 
     /// Rapier wakes the bodies that a removed collider touched in the next step, in which they may move and fall asleep again.
     fn expect_motion_of_neighbours(&mut self, handle: RigidBodyHandle) {
-        for neighbour in self.state.world.sleeping_neighbours(handle) {
-            if let Some(key) = self.state.world.keys.key(neighbour) {
-                self.state.pairs.expect_motion(key, neighbour);
-            }
-        }
+        let State { world, edits, .. } = &mut self.state;
+        let neighbours = world.sleeping_neighbours(handle).into_iter();
+        let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));
+        edits.woken.extend(keys);
     }
 
     /// The body of this key; `None` if it was removed.

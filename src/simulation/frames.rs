@@ -5,10 +5,10 @@ use std::time::Duration;
 use crate::key::BodyKey;
 use crate::step::{Events, World};
 use crate::time::Step;
+use rapier::dynamics::RigidBody;
 use rapier::pipeline::PhysicsHooks;
 
-use super::state::State;
-use super::state::StepStage;
+use super::state::{State, StepStage};
 use super::{Frame, Simulation};
 
 /// # Frames and steps
@@ -187,6 +187,7 @@ impl Simulation {
         if is_captured {
             span!("take_poses");
             self.notice_edits();
+            self.list_woken();
             self.past.keep_displaced(&self.state.pairs);
             (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
         }
@@ -338,9 +339,32 @@ impl Simulation {
         for key in put {
             self.put(key);
         }
+        self.state.edits.any_woken |= !dead.is_empty();
         for key in dead {
             self.state.world.keys.found_dead(key);
             self.died(key);
+        }
+    }
+
+    /// Lists the bodies that sleep before this step, and may sleep again after it, but may move in it.
+    fn list_woken(&mut self) {
+        let State {
+            world,
+            pairs,
+            edits,
+            ..
+        } = &mut self.state;
+        for key in edits.woken.drain(..) {
+            if let Some(handle) = world.handle(key) {
+                pairs.list_resting(key, handle);
+            }
+        }
+        if std::mem::take(&mut edits.any_woken) {
+            for (key, handle) in world.keys.iter() {
+                if world.get(key).is_some_and(RigidBody::is_sleeping) {
+                    pairs.list_resting(key, handle);
+                }
+            }
         }
     }
 

@@ -55,6 +55,10 @@ pub(super) struct Edits {
     pub bodies: Vec<BodyKey>,
     /// Whether that may be any body, or its removal.
     pub all: bool,
+    /// Sleeping bodies that the next step wakes.
+    pub woken: Vec<BodyKey>,
+    /// Whether that may be any sleeping body.
+    pub any_woken: bool,
 }
 
 impl State {

@@ -624,10 +624,14 @@ impl Model {
         // While steps are still due, no frame will show it; nor will one that shows the state after.
         let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
         let is_shown = simulation.clock().due() == 0 && shows_previous;
+        let tick = simulation.tick();
+        let is_of_step = simulation.current_step().is_none() && body.stepped.is_none();
         let previous = if is_shown {
             at_previous(simulation).pose(key).unwrap()
         } else {
-            position
+            // No frame shows it now, but later ones may look back at this tick.
+            let of_step = is_of_step.then(|| simulation.pose_at(key, tick, 0.0));
+            of_step.flatten().unwrap_or(position)
         };
         let scale = 1.0 + position.translation.length() + dt * after.linear.length();
         assert!(
@@ -646,11 +650,7 @@ impl Model {
             smoothing,
             dt,
         };
-        let tick = simulation.tick();
-        if simulation.current_step().is_none()
-            && body.stepped.is_none()
-            && let Some(way) = body.ways.get_mut(&tick)
-        {
+        if is_of_step && let Some(way) = body.ways.get_mut(&tick) {
             *way = body.way;
             way.previous = simulation.pose_at(key, tick, 0.0).unwrap();
         }

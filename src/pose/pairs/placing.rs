@@ -48,8 +48,8 @@ impl Pairs {
         is_elsewhere
     }
 
-    /// Lists a body that may move in the next step though it is asleep before that step and after it.
-    pub fn expect_motion(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+    /// Lists a resting body, whose pose after the next step is then read even if it rests again.
+    pub fn list_resting(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         self.list(key, handle);
     }
 
