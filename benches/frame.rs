@@ -18,7 +18,9 @@ use std::time::Duration;
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Smoothing, interpolate_all, write_matrices_4x4};
+use evenstep::{
+    BodyKey, Physics, Rate, Simulation, Smoothing, interpolate_all, write_matrices_4x4,
+};
 use scenes::NO_STEP;
 use scenes::testing::{spin, vector};
 
@@ -66,7 +68,9 @@ fn between_states(count: usize) -> (Simulation, Vec<BodyKey>) {
 
 /// The last two states of all bodies.
 fn states(simulation: &Simulation, keys: &[BodyKey]) -> (Vec<Pose>, Vec<Pose>) {
-    let pair = |key: &BodyKey| previous_pose(simulation, *key).zip(current_pose(simulation, *key));
+    let pair = |key: &BodyKey| {
+        previous_pose(simulation, *key).zip(current_pose(&simulation.physics, *key))
+    };
     keys.iter().map(|key| pair(key).expect("alive")).unzip()
 }
 
@@ -83,7 +87,7 @@ fn advance(c: &mut Criterion) {
 
 fn steps(c: &mut Criterion, scene: &Scene, count: usize, steps: u32) {
     let (mut simulation, _) = build(scene, count);
-    let mut bare = std::mem::take(build(scene, count).0.physics_mut());
+    let mut bare = std::mem::take(build(scene, count).0.physics.rapier_mut());
     bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
     compare(
         c,
@@ -220,7 +224,7 @@ fn smoothing(c: &mut Criterion) {
         let (mut simulation, keys) = between_states(COUNT);
         simulation.set_smoothing(smoothing);
         for key in &keys {
-            let body = simulation.body_mut(*key).expect("alive");
+            let body = simulation.physics.body_mut(*key).expect("alive");
             let mass = MassProperties::new(center, 1.0, spin(1.0, 1.0, 1.0));
             body.set_additional_mass_properties(mass, true);
         }
@@ -322,13 +326,13 @@ fn churn(c: &mut Criterion) {
             spawned: 0,
         };
         move || {
-            for key in churn.turn(count, |at| simulation.insert(body(at), ball())) {
-                simulation.remove(key).expect("alive");
+            for key in churn.turn(count, |at| simulation.physics.insert(body(at), ball())) {
+                simulation.physics.remove(key).expect("alive");
             }
             simulation.advance(STEP, |_, _| ());
         }
     };
-    let mut bare = std::mem::take(scenes::space(60).physics_mut());
+    let mut bare = std::mem::take(scenes::space(60).physics.rapier_mut());
     let mut rapiers = Churn {
         alive: VecDeque::new(),
         spawned: 0,
@@ -360,11 +364,11 @@ criterion_group! {
 criterion_main!(benches);
 
 /// The pose right after the last step.
-fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+fn current_pose(physics: &Physics, key: BodyKey) -> Option<Pose> {
+    Some(*physics.body(key)?.position())
 }
 
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    simulation.pose_at(key, simulation.tick(), 0.0)
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

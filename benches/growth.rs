@@ -38,7 +38,7 @@ fn between_states(count: usize) -> Simulation {
             .additional_mass_properties(MassProperties::new(Vector::ZERO, 1.0, Vector::ONE))
             .angvel(Vector::new(1.0, 2.0, 0.5))
             .can_sleep(false);
-        simulation.insert_body(body);
+        simulation.physics.insert_body(body);
     }
     scenes::to_between_states(&mut simulation);
     simulation

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, ForceGeneratorKey, Simulation, Wrench};
+use evenstep::{BodyKey, ForceGenerator, ForceGeneratorKey, Physics, Simulation, Wrench};
 
 /// Longer than a frame of a single step: targets are under way.
 const LATER: Duration = Duration::from_secs(3_600);
@@ -17,7 +17,11 @@ const LATER: Duration = Duration::from_secs(3_600);
 fn platforms(count: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::space(60);
     let keys = (0..count)
-        .map(|_| simulation.insert_body(RigidBodyBuilder::kinematic_position_based()))
+        .map(|_| {
+            simulation
+                .physics
+                .insert_body(RigidBodyBuilder::kinematic_position_based())
+        })
         .collect();
     (simulation, keys)
 }
@@ -37,10 +41,10 @@ fn orders(keys: &[BodyKey]) -> [(&'static str, Vec<BodyKey>); 3] {
     ]
 }
 
-fn set_all(simulation: &mut Simulation, keys: &[BodyKey]) {
+fn set_all(physics: &mut Physics, keys: &[BodyKey]) {
     for key in keys {
         let pose = Pose::translation(1.0, 0.0, 0.0);
-        (simulation.set_kinematic_target(*key, pose, LATER)).expect("it is kinematic");
+        (physics.set_kinematic_target(*key, pose, LATER)).expect("it is kinematic");
     }
 }
 
@@ -53,9 +57,10 @@ fn targets(c: &mut Criterion) {
         for (name, keys) in orders(&keys) {
             group.bench_function(BenchmarkId::new(name, count), |b| {
                 b.iter(|| {
-                    set_all(&mut simulation, &keys);
+                    set_all(&mut simulation.physics, &keys);
                     for key in &keys {
                         simulation
+                            .physics
                             .teleport(*key, Pose::IDENTITY)
                             .expect("it is there");
                     }
@@ -79,8 +84,10 @@ fn led(c: &mut Criterion) {
                 height = 1.0 - height;
                 for key in &keys {
                     let pose = Pose::translation(0.0, height, 0.0);
-                    (simulation.set_kinematic_target(*key, pose, Duration::ZERO))
-                        .expect("it is kinematic");
+                    (simulation
+                        .physics
+                        .set_kinematic_target(*key, pose, Duration::ZERO))
+                    .expect("it is kinematic");
                 }
                 scenes::advance(&mut simulation, 17)
             });
@@ -94,16 +101,21 @@ fn generators(c: &mut Criterion) {
     let mut group = c.benchmark_group("generators");
     for peak in [1_000, 1_000_000] {
         let mut simulation = scenes::space(60);
-        let key = simulation.insert_body(RigidBodyBuilder::dynamic().additional_mass(1.0));
+        let key = simulation
+            .physics
+            .insert_body(RigidBodyBuilder::dynamic().additional_mass(1.0));
         let nothing = ForceGenerator::custom(|_, _| Wrench::default());
         let generators: Vec<ForceGeneratorKey> = (0..peak)
             .map(|_| {
-                (simulation.insert_force_generator(key, nothing.clone())).expect("it is there")
+                (simulation
+                    .physics
+                    .insert_force_generator(key, nothing.clone()))
+                .expect("it is there")
             })
             .collect();
         for (i, generator) in generators.into_iter().enumerate() {
             if !i.is_multiple_of(peak / 1_000) {
-                simulation.remove_force_generator(generator);
+                simulation.physics.remove_force_generator(generator);
             }
         }
         group.bench_function(BenchmarkId::new("after a peak of", peak), |b| {

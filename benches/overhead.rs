@@ -12,7 +12,7 @@ mod scenes;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use evenstep::{BodyKey, Rate, Simulation};
+use evenstep::{BodyKey, Physics, Rate, Simulation};
 
 /// A little more than a step of 1/60 s: every such frame has one.
 const STEP: Duration = Duration::from_nanos(16_666_667);
@@ -27,7 +27,7 @@ fn build(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> Sim
 /// The medians of what is ours, of the plain pass and of Rapier's step.
 fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [f64; 3] {
     let mut simulation = build(scene, count);
-    let mut bare = std::mem::take(build(scene, count).physics_mut());
+    let mut bare = std::mem::take(build(scene, count).physics.rapier_mut());
     bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
     let mut times: [Vec<f64>; 3] = Default::default();
     for frame in 0..(400_000 / count).clamp(12, 200) {
@@ -54,18 +54,18 @@ fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [
     })
 }
 
-type Habit = (&'static str, fn(&mut Simulation));
+type Habit = (&'static str, fn(&mut Physics));
 
 /// What a game does in each step that makes its bodies through Rapier, and parts of that.
 const HABITS: [Habit; 4] = [
     ("nothing", |_| ()),
-    ("track_all", Simulation::track_all),
-    ("physics_mut", |simulation| {
-        simulation.physics_mut();
+    ("track_all", Physics::track_all),
+    ("rapier_mut", |physics| {
+        physics.rapier_mut();
     }),
-    ("both", |simulation| {
-        simulation.physics_mut();
-        simulation.track_all();
+    ("both", |physics| {
+        physics.rapier_mut();
+        physics.track_all();
     }),
 ];
 
@@ -76,7 +76,7 @@ fn measure_habits(
     count: usize,
 ) -> (f64, [f64; 4]) {
     let mut games = HABITS.map(|(_, habit)| (habit, build(scene, count)));
-    let mut bare = std::mem::take(build(scene, count).physics_mut());
+    let mut bare = std::mem::take(build(scene, count).physics.rapier_mut());
     bare.integration_parameters.dt = games[0].1.clock().settings().rate().dt();
     let mut times: [Vec<f64>; 5] = Default::default();
     for frame in 0..100 {
@@ -85,7 +85,7 @@ fn measure_habits(
         let mut all = vec![last.elapsed().as_secs_f64()];
         for (habit, simulation) in &mut games {
             last = Instant::now();
-            simulation.advance(STEP, |simulation, _| habit(simulation));
+            simulation.advance(STEP, |physics, _| habit(physics));
             all.push(last.elapsed().as_secs_f64());
         }
         if frame >= 3 {

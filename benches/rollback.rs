@@ -51,11 +51,13 @@ fn rollback(
         }),
     )?;
     // On the average a rollback goes to the middle between two states.
-    while running.tick() < 2 * steps || (running.tick() - steps) % interval != interval / 2 {
+    while running.physics.tick() < 2 * steps
+        || (running.physics.tick() - steps) % interval != interval / 2
+    {
         running.advance(FRAME, |_, _| ());
     }
-    let present = running.tick();
-    let mut bare = std::mem::take(running.clone().physics_mut());
+    let present = running.physics.tick();
+    let mut bare = std::mem::take(running.clone().physics.rapier_mut());
     let (time, ratio) = compare(
         c,
         &what,
@@ -111,7 +113,7 @@ fn partial(c: &mut Criterion) {
     const STEPS: u64 = 8;
     const NEAR: usize = 14;
     let resimulate = |simulation: &mut Simulation| {
-        let tick = simulation.tick() - STEPS;
+        let tick = simulation.physics.tick() - STEPS;
         simulation.resimulate(tick, |_, _| ()).expect("it is kept");
     };
     for bodies in [40, 200, 1_000] {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation};
+use evenstep::{BodyKey, Physics, Rate, Simulation};
 use scenes::testing::{ball_joint, cloth, cuboid, in_layers, on_ground, soft_cube, vector};
 
 /// A little more than a step of 1/60 s: every such frame has one.
@@ -28,7 +28,7 @@ struct Scene {
     build: fn(&mut PhysicsWorld) -> VecDeque<RigidBodyHandle>,
     /// What is done before each step, of bare Rapier and of ours.
     bare: fn(&mut PhysicsWorld, &mut VecDeque<RigidBodyHandle>, u64),
-    ours: fn(&mut Simulation, &mut VecDeque<BodyKey>, u64),
+    ours: fn(&mut Physics, &mut VecDeque<BodyKey>, u64),
 }
 
 const SCENES: [Scene; 8] = [
@@ -36,30 +36,30 @@ const SCENES: [Scene; 8] = [
         name: "10,000 balls, of which 20 come and go in each step",
         build: fountain,
         bare: exchange,
-        ours: |simulation, bodies, tick| {
+        ours: |physics, bodies, tick| {
             for key in bodies.drain(..20) {
-                simulation.remove(key);
+                physics.remove(key);
             }
-            let drops = drops(tick).map(|(body, collider)| simulation.insert(body, collider));
+            let drops = drops(tick).map(|(body, collider)| physics.insert(body, collider));
             bodies.extend(drops);
         },
     },
     Scene {
-        name: "10,000 balls, of which 20 come and go through physics_mut",
+        name: "10,000 balls, of which 20 come and go through rapier_mut",
         build: fountain,
         bare: exchange,
-        ours: |simulation, bodies, tick| {
-            let leaving = bodies.drain(..20).filter_map(|key| simulation.handle(key));
+        ours: |physics, bodies, tick| {
+            let leaving = bodies.drain(..20).filter_map(|key| physics.handle(key));
             let mut handles: VecDeque<_> = leaving.collect();
-            exchange(simulation.physics_mut(), &mut handles, tick);
+            exchange(physics.rapier_mut(), &mut handles, tick);
             let new = handles
                 .into_iter()
-                .filter_map(|handle| simulation.track(handle));
+                .filter_map(|handle| physics.track(handle));
             bodies.extend(new);
         },
     },
     Scene {
-        name: "5,000 crates, with physics_mut in each step",
+        name: "5,000 crates, with rapier_mut in each step",
         build: |world| {
             floor(world);
             let at = |i| {
@@ -75,10 +75,10 @@ const SCENES: [Scene; 8] = [
                 .collect()
         },
         bare: push,
-        ours: |simulation, bodies, tick| {
-            let handle = simulation.handle(bodies[pushed(bodies.len(), tick)]);
+        ours: |physics, bodies, tick| {
+            let handle = physics.handle(bodies[pushed(bodies.len(), tick)]);
             let mut handles = VecDeque::from([handle.expect("it is alive")]);
-            push(simulation.physics_mut(), &mut handles, tick);
+            push(physics.rapier_mut(), &mut handles, tick);
         },
     },
     Scene {
@@ -97,10 +97,10 @@ const SCENES: [Scene; 8] = [
                 world.bodies[*handle].set_next_kinematic_translation(place_in_grid(i, tick + 1));
             }
         },
-        ours: |simulation, bodies, tick| {
+        ours: |physics, bodies, tick| {
             for (i, key) in bodies.iter().enumerate() {
                 let target = Pose::from_translation(place_in_grid(i, tick + 1));
-                let set = simulation.set_kinematic_target(*key, target, Duration::ZERO);
+                let set = physics.set_kinematic_target(*key, target, Duration::ZERO);
                 set.expect("it is kinematic");
             }
         },
@@ -194,8 +194,8 @@ const SCENES: [Scene; 8] = [
             let handle = bodies[pushed(bodies.len(), tick)];
             world.bodies[handle].set_linvel(vector(40.0, 10.0, 10.0), true);
         },
-        ours: |simulation, bodies, tick| {
-            let body = simulation.body_mut(bodies[pushed(bodies.len(), tick)]);
+        ours: |physics, bodies, tick| {
+            let body = physics.body_mut(bodies[pushed(bodies.len(), tick)]);
             body.expect("it is alive")
                 .set_linvel(vector(40.0, 10.0, 10.0), true);
         },
@@ -287,11 +287,11 @@ fn frames(c: &mut Criterion) {
         let mut bodies = (scene.build)(&mut bare);
         let mut theirs = PhysicsWorld::default();
         let handles = (scene.build)(&mut theirs);
-        let mut simulation = Simulation::with_physics(rate, theirs);
-        simulation.track_all();
+        let mut simulation = Simulation::with_physics(rate, Physics::from_rapier(theirs));
+        simulation.physics.track_all();
         let keys = handles
             .into_iter()
-            .filter_map(|handle| simulation.key(handle));
+            .filter_map(|handle| simulation.physics.key(handle));
         let mut keys: VecDeque<_> = keys.collect();
         assert_eq!(keys.len(), bodies.len());
 
@@ -302,8 +302,8 @@ fn frames(c: &mut Criterion) {
             tick += 1;
         };
         let mut step_ours = || {
-            let frame = simulation.advance(STEP, |simulation, step| {
-                (scene.ours)(simulation, &mut keys, step.tick);
+            let frame = simulation.advance(STEP, |physics, step| {
+                (scene.ours)(physics, &mut keys, step.tick);
             });
             assert_eq!(frame.steps, 1);
         };
@@ -317,9 +317,9 @@ fn frames(c: &mut Criterion) {
             ("advance", step_ours),
             ("bare step", step_bare),
         );
-        assert_eq!(simulation.tick(), tick);
+        assert_eq!(simulation.physics.tick(), tick);
         assert!(
-            scenes::hash(simulation.physics()) == scenes::hash(&bare),
+            scenes::hash(simulation.physics.rapier()) == scenes::hash(&bare),
             "{}",
             scene.name
         );

@@ -46,7 +46,7 @@ fn vertices(particles: &Interpolated<Vec<Vector>>, tick: u64) -> Vec<Vector> {
 fn soft(c: &mut Criterion) {
     for (name, body) in bodies() {
         let mut simulation = scenes::with_floor(Rate::default());
-        let mut world = std::mem::take(simulation.physics_mut());
+        let mut world = std::mem::take(simulation.physics.rapier_mut());
         let body = world.insert_soft_body(body.can_sleep(false));
         let mut particles = Interpolated::new(positions(&world, body));
         let world = RefCell::new(world);

@@ -40,7 +40,7 @@ fn scenes_of_1000() -> [(&'static str, Simulation); 3] {
 fn state(c: &mut Criterion) {
     for (name, simulation) in scenes_of_1000() {
         let memory = allocation_counter::measure(|| std::mem::forget(simulation.clone()));
-        let pairs = simulation.physics().contact_pairs().count();
+        let pairs = simulation.physics.rapier().contact_pairs().count();
         println!(
             "{name}: {} bytes a state, {} a body, in {} allocations; {pairs} contact pairs",
             memory.bytes_current,
@@ -66,7 +66,7 @@ fn state(c: &mut Criterion) {
             c,
             &format!("checksum, {name}"),
             ("checksum", || {
-                black_box(running.borrow().checksum());
+                black_box(running.borrow().physics.checksum());
             }),
             ("clone", || drop(black_box(running.borrow().clone()))),
         );

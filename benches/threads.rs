@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use compare::compare;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{Hooks, Simulation, Step};
+use evenstep::{Hooks, Physics, Simulation, Step};
 use scenes::NO_STEP;
 
 const COUNT: usize = 10_000;
@@ -42,7 +42,7 @@ impl Between {
 impl Hooks for Between {
     type Error = Infallible;
 
-    fn before_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Infallible> {
         if let Some(ended) = self.ended {
             // At the end nobody listens.
             let _ = self.times.send(ended.elapsed());
@@ -50,7 +50,7 @@ impl Hooks for Between {
         Ok(())
     }
 
-    fn after_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Infallible> {
+    fn after_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Infallible> {
         self.ended = Some(Instant::now());
         Ok(())
     }
@@ -120,7 +120,7 @@ fn hand_over(c: &mut Criterion) {
         });
     });
     group.bench_function("the step itself", |b| {
-        b.iter(|| alone.physics_mut().step());
+        b.iter(|| alone.physics.rapier_mut().step());
     });
     group.finish();
 }

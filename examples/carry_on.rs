@@ -12,7 +12,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, Simulation, Step, Wrench};
+use evenstep::{BodyKey, ForceGenerator, Physics, Simulation, Step, Wrench};
 
 const HALF: u64 = 300;
 
@@ -25,17 +25,18 @@ struct Match {
 impl Match {
     fn new() -> Self {
         let mut simulation = Simulation::default();
-        simulation.insert(
+        let physics = &mut simulation.physics;
+        physics.insert(
             RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
             ColliderBuilder::cuboid(50.0, 0.5, 50.0),
         );
         let tower =
             |i: usize| RigidBodyBuilder::dynamic().translation(Vector::Y * (0.5 + i as f32));
         let crates: Vec<BodyKey> = (0..20)
-            .map(|i| simulation.insert(tower(i), ColliderBuilder::cuboid(0.5, 0.5, 0.5)))
+            .map(|i| physics.insert(tower(i), ColliderBuilder::cuboid(0.5, 0.5, 0.5)))
             .collect();
         let windy = crates[19];
-        simulation
+        physics
             .insert_force_generator(windy, wind())
             .expect("just inserted");
         Self { simulation, crates }
@@ -43,22 +44,22 @@ impl Match {
 
     /// Plays up to a tick, a new crate every second.
     fn play(&mut self, until: u64) {
-        while self.simulation.tick() < until {
+        while self.simulation.physics.tick() < until {
             let crates = &mut self.crates;
             self.simulation
-                .advance(Duration::from_millis(16), |simulation, step| {
+                .advance(Duration::from_millis(16), |physics, step| {
                     if step.tick.is_multiple_of(60) {
-                        crates.push(drop_crate(simulation, step));
+                        crates.push(drop_crate(physics, step));
                     }
                 });
         }
     }
 }
 
-fn drop_crate(simulation: &mut Simulation, step: Step) -> BodyKey {
+fn drop_crate(physics: &mut Physics, step: Step) -> BodyKey {
     let at = Vector::new(0.2 * (step.tick / 60) as f32, 25.0, 0.3);
     let body = RigidBodyBuilder::dynamic().translation(at);
-    simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+    physics.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
 }
 
 /// A function cannot be written: it has a name, by which it is found again.
@@ -101,13 +102,13 @@ fn read_and_go_on(path: &Path) -> Result<u64, Box<dyn Error>> {
         crates: serde_json::from_slice(crates)?,
     };
     game.play(2 * HALF);
-    Ok(game.simulation.checksum())
+    Ok(game.simulation.physics.checksum())
 }
 
 fn never_moved() -> u64 {
     let mut game = Match::new();
     game.play(2 * HALF);
-    game.simulation.checksum()
+    game.simulation.physics.checksum()
 }
 
 /// This program in a process of its own; what it prints.

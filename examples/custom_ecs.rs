@@ -32,7 +32,7 @@ impl Ecs {
         self.alive.push(true);
         self.names.push(name);
         self.poses.push(body.position);
-        let key = self.simulation.insert(body, collider);
+        let key = self.simulation.physics.insert(body, collider);
         self.bodies.push(Some(key));
         self.owners.insert(key, entity);
         entity
@@ -41,7 +41,8 @@ impl Ecs {
     fn despawn(&mut self, entity: Entity) {
         self.alive[entity] = false;
         if let Some(key) = self.bodies[entity].take() {
-            self.owners.release(&mut self.simulation, key, entity);
+            let physics = &mut self.simulation.physics;
+            self.owners.release(physics, key, entity);
         }
     }
 
@@ -92,7 +93,7 @@ fn main() -> Result<(), evenstep::RateError> {
         ..Ecs::default()
     };
     // No entity: a body that nothing has to be drawn for.
-    ecs.simulation.insert(
+    ecs.simulation.physics.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(20.0, 0.1, 20.0),
     );

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use clap::{Parser, Subcommand};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Rate, Simulation};
+use evenstep::{BodyKey, Hooks, Physics, Rate};
 use indicatif::{ProgressBar, ProgressStyle};
 use scenes::strategies::Random;
 use scenes::{ball, pile, space, with_floor};
@@ -113,20 +113,18 @@ fn frames(hours: u64) -> Result<(), Box<dyn Error>> {
         for (pattern, (simulation, keys, random)) in runs.iter_mut().enumerate() {
             let end = (minute + 1) * TICKS_A_MINUTE;
             // What the last frame of a minute makes of the next one is the same at each tick, too.
-            while simulation.tick() <= end {
-                simulation.advance(frame_time(pattern, random), |simulation, step| {
+            while simulation.physics.tick() <= end {
+                simulation.advance(frame_time(pattern, random), |physics, step| {
                     if step.tick == end {
-                        sums[pattern] = simulation.checksum();
+                        sums[pattern] = physics.checksum();
                     }
                     // The pile rests and is stirred, so that bodies wake and fall asleep.
                     if step.tick % 400 < 3 {
                         let key = keys[(step.tick / 400) as usize % keys.len()];
-                        let height = simulation
-                            .body(key)
-                            .map_or(0.0, |body| body.translation().y);
+                        let height = physics.body(key).map_or(0.0, |body| body.translation().y);
                         let impulse =
                             Vector::new(0.3 - 0.1 * (step.tick % 7) as f32, 2.0 - height, 0.1);
-                        simulation.apply_impulse(key, impulse).expect("it is there");
+                        physics.apply_impulse(key, impulse).expect("it is there");
                     }
                 });
             }
@@ -153,12 +151,12 @@ fn sleepers(bodies: u32) -> Result<(), Box<dyn Error>> {
         let body = RigidBodyBuilder::dynamic()
             .translation(Vector::from_array(at))
             .sleeping(true);
-        simulation.insert(body, ball());
+        simulation.physics.insert(body, ball());
     }
     let awake: Vec<BodyKey> = (0..100)
         .map(|i| {
             let start = Vector::new(-10.0, 3.0 * i as f32, -10.0);
-            simulation.insert(
+            simulation.physics.insert(
                 RigidBodyBuilder::dynamic()
                     .translation(start)
                     .linvel(Vector::Z),
@@ -205,31 +203,29 @@ fn spawns(bodies: u64) -> Result<(), Box<dyn Error>> {
     let early = memory();
     let mut spawned = 0;
     while spawned < bodies {
-        let mut spawn = |simulation: &mut Simulation| {
+        let mut spawn = |physics: &mut Physics| {
             for i in 0..20u8 {
                 let body = RigidBodyBuilder::dynamic().translation(Vector::X * 2.0 * f32::from(i));
-                alive.push_back(simulation.insert(body.linvel(Vector::Y), ball()));
+                alive.push_back(physics.insert(body.linvel(Vector::Y), ball()));
                 spawned += 1;
                 if spawned % 3 == 0 {
                     // Also those that no frame has seen.
                     last.push_back(alive.pop_back().expect("one was inserted"));
-                    simulation.remove(last[last.len() - 1]);
+                    physics.remove(last[last.len() - 1]);
                 }
             }
             while alive.len() > ALIVE {
                 last.extend(alive.pop_front());
-                simulation.remove(last[last.len() - 1]);
+                physics.remove(last[last.len() - 1]);
             }
         };
-        spawn(&mut simulation);
-        simulation.advance(frame_time(2, &mut random), |simulation, _| {
-            spawn(simulation)
-        });
+        spawn(&mut simulation.physics);
+        simulation.advance(frame_time(2, &mut random), |physics, _| spawn(physics));
         last.drain(..last.len().saturating_sub(1_000));
         if let Some(key) = last.iter().find(|key| simulation.pose(**key).is_some()) {
             return Err(format!("{key:?} was removed and is there").into());
         }
-        if simulation.bodies().count() != alive.len() {
+        if simulation.physics.bodies().count() != alive.len() {
             return Err("more bodies, or fewer, than were inserted and not removed".into());
         }
         bar.set_position(spawned);
@@ -333,7 +329,7 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
     bar.finish_and_clear();
     println!(
         "{minutes} minutes, {changes} changes of the speed, {} steps",
-        runner.stop().0.tick()
+        runner.stop().0.physics.tick()
     );
     println!(
         "simulated time against that of the wall, without what was dropped: {:.3} µs apart at most",

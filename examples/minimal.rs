@@ -9,11 +9,11 @@ use evenstep::{Rate, Simulation};
 
 fn main() -> Result<(), evenstep::RateError> {
     let mut simulation = Simulation::new(Rate::hz(60)?);
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(10.0, 0.1, 10.0),
     );
-    let ball = simulation.insert(
+    let ball = simulation.physics.insert(
         RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0),
         ColliderBuilder::ball(0.5).restitution(0.7),
     );

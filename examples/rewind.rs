@@ -4,7 +4,7 @@
 //! `cargo run --example rewind`
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Step};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 
 const FRAME: Duration = Duration::from_millis(16);
@@ -13,15 +13,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut simulation = Simulation::new(Rate::hz(60)?);
     // Five seconds, in at most 64 MiB.
     simulation.set_rewind_limits(300, 64 << 20);
-    let ball = table_with_ball(&mut simulation);
+    let ball = table_with_ball(&mut simulation.physics);
 
-    while height(&simulation, ball) > -1.0 {
+    while height(&simulation.physics, ball) > -1.0 {
         simulation.advance(FRAME, |_, _| ());
     }
     simulation.pause();
     println!(
         "fell off by tick {}; can go back to any of {:?}, {} bytes each",
-        simulation.tick(),
+        simulation.physics.tick(),
         simulation.rewindable(),
         simulation.rewind_bytes() as u64
             / (simulation.rewindable().end - simulation.rewindable().start),
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while range.start + 1 < range.end {
         let middle = range.start.midpoint(range.end);
         show(&mut simulation, ball, middle)?;
-        if height(&simulation, ball) < 0.49 {
+        if height(&simulation.physics, ball) < 0.49 {
             range.end = middle;
         } else {
             range.start = middle;
@@ -46,12 +46,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Another way from a second before.
     show(&mut simulation, ball, edge - 60)?;
-    let brake = |simulation: &mut Simulation, _: Step| {
-        let velocity = simulation
-            .body(ball)
-            .map_or(Vector::ZERO, RigidBody::linvel);
+    let brake = |physics: &mut Physics, _: Step| {
+        let velocity = physics.body(ball).map_or(Vector::ZERO, RigidBody::linvel);
         // It is gone if this fails, and needs no brake.
-        let _ = simulation.add_force(ball, velocity * -2.0);
+        let _ = physics.add_force(ball, velocity * -2.0);
     };
     simulation.resume();
     for _ in 0..300 {
@@ -59,10 +57,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!(
         "with a brake: {:.2} m high after {} ticks",
-        height(&simulation, ball),
-        simulation.tick()
+        height(&simulation.physics, ball),
+        simulation.physics.tick()
     );
-    assert!(height(&simulation, ball) > 0.4);
+    assert!(height(&simulation.physics, ball) > 0.4);
     Ok(())
 }
 
@@ -79,18 +77,16 @@ fn show(
     Ok(())
 }
 
-fn height(simulation: &Simulation, ball: BodyKey) -> f32 {
-    simulation
-        .body(ball)
-        .map_or(0.0, |ball| ball.translation().y)
+fn height(physics: &Physics, ball: BodyKey) -> f32 {
+    physics.body(ball).map_or(0.0, |ball| ball.translation().y)
 }
 
-fn table_with_ball(simulation: &mut Simulation) -> BodyKey {
-    simulation.insert(
+fn table_with_ball(physics: &mut Physics) -> BodyKey {
+    physics.insert(
         RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
         ColliderBuilder::cuboid(4.0, 0.5, 2.0),
     );
-    simulation.insert(
+    physics.insert(
         RigidBodyBuilder::dynamic()
             .translation(Vector::new(-3.0, 0.5, 0.0))
             .linvel(Vector::X * 2.5),

@@ -13,7 +13,7 @@ use clap::Parser;
 use evenstep::entities::{Entities, RenderPose};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Runner, RunnerSettings, SendError};
-use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use hecs::{Entity, World};
 
 /// The drone's speed in metres a second, and the radius of its circle in metres.
@@ -49,8 +49,8 @@ struct Autopilot {
 impl Hooks for Autopilot {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Infallible> {
-        if let Some(drone) = simulation.body_mut(self.drone) {
+    fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
+        if let Some(drone) = physics.body_mut(self.drone) {
             let out = drone.translation() * Vector::new(1.0, 0.0, 1.0);
             let ahead = Vector::Y.cross(out).normalize_or_zero();
             // Back to the circle, should the drone get off it.
@@ -73,10 +73,10 @@ struct Game {
 
 impl Game {
     /// The level, and its entities, before there is a thread.
-    fn new(simulation: &mut Simulation, crates: u16) -> (Self, Autopilot) {
+    fn new(physics: &mut Physics, crates: u16) -> (Self, Autopilot) {
         let (mut world, mut entities) = (World::new(), Entities::default());
         let mut spawn = |body: RigidBodyBuilder, collider: ColliderBuilder| {
-            entities.spawn(&mut world, simulation, body, collider, ())
+            entities.spawn(&mut world, physics, body, collider, ())
         };
         let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);
         spawn(floor, ColliderBuilder::cuboid(25.0, 0.5, 25.0));
@@ -169,7 +169,7 @@ impl Report {
         println!(
             "{} frames, {} steps, {} frames starved, {:.1} ms dropped, {} balls refused",
             self.frames,
-            simulation.tick(),
+            simulation.physics.tick(),
             self.starved,
             simulation.clock().dropped().frame_time.as_secs_f64() * 1e3,
             game.refused,
@@ -198,7 +198,7 @@ fn main() -> ExitCode {
 
 fn play(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut simulation = Simulation::new(Rate::hz(options.rate)?);
-    let (mut game, autopilot) = Game::new(&mut simulation, options.bodies);
+    let (mut game, autopilot) = Game::new(&mut simulation.physics, options.bodies);
     let mut runner = Runner::new(simulation, autopilot, RunnerSettings::default())?;
     let mut report = Report::default();
     let period = Duration::from_secs(1) / options.frames;

@@ -26,7 +26,7 @@ use rapier::math::Real;
 /// # What it holds
 /// Some thousand values of each float function that Rapier gets from the C library, and a small world of every shape, of
 /// joints with limits and motors and of a soft body, stepped for half a second. The same fingerprint is evidence, no
-/// proof: [checksums](crate::Simulation#checksums) while the match runs find the rest.
+/// proof: [checksums](crate::Physics#checksums) while the match runs find the rest.
 ///
 /// It is in the header of [saved states](crate::fingerprint_of) and of
 /// [recordings](crate::recording::Recording::fingerprint).

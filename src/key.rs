@@ -13,29 +13,28 @@ slotmap::new_key_type! {
     ///
     /// Eight bytes, `Copy`, and an `Option<BodyKey>` is eight bytes too: store it in a component
     /// of your own. Once its body was removed, in whatever way, a key is dead and never refers to a
-    /// body again, also when Rapier reuses the body's slot. The methods of a
-    /// [`Simulation`](crate::Simulation) then return `None` or an error, or ignore the key.
+    /// body again, even if Rapier reuses the body's slot. The methods of
+    /// [`Physics`](crate::Physics) then return `None` or an error, or ignore the key.
     ///
     /// ```
     /// use evenstep::rapier::prelude::*;
     /// use evenstep::{BodyError, Simulation};
     ///
     /// let mut simulation = Simulation::default();
-    /// let old = simulation.insert_body(RigidBodyBuilder::dynamic());
-    /// simulation.remove(old);
-    /// let new = simulation.insert_body(RigidBodyBuilder::dynamic()); // in the same slot
-    /// assert!(simulation.body(new).is_some() && simulation.body(old).is_none());
-    /// assert_eq!(simulation.add_force(old, Vector::X), Err(BodyError::Gone(old)));
+    /// let old = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
+    /// simulation.physics.remove(old);
+    /// let new = simulation.physics.insert_body(RigidBodyBuilder::dynamic()); // in the same slot
+    /// assert!(simulation.physics.body(new).is_some() && simulation.physics.body(old).is_none());
+    /// assert_eq!(simulation.physics.add_force(old, Vector::X), Err(BodyError::Gone(old)));
     /// ```
     ///
-    /// A key belongs to the [`Simulation`](crate::Simulation) that made it. With another one, it
+    /// A key belongs to the [`Physics`](crate::Physics) that made it, and to its copies. With another one, it
     /// may refer to an unrelated body there. So may a key that was made with slotmap's
     /// `KeyData::from_ffi`.
     pub struct BodyKey;
 
     /// The id of a lasting force, from
-    /// [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator) until it or its body is
-    /// removed.
+    /// [`insert_force_generator`](crate::Physics::insert_force_generator) until it or its body is removed.
     pub struct ForceGeneratorKey;
 }
 
@@ -63,6 +62,8 @@ pub(crate) struct Keys {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct BodySlot {
     handle: RigidBodyHandle,
+    /// The first tick at which the body existed.
+    born: u64,
     /// The body is known to be dead, though it was not removed by its key. Its slot stays taken until the game's next
     /// insert or removal that frees it: the moment of a discovery depends on the frame rate.
     is_dead: bool,
@@ -104,6 +105,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
 fn any() -> BodySlot {
     BodySlot {
         handle: RigidBodyHandle::from_raw_parts(0, 0),
+        born: 0,
         is_dead: true,
     }
 }
@@ -113,9 +115,12 @@ impl Keys {
     ///
     /// Also gives the key that is found dead by this: that of an earlier body in the same slot. So
     /// there are never more keys of dead bodies here than Rapier has had bodies at one time.
-    pub fn insert(&mut self, handle: RigidBodyHandle) -> (BodyKey, Option<BodyKey>) {
-        let is_dead = false;
-        let key = self.bodies.insert(BodySlot { handle, is_dead });
+    pub fn insert(&mut self, handle: RigidBodyHandle, born: u64) -> (BodyKey, Option<BodyKey>) {
+        let key = self.bodies.insert(BodySlot {
+            handle,
+            born,
+            is_dead: false,
+        });
         (key, self.point_to(key))
     }
 
@@ -162,6 +167,22 @@ impl Keys {
         (!body.is_dead).then_some(body.handle)
     }
 
+    /// Whether the body existed at this tick. (Whether it lives is another question.)
+    pub fn was_born(&self, key: BodyKey, tick: u64) -> bool {
+        self.bodies.get(key).is_some_and(|body| body.born <= tick)
+    }
+
+    /// A step is not made: bodies that were inserted in it exist before it, at this tick.
+    pub fn limit_births(&mut self, tick: u64) {
+        let bodies = self.bodies.values_mut();
+        bodies.for_each(|body| body.born = body.born.min(tick));
+    }
+
+    /// Ticks have other numbers from now on, of which this is the present one.
+    pub fn set_tick(&mut self, tick: u64) {
+        self.bodies.values_mut().for_each(|body| body.born = tick);
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (BodyKey, RigidBodyHandle)> {
         self.bodies
             .iter()
@@ -195,8 +216,8 @@ mod tests {
     #[test]
     fn a_slot_used_again_kills_the_key_of_the_body_before() {
         let mut keys = Keys::default();
-        let (old, _) = keys.insert(HANDLE(3, 0));
-        let (new, dead) = keys.insert(HANDLE(3, 1));
+        let (old, _) = keys.insert(HANDLE(3, 0), 0);
+        let (new, dead) = keys.insert(HANDLE(3, 1), 0);
         assert_eq!(dead, Some(old));
         assert_eq!(
             (keys.handle(old), keys.handle(new)),
@@ -214,18 +235,18 @@ mod tests {
     fn the_same_keys_are_given_out_whether_a_death_was_noticed_or_not() {
         let given = |noticed: bool| {
             let mut keys = Keys::default();
-            let first = keys.insert(HANDLE(0, 0)).0;
-            keys.insert(HANDLE(1, 0));
+            let first = keys.insert(HANDLE(0, 0), 0).0;
+            keys.insert(HANDLE(1, 0), 0);
             if noticed {
                 keys.found_dead(first);
                 assert_eq!((keys.handle(first), keys.key(HANDLE(0, 0))), (None, None));
             }
-            let (second, dead) = keys.insert(HANDLE(0, 1));
+            let (second, dead) = keys.insert(HANDLE(0, 1), 0);
             assert_eq!(dead.is_some(), !noticed, "a death is reported once");
             [
                 second,
-                keys.insert(HANDLE(2, 1)).0,
-                keys.insert(HANDLE(3, 1)).0,
+                keys.insert(HANDLE(2, 1), 0).0,
+                keys.insert(HANDLE(3, 1), 0).0,
             ]
         };
         assert_eq!(given(true), given(false));
@@ -235,17 +256,20 @@ mod tests {
     fn the_same_keys_are_given_out_after_a_dead_body_is_removed_by_its_key() {
         let given = |noticed: bool| {
             let mut keys = Keys::default();
-            let first = keys.insert(HANDLE(0, 0)).0;
-            let second = keys.insert(HANDLE(1, 0)).0;
+            let first = keys.insert(HANDLE(0, 0), 0).0;
+            let second = keys.insert(HANDLE(1, 0), 0).0;
             if noticed {
                 keys.found_dead(first);
             }
             assert_eq!(keys.remove(first).is_some(), !noticed, "reported once");
             assert_eq!(keys.remove(first), None);
             // Into another slot of Rapier's, into the same one, and after one that lives.
-            let mut given = vec![keys.insert(HANDLE(2, 1)).0, keys.insert(HANDLE(0, 1)).0];
+            let mut given = vec![
+                keys.insert(HANDLE(2, 1), 0).0,
+                keys.insert(HANDLE(0, 1), 0).0,
+            ];
             assert_eq!(keys.remove(second), Some(HANDLE(1, 0)));
-            given.push(keys.insert(HANDLE(3, 2)).0);
+            given.push(keys.insert(HANDLE(3, 2), 0).0);
             let living: Vec<_> = keys.iter().map(|(_, handle)| handle).collect();
             (given, living)
         };

@@ -11,8 +11,9 @@
 //! The packages `evenstep` and `evenstep2d` are one crate for Rapier 3D and 2D: the same sources, and the same name in
 //! programs, `evenstep`.
 //!
-//! A [`Simulation`] owns the physics world. Once a frame, [advance](Simulation::advance) it by the time that the frame took.
-//! It makes the steps that are due, none or several, and computes the poses to draw.
+//! A [`Simulation`] holds the state, a [`Physics`] in its field `physics`: Rapier's world, and all else that the next step
+//! depends on. Once a frame, [advance](Simulation::advance) the simulation by the time that the frame took. It takes the steps
+//! that are due, none or several, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier::prelude::*;
@@ -20,16 +21,16 @@
 //! use std::time::Duration;
 //!
 //! let mut simulation = Simulation::new(Rate::hz(60)?);
-//! let ball = simulation.insert(
+//! let ball = simulation.physics.insert(
 //!     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
 //!     ColliderBuilder::ball(0.5),
 //! );
 //!
 //! // In the game's loop, once a frame:
 //! let frame_time = Duration::from_millis(7);
-//! let frame = simulation.advance(frame_time, |simulation, step| {
+//! let frame = simulation.advance(frame_time, |physics, step| {
 //!     // Called before each step: forces, input, spawn and despawn.
-//!     simulation.add_force(ball, Vector::X).expect("the ball is there");
+//!     physics.add_force(ball, Vector::X).expect("the ball is there");
 //! });
 //! assert_eq!(frame.steps, 0); // 7 ms hold no step of 16.7 ms
 //! for (key, pose) in simulation.moved() {
@@ -48,23 +49,26 @@
 //!                  v
 //!                poses at alpha ──> moved() ──> hecs, any ECS, any renderer
 //! ```
+//! `simulation.physics` holds the state: a copy is a snapshot, and an assignment restores it. Hooks get it for each step.
+//! `simulation` holds the loop around it: clock, frames, poses, and the [past](Simulation#back-in-time).
 //!
 //! # Where to look
 //! | for | see |
 //! | --- | --- |
 //! | the loop: one call, or steps that the game pulls inside its own world | [Choosing a loop](Simulation#choosing-a-loop) |
 //! | time: rate, pause, speed, long frames | [`Clock`], [`ClockSettings`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
+//! | bodies: to insert, change and remove them, to compute with them | [`Physics`], [`Physics::body`] |
 //! | what to draw | [`Simulation::moved`], [`Simulation::pose`], [`Smoothing`]; values of the game's own: [`Interpolated`] |
 //! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`Button`] |
-//! | forces | [`Simulation::add_force`] for one step, [`ForceGenerator`] for lasting ones |
-//! | lifts, doors, teleports, portals, large worlds | [Placing](Simulation#placing) |
+//! | forces | [`Physics::add_force`] for one step, [`ForceGenerator`] for lasting ones |
+//! | lifts, doors, teleports, portals, large worlds | [Placing](Physics#placing) |
 //! | collisions and other events | [`Events`] |
-//! | joints, queries, controllers: full access to Rapier | [Choosing access](Simulation#choosing-access) |
+//! | joints, queries, controllers: full access to Rapier | [Choosing access](Physics#choosing-access) |
 //! | your own ECS | [`Owners`]; for hecs [`entities`] |
-//! | saved states, rollback, with the game's own state | [`Resources`], [The state as a value](Simulation#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
+//! | saved states, rollback, with your game's state | [`Resources`], [The state as a value](Physics#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
 //! | replays, crash reports | [`recording`] |
 //! | threads | [`threads`] |
-//! | where the time goes | [`Frame::counters`], spans for a profiler |
+//! | where the time goes | [`Frame`], and spans for a profiler with the feature `tracing` |
 //!
 //! # What holds
 //! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits, at 15 as
@@ -73,8 +77,8 @@
 //! - **A frame shows the past.** An interpolated pose is up to one step behind the latest state. It never gets into the
 //!   physics.
 //! - **Bodies at rest cost nothing in a frame or a step.** No loop goes over all bodies, except once after
-//!   [`Simulation::physics_mut`], [`Simulation::shift_origin`] or a way [back in time](Simulation#back-in-time). A clone, and
-//!   each state that is [kept](Simulation::set_rewind_limits), copies all of them. This requires that a body's
+//!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or a way [back in time](Simulation#back-in-time). A
+//!   clone, and each state that is [kept](Simulation::set_rewind_limits), copies all of them. This requires that a body's
 //!   [`time_until_sleep`], 0.5 s by default, is longer than a step.
 //!
 //! # Features
@@ -84,7 +88,7 @@
 //! | --- | --- |
 //! | `hecs` | [`entities`]: components for the hecs ECS |
 //! | `serde` | states as bytes, [`recording`], serde's traits on plain types; turns `checksum` on |
-//! | `checksum` | [a hash of all bodies](Simulation#checksums), [one of the machine](fingerprint()) |
+//! | `checksum` | [a hash of all bodies](Physics#checksums), [one of the machine](fingerprint()) |
 //! | `enhanced-determinism` | Rapier's feature: the same bits after a state was loaded [from bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
 //! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
@@ -144,6 +148,8 @@ mod step;
 mod pose;
 // Values of the game's own.
 mod resources;
+// All that the next step depends on.
+mod physics;
 // Time, steps and poses in order.
 mod simulation;
 // The state as bytes, and its checksum.
@@ -166,7 +172,8 @@ pub use fingerprint::fingerprint;
 pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
-pub use owners::{Bodies, Owners, Unmatched};
+pub use owners::{Bodies, Host, Owners, Unmatched};
+pub use physics::{OriginError, Physics};
 #[doc(hidden)]
 pub use portable_math::__libm;
 pub use pose::{Correction, ErrorDecay, Interpolated, PoseCounts, Smoothing};
@@ -175,7 +182,7 @@ pub use resources::Resources;
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;
 pub use simulation::{
-    Frame, FrameChanges, Hooks, OriginError, PastWorld, ResimulateError, RewindError, Simulation,
+    CorrectError, Frame, FrameChanges, Hooks, PastWorld, ResimulateError, RewindError, Simulation,
 };
 #[cfg(feature = "serde")]
 pub use state::{LoadError, fingerprint_of};

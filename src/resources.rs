@@ -3,36 +3,38 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Values of the game's own that are part of a simulation's state, at most one of each type: scores, timers, a random
 /// generator, a whole world of an ECS.
 ///
 /// They go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
-/// [clone](crate::Simulation#the-state-as-a-value), to the physics' thread. So a game that keeps here all that its steps
+/// [copy](crate::Physics#the-state-as-a-value), to the physics' thread. So a game that keeps here all that its steps
 /// depend on has nothing to save or restore for a rollback. Works in every loop.
 ///
 /// ```
-/// # use evenstep::Simulation;
+/// # use evenstep::{Physics, Simulation};
 /// # use std::time::Duration;
 /// #[derive(Clone)]
 /// struct Score(u64);
 ///
 /// let mut simulation = Simulation::default();
 /// simulation.set_rewind_limits(60, usize::MAX);
-/// simulation.resources_mut().insert(Score(0));
-/// let points = |simulation: &mut Simulation, points| {
-///     simulation.resources_mut().get_mut::<Score>().expect("it was inserted").0 += points;
+/// simulation.physics.resources_mut().insert(Score(0));
+/// let points = |physics: &mut Physics, points| {
+///     physics.resources_mut().get_mut::<Score>().expect("it was inserted").0 += points;
 /// };
-/// simulation.advance(Duration::from_millis(100), |simulation, _| points(simulation, 1));
-/// assert_eq!(simulation.resources().get::<Score>().unwrap().0, 6);
+/// simulation.advance(Duration::from_millis(100), |physics, _| points(physics, 1));
+/// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 6);
 ///
 /// // Late input: from tick 2 on, each step gave ten.
-/// simulation.resimulate(2, |simulation, _| points(simulation, 10))?;
-/// assert_eq!(simulation.resources().get::<Score>().unwrap().0, 2 + 4 * 10);
+/// simulation.resimulate(2, |physics, _| points(physics, 10))?;
+/// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 2 + 4 * 10);
 /// # Ok::<(), evenstep::RewindError>(())
 /// ```
 ///
-/// To use a value and the simulation at the same time: [`Simulation::resource_scope`](crate::Simulation::resource_scope).
+/// To use a value and the physics at the same time: [`Physics::resource_scope`](crate::Physics::resource_scope). With the
+/// whole simulation, outside of hooks: [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
 /// # Cost
 /// While states are kept, each step clones all values once. Share what is large and seldom changed: in an `Arc`, changed by
@@ -40,8 +42,8 @@ use std::fmt;
 ///
 /// # Limits
 /// A saved state, a recording and a checksum do not include them: save, record and hash them beside it. A state that was
-/// loaded has none: insert them, also into one that is given to
-/// [`replace_state`](crate::Simulation::replace_state).
+/// loaded has none: insert them before it is used. [`correct`](crate::Simulation::correct) keeps those that the new state
+/// lacks.
 #[derive(Clone, Default)]
 pub struct Resources(BTreeMap<TypeId, Resource>);
 
@@ -83,7 +85,7 @@ impl Resources {
     }
 
     /// The value of that type; `None` if there is none, and within its
-    /// [scope](crate::Simulation::resource_scope).
+    /// [scope](crate::Physics::resource_scope).
     #[must_use]
     pub fn get<T: Any>(&self) -> Option<&T> {
         let value: &dyn Any = self.0.get(&TypeId::of::<T>())?.value.as_deref()?;
@@ -103,15 +105,34 @@ impl Resources {
     }
 
     /// Takes a value for a scope.
-    pub(crate) fn lend<T: Any>(&mut self) -> Option<Box<T>> {
+    fn lend<T: Any>(&mut self) -> Option<Box<T>> {
         let value: Box<dyn Any> = self.0.get_mut(&TypeId::of::<T>())?.value.take()?;
         value.downcast().ok()
     }
 
     /// Puts it back, unless the scope has removed it or put another one in its place.
-    pub(crate) fn put_back<T: Any + Clone + Send + Sync>(&mut self, value: Box<T>) {
+    fn put_back<T: Any + Clone + Send + Sync>(&mut self, value: Box<T>) {
         if let Some(resource) = self.0.get_mut(&TypeId::of::<T>()) {
             resource.value.get_or_insert(value);
+        }
+    }
+
+    /// Calls `f` with the host of resources and one of them, which is taken out until `f` returns, or unwinds.
+    pub(crate) fn scope<H, T: Any + Clone + Send + Sync, R>(
+        host: &mut H,
+        of: fn(&mut H) -> &mut Self,
+        f: impl FnOnce(&mut H, &mut T) -> R,
+    ) -> Option<R> {
+        let mut value = of(host).lend::<T>()?;
+        let result = catch_unwind(AssertUnwindSafe(|| f(host, &mut value)));
+        of(host).put_back(value);
+        Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
+    }
+
+    /// Adds the values of types that are not there.
+    pub(crate) fn keep(&mut self, others: Self) {
+        for (id, value) in others.0 {
+            self.0.entry(id).or_insert(value);
         }
     }
 

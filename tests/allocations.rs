@@ -22,12 +22,13 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
                 .restitution_combine_rule(CoefficientCombineRule::Max)
                 .active_events(ActiveEvents::all());
             let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
-            simulation.insert(body, ball)
+            simulation.physics.insert(body, ball)
         })
         .collect();
     for key in &keys {
         let wrench = |_: &RigidBody, _| evenstep::Wrench::default();
         simulation
+            .physics
             .insert_force_generator(*key, ForceGenerator::custom(wrench))
             .unwrap();
     }
@@ -36,12 +37,12 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
 
 /// A frame with forces, events and poses; gives how many collisions it had.
 fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
-    simulation.advance(STEP * steps, |simulation, _| {
+    simulation.advance(STEP * steps, |physics, _| {
         for key in keys {
             // Two forces that are none together: the bare world makes the same motion without.
-            simulation.add_force(*key, Vector::X).unwrap();
-            simulation.add_force(*key, -Vector::X).unwrap();
-            simulation.body_mut(*key).unwrap();
+            physics.add_force(*key, Vector::X).unwrap();
+            physics.add_force(*key, -Vector::X).unwrap();
+            physics.body_mut(*key).unwrap();
         }
     });
     for (key, pose) in simulation.moved() {
@@ -58,7 +59,7 @@ fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
 fn a_frame_allocates_nothing_of_ours() {
     let (mut simulation, keys) = scene();
     let (mut other, _) = scene();
-    let mut bare = std::mem::take(other.physics_mut());
+    let mut bare = std::mem::take(other.physics.rapier_mut());
     bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
     let handles: Vec<RigidBodyHandle> = bare.bodies.iter().map(|(handle, _)| handle).collect();
     let mut step = || {
@@ -82,7 +83,11 @@ fn a_frame_allocates_nothing_of_ours() {
         assert!(steps > 0 || all.count_total == 0);
         by_rapier += rapiers.count_total;
     }
-    assert_eq!(scenes::hash(simulation.physics()), end, "the same motion");
+    assert_eq!(
+        scenes::hash(simulation.physics.rapier()),
+        end,
+        "the same motion"
+    );
     assert!(collisions > 100 && by_rapier > 0, "{collisions} collisions");
 }
 

@@ -42,8 +42,8 @@ fn run(mut frame_times: impl Iterator<Item = Duration>) -> (u64, Vec<(u64, Key)>
         yard.advance(frame_time);
         now += frame_time;
     }
-    assert_eq!(yard.simulation.tick(), TICKS);
-    (hash(yard.simulation.physics()), yard.game.delivered)
+    assert_eq!(yard.simulation.physics.tick(), TICKS);
+    (hash(yard.simulation.physics.rapier()), yard.game.delivered)
 }
 
 fn at_fps(fps: u32) -> (u64, Vec<(u64, Key)>) {
@@ -71,7 +71,7 @@ fn the_hash_sees_a_difference() {
         yard.advance(Duration::from_secs(1) / 60 + Duration::from_nanos(1));
     }
     assert_ne!(
-        hash(yard.simulation.physics()),
+        hash(yard.simulation.physics.rapier()),
         expected,
         "without input it is another run"
     );
@@ -94,13 +94,13 @@ fn the_same_bits_as_a_bare_loop_over_rapiers_own_step() {
         scenes::pile(simulation, 60);
     }
     for _ in 0..120 {
-        bare.physics_mut().step();
+        bare.physics.rapier_mut().step();
     }
     for _ in 0..40 {
         ours.advance(MS(50), |_, _| ());
     }
-    assert_eq!(ours.tick(), 120);
-    assert_eq!(hash(ours.physics()), hash(bare.physics()));
+    assert_eq!(ours.physics.tick(), 120);
+    assert_eq!(hash(ours.physics.rapier()), hash(bare.physics.rapier()));
 }
 
 #[test]
@@ -109,27 +109,27 @@ fn the_same_keys_at_every_frame_rate_also_of_bodies_that_died_unnoticed() {
     let run = |frame_time: Duration| {
         let mut simulation = scenes::space(60);
         let mut keys: Vec<_> = (0..40)
-            .map(|_| simulation.insert_body(RigidBodyBuilder::dynamic()))
+            .map(|_| simulation.physics.insert_body(RigidBodyBuilder::dynamic()))
             .collect();
         let mut given = Vec::new();
         scenes::until_tick(180, || {
-            simulation.advance(frame_time, |simulation, step| {
+            simulation.advance(frame_time, |physics, step| {
                 let dying = keys[usize::try_from(step.tick / 6).unwrap()];
                 match step.tick % 6 {
                     0 => {
-                        let handle = simulation.handle(dying).unwrap();
-                        simulation.physics_mut().remove_body(handle);
+                        let handle = physics.handle(dying).unwrap();
+                        physics.rapier_mut().remove_body(handle);
                     }
-                    4 => drop(simulation.remove(dying)),
+                    4 => drop(physics.remove(dying)),
                     5 => {
                         let body = RigidBodyBuilder::dynamic();
-                        given.push(simulation.insert_body(body.clone()));
-                        keys.push(simulation.insert_body(body));
+                        given.push(physics.insert_body(body.clone()));
+                        keys.push(physics.insert_body(body));
                     }
                     _ => {}
                 }
             });
-            simulation.tick()
+            simulation.physics.tick()
         });
         given.truncate(30);
         given

@@ -22,11 +22,11 @@ fn at(x: f32) -> Pose {
 fn a_player_turned_by_the_mouse_in_every_frame_moves_as_evenly_as_before() {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
-    let key = simulation.insert(body, ball());
+    let key = simulation.physics.insert(body, ball());
     let mut last = 0.0;
     for frame in 0..200u8 {
         let rotation = turned(spin(0.0, 0.01 * f32::from(frame), 0.0));
-        let body = simulation.body_mut(key).unwrap();
+        let body = simulation.physics.body_mut(key).unwrap();
         body.set_rotation(rotation, true);
         simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
         let now = x(&simulation, key);
@@ -46,11 +46,11 @@ fn a_body_that_is_lifted_in_every_frame_turns_as_evenly_as_before() {
         let mut simulation = space(60);
         simulation.set_smoothing(smoothing);
         let body = RigidBodyBuilder::dynamic().angvel(spin(0.0, 6.0, 0.0));
-        let key = simulation.insert(body, ball());
+        let key = simulation.physics.insert(body, ball());
         let mut last = Rotation::IDENTITY;
         for frame in 0..200u8 {
             let height = Vector::Y * 0.01 * f32::from(frame);
-            let body = simulation.body_mut(key).unwrap();
+            let body = simulation.physics.body_mut(key).unwrap();
             body.set_translation(height, true);
             simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
             let shown = simulation.pose(key).unwrap();
@@ -69,9 +69,11 @@ fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
     let mut simulation = space(100);
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let keys = [
-        simulation.insert(flying, ball()),
-        simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball()),
-        simulation.insert(RigidBodyBuilder::fixed(), ball()),
+        simulation.physics.insert(flying, ball()),
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic().sleeping(true), ball()),
+        simulation.physics.insert(RigidBodyBuilder::fixed(), ball()),
     ];
     let picture = |simulation: &Simulation| {
         let poses = keys.map(|key| simulation.pose(key));
@@ -88,13 +90,13 @@ fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
         let before = picture(&simulation);
         for (key, x) in keys.iter().zip([500.0, 600.0, 700.0]) {
             let x = x + f32::from(frames as u8);
-            simulation.teleport(*key, at(x)).unwrap();
+            simulation.physics.teleport(*key, at(x)).unwrap();
         }
         // A new body is in no picture yet: its pose is the current one, and moves with each edit.
-        let new = simulation.insert(RigidBodyBuilder::fixed(), ball());
-        simulation.teleport(new, at(800.0)).unwrap();
+        let new = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+        simulation.physics.teleport(new, at(800.0)).unwrap();
         assert_eq!(simulation.pose(new), Some(at(800.0)));
-        simulation.teleport(keys[0], at(900.0)).unwrap();
+        simulation.physics.teleport(keys[0], at(900.0)).unwrap();
         assert_eq!(picture(&simulation), before);
         advance(&mut simulation, 0);
         let mut moved: Vec<BodyKey> = simulation.moved().iter().map(|(key, _)| *key).collect();
@@ -104,7 +106,7 @@ fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
             assert_eq!(simulation.pose(*key), Some(*pose));
         }
         assert_eq!(simulation.pose(keys[0]), Some(at(900.0)));
-        simulation.remove(new);
+        simulation.physics.remove(new);
     }
 }
 
@@ -115,9 +117,13 @@ fn fixed_bodies_inserted_in_a_pause_are_looked_at_once() {
     simulation.pause();
     for i in 0..100u8 {
         let at = Vector::X * f32::from(i);
-        simulation.insert(RigidBodyBuilder::fixed().translation(at), ball());
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::fixed().translation(at), ball());
         let asleep = RigidBodyBuilder::dynamic().sleeping(true);
-        simulation.insert(asleep.translation(at + Vector::Y), ball());
+        simulation
+            .physics
+            .insert(asleep.translation(at + Vector::Y), ball());
     }
     let frame = advance(&mut simulation, 20);
     assert_eq!((frame.poses.movers, simulation.moved().len()), (200, 200));
@@ -134,26 +140,26 @@ fn only_what_is_named_is_looked_at() {
     let keys: Vec<BodyKey> = (0..10u8)
         .map(|i| {
             let apart = asleep().translation(vector(0.0, 1.0, 1.0) * f32::from(i));
-            simulation.insert(apart, ball())
+            simulation.physics.insert(apart, ball())
         })
         .collect();
     for _ in 0..2 {
         advance(&mut simulation, 10);
     }
     let handles: Vec<RigidBodyHandle> = (keys.iter())
-        .map(|key| simulation.handle(*key).unwrap())
+        .map(|key| simulation.physics.handle(*key).unwrap())
         .collect();
 
     // A controller's access in every step costs nothing.
-    let frame = simulation.advance(MS(50), |simulation, _| {
-        simulation.physics_mut_except_bodies().gravity = Vector::ZERO;
+    let frame = simulation.advance(MS(50), |physics, _| {
+        physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
     });
     assert_eq!((frame.steps, frame.poses.movers), (5, 0));
 
     // One body is named, twice, with one that is gone; another is put elsewhere in silence.
-    let gone = simulation.insert(asleep(), ball());
-    simulation.remove(gone);
-    let physics = simulation.physics_mut_for(&[keys[3], gone, keys[3]]);
+    let gone = simulation.physics.insert(asleep(), ball());
+    simulation.physics.remove(gone);
+    let physics = simulation.physics.rapier_mut_for(&[keys[3], gone, keys[3]]);
     for handle in &handles[3..5] {
         physics.bodies[*handle].set_position(at(7.0), false);
     }
@@ -162,18 +168,22 @@ fn only_what_is_named_is_looked_at() {
     assert_eq!(simulation.moved(), [(keys[3], at(7.0))]);
     assert_eq!(x(&simulation, keys[4]), 0.0);
     // Once it moves, it is shown.
-    simulation.apply_impulse(keys[4], Vector::Y).unwrap();
+    simulation
+        .physics
+        .apply_impulse(keys[4], Vector::Y)
+        .unwrap();
     advance(&mut simulation, 20);
     assert_eq!(x(&simulation, keys[4]), 7.0);
 
     // The whole world is looked at once a frame, and so are removals.
     simulation
-        .physics_mut_except_bodies()
+        .physics
+        .rapier_mut_except_bodies()
         .remove_body(handles[8]);
-    assert_eq!(simulation.handle(keys[8]), None);
+    assert_eq!(simulation.physics.handle(keys[8]), None);
     advance(&mut simulation, 5);
     assert!(!simulation.removed().contains(&keys[8]));
-    simulation.physics_mut();
+    simulation.physics.rapier_mut();
     advance(&mut simulation, 5);
     assert_eq!(simulation.removed(), [keys[8]]);
 }
@@ -182,13 +192,14 @@ fn only_what_is_named_is_looked_at() {
 fn a_collider_can_be_removed_and_its_body_turns_about_its_new_center() {
     let mut simulation = space(100);
     let body = RigidBodyBuilder::dynamic().angvel(spin(0.0, 0.0, 3.0));
-    let key = simulation.insert(body, ball());
+    let key = simulation.physics.insert(body, ball());
     let off = ball().translation(Vector::X).mass(100.0);
-    let collider = simulation.insert_collider(key, off).unwrap();
+    let collider = simulation.physics.insert_collider(key, off).unwrap();
     advance(&mut simulation, 30);
-    assert!(simulation.remove_collider(collider).is_some());
-    assert!(simulation.remove_collider(collider).is_none());
+    assert!(simulation.physics.remove_collider(collider).is_some());
+    assert!(simulation.physics.remove_collider(collider).is_none());
     simulation
+        .physics
         .body_mut(key)
         .unwrap()
         .set_linvel(Vector::ZERO, true);
@@ -209,13 +220,17 @@ fn a_look_back_is_at_the_motion_before_a_teleport() {
         let mut simulation = space(100);
         simulation.set_history(states);
         let flying = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
-        let key = simulation.insert(flying, ball());
-        let rock = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let key = simulation.physics.insert(flying, ball());
+        let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         let frame = advance(&mut simulation, 55);
         let shown = [key, rock].map(|key| simulation.pose(key));
         for x in [500.0, 600.0] {
-            simulation.teleport(key, at(x)).unwrap();
-            simulation.body_mut(rock).unwrap().set_position(at(x), true);
+            simulation.physics.teleport(key, at(x)).unwrap();
+            simulation
+                .physics
+                .body_mut(rock)
+                .unwrap()
+                .set_position(at(x), true);
             advance(&mut simulation, 0);
             let back = [key, rock].map(|key| simulation.pose_at(key, frame.tick, frame.alpha));
             assert_eq!(back, shown);
@@ -233,20 +248,20 @@ fn a_new_body_that_is_moved_before_its_first_step_was_nowhere_else() {
     simulation.set_history(usize::MAX);
     assert_eq!(simulation.history(), usize::MAX);
     let frame = advance(&mut simulation, 35);
-    let between = simulation.insert(RigidBodyBuilder::dynamic(), ball());
+    let between = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball());
     advance(&mut simulation, 0);
     simulation
+        .physics
         .body_mut(between)
         .unwrap()
         .set_position(at(9.0), true);
     let mut inside = None;
-    simulation.advance(MS(20), |simulation, step| {
+    simulation.advance(MS(20), |physics, step| {
         if step.is_first {
-            let key = simulation.insert(RigidBodyBuilder::dynamic(), ball());
-            simulation
-                .body_mut(key)
-                .unwrap()
-                .set_position(at(5.0), true);
+            let key = physics.insert(RigidBodyBuilder::dynamic(), ball());
+            physics.body_mut(key).unwrap().set_position(at(5.0), true);
             inside = Some(key);
         }
     });
@@ -272,15 +287,19 @@ fn a_new_body_that_is_moved_before_its_first_step_was_nowhere_else() {
 fn a_kinematic_body_that_is_teleported_goes_on_without_its_old_velocity() {
     let mut simulation = space(100);
     simulation.set_smoothing(Smoothing::Hermite);
-    let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
     let time = simulation.clock().time_after(MS(200));
     simulation
+        .physics
         .set_kinematic_target(key, at(20.0), time)
         .unwrap();
     advance(&mut simulation, 105);
-    simulation.teleport(key, at(500.0)).unwrap();
+    simulation.physics.teleport(key, at(500.0)).unwrap();
     let time = simulation.clock().time_after(MS(205));
     simulation
+        .physics
         .set_kinematic_target(key, at(480.0), time)
         .unwrap();
     let mut last = 500.0;
@@ -302,7 +321,7 @@ fn spins_are_shown_as_slow_as_rapier_makes_them() {
             .angvel(spin(0.0, 900.0, 0.0))
             .linvel(Vector::X * 5_000.0)
             .allow_fast_rotation(fast);
-        let key = simulation.insert(body, ball());
+        let key = simulation.physics.insert(body, ball());
         advance(&mut simulation, 17);
         let mut turned = 0.0;
         let mut last = simulation.pose(key).unwrap();
@@ -321,5 +340,5 @@ fn spins_are_shown_as_slow_as_rapier_makes_them() {
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }

@@ -4,7 +4,7 @@ mod scenes;
 
 use crate::scenes::testing::{cuboid, translation, vector};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Collision, Events, Hooks, Rate, Simulation, Step};
+use evenstep::{BodyKey, Collision, Events, Hooks, Physics, Rate, Simulation, Step};
 use scenes::MS;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +38,7 @@ struct Churn {
 impl Hooks for Churn {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         if step.tick.is_multiple_of(5) {
             let at = vector(
                 (step.tick % 7) as f32 * 0.3,
@@ -46,16 +46,16 @@ impl Hooks for Churn {
                 (step.tick % 3) as f32 * 0.3,
             );
             let body = RigidBodyBuilder::dynamic().translation(at);
-            self.balls.push(simulation.insert(body, noisy_ball()));
+            self.balls.push(physics.insert(body, noisy_ball()));
         }
         if step.tick % 11 == 10 {
-            simulation.remove(self.balls.remove(0)).unwrap();
+            physics.remove(self.balls.remove(0)).unwrap();
         }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        let events = simulation.events().in_tick(step.tick);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        let events = physics.events().in_tick(step.tick);
         self.seen.extend(events.collisions());
         self.forces += events.contact_forces().count();
         Ok(())
@@ -78,7 +78,7 @@ impl Bouncing {
             let Ok(_) = self.simulation.advance_with(frame, &mut self.game);
             collisions.extend(self.simulation.events().collisions());
             forces += self.simulation.events().contact_forces().count();
-            self.simulation.tick()
+            self.simulation.physics.tick()
         });
         (collisions, forces, self.game)
     }
@@ -128,21 +128,21 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
         let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
         let insert = |simulation: &mut Simulation, x: f32| {
             let body = RigidBodyBuilder::dynamic().translation(vector(x, 0.49, 0.0));
-            simulation.insert(body, noisy_ball())
+            simulation.physics.insert(body, noisy_ball())
         };
         let old = insert(&mut simulation, 0.0);
         simulation.advance(MS(10), |_, _| ());
         assert_eq!(simulation.events().collisions().count(), 1);
-        let collider = simulation.body(old).unwrap().colliders()[0];
+        let collider = simulation.physics.body(old).unwrap().colliders()[0];
         if through_rapier {
-            let handle = simulation.handle(old).unwrap();
-            simulation.physics_mut().remove_body(handle);
+            let handle = simulation.physics.handle(old).unwrap();
+            simulation.physics.rapier_mut().remove_body(handle);
         } else {
-            simulation.remove(old);
+            simulation.physics.remove(old);
         }
         let new = insert(&mut simulation, 5.0);
         let slot = |collider: ColliderHandle| collider.into_raw_parts().0;
-        let new_collider = simulation.body(new).unwrap().colliders()[0];
+        let new_collider = simulation.physics.body(new).unwrap().colliders()[0];
         assert_eq!(slot(new_collider), slot(collider), "the same slot");
         simulation.advance(MS(10), |_, _| ());
         let [stopped, started] = collisions(&simulation)[..] else {
@@ -162,10 +162,11 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
     let zone = cuboid(1.0, 1.0, 1.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
-    simulation.physics_mut().insert_collider(zone, None);
+    simulation.physics.rapier_mut().insert_collider(zone, None);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0);
     let handle = simulation
-        .physics_mut()
+        .physics
+        .rapier_mut()
         .insert(body, ColliderBuilder::ball(0.5))
         .0;
     simulation
@@ -183,8 +184,9 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
     assert!(collisions[0].tick < collisions[1].tick);
 
     // Tracked later, it is named from then on.
-    let key = simulation.track(handle).unwrap();
+    let key = simulation.physics.track(handle).unwrap();
     simulation
+        .physics
         .teleport(key, translation(0.0, 0.0, 0.0))
         .unwrap();
     simulation.advance(MS(10), |_, _| ());
@@ -195,7 +197,7 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
 #[test]
 fn contact_forces_carry_their_tick_and_are_in_newtons() {
     let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
-    let heavy = simulation.insert(
+    let heavy = simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .translation(Vector::Y * 0.5)
             .can_sleep(false),
@@ -221,7 +223,7 @@ fn contact_forces_carry_their_tick_and_are_in_newtons() {
 fn a_frame_without_a_step_has_no_events() {
     let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
-    simulation.insert(body, noisy_ball());
+    simulation.physics.insert(body, noisy_ball());
     simulation.advance(MS(10), |_, _| ());
     assert_eq!(simulation.events().collisions().count(), 1);
     simulation.advance(MS(5), |_, _| ());
@@ -232,23 +234,23 @@ fn a_frame_without_a_step_has_no_events() {
 fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
     type Remove = fn(&mut Simulation, BodyKey, RigidBodyHandle, ColliderHandle);
     let ways: [Remove; 3] = [
-        |simulation, key, _, _| drop(simulation.remove(key)),
-        |simulation, _, handle, _| drop(simulation.physics_mut().remove_body(handle)),
-        |simulation, _, _, collider| drop(simulation.remove_collider(collider)),
+        |simulation, key, _, _| drop(simulation.physics.remove(key)),
+        |simulation, _, handle, _| drop(simulation.physics.rapier_mut().remove_body(handle)),
+        |simulation, _, _, collider| drop(simulation.physics.remove_collider(collider)),
     ];
     for remove in ways {
         // One that our own step saw begin, and one that came with its world.
         for began_here in [true, false] {
             let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
             let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
-            let (handle, collider) = simulation.physics_mut().insert(body, noisy_ball());
+            let (handle, collider) = simulation.physics.rapier_mut().insert(body, noisy_ball());
             if began_here {
                 simulation.advance(MS(10), |_, _| ());
                 assert_eq!(simulation.events().collisions().count(), 1);
             } else {
-                simulation.physics_mut().step();
+                simulation.physics.rapier_mut().step();
             }
-            let key = simulation.track(handle).unwrap();
+            let key = simulation.physics.track(handle).unwrap();
             remove(&mut simulation, key, handle, collider);
             simulation.advance(MS(10), |_, _| ());
             let [stopped] = collisions(&simulation)[..] else {
@@ -264,14 +266,14 @@ fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
 fn a_body_tracked_in_a_slot_used_again_takes_no_event_of_the_one_before() {
     let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
     let body = || RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
-    let old = simulation.insert(body(), noisy_ball());
+    let old = simulation.physics.insert(body(), noisy_ball());
     simulation.advance(MS(10), |_, _| ());
-    let collider = simulation.body(old).unwrap().colliders()[0];
-    simulation.remove(old);
-    let (handle, again) = simulation.physics_mut().insert(body(), noisy_ball());
+    let collider = simulation.physics.body(old).unwrap().colliders()[0];
+    simulation.physics.remove(old);
+    let (handle, again) = simulation.physics.rapier_mut().insert(body(), noisy_ball());
     let slot = |collider: ColliderHandle| collider.into_raw_parts().0;
     assert_eq!(slot(again), slot(collider));
-    let new = simulation.track(handle).unwrap();
+    let new = simulation.physics.track(handle).unwrap();
     simulation.advance(MS(10), |_, _| ());
     let [stopped, started] = collisions(&simulation)[..] else {
         panic!("one stops and one starts")
@@ -297,18 +299,20 @@ fn a_look_through_body_mut_changes_no_order_of_events() {
             .map(|i| {
                 let at = vector((i % 5) as f32, 1.0 + (i / 5) as f32, (i % 3) as f32 * 0.3);
                 let body = RigidBodyBuilder::dynamic().translation(at);
-                simulation.insert(body, noisy_ball().sensor(i % 10 == 9))
+                simulation
+                    .physics
+                    .insert(body, noisy_ball().sensor(i % 10 == 9))
             })
             .collect();
         let (mut collisions, mut forces) = (Vec::new(), Vec::new());
         for _ in 0..10 {
-            simulation.advance(MS(100), |simulation, step| {
+            simulation.advance(MS(100), |physics, step| {
                 for i in (0..keys.len()).rev().filter(|i| look(*i)) {
-                    let _ = simulation.body_mut(keys[i]).unwrap().linvel();
+                    let _ = physics.body_mut(keys[i]).unwrap().linvel();
                 }
                 if step.tick % 10 == 5 {
                     for key in keys.iter().step_by(2) {
-                        let body = simulation.body_mut(*key).unwrap();
+                        let body = physics.body_mut(*key).unwrap();
                         body.set_enabled(!body.is_enabled());
                     }
                 }
@@ -348,14 +352,16 @@ fn a_sensor_that_is_crossed_within_a_step_starts_before_it_stops() {
             .sensor(true)
             .translation(lane(i))
             .active_events(ActiveEvents::COLLISION_EVENTS);
-        simulation.physics_mut().insert_collider(gate, None);
+        simulation.physics.rapier_mut().insert_collider(gate, None);
     }
     for i in (0..30).rev() {
         let bullet = RigidBodyBuilder::dynamic()
             .translation(lane(i) - Vector::X)
             .linvel(Vector::X * 200.0)
             .ccd_enabled(true);
-        simulation.insert(bullet, ColliderBuilder::ball(0.1));
+        simulation
+            .physics
+            .insert(bullet, ColliderBuilder::ball(0.1));
     }
     simulation.advance(MS(10), |_, _| ());
     let collisions = collisions(&simulation);
@@ -374,12 +380,12 @@ fn quarantined_bodies_are_in_the_order_of_their_keys() {
         .map(|i| {
             let at = Vector::X * 3.0 * f32::from(i);
             let body = RigidBodyBuilder::dynamic().translation(at);
-            simulation.insert(body, noisy_ball())
+            simulation.physics.insert(body, noisy_ball())
         })
         .collect();
     simulation.advance(MS(10), |_, _| ());
     for i in [5, 2, 7, 0, 3] {
-        let body = simulation.body_mut(keys[i]).unwrap();
+        let body = simulation.physics.body_mut(keys[i]).unwrap();
         body.set_linvel(Vector::NAN, true);
     }
     simulation.advance(MS(10), |_, _| ());
@@ -389,10 +395,10 @@ fn quarantined_bodies_are_in_the_order_of_their_keys() {
 }
 
 /// A ball that begins to touch the floor in the next step.
-fn insert_one(simulation: &mut Simulation, number: usize) -> BodyKey {
+fn insert_one(physics: &mut Physics, number: usize) -> BodyKey {
     let at = vector(number as f32 * 1.5, 0.49, 0.0);
     let ball = ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS);
-    simulation.insert(RigidBodyBuilder::dynamic().translation(at), ball)
+    physics.insert(RigidBodyBuilder::dynamic().translation(at), ball)
 }
 
 /// With its tick, the ball of each collision: the floor's key is lower.
@@ -410,9 +416,9 @@ fn events_of_a_tick_are_its_own_also_if_ticks_are_renumbered_within_a_frame() {
         simulation.advance(MS(30), |_, _| ());
         let mut expected = Vec::new();
         let caught = catch_unwind(AssertUnwindSafe(|| {
-            simulation.advance(MS(100), |simulation, step| {
+            simulation.advance(MS(100), |physics, step| {
                 assert!(step.tick < 6, "a bug of the game");
-                expected.push((step.tick, insert_one(simulation, expected.len())));
+                expected.push((step.tick, insert_one(physics, expected.len())));
             });
         }));
         assert!(caught.is_err());
@@ -420,7 +426,7 @@ fn events_of_a_tick_are_its_own_also_if_ticks_are_renumbered_within_a_frame() {
         simulation.clock_settings_mut().set_tick(first);
         simulation.begin_frame(MS(30));
         while let Some(step) = simulation.next_step() {
-            let ball = insert_one(&mut simulation, 10 + expected.len());
+            let ball = insert_one(&mut simulation.physics, 10 + expected.len());
             expected.push((step.tick, ball));
             simulation.make_step();
             let of_step = simulation.events().in_tick(step.tick);

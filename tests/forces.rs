@@ -5,13 +5,15 @@ mod scenes;
 use crate::scenes::testing::{spin, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
-use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step, Wrench};
+use evenstep::{
+    BodyError, BodyKey, ForceGenerator, Hooks, Physics, Rate, Simulation, Step, Wrench,
+};
 use scenes::MS;
 use std::time::Duration;
 
 /// A ball of 1 kg in free space at 100 steps a second.
-fn ball(simulation: &mut Simulation) -> BodyKey {
-    simulation.insert(
+fn ball(physics: &mut Physics) -> BodyKey {
+    physics.insert(
         RigidBodyBuilder::dynamic(),
         ColliderBuilder::ball(0.5).mass(1.0),
     )
@@ -22,10 +24,10 @@ fn space() -> Simulation {
 }
 
 fn speed(simulation: &Simulation, key: BodyKey) -> f32 {
-    simulation.body(key).unwrap().linvel().x
+    simulation.physics.body(key).unwrap().linvel().x
 }
 
-fn nothing(_: &mut Simulation, _: Step) {}
+fn nothing(_: &mut Physics, _: Step) {}
 
 #[track_caller]
 fn assert_near(a: f32, b: f32) {
@@ -35,21 +37,27 @@ fn assert_near(a: f32, b: f32) {
 #[test]
 fn a_force_acts_in_one_step_alone() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
-    simulation.advance(MS(50), |simulation, step| {
+    let key = ball(&mut simulation.physics);
+    simulation.advance(MS(50), |physics, step| {
         if step.tick == 1 {
-            simulation.add_force(key, Vector::X * 100.0).unwrap();
+            physics.add_force(key, Vector::X * 100.0).unwrap();
         }
     });
     assert_near(speed(&simulation, key), 1.0);
-    assert_eq!(simulation.body(key).unwrap().user_force(), Vector::ZERO);
+    assert_eq!(
+        simulation.physics.body(key).unwrap().user_force(),
+        Vector::ZERO
+    );
 }
 
 #[test]
 fn a_force_added_between_frames_waits_for_the_next_step() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
-    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    let key = ball(&mut simulation.physics);
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
     simulation.advance(MS(4), nothing);
     assert_near(speed(&simulation, key), 0.0);
     simulation.advance(MS(46), nothing);
@@ -65,52 +73,52 @@ fn every_kind_of_push_does_what_rapiers_own_does() {
     type Rapiers = fn(&mut RigidBody, Value, Vector);
     let pairs: [(Ours, Rapiers); 6] = [
         (
-            |s, k, (v, _), _| s.add_force(k, v),
+            |s, k, (v, _), _| s.physics.add_force(k, v),
             |b, (v, _), _| b.add_force(v, true),
         ),
         (
-            |s, k, (_, v), _| s.add_torque(k, v),
+            |s, k, (_, v), _| s.physics.add_torque(k, v),
             |b, (_, v), _| b.add_torque(v, true),
         ),
         (
-            |s, k, (v, _), p| s.add_force_at_point(k, v, p),
+            |s, k, (v, _), p| s.physics.add_force_at_point(k, v, p),
             |b, (v, _), p| b.add_force_at_point(v, p, true),
         ),
         (
-            |s, k, (v, _), _| s.apply_impulse(k, v),
+            |s, k, (v, _), _| s.physics.apply_impulse(k, v),
             |b, (v, _), _| b.apply_impulse(v, true),
         ),
         (
-            |s, k, (_, v), _| s.apply_torque_impulse(k, v),
+            |s, k, (_, v), _| s.physics.apply_torque_impulse(k, v),
             |b, (_, v), _| b.apply_torque_impulse(v, true),
         ),
         (
-            |s, k, (v, _), p| s.apply_impulse_at_point(k, v, p),
+            |s, k, (v, _), p| s.physics.apply_impulse_at_point(k, v, p),
             |b, (v, _), p| b.apply_impulse_at_point(v, p, true),
         ),
     ];
     for (ours, rapiers) in pairs {
         let mut simulation = space();
-        let key = ball(&mut simulation);
+        let key = ball(&mut simulation.physics);
         let mut bare = space();
-        let bare_key = ball(&mut bare);
+        let bare_key = ball(&mut bare.physics);
         ours(&mut simulation, key, value, point).unwrap();
         simulation.advance(MS(30), nothing);
 
-        rapiers(bare.body_mut(bare_key).unwrap(), value, point);
-        bare.physics_mut().integration_parameters.dt = 0.01;
-        bare.physics_mut().step();
-        bare.body_mut(bare_key).unwrap().reset_forces(true);
-        bare.body_mut(bare_key).unwrap().reset_torques(true);
-        bare.physics_mut().step();
-        bare.physics_mut().step();
+        rapiers(bare.physics.body_mut(bare_key).unwrap(), value, point);
+        bare.physics.rapier_mut().integration_parameters.dt = 0.01;
+        bare.physics.rapier_mut().step();
+        bare.physics.body_mut(bare_key).unwrap().reset_forces(true);
+        bare.physics.body_mut(bare_key).unwrap().reset_torques(true);
+        bare.physics.rapier_mut().step();
+        bare.physics.rapier_mut().step();
         assert_ne!(
-            simulation.body(key).unwrap().vels(),
+            simulation.physics.body(key).unwrap().vels(),
             &RigidBodyVelocity::zero()
         );
         assert_eq!(
-            scenes::hash(simulation.physics()),
-            scenes::hash(bare.physics())
+            scenes::hash(simulation.physics.rapier()),
+            scenes::hash(bare.physics.rapier())
         );
     }
 }
@@ -118,16 +126,19 @@ fn every_kind_of_push_does_what_rapiers_own_does() {
 #[test]
 fn a_force_wakes_a_sleeper_and_does_nothing_to_a_fixed_body() {
     let mut simulation = space();
-    let asleep = simulation.insert(
+    let asleep = simulation.physics.insert(
         RigidBodyBuilder::dynamic().sleeping(true),
         ColliderBuilder::ball(0.5).mass(1.0),
     );
-    let fixed = simulation.insert(
+    let fixed = simulation.physics.insert(
         RigidBodyBuilder::fixed().translation(Vector::Y * 9.0),
         ColliderBuilder::ball(0.5),
     );
     for key in [asleep, fixed] {
-        simulation.add_force(key, Vector::X * 100.0).unwrap();
+        simulation
+            .physics
+            .add_force(key, Vector::X * 100.0)
+            .unwrap();
     }
     simulation.advance(MS(20), nothing);
     assert_near(speed(&simulation, asleep), 1.0);
@@ -137,12 +148,13 @@ fn a_force_wakes_a_sleeper_and_does_nothing_to_a_fixed_body() {
 #[test]
 fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
+    let key = ball(&mut simulation.physics);
     let (force, torque) = (vector(0.1, 0.2, 0.3), spin(0.7, 0.8, 0.9));
-    let body = simulation.body_mut(key).unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
     body.add_force(force, true);
     body.add_torque(torque, true);
     simulation
+        .physics
         .insert_force_generator(
             key,
             ForceGenerator::Drag {
@@ -152,14 +164,14 @@ fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
         )
         .unwrap();
     for _ in 0..20 {
-        simulation.advance(MS(35), |simulation, _| {
-            simulation.add_force(key, Vector::X * 1e6).unwrap();
-            simulation.add_force(key, Vector::X * -1e6).unwrap();
-            simulation
+        simulation.advance(MS(35), |physics, _| {
+            physics.add_force(key, Vector::X * 1e6).unwrap();
+            physics.add_force(key, Vector::X * -1e6).unwrap();
+            physics
                 .add_force_at_point(key, Vector::Y, Vector::X)
                 .unwrap();
         });
-        let body = simulation.body(key).unwrap();
+        let body = simulation.physics.body(key).unwrap();
         assert_eq!((body.user_force(), body.user_torque()), (force, torque));
     }
 }
@@ -167,7 +179,7 @@ fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
 #[test]
 fn values_that_are_not_finite_are_refused() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
+    let key = ball(&mut simulation.physics);
     for [x, y, z] in [
         [f32::NAN; 3],
         [f32::INFINITY; 3],
@@ -175,45 +187,65 @@ fn values_that_are_not_finite_are_refused() {
     ] {
         let (bad, bad_spin) = (vector(x, y, z), spin(x, y, z));
         let refused = Err(BodyError::NotFinite(key));
-        assert_eq!(simulation.add_force(key, bad), refused);
-        assert_eq!(simulation.add_torque(key, bad_spin), refused);
-        assert_eq!(simulation.apply_impulse(key, bad), refused);
-        assert_eq!(simulation.apply_torque_impulse(key, bad_spin), refused);
+        assert_eq!(simulation.physics.add_force(key, bad), refused);
+        assert_eq!(simulation.physics.add_torque(key, bad_spin), refused);
+        assert_eq!(simulation.physics.apply_impulse(key, bad), refused);
         assert_eq!(
-            simulation.add_force_at_point(key, bad, Vector::ZERO),
+            simulation.physics.apply_torque_impulse(key, bad_spin),
             refused
         );
         assert_eq!(
-            simulation.add_force_at_point(key, Vector::ZERO, bad),
+            simulation
+                .physics
+                .add_force_at_point(key, bad, Vector::ZERO),
             refused
         );
         assert_eq!(
-            simulation.apply_impulse_at_point(key, Vector::X, bad),
+            simulation
+                .physics
+                .add_force_at_point(key, Vector::ZERO, bad),
+            refused
+        );
+        assert_eq!(
+            simulation
+                .physics
+                .apply_impulse_at_point(key, Vector::X, bad),
             refused
         );
     }
     simulation.advance(MS(30), nothing);
-    assert!(simulation.body(key).unwrap().is_enabled());
+    assert!(simulation.physics.body(key).unwrap().is_enabled());
     assert_near(speed(&simulation, key), 0.0);
 }
 
 #[test]
 fn a_generator_acts_on_every_step_until_it_is_removed() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
+    let key = ball(&mut simulation.physics);
     let thrust = ForceGenerator::Thrust {
         force: Vector::X * 100.0,
         point: Vector::ZERO,
     };
-    let generator = simulation.insert_force_generator(key, thrust).unwrap();
+    let generator = simulation
+        .physics
+        .insert_force_generator(key, thrust)
+        .unwrap();
     simulation.advance(MS(50), nothing);
     assert_near(speed(&simulation, key), 5.0);
-    assert_eq!(simulation.force_generator(generator).unwrap().0, key);
+    assert_eq!(
+        simulation.physics.force_generator(generator).unwrap().0,
+        key
+    );
     assert!(matches!(
-        simulation.remove_force_generator(generator),
+        simulation.physics.remove_force_generator(generator),
         Some(ForceGenerator::Thrust { .. })
     ));
-    assert!(simulation.remove_force_generator(generator).is_none());
+    assert!(
+        simulation
+            .physics
+            .remove_force_generator(generator)
+            .is_none()
+    );
     simulation.advance(MS(50), nothing);
     assert_near(speed(&simulation, key), 5.0);
 }
@@ -232,42 +264,48 @@ fn a_generator_is_gone_with_its_body() {
     };
     let mut generators = Vec::new();
     for through_rapier in [false, true] {
-        let key = ball(&mut simulation);
+        let key = ball(&mut simulation.physics);
         generators.push(
             simulation
+                .physics
                 .insert_force_generator(key, counting.clone())
                 .unwrap(),
         );
         simulation.advance(MS(10), nothing);
         if through_rapier {
-            let handle = simulation.handle(key).unwrap();
-            simulation.physics_mut().remove_body(handle);
+            let handle = simulation.physics.handle(key).unwrap();
+            simulation.physics.rapier_mut().remove_body(handle);
         } else {
-            simulation.remove(key);
+            simulation.physics.remove(key);
         }
         let generator = *generators.last().unwrap();
-        assert!(simulation.force_generator(generator).is_none(), "at once");
+        assert!(
+            simulation.physics.force_generator(generator).is_none(),
+            "at once"
+        );
         assert_eq!(
-            simulation.insert_force_generator(key, counting.clone()),
+            simulation
+                .physics
+                .insert_force_generator(key, counting.clone()),
             Err(BodyError::Gone(key))
         );
     }
     assert_eq!(count(), 2);
     // The slots are used again by other bodies.
-    ball(&mut simulation);
+    ball(&mut simulation.physics);
     simulation.advance(MS(50), nothing);
     assert_eq!(count(), 2);
     assert!(
         generators
             .into_iter()
-            .all(|key| simulation.remove_force_generator(key).is_none())
+            .all(|key| simulation.physics.remove_force_generator(key).is_none())
     );
 }
 
 #[test]
 fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
+    let key = ball(&mut simulation.physics);
     let late = ForceGenerator::custom(|_, step| Wrench {
         force: if step.tick >= 500 {
             Vector::X
@@ -276,7 +314,10 @@ fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it(
         },
         torque: AngVector::default(),
     });
-    simulation.insert_force_generator(key, late).unwrap();
+    simulation
+        .physics
+        .insert_force_generator(key, late)
+        .unwrap();
     simulation
         .clock_settings_mut()
         .set_max_frame_time(Duration::MAX);
@@ -288,7 +329,7 @@ fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it(
 #[test]
 fn a_generators_bad_value_is_left_out_and_counted() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
+    let key = ball(&mut simulation.physics);
     let bad = ForceGenerator::custom(|_, step| Wrench {
         force: if step.tick == 3 {
             Vector::NAN
@@ -297,7 +338,7 @@ fn a_generators_bad_value_is_left_out_and_counted() {
         },
         torque: AngVector::default(),
     });
-    simulation.insert_force_generator(key, bad).unwrap();
+    simulation.physics.insert_force_generator(key, bad).unwrap();
     assert_eq!(simulation.advance(MS(50), nothing).rejected_forces, 1);
     assert_near(speed(&simulation, key), 4.0);
     assert_eq!(simulation.advance(MS(10), nothing).rejected_forces, 0);
@@ -307,16 +348,19 @@ fn a_generators_bad_value_is_left_out_and_counted() {
 fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
     let run = |fps: u32| {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
-        let key = ball(&mut simulation);
+        let key = ball(&mut simulation.physics);
         let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
         for _ in 0..5 * fps {
-            simulation.advance(frame, |simulation, _| {
-                let body = simulation.body(key).unwrap();
+            simulation.advance(frame, |physics, _| {
+                let body = physics.body(key).unwrap();
                 let pull = (Vector::Y * 3.0 - body.translation()) * 400.0 - body.linvel() * 20.0;
-                simulation.add_force(key, pull).unwrap();
+                physics.add_force(key, pull).unwrap();
             });
         }
-        (simulation.tick(), scenes::hash(simulation.physics()))
+        (
+            simulation.physics.tick(),
+            scenes::hash(simulation.physics.rapier()),
+        )
     };
     let expected = run(60);
     assert_eq!(expected.0, 300);
@@ -328,28 +372,31 @@ fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
 #[test]
 fn what_rapier_stores_of_a_body_that_is_not_dynamic_for_a_while_is_left_alone() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
+    let key = ball(&mut simulation.physics);
     let (force, torque) = (Vector::X * 3.0, spin(0.0, 5.0, 0.0));
-    let body = simulation.body_mut(key).unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
     body.add_force(force, true);
     body.add_torque(torque, true);
     let thrust = ForceGenerator::Thrust {
         force: vector(0.0, 0.0, 1.0),
         point: Vector::X,
     };
-    simulation.insert_force_generator(key, thrust).unwrap();
+    simulation
+        .physics
+        .insert_force_generator(key, thrust)
+        .unwrap();
     for body_type in [
         RigidBodyType::KinematicPositionBased,
         RigidBodyType::Dynamic,
         RigidBodyType::Fixed,
         RigidBodyType::Dynamic,
     ] {
-        let body = simulation.body_mut(key).unwrap();
+        let body = simulation.physics.body_mut(key).unwrap();
         body.set_body_type(body_type, true);
-        simulation.advance(MS(30), |simulation, _| {
-            simulation.add_force(key, Vector::Y).unwrap();
+        simulation.advance(MS(30), |physics, _| {
+            physics.add_force(key, Vector::Y).unwrap();
         });
-        let body = simulation.body(key).unwrap();
+        let body = simulation.physics.body(key).unwrap();
         if body_type == RigidBodyType::Dynamic {
             assert_eq!((body.user_force(), body.user_torque()), (force, torque));
         }
@@ -362,23 +409,25 @@ fn a_quarantined_body_keeps_no_force_and_the_others_keep_theirs() {
     let keys: Vec<BodyKey> = (0..3u8)
         .map(|i| {
             let at = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0 * f32::from(i));
-            simulation.insert(at, ColliderBuilder::ball(0.5).mass(1.0))
+            simulation
+                .physics
+                .insert(at, ColliderBuilder::ball(0.5).mass(1.0))
         })
         .collect();
     for key in &keys {
-        let body = simulation.body_mut(*key).unwrap();
+        let body = simulation.physics.body_mut(*key).unwrap();
         body.add_force(Vector::X, true);
         body.add_torque(spin(0.0, 1.0, 0.0), true);
     }
-    simulation.advance(MS(10), |simulation, _| {
+    simulation.advance(MS(10), |physics, _| {
         for key in &keys {
-            simulation.add_force(*key, vector(0.0, 0.0, 1.0)).unwrap();
+            physics.add_force(*key, vector(0.0, 0.0, 1.0)).unwrap();
         }
-        let body = simulation.body_mut(keys[1]).unwrap();
+        let body = physics.body_mut(keys[1]).unwrap();
         body.set_linvel(Vector::NAN, true);
     });
     for (i, key) in keys.iter().enumerate() {
-        let body = simulation.body(*key).unwrap();
+        let body = simulation.physics.body(*key).unwrap();
         let kept = if i == 1 { 0.0 } else { 1.0 };
         assert_eq!(body.is_enabled(), i != 1);
         assert_eq!(body.user_force(), Vector::X * kept);
@@ -398,18 +447,27 @@ fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
     ];
     for (stop, go_on) in ways {
         let mut simulation = space();
-        let key = ball(&mut simulation);
+        let key = ball(&mut simulation.physics);
         stop(&mut simulation);
         for _ in 0..100 {
-            simulation.add_force(key, Vector::X * 100.0).unwrap();
-            simulation.apply_impulse(key, Vector::X).unwrap();
+            simulation
+                .physics
+                .add_force(key, Vector::X * 100.0)
+                .unwrap();
+            simulation.physics.apply_impulse(key, Vector::X).unwrap();
             let frame = simulation.advance(MS(10), nothing);
             assert_eq!((frame.steps, frame.forgotten_forces), (0, 2));
         }
         // What is added in the frame in which time goes on acts, whichever comes first.
-        simulation.add_force(key, Vector::X * 100.0).unwrap();
+        simulation
+            .physics
+            .add_force(key, Vector::X * 100.0)
+            .unwrap();
         go_on(&mut simulation);
-        simulation.add_force(key, Vector::X * 100.0).unwrap();
+        simulation
+            .physics
+            .add_force(key, Vector::X * 100.0)
+            .unwrap();
         let frame = simulation.advance(MS(4), nothing);
         assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
         let frame = simulation.advance(MS(6), nothing);
@@ -424,14 +482,14 @@ struct Pusher(BodyKey);
 impl Hooks for Pusher {
     type Error = std::convert::Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Self::Error> {
-        simulation.apply_impulse(self.0, Vector::Y).unwrap();
+    fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Self::Error> {
+        physics.apply_impulse(self.0, Vector::Y).unwrap();
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         let force = Vector::X * (step.tick + 1) as f32;
-        simulation.add_force(self.0, force).unwrap();
+        physics.add_force(self.0, force).unwrap();
         Ok(())
     }
 }
@@ -442,6 +500,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
     let still: Pause = |mut simulation, game| {
         let key = game.0;
         simulation
+            .physics
             .apply_impulse(key, vector(0.0, 0.0, 1.0))
             .unwrap(); // in the pause
         let Ok(frame) = simulation.advance_with(MS(10), game);
@@ -477,7 +536,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
             simulation.pause();
             let Ok(_) = simulation.advance_with(MS(10), game);
             simulation
-                .resimulate_with(simulation.tick() - 1, game)
+                .resimulate_with(simulation.physics.tick() - 1, game)
                 .unwrap();
             let Ok(_) = simulation.advance_with(MS(10), game);
             simulation.resume();
@@ -520,18 +579,18 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
     let speeds = pauses.map(|pause| {
         let mut simulation = space();
         simulation.set_rewind_limits(2, usize::MAX);
-        let mut game = Pusher(ball(&mut simulation));
+        let mut game = Pusher(ball(&mut simulation.physics));
         let Ok(_) = simulation.advance_with(MS(10), &mut game);
         for _ in 0..3 {
             simulation = pause(simulation, &mut game);
             assert!(!simulation.clock().settings().is_paused());
         }
-        assert_eq!(simulation.tick(), 4);
+        assert_eq!(simulation.physics.tick(), 4);
         simulation.pause();
         simulation = still(simulation, &mut game);
         simulation.resume();
         let Ok(_) = simulation.advance_with(MS(10), &mut game);
-        simulation.body(game.0).unwrap().linvel()
+        simulation.physics.body(game.0).unwrap().linvel()
     });
     assert_eq!(speeds, [speeds[0]; 7]);
     assert_near(speeds[0].x, 0.1);
@@ -542,11 +601,17 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
 #[test]
 fn a_step_that_is_not_made_takes_its_own_forces_along_and_leaves_those_that_waited() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
-    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    let key = ball(&mut simulation.physics);
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
     simulation.begin_frame(MS(10));
     assert!(simulation.next_step().is_some());
-    simulation.add_force(key, Vector::X * 1_000.0).unwrap();
+    simulation
+        .physics
+        .add_force(key, Vector::X * 1_000.0)
+        .unwrap();
     assert_eq!(simulation.end_frame().dropped.aborted, 1);
     simulation.advance(MS(10), nothing);
     assert_near(speed(&simulation, key), 1.0);
@@ -555,16 +620,22 @@ fn a_step_that_is_not_made_takes_its_own_forces_along_and_leaves_those_that_wait
 #[test]
 fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
     let mut simulation = space();
-    let key = ball(&mut simulation);
+    let key = ball(&mut simulation.physics);
     simulation.pause();
-    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
     simulation.clock_settings_mut().step_once();
     let frame = simulation.advance(MS(10), nothing);
     assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
     assert_near(speed(&simulation, key), 1.0);
     // Asked for within a frame, the step is one of the next.
     simulation.begin_frame(MS(10));
-    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
     simulation.clock_settings_mut().step_once();
     let frame = simulation.end_frame();
     assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
@@ -574,7 +645,10 @@ fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
     simulation.clock_settings_mut().step_once();
     simulation.begin_frame(MS(10));
     assert!(simulation.next_step().is_some() && simulation.make_step());
-    simulation.add_force(key, Vector::X * 100.0).unwrap();
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
     assert_eq!(simulation.end_frame().forgotten_forces, 0);
     assert_eq!(simulation.advance(MS(10), nothing).forgotten_forces, 0);
     simulation.resume();
@@ -591,27 +665,27 @@ fn generators_that_come_and_go_push_the_same_at_every_frame_rate() {
     };
     let run = |frame_time: Duration| {
         let mut simulation = space();
-        let key = ball(&mut simulation);
+        let key = ball(&mut simulation.physics);
         let mut generators = Vec::new();
         let mut velocities = Vec::new();
         scenes::until_tick(300, || {
-            simulation.advance(frame_time, |simulation, step| {
-                velocities.push(simulation.body(key).unwrap().linvel());
-                let new = simulation.insert_force_generator(key, push(step.tick));
+            simulation.advance(frame_time, |physics, step| {
+                velocities.push(physics.body(key).unwrap().linvel());
+                let new = physics.insert_force_generator(key, push(step.tick));
                 generators.push(new.unwrap());
                 if step.tick % 3 == 2 {
                     let i = (step.tick * 5) as usize % generators.len();
                     let old = generators.swap_remove(i);
-                    assert!(simulation.remove_force_generator(old).is_some());
+                    assert!(physics.remove_force_generator(old).is_some());
                 }
                 // One that goes with its body.
                 if step.tick % 10 < 2 {
-                    let other = ball(simulation);
-                    simulation.insert_force_generator(other, push(1)).unwrap();
-                    simulation.remove(other).unwrap();
+                    let other = ball(physics);
+                    physics.insert_force_generator(other, push(1)).unwrap();
+                    physics.remove(other).unwrap();
                 }
             });
-            simulation.tick()
+            simulation.physics.tick()
         });
         velocities.truncate(300);
         velocities

@@ -4,7 +4,7 @@ mod scenes;
 
 use evenstep::entities::{Body, Entities, EntityError, RenderPose};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation};
+use evenstep::{BodyKey, Physics, Rate, Simulation};
 use hecs::{Entity, World};
 use proptest::prelude::*;
 use scenes::testing::{translation, vector};
@@ -31,7 +31,7 @@ fn spawn(
     entities
         .spawn(
             world,
-            simulation,
+            &mut simulation.physics,
             body,
             ColliderBuilder::ball(0.5),
             (Name(1),),
@@ -92,7 +92,7 @@ impl Game {
             assert_eq!(simulation.pose(body.key()), Some(pose.0));
             bodies += 1;
         }
-        assert_eq!(simulation.physics().bodies.len(), bodies);
+        assert_eq!(simulation.physics.rapier().bodies.len(), bodies);
         assert_eq!(self.world.query::<&RenderPose>().iter().count(), bodies);
     }
 }
@@ -117,7 +117,7 @@ fn despawn_takes_both() {
     let key = game.world.get::<&Body>(entity).unwrap().key();
     game.despawn(entity);
     assert!(!game.world.contains(entity));
-    assert!(game.simulation().body(key).is_none());
+    assert!(game.simulation().physics.body(key).is_none());
     assert_eq!(game.entities.entity(key), None);
     let Game {
         world,
@@ -146,7 +146,7 @@ fn an_entity_despawned_behind_our_back_loses_its_body_also_when_that_is_asleep()
         game.frame(20);
         game.world.despawn(entity).unwrap();
         game.frame(1);
-        assert_eq!(game.simulation().physics().bodies.len(), 1);
+        assert_eq!(game.simulation().physics.rapier().bodies.len(), 1);
         game.check();
     }
 }
@@ -168,10 +168,10 @@ fn an_entity_whose_body_was_removed_lives_on_without_it() {
         let entity = game.spawn(RigidBodyBuilder::dynamic());
         let key = game.world.get::<&Body>(entity).unwrap().key();
         if through_rapier {
-            let handle = game.simulation().handle(key).unwrap();
-            game.simulation().physics_mut().remove_body(handle);
+            let handle = game.simulation().physics.handle(key).unwrap();
+            game.simulation().physics.rapier_mut().remove_body(handle);
         } else {
-            game.simulation().remove(key);
+            game.simulation().physics.remove(key);
         }
         game.frame(20);
         assert!(game.world.get::<&Name>(entity).is_ok());
@@ -198,12 +198,12 @@ fn attach_gives_a_body_to_an_entity_and_takes_it_from_another() {
     entities.attach(world, simulation, other, key).unwrap();
     assert_eq!(entities.entity(key), Some(other));
     world.despawn(one).unwrap();
-    let key = simulation.insert_body(RigidBodyBuilder::dynamic());
+    let key = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
     assert!(entities.attach(world, simulation, one, key).is_err());
     let plain = world.spawn(());
     entities.attach(world, simulation, plain, key).unwrap();
     game.frame(20);
-    assert_eq!(game.simulation().physics().bodies.len(), 2);
+    assert_eq!(game.simulation().physics.rapier().bodies.len(), 2);
     game.check();
 }
 
@@ -213,8 +213,8 @@ fn a_collision_and_a_ray_find_the_entity() {
     let low = game.spawn(RigidBodyBuilder::fixed());
     let high = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 0.99));
     let key = game.world.get::<&Body>(high).unwrap().key();
-    let collider = game.simulation().body(key).unwrap().colliders()[0];
-    let colliders = &mut game.simulation().physics_mut().colliders;
+    let collider = game.simulation().physics.body(key).unwrap().colliders()[0];
+    let colliders = &mut game.simulation().physics.rapier_mut().colliders;
     colliders[collider].set_active_events(ActiveEvents::COLLISION_EVENTS);
     game.frame(10);
     let collision = *game.simulation().events().collisions().next().unwrap();
@@ -225,11 +225,11 @@ fn a_collision_and_a_ray_find_the_entity() {
     assert_eq!(found, [low, high]);
 
     let ray = Ray::new(Vector::Y * 5.0, -Vector::Y);
-    let world = game.simulation().physics();
+    let world = game.simulation().physics.rapier();
     let (hit, _) = world
         .cast_ray(&ray, 10.0, true, QueryFilter::default())
         .unwrap();
-    let key = game.simulation().key_of_collider(hit).unwrap();
+    let key = game.simulation().physics.key_of_collider(hit).unwrap();
     assert_eq!(game.entities.entity(key), Some(high));
 }
 
@@ -251,11 +251,13 @@ enum Operation {
     Hold(usize, bool),
     PutOn(usize, usize),
     Move(usize, usize, bool),
-    Attach(usize, usize, usize),
+    Attach(usize, usize, usize, bool),
     Detach(usize),
     Frame(usize, u64),
     SpawnInHook(usize),
     DespawnInHook(usize),
+    DespawnByHandInHook(usize),
+    RemoveDropped(usize),
     Sync(usize),
     SyncAll(u64),
 }
@@ -275,11 +277,14 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => (which(), any::<bool>()).prop_map(|(n, p)| Operation::Hold(n, p)),
         3 => (which(), which()).prop_map(|(n, to)| Operation::PutOn(n, to)),
         3 => (which(), which(), any::<bool>()).prop_map(|(n, to, p)| Operation::Move(n, to, p)),
-        3 => (side(), which(), which()).prop_map(|(s, n, to)| Operation::Attach(s, n, to)),
+        3 => (side(), which(), which(), any::<bool>())
+            .prop_map(|(s, n, to, in_hook)| Operation::Attach(s, n, to, in_hook)),
         1 => which().prop_map(Operation::Detach),
         4 => (0..2usize, 0..60u64).prop_map(|(s, ms)| Operation::Frame(s, ms)),
         2 => side().prop_map(Operation::SpawnInHook),
         2 => which().prop_map(Operation::DespawnInHook),
+        2 => which().prop_map(Operation::DespawnByHandInHook),
+        2 => side().prop_map(Operation::RemoveDropped),
         4 => side().prop_map(Operation::Sync),
         4 => (0..60u64).prop_map(Operation::SyncAll),
     ]
@@ -424,7 +429,7 @@ impl Model {
         }
     }
 
-    fn attach(&mut self, side: usize, key: BodyKey, entity: Entity) {
+    fn attach(&mut self, side: usize, key: BodyKey, entity: Entity, as_in_a_hook: bool) {
         let (world, simulation) = SIDES[side];
         let is_it = |part: &&mut Part| (part.side, part.key) == (side, key);
         let place = self.parts.iter_mut().find(is_it);
@@ -434,9 +439,13 @@ impl Model {
         }
         let place = place.and_then(|part| part.on());
         let (world_, simulation_) = (&mut self.worlds[world], &mut self.simulations[simulation]);
-        self.entities[side]
-            .attach(world_, simulation_, entity, key)
-            .unwrap();
+        let entities = &mut self.entities[side];
+        let attached = if as_in_a_hook {
+            entities.attach(world_, &mut simulation_.physics, entity, key)
+        } else {
+            entities.attach(world_, simulation_, entity, key)
+        };
+        attached.unwrap();
         if place == Some((world, entity)) {
             return;
         }
@@ -491,8 +500,11 @@ impl Model {
                 .bodies
                 .iter()
                 .filter(|(simulation, _)| *simulation == i);
-            assert!(keys.clone().all(|(_, key)| simulation.body(*key).is_some()));
-            assert_eq!(simulation.physics().bodies.len(), keys.count());
+            assert!(
+                keys.clone()
+                    .all(|(_, key)| simulation.physics.body(*key).is_some())
+            );
+            assert_eq!(simulation.physics.rapier().bodies.len(), keys.count());
         }
     }
 
@@ -516,8 +528,13 @@ impl Model {
                 let (world, simulation) =
                     (&mut self.worlds[world], &mut self.simulations[simulation]);
                 let body = Self::body_at(kind, i);
-                let spawned =
-                    self.entities[side].spawn(world, simulation, body, ball(), (Name(i),));
+                let spawned = self.entities[side].spawn(
+                    world,
+                    &mut simulation.physics,
+                    body,
+                    ball(),
+                    (Name(i),),
+                );
                 self.spawned(side, spawned);
             }
             Operation::SpawnPlain(world) => drop(self.worlds[world].spawn((Name(i),))),
@@ -549,14 +566,14 @@ impl Model {
             }
             Operation::RemoveBody(n) => {
                 let body = self.body(n)?;
-                self.simulations[body.0].remove(body.1).unwrap();
+                self.simulations[body.0].physics.remove(body.1).unwrap();
                 self.body_dies(body);
             }
             Operation::RemoveThroughRapier(n) => {
                 let body = self.body(n)?;
                 let simulation = &mut self.simulations[body.0];
-                let handle = simulation.handle(body.1).unwrap();
-                simulation.physics_mut().remove_body(handle).unwrap();
+                let handle = simulation.physics.handle(body.1).unwrap();
+                simulation.physics.rapier_mut().remove_body(handle).unwrap();
                 self.body_dies(body);
             }
             Operation::TakeOff(n, with_body, with_pose) => {
@@ -587,11 +604,11 @@ impl Model {
                 let part = self.hold(part, with_pose)?;
                 self.put_on(part, entity);
             }
-            Operation::Attach(side, n, to) => {
+            Operation::Attach(side, n, to, as_in_a_hook) => {
                 let (world, simulation) = SIDES[side];
                 let (_, key) = self.body(n).filter(|body| body.0 == simulation)?;
                 let entity = self.entity(world, to)?;
-                self.attach(side, key, entity);
+                self.attach(side, key, entity, as_in_a_hook);
             }
             Operation::Detach(n) => {
                 let part = self.part(n, true)?;
@@ -607,9 +624,9 @@ impl Model {
                 let (world, simulation) = SIDES[side];
                 let (world, entities) = (&mut self.worlds[world], &mut self.entities[side]);
                 let mut spawned = Vec::new();
-                self.simulations[simulation].advance(MS(20), |simulation, _| {
+                self.simulations[simulation].advance(MS(20), |physics, _| {
                     let body = Self::body_at(0, i);
-                    spawned.push(entities.spawn(world, simulation, body, ball(), ()));
+                    spawned.push(entities.spawn(world, physics, body, ball(), ()));
                 });
                 spawned
                     .into_iter()
@@ -619,14 +636,32 @@ impl Model {
                 let part = &self.parts[self.part(n, true)?];
                 let (side, (world, entity)) = (part.side, part.on()?);
                 let (world_, entities) = (&mut self.worlds[world], &mut self.entities[side]);
-                let frame = self.simulations[SIDES[side].1].advance(MS(20), |simulation, _| {
+                let frame = self.simulations[SIDES[side].1].advance(MS(20), |physics, _| {
                     if world_.contains(entity) {
-                        entities.despawn(world_, simulation, entity).unwrap();
+                        entities.despawn(world_, physics, entity).unwrap();
                     }
                 });
                 if frame.steps > 0 {
                     self.entity_loses(world, entity);
                 }
+            }
+            Operation::DespawnByHandInHook(n) => {
+                let part = &self.parts[self.part(n, true)?];
+                let (side, key, (world, entity)) = (part.side, part.key, part.on()?);
+                let (world_, entities) = (&mut self.worlds[world], &mut self.entities[side]);
+                let frame = self.simulations[SIDES[side].1].advance(MS(20), |physics, _| {
+                    let _ = world_.despawn(entity);
+                    entities.remove_dropped(world_, physics);
+                    assert!(physics.body(key).is_none());
+                });
+                if frame.steps > 0 {
+                    self.entity_loses(world, entity);
+                }
+            }
+            Operation::RemoveDropped(side) => {
+                let (world, simulation) = SIDES[side];
+                let physics = &mut self.simulations[simulation].physics;
+                self.entities[side].remove_dropped(&mut self.worlds[world], physics);
             }
             Operation::Sync(side) => self.sync(side),
             Operation::SyncAll(ms) => {
@@ -661,10 +696,10 @@ fn an_entity_that_lost_one_of_its_components_loses_the_other_with_its_body() {
     let mut entities = Entities::default();
     let body = RigidBodyBuilder::dynamic();
     let ball = ColliderBuilder::ball(0.5);
-    let (entity, _) = entities.spawn(&mut world, &mut simulation, body, ball, ());
+    let (entity, _) = entities.spawn(&mut world, &mut simulation.physics, body, ball, ());
     world.remove_one::<RenderPose>(entity).unwrap();
     let key = world.get::<&Body>(entity).unwrap().key();
-    simulation.remove(key);
+    simulation.physics.remove(key);
     simulation.advance(Duration::ZERO, |_, _| ());
     entities.sync(&mut world, &mut simulation);
     assert!(world.get::<&Body>(entity).is_err());
@@ -693,7 +728,7 @@ fn two_simulations_in_one_world_leave_each_other_alone() {
     }
     let counts = sides
         .each_ref()
-        .map(|(simulation, _)| simulation.physics().bodies.len());
+        .map(|(simulation, _)| simulation.physics.rapier().bodies.len());
     assert_eq!(counts, [2, 1]);
     for (side, entity) in [(0, spawned[0][0]), (0, spawned[1][0]), (1, spawned[1][1])] {
         let (simulation, entities) = &sides[side];
@@ -707,7 +742,9 @@ fn two_simulations_in_one_world_leave_each_other_alone() {
 fn a_body_may_be_shown_in_two_worlds_and_goes_with_its_entity_in_either() {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     let mut sides = [(); 2].map(|()| (World::new(), Entities::default()));
-    let key = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     let shown = sides.each_mut().map(|(world, entities)| {
         let entity = world.spawn((Name(1),));
         entities
@@ -728,7 +765,7 @@ fn a_body_may_be_shown_in_two_worlds_and_goes_with_its_entity_in_either() {
     sides[1].0.despawn(shown[1]).unwrap();
     frame(&mut simulation, &mut sides);
     frame(&mut simulation, &mut sides);
-    assert!(simulation.body(key).is_none());
+    assert!(simulation.physics.body(key).is_none());
     let (world, _) = &sides[0];
     assert!(world.satisfies::<&Name>(shown[0]));
     assert!(!world.satisfies::<hecs::Or<&Body, &RenderPose>>(shown[0]));
@@ -753,7 +790,7 @@ fn frames_without_a_sync_are_made_up_for() {
         game.frame(20);
         for entity in &bodies[..30] {
             let key = key(&game.world, *entity);
-            let body = game.simulation().body_mut(key).unwrap();
+            let body = game.simulation().physics.body_mut(key).unwrap();
             body.set_linvel(vector(0.0, 0.0, 1.0), true);
         }
         for frame in 0..skipped {
@@ -761,20 +798,20 @@ fn frames_without_a_sync_are_made_up_for() {
             // One after the other comes to rest, is put elsewhere, is removed.
             let entity = bodies[frame % 40];
             let key = key(&game.world, entity);
-            match (frame % 3, game.simulation().body_mut(key)) {
+            match (frame % 3, game.simulation().physics.body_mut(key)) {
                 (_, None) => (),
                 (0, Some(body)) => body.sleep(),
                 (1, Some(_)) => {
                     let place = translation(0.0, 30.0, 3.0 * frame as f32);
-                    game.simulation().teleport(key, place).unwrap();
+                    game.simulation().physics.teleport(key, place).unwrap();
                 }
-                _ => drop(game.simulation().remove(key)),
+                _ => drop(game.simulation().physics.remove(key)),
             }
         }
         game.frame(20);
         game.check();
         assert!(game.world.satisfies::<&Body>(ground));
-        let simulated = game.simulation().physics().bodies.len();
+        let simulated = game.simulation().physics.rapier().bodies.len();
         assert_eq!(simulated < 41, skipped > 2, "{skipped} skipped");
     }
 }
@@ -810,7 +847,7 @@ fn a_body_moved_by_hand_goes_on_there() {
             game.frame(20);
             game.check();
             assert_eq!(game.entities.entity(key), Some(other));
-            assert_eq!(game.simulation().physics().bodies.len(), 1);
+            assert_eq!(game.simulation().physics.rapier().bodies.len(), 1);
         }
     }
 }
@@ -830,7 +867,7 @@ fn a_body_held_outside_of_the_world_lives_on_and_can_be_put_back() {
         let shown = with_pose.then(|| game.world.remove_one::<RenderPose>(entity).unwrap());
         for _ in 0..3 {
             game.frame(20);
-            assert!(game.simulation().body(key).is_some());
+            assert!(game.simulation().physics.body(key).is_some());
             assert_eq!(game.entities.entity(key), None);
             assert!(
                 !game.world.satisfies::<&RenderPose>(entity),
@@ -852,7 +889,7 @@ fn a_body_held_outside_of_the_world_lives_on_and_can_be_put_back() {
         drop(game.world.remove_one::<Body>(to).unwrap());
         game.frame(20);
         game.check();
-        assert_eq!(game.simulation().physics().bodies.len(), 0);
+        assert_eq!(game.simulation().physics.rapier().bodies.len(), 0);
     }
 }
 
@@ -863,7 +900,7 @@ fn a_body_taken_off_alone_leaves_no_pose_behind_and_no_pose_of_the_games_own_is_
     let own = game.world.spawn((RenderPose(Pose::IDENTITY),));
     drop(game.world.remove_one::<Body>(entity).unwrap());
     game.frame(20);
-    assert_eq!(game.simulation().physics().bodies.len(), 0);
+    assert_eq!(game.simulation().physics.rapier().bodies.len(), 0);
     assert!(!game.world.satisfies::<&RenderPose>(entity));
     assert!(game.world.satisfies::<&RenderPose>(own));
 }
@@ -876,7 +913,7 @@ fn what_is_spawned_in_an_entitys_place_keeps_a_pose_of_the_games_own() {
     game.world.spawn_at(entity, (RenderPose(own),));
     game.frame(10);
     assert_eq!(game.pose(entity), own);
-    assert_eq!(game.simulation().physics().bodies.len(), 0);
+    assert_eq!(game.simulation().physics.rapier().bodies.len(), 0);
 }
 
 #[test]
@@ -886,13 +923,14 @@ fn spawn_gives_the_key_and_attach_says_what_is_missing() {
     let mut entities = Entities::default();
     let ball = ColliderBuilder::ball(0.5);
     let body = RigidBodyBuilder::dynamic();
-    let (entity, spawned) = entities.spawn(&mut world, &mut simulation, body, ball, (Name(1),));
+    let (entity, spawned) =
+        entities.spawn(&mut world, &mut simulation.physics, body, ball, (Name(1),));
     assert_eq!(key(&world, entity), spawned);
     let gone = world.spawn(());
     world.despawn(gone).unwrap();
-    let dead = simulation.insert_body(RigidBodyBuilder::dynamic());
-    simulation.remove(dead);
-    let other = simulation.insert_body(RigidBodyBuilder::dynamic());
+    let dead = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
+    simulation.physics.remove(dead);
+    let other = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
     for (entity, key, error) in [
         (entity, dead, EntityError::BodyGone(dead)),
         (gone, other, EntityError::NoSuchEntity(gone)),
@@ -904,7 +942,7 @@ fn spawn_gives_the_key_and_attach_says_what_is_missing() {
     assert_eq!(despawned, Err(EntityError::NoSuchEntity(gone)));
     entities.sync(&mut world, &mut simulation);
     assert_eq!(key(&world, entity), spawned, "nothing was changed");
-    assert_eq!(simulation.physics().bodies.len(), 2);
+    assert_eq!(simulation.physics.rapier().bodies.len(), 2);
 }
 
 #[test]
@@ -963,7 +1001,7 @@ fn a_world_that_was_cleared_starts_anew_also_beside_a_body_that_is_kept() {
         let shown = game.simulation().pose(key);
         assert_eq!(Some(pose(&game.world, kept)), shown);
     }
-    assert_eq!(game.simulation().physics().bodies.len(), 2);
+    assert_eq!(game.simulation().physics.rapier().bodies.len(), 2);
     drop(body);
     game.frame(20);
     game.check();
@@ -992,7 +1030,7 @@ fn an_entity_taken_and_spawned_again_loses_a_body_that_is_gone() {
     let mut other = World::new();
     let elsewhere = other.spawn(game.world.take(entity).unwrap());
     game.world.spawn(other.take(elsewhere).unwrap());
-    game.simulation().remove(key);
+    game.simulation().physics.remove(key);
     game.frame(20);
     game.check();
 }
@@ -1002,7 +1040,7 @@ fn a_new_key_in_the_place_of_a_dead_one_leaves_no_ghost() {
     let mut game = Game::new();
     let entity = game.spawn(RigidBodyBuilder::dynamic());
     let key = key(&game.world, entity);
-    game.simulation().remove(key);
+    game.simulation().physics.remove(key);
     game.spawn(RigidBodyBuilder::dynamic().translation(Vector::X * 9.0));
     game.frame(20);
     game.check();
@@ -1032,7 +1070,7 @@ fn bodies_are_removed_in_the_same_order_whatever_the_order_of_the_drops() {
         [(); 8].map(|()| {
             let entity = game.spawn(RigidBodyBuilder::dynamic());
             let key = key(&game.world, entity);
-            game.simulation().handle(key)
+            game.simulation().physics.handle(key)
         })
     });
     assert_eq!(handles[0], handles[1]);
@@ -1048,7 +1086,7 @@ fn new_entities_over_an_old_world_leave_its_bodies_alone_until_they_are_attached
     game.world.despawn(entities[0]).unwrap();
     let key = key(&game.world, entities[1]);
     game.frame(20);
-    assert_eq!(game.simulation().physics().bodies.len(), 2);
+    assert_eq!(game.simulation().physics.rapier().bodies.len(), 2);
     assert_eq!(game.entities.entity(key), None);
     let (world, simulation) = (&mut game.world, game.simulation.as_mut().unwrap());
     game.entities
@@ -1083,14 +1121,17 @@ fn more_frames_without_a_sync_than_are_remembered_are_made_up_for() {
     game.frame(20);
     let synced = game.simulation().frame().number;
     let [moved_key, removed_key, busy] = [moved, removed, busy].map(|one| key(&game.world, one));
-    let body = game.simulation().body_mut(moved_key).unwrap();
+    let body = game.simulation().physics.body_mut(moved_key).unwrap();
     body.set_translation(Vector::Y, true);
-    game.simulation().remove(removed_key);
+    game.simulation().physics.remove(removed_key);
     for _ in 0..20 {
         // Comes to rest, and dies, again and again.
-        game.simulation().body_mut(busy).unwrap();
-        let body = game.simulation().insert_body(RigidBodyBuilder::fixed());
-        game.simulation().remove(body);
+        game.simulation().physics.body_mut(busy).unwrap();
+        let body = game
+            .simulation()
+            .physics
+            .insert_body(RigidBodyBuilder::fixed());
+        game.simulation().physics.remove(body);
         game.simulation().advance(MS(20), |_, _| ());
     }
     assert!(game.simulation().changes_since(synced).is_none());
@@ -1139,7 +1180,9 @@ fn after_a_restore_one_call_names_what_is_on_one_side_only() {
 
     game.simulation().clone_from(&saved);
     let simulation = game.simulation.as_ref().unwrap();
-    let unmatched = game.entities.unmatched(&mut game.world, simulation);
+    let unmatched = game
+        .entities
+        .unmatched(&mut game.world, &simulation.physics);
     let gone: BTreeSet<Entity> = unmatched.entities.into_iter().collect();
     assert_eq!(gone, BTreeSet::from(late));
     assert_eq!(unmatched.bodies, [lost]);
@@ -1160,7 +1203,7 @@ fn after_a_restore_one_call_names_what_is_on_one_side_only() {
     let simulation = game.simulation.as_ref().unwrap();
     assert!(
         game.entities
-            .unmatched(&mut game.world, simulation)
+            .unmatched(&mut game.world, &simulation.physics)
             .is_empty()
     );
 }
@@ -1170,7 +1213,7 @@ fn a_new_body_in_the_place_of_a_dead_one_before_the_sync_leaves_all_others_as_th
     let mut world = World::new();
     let mut sides = [(); 2].map(|()| {
         let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-        simulation.physics_mut().gravity = Vector::ZERO;
+        simulation.physics.rapier_mut().gravity = Vector::ZERO;
         (Entities::default(), simulation)
     });
     let flying = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
@@ -1184,7 +1227,7 @@ fn a_new_body_in_the_place_of_a_dead_one_before_the_sync_leaves_all_others_as_th
     let keys = spawned.map(|side| side.map(|entity| key(&world, entity)));
 
     let (entities, simulation) = &mut sides[0];
-    simulation.remove(keys[0][0]).unwrap();
+    simulation.physics.remove(keys[0][0]).unwrap();
     let late = spawn(entities, &mut world, simulation, flying());
     let late_key = key(&world, late);
     for (entities, simulation) in &mut sides {
@@ -1224,9 +1267,9 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
     game.frame(30);
     let key = key(&game.world, stays);
     let shown = game.pose(stays);
-    let push = |simulation: &mut Simulation, step: evenstep::Step| {
+    let push = |physics: &mut Physics, step: evenstep::Step| {
         if step.tick == 4 {
-            simulation.apply_impulse(key, Vector::X).unwrap();
+            physics.apply_impulse(key, Vector::X).unwrap();
         }
     };
     // Back to where the guest was not: what is between frames is not made again.
@@ -1236,7 +1279,7 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
         simulation,
         entities,
     } = &mut game;
-    let unmatched = entities.unmatched(world, simulation.as_ref().unwrap());
+    let unmatched = entities.unmatched(world, &simulation.as_ref().unwrap().physics);
     assert_eq!(unmatched.entities, [guest]);
     assert_eq!(unmatched.bodies, []);
     entities
@@ -1255,14 +1298,14 @@ fn after_a_rollback_entities_are_where_the_simulation_shows_them() {
     // A body that is back, but not its entity, which was despawned between two frames.
     game.despawn(stays);
     game.frame(0);
-    let tick = game.simulation().tick();
+    let tick = game.simulation().physics.tick();
     game.simulation().resimulate(tick - 2, |_, _| ()).unwrap();
     let Game {
         world,
         simulation,
         entities,
     } = &mut game;
-    let unmatched = entities.unmatched(world, simulation.as_ref().unwrap());
+    let unmatched = entities.unmatched(world, &simulation.as_ref().unwrap().physics);
     assert_eq!(unmatched.bodies, [key]);
     assert_eq!(unmatched.entities, []);
 }
@@ -1293,7 +1336,7 @@ fn an_entity_taken_spawned_again_and_given_another_body_shows_that_one() {
             assert_eq!(game.entities.entity(key), Some(again));
             game.check();
         }
-        assert_eq!(game.simulation().physics().bodies.len(), 1);
+        assert_eq!(game.simulation().physics.rapier().bodies.len(), 1);
     }
 }
 
@@ -1315,7 +1358,7 @@ fn a_body_put_on_in_place_of_one_that_is_kept_is_shown() {
         let shown = game.simulation().pose(key);
         assert_eq!(Some(pose(&game.world, one)), shown);
     }
-    assert!(game.simulation().body(kept.key()).is_some());
+    assert!(game.simulation().physics.body(kept.key()).is_some());
 }
 
 /// Its key may be that of another body by then.
@@ -1333,18 +1376,20 @@ fn what_a_restore_leaves_without_a_body_takes_none_away_later() {
         }
         game.simulation().clone_from(&saved);
         let simulation = game.simulation.as_ref().unwrap();
-        let unmatched = game.entities.unmatched(&mut game.world, simulation);
+        let unmatched = game
+            .entities
+            .unmatched(&mut game.world, &simulation.physics);
         let expected = (!is_despawned_before).then_some(late);
         assert_eq!(unmatched.entities, Vec::from_iter(expected));
         // The step is resimulated, and its new body gets the same key.
         let unrelated = RigidBodyBuilder::dynamic().translation(Vector::X * 9.0);
-        assert_eq!(game.simulation().insert_body(unrelated), old);
+        assert_eq!(game.simulation().physics.insert_body(unrelated), old);
         game.frame(20);
         if !is_despawned_before {
             game.world.despawn(late).unwrap();
         }
         game.frame(20);
-        assert!(game.simulation().body(old).is_some());
+        assert!(game.simulation().physics.body(old).is_some());
     }
 }
 
@@ -1358,7 +1403,7 @@ fn an_entity_spawned_in_a_step_made_again_keeps_its_body_from_one_that_had_the_k
         |game, late| drop(game.world.remove_one::<Body>(late).unwrap()),
         |game, late| {
             let simulation = game.simulation.as_mut().unwrap();
-            let other = simulation.insert_body(RigidBodyBuilder::fixed());
+            let other = simulation.physics.insert_body(RigidBodyBuilder::fixed());
             let Game {
                 world, entities, ..
             } = game;
@@ -1388,7 +1433,7 @@ fn an_entity_spawned_in_a_step_made_again_keeps_its_body_from_one_that_had_the_k
             end(&mut game, late);
             game.frame(20);
             game.frame(20);
-            assert!(game.simulation().body(old).is_some());
+            assert!(game.simulation().physics.body(old).is_some());
             assert_eq!(game.entities.entity(old), Some(new));
             let shown = game.simulation().pose(old);
             assert_eq!(Some(game.pose(new)), shown);
@@ -1411,13 +1456,13 @@ fn a_body_that_comes_back_and_goes_again_in_steps_made_again_is_gone() {
         let simulation = simulation.as_mut().unwrap();
         while let Some(step) = simulation.next_step() {
             if step.tick == 3
-                && let Some(handle) = simulation.handle(old)
+                && let Some(handle) = simulation.physics.handle(old)
             {
-                simulation.physics_mut().remove_body(handle);
+                simulation.physics.rapier_mut().remove_body(handle);
             }
-            entities.sync(world, simulation);
+            entities.remove_dropped(world, &mut simulation.physics);
             simulation.make_step();
-            entities.sync(world, simulation);
+            entities.remove_dropped(world, &mut simulation.physics);
         }
     };
     for _ in 0..3 {
@@ -1436,7 +1481,7 @@ fn a_body_that_comes_back_and_goes_again_in_steps_made_again_is_gone() {
             entities,
         } = &mut game;
         let simulation = simulation.as_mut().unwrap();
-        assert_eq!(entities.unmatched(world, simulation).bodies, [old]);
+        assert_eq!(entities.unmatched(world, &simulation.physics).bodies, [old]);
         entities.attach(world, simulation, entity, old).unwrap();
         simulation.begin_frame(MS(if is_new { 20 } else { 0 }));
         steps(&mut game);
@@ -1445,5 +1490,150 @@ fn a_body_that_comes_back_and_goes_again_in_steps_made_again_is_gone() {
         game.entities.sync(&mut game.world, simulation);
         assert!(!game.world.satisfies::<&Body>(entity));
         assert!(!game.world.satisfies::<&RenderPose>(entity));
+    }
+}
+
+/// A true pose is one frame ahead.
+#[test]
+fn an_attached_body_is_displayed_with_all_others_also_in_a_pause() {
+    for (attach_to_physics, has_new_frame) in [(false, true), (true, true), (true, false)] {
+        let mut game = Game::new();
+        let flying = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+        let key = game.simulation().physics.insert_body(flying);
+        game.frame(25);
+        game.simulation().pause();
+        game.frame(10);
+        let shown = game.simulation().pose(key);
+        let position = *game.simulation().physics.body(key).unwrap().position();
+        assert!(shown.is_some_and(|shown| shown != position));
+        let entity = game.world.spawn(());
+        let (world, simulation) = (&mut game.world, game.simulation.as_mut().unwrap());
+        if attach_to_physics {
+            let physics = &mut simulation.physics;
+            game.entities.attach(world, physics, entity, key).unwrap();
+            assert_eq!(pose(world, entity), position);
+        } else {
+            game.entities
+                .attach(world, simulation, entity, key)
+                .unwrap();
+            assert_eq!(Some(pose(world, entity)), shown);
+        }
+        if has_new_frame {
+            game.frame(10);
+            assert!(game.simulation().moved().is_empty());
+        } else {
+            game.entities.sync(world, simulation);
+        }
+        assert_eq!(Some(game.pose(entity)), shown);
+        game.check();
+    }
+}
+
+/// A game that makes steps and never draws.
+#[test]
+fn any_number_of_entities_may_come_and_go_without_a_sync() {
+    let mut game = Game::new();
+    game.frame(20);
+    for _ in 0..100 {
+        let entity = game.spawn(RigidBodyBuilder::dynamic());
+        game.world.despawn(entity).unwrap();
+        let physics = &mut game.simulation.as_mut().unwrap().physics;
+        game.entities.remove_dropped(&mut game.world, physics);
+        assert_eq!(physics.bodies().count(), 0);
+    }
+    assert!(format!("{:?}", game.entities).len() < 1_000);
+    let entity = game.spawn(RigidBodyBuilder::dynamic().linvel(Vector::X));
+    game.frame(25);
+    game.check();
+    assert!(game.pose(entity).translation.x > 0.0);
+}
+
+#[test]
+fn bodies_of_dropped_entities_are_removed_in_the_same_step_at_every_frame_rate() {
+    let runs = [5, 20, 90].map(|ms| {
+        let mut game = Game::new();
+        let (mut spawned, mut handles) = (Vec::new(), Vec::new());
+        while game.simulation().physics.tick() < 36 {
+            let Game {
+                world,
+                simulation,
+                entities,
+            } = &mut game;
+            let simulation = simulation.as_mut().unwrap();
+            simulation.advance(MS(ms), |physics, step| {
+                if step.tick % 3 == 0 {
+                    for entity in spawned.drain(..).rev() {
+                        world.despawn(entity).unwrap();
+                    }
+                }
+                entities.remove_dropped(world, physics);
+                for _ in 0..3 {
+                    let body = RigidBodyBuilder::dynamic();
+                    let (entity, key) =
+                        entities.spawn(world, physics, body, ColliderBuilder::ball(0.5), ());
+                    spawned.push(entity);
+                    handles.push((key, physics.handle(key)));
+                }
+                let living = 3 * (step.tick % 3 + 1) as usize;
+                assert_eq!(physics.bodies().count(), living);
+            });
+            entities.sync(world, simulation);
+            game.check();
+        }
+        handles
+    });
+    assert_eq!(runs[0], runs[1]);
+    assert_eq!(runs[0], runs[2]);
+}
+
+#[test]
+fn after_an_assignment_entities_are_those_of_the_new_value() {
+    for (is_in_hook, has_new_frame) in [(false, true), (false, false), (true, true)] {
+        let mut game = Game::new();
+        let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let [stays, falls_asleep] = [0.0, 9.0].map(|x| {
+            let body = flying.clone().translation(Vector::X * x);
+            game.spawn(body)
+        });
+        game.frame(25);
+        let saved = game.simulation().physics.clone();
+        let late = game.spawn(RigidBodyBuilder::dynamic().translation(Vector::Y * 9.0));
+        let asleep = key(&game.world, falls_asleep);
+        game.frame(200);
+        game.simulation().physics.body_mut(asleep).unwrap().sleep();
+        game.frame(100);
+        game.frame(100);
+        assert!(game.pose(stays).translation.x > 0.3);
+
+        if is_in_hook {
+            let mut saved = Some(saved);
+            game.simulation().advance(MS(10), |physics, _| {
+                *physics = saved.take().expect("one step");
+            });
+        } else {
+            game.simulation().physics = saved;
+        }
+        if has_new_frame {
+            game.frame(0);
+        } else {
+            let simulation = game.simulation.as_mut().unwrap();
+            game.entities.sync(&mut game.world, simulation);
+        }
+        assert!(game.world.contains(late));
+        let has_any = game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(late);
+        assert!(!has_any);
+        game.check();
+        game.frame(0);
+        game.check();
+        assert!(game.pose(stays).translation.x < 0.1);
+        let simulation = game.simulation.as_ref().unwrap();
+        let unmatched = game
+            .entities
+            .unmatched(&mut game.world, &simulation.physics);
+        assert!(unmatched.is_empty());
+        for _ in 0..5 {
+            game.frame(25);
+            game.check();
+        }
     }
 }

@@ -4,7 +4,9 @@ mod scenes;
 
 use crate::scenes::testing::{spin, translation, vector};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Frame, Hooks, Rate, ResimulateError, Simulation, Smoothing, Step};
+use evenstep::{
+    BodyKey, Frame, Hooks, Physics, Rate, ResimulateError, Simulation, Smoothing, Step,
+};
 use proptest::prelude::*;
 use scenes::{MS, advance, ball, space};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,7 +21,11 @@ fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
         let body = RigidBodyBuilder::dynamic()
             .translation(vector(-6.0, 2.0 + 2.0 * f32::from(i), 0.0))
             .angvel(spin(0.0, 0.0, 4.0));
-        keys.push(simulation.insert(body, ball().translation(Vector::X)));
+        keys.push(
+            simulation
+                .physics
+                .insert(body, ball().translation(Vector::X)),
+        );
     }
     (simulation, keys)
 }
@@ -42,7 +48,7 @@ fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
                 // Frames of none to four steps.
                 let frame = advance(&mut simulation, 1 + 13 * i % 67);
                 if i % 50 == 49 {
-                    simulation.remove(keys.remove(3)).unwrap();
+                    simulation.physics.remove(keys.remove(3)).unwrap();
                 }
                 let poses = keys
                     .iter()
@@ -59,7 +65,7 @@ fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
                 }
                 frames.retain(|(old, _)| old.tick + 2 >= oldest);
             }
-            assert!(simulation.body(keys[0]).unwrap().is_sleeping());
+            assert!(simulation.physics.body(keys[0]).unwrap().is_sleeping());
             assert_eq!(checked > 1_000, states > 2, "{checked} looks back");
         }
     }
@@ -69,13 +75,13 @@ fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
 fn times_that_are_not_kept_are_none() {
     let mut simulation = space(100);
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
-    let key = simulation.insert(fly(), ball());
+    let key = simulation.physics.insert(fly(), ball());
     advance(&mut simulation, 100);
     simulation.set_history(5);
     advance(&mut simulation, 20);
-    let young = simulation.insert(fly(), ball());
+    let young = simulation.physics.insert(fly(), ball());
     advance(&mut simulation, 20);
-    assert_eq!(simulation.tick(), 14);
+    assert_eq!(simulation.physics.tick(), 14);
     let known = |key, tick| simulation.pose_at(key, tick, 0.5).is_some();
     // Kept since tick 10.
     let ticks: Vec<u64> = (0..20).filter(|tick| known(key, *tick)).collect();
@@ -95,7 +101,7 @@ fn times_that_are_not_kept_are_none() {
     simulation.set_history(0);
     assert!(simulation.pose_at(key, 20, 0.5).is_some());
     assert_eq!(simulation.pose_at(key, 19, 0.5), None);
-    simulation.remove(key);
+    simulation.physics.remove(key);
     assert_eq!(simulation.pose_at(key, 20, 0.5), None);
 }
 
@@ -103,7 +109,9 @@ fn times_that_are_not_kept_are_none() {
 fn a_body_that_rests_or_is_teleported_was_where_it_was() {
     let mut simulation = space(100);
     simulation.set_history(100);
-    let key = simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
     let x = |simulation: &Simulation, tick: u64, alpha: f32| {
         simulation.pose_at(key, tick, alpha).unwrap().translation.x
     };
@@ -113,12 +121,13 @@ fn a_body_that_rests_or_is_teleported_was_where_it_was() {
     assert_eq!(x(&simulation, 3, 0.5), 0.0);
     // Teleported after ten steps, it is at rest for ten more, and then moves.
     let there = translation(5.0, 0.0, 0.0);
-    simulation.teleport(key, there).unwrap();
-    simulation.body_mut(key).unwrap().sleep();
+    simulation.physics.teleport(key, there).unwrap();
+    simulation.physics.body_mut(key).unwrap().sleep();
     for _ in 0..10 {
         advance(&mut simulation, 10);
     }
     simulation
+        .physics
         .body_mut(key)
         .unwrap()
         .set_linvel(Vector::X * 100.0, true);
@@ -148,7 +157,9 @@ fn a_click_hits_what_the_player_saw() {
     // A target that crosses the screen at 20 m/s; the click comes five frames late.
     let mut simulation = space(60);
     simulation.set_history(8);
-    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 20.0), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 20.0), ball());
     let mut screen = VecDeque::new();
     for i in 0..200 {
         let frame = advance(&mut simulation, 7);
@@ -171,10 +182,10 @@ fn a_click_hits_what_the_player_saw() {
 fn what_was_put_elsewhere_in_a_frame_without_a_step_was_there_since() {
     let mut simulation = space(100);
     simulation.set_history(20);
-    let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 100);
     let there = translation(5.0, 0.0, 0.0);
-    simulation.teleport(key, there).unwrap();
+    simulation.physics.teleport(key, there).unwrap();
     advance(&mut simulation, 4);
     advance(&mut simulation, 36);
     for tick in 11..=14 {
@@ -187,7 +198,9 @@ fn what_was_put_elsewhere_in_a_frame_without_a_step_was_there_since() {
 fn a_longer_history_does_not_know_what_a_shorter_one_let_go() {
     let mut simulation = space(100);
     simulation.set_history(3);
-    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
     for _ in 0..10 {
         advance(&mut simulation, 100);
     }
@@ -203,17 +216,33 @@ fn a_longer_history_does_not_know_what_a_shorter_one_let_go() {
     }
 }
 
+/// A frame in the pull form, in which the game has the whole simulation before each step.
+fn steps_of_frame(
+    simulation: &mut Simulation,
+    ms: u64,
+    mut before_step: impl FnMut(&mut Simulation, Step),
+) {
+    simulation.begin_frame(MS(ms));
+    while let Some(step) = simulation.next_step() {
+        before_step(simulation, step);
+        simulation.make_step();
+    }
+    simulation.end_frame();
+}
+
 #[test]
-fn a_history_that_begins_in_a_hook_knows_the_steps_from_there_on() {
+fn a_history_that_begins_in_a_step_knows_the_steps_from_there_on() {
     let mut simulation = space(100);
-    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0), ball());
     advance(&mut simulation, 10);
-    simulation.advance(MS(50), |simulation, step| {
+    steps_of_frame(&mut simulation, 50, |simulation, step| {
         if step.tick == 3 {
             simulation.set_history(10);
         }
     });
-    assert_eq!(simulation.tick(), 6);
+    assert_eq!(simulation.physics.tick(), 6);
     for tick in 4..=6u64 {
         let x = simulation.pose_at(key, tick, 1.0).unwrap().translation.x;
         assert!((x - 0.1 * tick as f32).abs() < 1e-5, "{x} after {tick}");
@@ -222,13 +251,13 @@ fn a_history_that_begins_in_a_hook_knows_the_steps_from_there_on() {
 }
 
 #[test]
-fn a_body_that_is_born_in_the_hook_in_which_a_history_begins_was_not_there_before() {
+fn a_body_that_is_born_in_the_step_in_which_a_history_begins_was_not_there_before() {
     let mut simulation = space(100);
     let mut born = None;
-    simulation.advance(MS(50), |simulation, step| {
+    steps_of_frame(&mut simulation, 50, |simulation, step| {
         if step.tick == 2 {
             simulation.set_history(10);
-            born = Some(simulation.insert(RigidBodyBuilder::fixed(), ball()));
+            born = Some((simulation.physics).insert(RigidBodyBuilder::fixed(), ball()));
         }
     });
     let known: Vec<u64> = (0..=5)
@@ -237,17 +266,65 @@ fn a_body_that_is_born_in_the_hook_in_which_a_history_begins_was_not_there_befor
     assert_eq!(known, [3, 4, 5]);
 }
 
+/// The step is given up, and with it the tick that the body was to be born at: frames show it before.
+#[test]
+fn a_body_that_is_born_in_a_step_that_is_not_made_was_there_from_the_tick_before_on() {
+    let mut simulation = space(100);
+    simulation.set_history(10);
+    advance(&mut simulation, 30);
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    let born = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
+    let frame = simulation.end_frame();
+    assert_eq!((frame.tick, frame.dropped.aborted), (3, 1));
+    let known = |simulation: &Simulation| {
+        let ticks = 0..=5;
+        let ticks = ticks.filter(|tick| simulation.pose_at(born, *tick, 0.5).is_some());
+        ticks.collect::<Vec<u64>>()
+    };
+    assert_eq!(known(&simulation), [3]);
+    advance(&mut simulation, 20);
+    assert_eq!(known(&simulation), [3, 4, 5]);
+}
+
+/// It is in the coordinates of the present, earlier ticks are in theirs.
+#[test]
+fn a_previous_pose_that_is_set_changes_no_tick_before_a_shifted_origin() {
+    let mut simulation = space(100);
+    simulation.set_history(10);
+    let key = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
+    // It is at rest.
+    advance(&mut simulation, 30);
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    // After the last step, and part of it.
+    let by = translation(7.0, 0.0, 0.0);
+    simulation.physics.teleport_by(key, by).unwrap();
+    (simulation.physics)
+        .shift_origin(Vector::X * 100.0)
+        .unwrap();
+    simulation.end_frame();
+    let seen = |simulation: &Simulation| [1, 2, 3].map(|tick| x_at(simulation, key, tick));
+    let expected = [0.0; 3].map(Some);
+    assert_eq!(seen(&simulation), expected);
+    simulation.physics.set_previous_from_velocity(key).unwrap();
+    assert_eq!(seen(&simulation), expected);
+    advance(&mut simulation, 0);
+    assert_eq!(seen(&simulation), expected);
+}
+
 /// Also where it differs from the first step that is resimulated on, and if that is the only one.
 #[test]
 fn steps_made_again_take_the_place_of_what_they_were() {
     let (mut simulation, key) = scenes::flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     simulation.set_history(20);
-    let put = |simulation: &mut Simulation, key, y| {
-        simulation.teleport(key, translation(0.0, y, 0.0)).unwrap();
+    let put = |physics: &mut Physics, key, y| {
+        physics.teleport(key, translation(0.0, y, 0.0)).unwrap();
     };
     advance(&mut simulation, 50);
-    let again = |simulation: &mut Simulation, _| put(simulation, key, 1.0);
+    let again = |physics: &mut Physics, _| put(physics, key, 1.0);
     simulation.resimulate(4, again).unwrap();
     advance(&mut simulation, 10);
     let shown = simulation.pose_at(key, 5, 1.0).unwrap();
@@ -256,15 +333,15 @@ fn steps_made_again_take_the_place_of_what_they_were() {
     let (mut simulation, _) = scenes::flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     simulation.set_history(20);
-    let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
-    simulation.advance(MS(60), |simulation, step| {
+    let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    simulation.advance(MS(60), |physics, step| {
         if step.tick == 4 {
-            put(simulation, wall, 4.0);
+            put(physics, wall, 4.0);
         }
     });
-    let again = |simulation: &mut Simulation, step: Step| {
+    let again = |physics: &mut Physics, step: Step| {
         if step.tick == 2 {
-            put(simulation, wall, 2.0);
+            put(physics, wall, 2.0);
         }
     };
     simulation.resimulate(2, again).unwrap();
@@ -283,10 +360,10 @@ fn a_body_that_comes_back_has_its_history_though_another_had_its_slot() {
         let body = RigidBodyBuilder::dynamic().translation(vector(at, 0.0, 0.0));
         body.linvel(Vector::X * 100.0)
     };
-    let old = simulation.insert(moving(0.0), ball());
+    let old = simulation.physics.insert(moving(0.0), ball());
     advance(&mut simulation, 60);
-    simulation.remove(old);
-    let new = simulation.insert(moving(50.0), ball());
+    simulation.physics.remove(old);
+    let new = simulation.physics.insert(moving(50.0), ball());
     advance(&mut simulation, 40);
     let x_of = |simulation: &Simulation, key, tick| {
         let pose: Option<Pose> = simulation.pose_at(key, tick, 1.0);
@@ -329,11 +406,13 @@ fn what_was_let_go_before_going_back_is_not_made_up() {
     let (mut simulation, key) = flyer(5);
     advance(&mut simulation, 200);
     let mut seen = Vec::new();
-    let look = |simulation: &mut Simulation, step: Step| {
+    simulation.roll_back(10).unwrap();
+    while let Some(step) = simulation.next_step() {
         let ticks = (step.tick.saturating_sub(6)..=step.tick).filter(|tick| *tick > 0);
-        seen.extend(ticks.map(|tick| (step.tick, tick, x_at(simulation, key, tick))));
-    };
-    simulation.resimulate(10, look).unwrap();
+        seen.extend(ticks.map(|tick| (step.tick, tick, x_at(&simulation, key, tick))));
+        simulation.make_step();
+    }
+    assert_eq!(simulation.physics.tick(), 20);
     for (now, tick, x) in seen {
         // Since the state that was gone back to, and as many as are kept.
         let is_known = tick >= 10 && tick + 4 > now;
@@ -353,7 +432,7 @@ fn a_state_of_a_later_tick_has_no_history_before_it() {
     let mut theirs = simulation.clone();
     advance(&mut simulation, 100);
     advance(&mut theirs, 200);
-    simulation.replace_state(theirs).unwrap();
+    simulation.physics = theirs.physics;
     assert_eq!([5, 15].map(|tick| x_at(&simulation, key, tick)), [None; 2]);
     advance(&mut simulation, 20);
     let ticks = [20, 21, 22].map(|tick| x_at(&simulation, key, tick));
@@ -365,17 +444,17 @@ fn a_body_that_a_state_brings_has_a_history_from_there_on() {
     // One that only the other machine has had.
     let (mut simulation, _) = flyer(20);
     let mut theirs = simulation.clone();
-    let key = theirs.insert(scenes::flyer(), ball());
+    let key = theirs.physics.insert(scenes::flyer(), ball());
     advance(&mut simulation, 50);
     advance(&mut theirs, 50);
-    simulation.replace_state(theirs).unwrap();
+    simulation.correct(theirs.physics).unwrap();
     advance(&mut simulation, 50);
     let ticks = [4, 6, 8].map(|tick| x_at(&simulation, key, tick));
     assert_eq!(ticks, [None, Some(6.0), Some(8.0)]);
     // One that was removed for longer than the history goes back.
     let (mut simulation, key) = flyer(3);
     advance(&mut simulation, 50);
-    simulation.remove(key).unwrap();
+    simulation.physics.remove(key).unwrap();
     advance(&mut simulation, 100);
     simulation.rewind(4).unwrap();
     advance(&mut simulation, 50);
@@ -388,6 +467,7 @@ fn poses_of_before_a_portal_stay_before_it() {
     let (mut simulation, key) = flyer(20);
     advance(&mut simulation, 50);
     simulation
+        .physics
         .teleport_by(key, translation(100.0, 0.0, 0.0))
         .unwrap();
     assert_eq!(x_at(&simulation, key, 5), Some(5.0), "in this tick too");
@@ -400,6 +480,7 @@ fn poses_of_before_a_portal_stay_before_it() {
     assert_eq!(x_at(&simulation, key, 3), Some(3.0));
     // Another portal there, in a run that is abandoned without a step.
     simulation
+        .physics
         .teleport_by(key, translation(0.0, 7.0, 0.0))
         .unwrap();
     simulation.rewind(10).unwrap();
@@ -407,6 +488,7 @@ fn poses_of_before_a_portal_stay_before_it() {
     // Another run, with another portal.
     simulation.rewind(4).unwrap();
     simulation
+        .physics
         .teleport_by(key, translation(0.0, 7.0, 0.0))
         .unwrap();
     advance(&mut simulation, 20);
@@ -418,7 +500,7 @@ fn poses_of_before_a_portal_stay_before_it() {
 fn an_origin_that_is_shifted_outside_of_a_step_ends_what_is_known() {
     let (mut simulation, key) = flyer(20);
     advance(&mut simulation, 50);
-    simulation.shift_origin(Vector::X * 100.0).unwrap();
+    simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
     let seen = [4, 5].map(|tick| x_at(&simulation, key, tick));
     assert_eq!(seen, [None, Some(-95.0)]);
     advance(&mut simulation, 20);
@@ -433,31 +515,23 @@ fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
     impl Hooks for Shifter {
         type Error = evenstep::OriginError;
 
-        fn before_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), Self::Error> {
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if step.tick == 4 && !self.0 {
-                simulation.shift_origin(Vector::X * 100.0)?;
+                physics.shift_origin(Vector::X * 100.0)?;
             }
             Ok(())
         }
 
-        fn after_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), Self::Error> {
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if step.tick == 4 && self.0 {
-                simulation.shift_origin(Vector::X * 100.0)?;
+                physics.shift_origin(Vector::X * 100.0)?;
             }
             Ok(())
         }
     }
     for after in [false, true] {
         let (mut simulation, key) = flyer(20);
-        let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         simulation
             .advance_with(MS(80), &mut Shifter(after))
             .unwrap();
@@ -483,9 +557,12 @@ fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
 #[test]
 fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
     let (mut client, _) = flyer(20);
-    let wall = client.insert(RigidBodyBuilder::fixed(), ball());
+    let wall = client.physics.insert(RigidBodyBuilder::fixed(), ball());
     let mut server = client.clone();
-    server.teleport(wall, translation(0.0, 7.0, 0.0)).unwrap();
+    server
+        .physics
+        .teleport(wall, translation(0.0, 7.0, 0.0))
+        .unwrap();
     for _ in 0..5 {
         advance(&mut client, 10);
         advance(&mut server, 10);
@@ -496,15 +573,18 @@ fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
             pose.map(|pose| pose.translation.y)
         })
     };
-    client.replace_state(server.clone()).unwrap();
+    client.correct(server.physics.clone()).unwrap();
     assert_eq!(y(&client), [Some(0.0), Some(0.0), Some(7.0), None]);
     advance(&mut client, 20);
     assert_eq!(y(&client), [0.0, 0.0, 7.0, 7.0].map(Some));
     // The same for an earlier state, whose wall was teleported after the step.
     client.roll_back(4).unwrap();
     let mut theirs = client.clone();
-    theirs.teleport(wall, translation(0.0, 9.0, 0.0)).unwrap();
-    client.replace_state(theirs).unwrap();
+    theirs
+        .physics
+        .teleport(wall, translation(0.0, 9.0, 0.0))
+        .unwrap();
+    client.correct(theirs.physics).unwrap();
     while client.next_step().is_some() {
         client.make_step();
     }
@@ -516,7 +596,7 @@ fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
 fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
     let (mut simulation, _) = flyer(20);
     advance(&mut simulation, 40);
-    let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 40);
     let known = |simulation: &Simulation| {
         let ticks = 0..10;
@@ -526,7 +606,7 @@ fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
     assert_eq!(known(&simulation), [4, 5, 6, 7, 8]);
     simulation.rewind(2).unwrap();
     let wall = RigidBodyBuilder::fixed().translation(Vector::Y);
-    assert_eq!(simulation.insert(wall, ball()), key);
+    assert_eq!(simulation.physics.insert(wall, ball()), key);
     assert_eq!(known(&simulation), [2]);
     simulation.rewind(8).unwrap();
     assert_eq!(known(&simulation), [4, 5, 6, 7, 8]);
@@ -568,16 +648,22 @@ fn a_copy_keeps_as_much_from_then_on_and_knows_nothing_yet() {
 }
 
 #[test]
-fn a_length_that_is_set_in_a_rollback_that_is_given_up_holds() {
-    let (mut simulation, key) = flyer(20);
-    advance(&mut simulation, 100);
-    simulation.roll_back(4).unwrap();
-    simulation.set_history(6);
-    simulation.begin_frame(MS(0));
-    simulation.end_frame();
-    assert_eq!(simulation.history(), 6);
-    let ticks = [5, 6, 9].map(|tick| x_at(&simulation, key, tick));
-    assert_eq!(ticks, [None, Some(6.0), Some(9.0)]);
+fn a_length_that_is_set_in_a_rollback_holds() {
+    for gives_up in [false, true] {
+        let (mut simulation, key) = flyer(20);
+        advance(&mut simulation, 100);
+        simulation.roll_back(4).unwrap();
+        simulation.set_history(6);
+        if gives_up {
+            simulation.rewind(4).unwrap();
+            advance(&mut simulation, 60);
+        } else {
+            assert_eq!(advance(&mut simulation, 0).resimulated, 6);
+        }
+        assert_eq!((simulation.history(), simulation.physics.tick()), (6, 10));
+        let ticks = [5, 6, 9].map(|tick| x_at(&simulation, key, tick));
+        assert_eq!(ticks, [None, Some(6.0), Some(9.0)]);
+    }
 }
 
 /// The poses of each tick, at three times between its two states.
@@ -594,11 +680,15 @@ struct Run {
     /// The earlier ticks that are known for sure.
     known: BTreeSet<u64>,
     keys: Vec<BodyKey>,
+    /// The number of ticks whose poses are kept.
+    len: u64,
     seed: u64,
     /// The tick in which a hook fails.
     fails_at: Option<u64>,
-    /// The present is that of an aborted frame.
-    is_aborted: bool,
+    /// The tick of an aborted frame, from which no step was made since.
+    aborted_at: Option<u64>,
+    /// The ticks whose state is kept, and that were within a frame without a history: their steps were not looked at.
+    unseen: BTreeSet<u64>,
 }
 
 /// When something is done.
@@ -610,60 +700,71 @@ enum When {
 }
 
 impl Run {
-    fn seen(simulation: &Simulation, key: BodyKey) -> [Pose; 3] {
-        let tick = simulation.tick();
-        // Without a history, steps within a frame are not looked at.
-        let there = *simulation.body(key).unwrap().position();
-        ALPHAS.map(|alpha| simulation.pose_at(key, tick, alpha).unwrap_or(there))
+    /// What a simulation of this state shows, which has no past of its own.
+    fn seen(physics: &Physics, keys: impl Iterator<Item = BodyKey>) -> Poses {
+        let simulation = Simulation::with_physics(Rate::default(), physics.clone());
+        let keys = keys.filter(|key| physics.body(*key).is_some());
+        let poses = keys.map(|key| {
+            // Without a history, steps within a frame are not looked at.
+            let there = *physics.body(key).unwrap().position();
+            let at = |alpha| simulation.pose_at(key, physics.tick(), alpha);
+            (key, ALPHAS.map(|alpha| at(alpha).unwrap_or(there)))
+        });
+        poses.collect()
     }
 
-    fn see_all(&mut self, simulation: &Simulation) {
-        let keys = self.keys.iter().copied();
-        let keys = keys.filter(|key| simulation.body(*key).is_some());
-        let poses = keys.map(|key| (key, Self::seen(simulation, key)));
-        self.poses.insert(simulation.tick(), poses.collect());
+    /// Whether the last step was looked at.
+    fn is_seen(physics: &Physics) -> bool {
+        let simulation = Simulation::with_physics(Rate::default(), physics.clone());
+        let mut keys = physics.bodies().map(|(key, _)| key);
+        keys.all(|key| simulation.pose_at(key, physics.tick(), 1.0).is_some())
+    }
+
+    fn see_all(&mut self, physics: &Physics) {
+        let poses = Self::seen(physics, self.keys.iter().copied());
+        self.poses.insert(physics.tick(), poses);
     }
 
     /// Something that depends on the step, and on the run.
-    fn deed(&mut self, simulation: &mut Simulation, number: u64, when: When) {
+    fn deed(&mut self, physics: &mut Physics, number: u64, when: When) {
         let number = (number + self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let at = vector((number % 50) as f32, (number % 7) as f32, 0.0);
         let key = self.keys[number as usize / 50 % self.keys.len()];
         let pose = Pose::from_translation(at);
-        let is_there = simulation.body(key).is_some();
-        let tick = simulation.tick();
+        let is_there = physics.body(key).is_some();
+        let tick = physics.tick();
         match number / 7 % 14 {
             kind @ (0 | 1) => {
                 let body = [scenes::flyer(), RigidBodyBuilder::fixed()][kind as usize].clone();
-                let key = simulation.insert(body.translation(at), ball());
+                let key = physics.insert(body.translation(at), ball());
                 self.keys.retain(|other| *other != key);
                 self.keys.push(key);
                 if when != When::Before {
                     self.poses.entry(tick).or_default().insert(key, [pose; 3]);
                 }
             }
-            2 => drop(simulation.remove(key)),
+            2 => drop(physics.remove(key)),
             3 if is_there => {
-                let handle = simulation.handle(key).unwrap();
-                simulation.physics_mut().remove_body(handle);
+                let handle = physics.handle(key).unwrap();
+                physics.rapier_mut().remove_body(handle);
             }
-            4 if is_there => simulation.teleport(key, pose).unwrap(),
-            5 if is_there => simulation.teleport_by(key, pose).unwrap(),
-            6 if is_there => simulation.body_mut(key).unwrap().set_linvel(at, true),
-            7 if is_there => simulation.body_mut(key).unwrap().sleep(),
+            4 if is_there => physics.teleport(key, pose).unwrap(),
+            5 if is_there => physics.teleport_by(key, pose).unwrap(),
+            6 if is_there => physics.body_mut(key).unwrap().set_linvel(at, true),
+            7 if is_there => physics.body_mut(key).unwrap().sleep(),
             8 | 9 if is_there => {
-                let body = simulation.body_mut(key).unwrap();
+                let body = physics.body_mut(key).unwrap();
                 body.set_position(pose, number.is_multiple_of(2));
             }
             10 if is_there => {
-                simulation.set_previous_from_velocity(key).unwrap();
+                physics.set_previous_from_velocity(key).unwrap();
                 if when != When::Before {
-                    let seen = Self::seen(simulation, key);
-                    self.poses.entry(tick).or_default().insert(key, seen);
+                    let seen = Self::seen(physics, [key].into_iter());
+                    self.poses.entry(tick).or_default().extend(seen);
                 }
             }
             11 => {
-                simulation.shift_origin(at).unwrap();
+                physics.shift_origin(at).unwrap();
                 let by = Pose::from_translation(-at);
                 let poses = self.poses.entry(tick).or_default();
                 if when != When::Before {
@@ -682,66 +783,70 @@ impl Run {
         }
     }
 
-    /// The number of ticks that are kept.
-    fn len(simulation: &Simulation) -> u64 {
-        simulation.history() as u64 - 1
-    }
-
     /// Limits are set.
     fn limit(&mut self, simulation: &mut Simulation, set: impl FnOnce(&mut Simulation)) {
         set(simulation);
-        let len = Self::len(simulation);
-        let first = (simulation.tick() + 1).saturating_sub(len);
+        self.len = simulation.history() as u64 - 1;
+        let first = (simulation.physics.tick() + 1).saturating_sub(self.len);
         self.known = self
             .known
-            .split_off(&if len > 1 { first } else { u64::MAX });
+            .split_off(&if self.len > 1 { first } else { u64::MAX });
     }
 
     fn rewind(&mut self, simulation: &mut Simulation, tick: u64) {
-        let now = simulation.tick();
+        let now = simulation.physics.tick();
         let kept = simulation.rewindable();
         let there = self.kept.get(&tick).cloned();
+        let is_present = simulation.steps_to_resimulate() == 0;
         if tick != now && simulation.rewind(tick).is_ok() {
-            if kept.end <= now + 1 {
+            if !is_present {
+                // The rollback is given up, and with it the state that it was at.
+            } else if kept.end <= now + 1 {
                 // The present that is left is kept too.
                 self.kept.insert(now, self.poses[&now].clone());
             } else if let Some(kept) = self.kept.get(&now) {
                 // The edits at this tick are undone.
                 self.poses.insert(now, kept.clone());
             }
-            self.poses.insert(tick, there.unwrap());
-            self.is_aborted = false;
+            if self.unseen.contains(&tick) {
+                self.see_all(&simulation.physics);
+            } else {
+                self.poses.insert(tick, there.unwrap());
+            }
         }
     }
 
     /// Replaces the state by another one of this tick.
     fn replace(&mut self, simulation: &mut Simulation, number: u64) {
-        let tick = simulation.tick();
+        let tick = simulation.physics.tick();
         let mut theirs = simulation.clone();
         let mut unseen = self.clone();
         for number in number..number + 3 {
-            unseen.deed(&mut theirs, number, When::Between);
+            unseen.deed(&mut theirs.physics, number, When::Between);
             if number.is_multiple_of(2) && theirs.steps_to_resimulate() == 0 {
                 advance(&mut theirs, 0);
             }
         }
         self.keys = unseen.keys;
-        simulation.replace_state(theirs).unwrap();
-        self.see_all(simulation);
+        simulation.correct(theirs.physics).unwrap();
+        self.see_all(&simulation.physics);
         self.known.split_off(&tick);
         self.kept.split_off(&tick);
-        self.is_aborted = false;
     }
 
     fn check(&self, simulation: &Simulation) {
-        let now = simulation.tick();
+        if simulation.steps_to_resimulate() > 0 && !Self::is_seen(&simulation.physics) {
+            // On the way to the present.
+            return;
+        }
+        let now = simulation.physics.tick();
         for (tick, poses) in self.poses.range(..=now) {
-            let is_near = tick + Self::len(simulation) > now;
+            let is_near = tick + self.len > now;
             let is_known = *tick == now || is_near && self.known.contains(tick);
             for key in self
                 .keys
                 .iter()
-                .filter(|key| simulation.body(**key).is_some())
+                .filter(|key| simulation.physics.body(**key).is_some())
             {
                 let Some(seen) = poses.get(key) else {
                     let again = simulation.pose_at(*key, *tick, 0.5);
@@ -763,16 +868,17 @@ impl Run {
 
     /// The kept states know the same.
     fn check_worlds(&self, simulation: &Simulation) {
-        let now = simulation.tick();
+        let now = simulation.physics.tick();
         let times = (0..=now).flat_map(|tick| ALPHAS.map(|alpha| (tick, alpha)));
         // The game may have done something in the present, and the aborted one is yet to be kept.
-        let times = times.filter(|(tick, alpha)| *tick < now || *alpha == 1.0 && !self.is_aborted);
+        let is_aborted = self.aborted_at == Some(now);
+        let times = times.filter(|(tick, alpha)| *tick < now || *alpha == 1.0 && !is_aborted);
         for (tick, alpha) in times {
             let Ok(past) = simulation.world_at(tick, alpha) else {
                 continue;
             };
             let pipeline = past.query_pipeline(QueryFilter::default());
-            for (key, body) in simulation.bodies() {
+            for (key, body) in simulation.physics.bodies() {
                 let handle = body.colliders()[0];
                 let there = pipeline.colliders.get(handle);
                 let there = there.filter(|_| past.key_of_collider(handle) == Some(key));
@@ -793,29 +899,32 @@ impl Run {
 impl Hooks for Run {
     type Error = ();
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
         let tick = step.tick;
         // Later ones are of another run.
         self.poses.split_off(&(tick + 1));
         self.kept.split_off(&tick);
         self.known.split_off(&tick);
         self.kept.insert(tick, self.poses[&tick].clone());
-        if simulation.history() > 2 {
+        self.unseen.split_off(&tick);
+        if !Self::is_seen(physics) {
+            self.unseen.insert(tick);
+        } else if self.len > 1 {
             self.known.insert(tick);
         }
-        self.deed(simulation, tick, When::Before);
-        self.deed(simulation, tick + 500, When::Before);
-        self.is_aborted = self.fails_at == Some(tick);
-        if self.is_aborted { Err(()) } else { Ok(()) }
+        self.deed(physics, tick, When::Before);
+        self.deed(physics, tick + 500, When::Before);
+        let fails = self.fails_at == Some(tick);
+        self.aborted_at = fails.then_some(tick);
+        if fails { Err(()) } else { Ok(()) }
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
-        self.see_all(simulation);
-        let len = Self::len(simulation);
-        let first = (simulation.tick() + 1).saturating_sub(len);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        self.see_all(physics);
+        let first = (physics.tick() + 1).saturating_sub(self.len);
         self.known = self.known.split_off(&first);
-        self.deed(simulation, step.tick + 1_000, When::After);
-        self.deed(simulation, step.tick + 1_500, When::After);
+        self.deed(physics, step.tick + 1_000, When::After);
+        self.deed(physics, step.tick + 1_500, When::After);
         Ok(())
     }
 }
@@ -855,11 +964,11 @@ fn way() -> impl Strategy<Value = Way> {
 fn resimulate_rest(run: &mut Run, simulation: &mut Simulation) {
     while simulation.steps_to_resimulate() > 0 {
         let step = simulation.next_step().unwrap();
-        let Ok(()) = run.before_step(simulation, step) else {
+        let Ok(()) = run.before_step(&mut simulation.physics, step) else {
             unreachable!("none is told to fail");
         };
         simulation.make_step();
-        let Ok(()) = run.after_step(simulation, step) else {
+        let Ok(()) = run.after_step(&mut simulation.physics, step) else {
             unreachable!("none is told to fail");
         };
     }
@@ -868,19 +977,19 @@ fn resimulate_rest(run: &mut Run, simulation: &mut Simulation) {
 }
 
 fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
-    let now = simulation.tick();
+    let now = simulation.physics.tick();
     match way {
         Way::Frame(ms) => simulation.advance_with(MS(ms), run).map(drop).unwrap(),
         Way::Fail(ms) => {
             run.fails_at = Some(now + 1);
             if simulation.advance_with(MS(ms), run).is_err() {
-                run.see_all(simulation);
+                run.see_all(&simulation.physics);
             }
             run.fails_at = None;
         }
         Way::Pause if simulation.clock().settings().is_paused() => simulation.resume(),
         Way::Pause => simulation.pause(),
-        Way::Deed(number) => run.deed(simulation, number >> 8, When::Between),
+        Way::Deed(number) => run.deed(&mut simulation.physics, number >> 8, When::Between),
         Way::Rewind(tick) => {
             let kept = simulation.rewindable();
             run.rewind(
@@ -889,14 +998,14 @@ fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
             );
         }
         Way::Resimulate(back, seed, fails) => {
-            let before = run.clone();
             run.seed = seed >> 8;
             run.fails_at = (fails && now > 0).then(|| now - 1);
             let result = simulation.resimulate_with(now.saturating_sub(back), run);
             if let Err(ResimulateError::Hook(())) = result {
-                *run = before;
-                run.kept.split_off(&now);
-                run.is_aborted = false;
+                // The rest is due from the step on that failed.
+                simulation.begin_frame(MS(0));
+                simulation.end_frame();
+                run.see_all(&simulation.physics);
             }
             run.fails_at = None;
         }
@@ -906,9 +1015,10 @@ fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
             if simulation.roll_back(tick).is_err() || simulation.steps_to_resimulate() == 0 {
                 return;
             }
-            let before = run.clone();
-            let tick = simulation.tick();
-            run.poses.insert(tick, run.kept[&tick].clone());
+            let tick = simulation.physics.tick();
+            if tick < now {
+                run.poses.insert(tick, run.kept[&tick].clone());
+            }
             run.replace(simulation, seed >> 8);
             run.seed = seed >> 8;
             if ends {
@@ -916,9 +1026,6 @@ fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
             } else {
                 simulation.begin_frame(MS(0));
                 simulation.end_frame();
-                *run = before;
-                run.kept.split_off(&now);
-                run.is_aborted = false;
             }
         }
         Way::SetHistory(states) => {
@@ -942,9 +1049,14 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let (mut simulation, key) = flyer(states);
-        let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
-        let mut run = Run { keys: vec![key, wall], seed: seed >> 8, ..Run::default() };
-        run.see_all(&simulation);
+        let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+        let mut run = Run {
+            keys: vec![key, wall],
+            len: simulation.history() as u64 - 1,
+            seed: seed >> 8,
+            ..Run::default()
+        };
+        run.see_all(&simulation.physics);
         for way in ways {
             go(&mut run, &mut simulation, way);
             run.check(&simulation);

@@ -3,8 +3,9 @@
 mod scenes;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, Hooks, Rate, Simulation, Step, Wrench};
+use evenstep::{BodyKey, ForceGenerator, Hooks, Physics, Rate, Simulation, Step, Wrench};
 use scenes::{MS, flyer_in_space};
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,12 +33,12 @@ impl Failing {
 impl Hooks for Failing {
     type Error = Failure;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Failure> {
-        simulation.add_force(self.key, Vector::Y * 100.0).unwrap();
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
+        physics.add_force(self.key, Vector::Y * 100.0).unwrap();
         self.fail_at(false, step)
     }
 
-    fn after_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Failure> {
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Failure> {
         self.fail_at(true, step)
     }
 }
@@ -46,13 +47,13 @@ impl Hooks for Failing {
 fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
     let frame = simulation.frame();
     assert_eq!(
-        (frame.steps, frame.tick, simulation.tick()),
+        (frame.steps, frame.tick, simulation.physics.tick()),
         (made, made, made)
     );
     assert_eq!(frame.dropped.aborted, 5 - made);
     assert_eq!(simulation.clock().dropped().aborted, 5 - made);
     assert_eq!(frame.alpha < 1.0, made == 5, "{}", frame.alpha);
-    let body = simulation.body(key).unwrap();
+    let body = simulation.physics.body(key).unwrap();
     assert!(
         (body.linvel().y - made as f32).abs() < 1e-5,
         "a force for each step made"
@@ -71,7 +72,7 @@ fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
     simulation.advance(MS(20), |_, step| ticks.push(step.tick));
     assert_eq!(ticks, [made, made + 1], "and the next frame goes on");
     assert_eq!(simulation.frame().dropped.aborted, 0);
-    let rise = simulation.body(key).unwrap().linvel().y;
+    let rise = simulation.physics.body(key).unwrap().linvel().y;
     assert!(
         (rise - made as f32).abs() < 1e-5,
         "a force for a step not made is forgotten"
@@ -101,8 +102,8 @@ fn after_a_panic_the_simulation_goes_on() {
     for tick in 0..5 {
         let (mut simulation, key) = flyer_in_space();
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            simulation.advance(MS(52), |simulation, step| {
-                simulation.add_force(key, Vector::Y * 100.0).unwrap();
+            simulation.advance(MS(52), |physics, step| {
+                physics.add_force(key, Vector::Y * 100.0).unwrap();
                 assert!(step.tick < tick, "the hook panics");
             });
         }));
@@ -120,16 +121,25 @@ fn after_a_panic_in_a_generator_the_simulation_goes_on() {
             force: Vector::Y * 100.0,
             ..Wrench::default()
         });
-        let lasting = simulation.insert_force_generator(key, lasting).unwrap();
+        let lasting = simulation
+            .physics
+            .insert_force_generator(key, lasting)
+            .unwrap();
         let panicking = ForceGenerator::custom(move |_, step| {
             assert!(step.tick < tick, "the generator panics");
             Wrench::default()
         });
-        let panicking = simulation.insert_force_generator(key, panicking).unwrap();
+        let panicking = simulation
+            .physics
+            .insert_force_generator(key, panicking)
+            .unwrap();
         let advance = || simulation.advance(MS(52), |_, _| ());
         assert!(catch_unwind(AssertUnwindSafe(advance)).is_err());
         for generator in [lasting, panicking] {
-            simulation.remove_force_generator(generator).unwrap();
+            simulation
+                .physics
+                .remove_force_generator(generator)
+                .unwrap();
         }
         simulation.end_frame();
         check(simulation, key, tick);
@@ -144,19 +154,28 @@ fn a_step_in_which_a_generator_panicked_can_be_made_without_it() {
             force: Vector::Y * 100.0,
             ..Wrench::default()
         });
-        simulation.insert_force_generator(key, lasting).unwrap();
+        simulation
+            .physics
+            .insert_force_generator(key, lasting)
+            .unwrap();
         simulation.begin_frame(MS(10));
         assert!(simulation.next_step().is_some());
         if panics {
             let panicking = ForceGenerator::custom(|_, _| panic!("the generator panics"));
-            let panicking = simulation.insert_force_generator(key, panicking).unwrap();
+            let panicking = simulation
+                .physics
+                .insert_force_generator(key, panicking)
+                .unwrap();
             let make_step = || simulation.make_step();
             assert!(catch_unwind(AssertUnwindSafe(make_step)).is_err());
-            simulation.remove_force_generator(panicking).unwrap();
+            simulation
+                .physics
+                .remove_force_generator(panicking)
+                .unwrap();
         }
         assert!(simulation.make_step());
         simulation.end_frame();
-        let body = simulation.body(key).unwrap();
+        let body = simulation.physics.body(key).unwrap();
         assert_eq!(body.user_force(), Vector::ZERO);
         body.linvel()
     });
@@ -191,7 +210,11 @@ struct EachFrame(Vec<Duration>);
 impl Hooks for EachFrame {
     type Error = usize;
 
-    fn before_frame(&mut self, simulation: &Simulation, frame_time: Duration) -> Result<(), usize> {
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: Duration,
+    ) -> Result<(), usize> {
         assert_eq!(simulation.frame().number, self.0.len() as u64);
         self.0.push(frame_time);
         match self.0.len() {
@@ -222,7 +245,7 @@ struct Panics(bool);
 impl Hooks for Panics {
     type Error = Failure;
 
-    fn before_frame(&mut self, _: &Simulation, _: Duration) -> Result<(), Failure> {
+    fn before_frame(&mut self, _: &mut Simulation, _: Duration) -> Result<(), Failure> {
         assert!(!std::mem::take(&mut self.0), "before the frame");
         Ok(())
     }
@@ -244,11 +267,12 @@ fn a_panic_in_rapiers_step_is_the_end() {
     let (mut simulation, _) = flyer_in_space();
     // Rapier panics in a step on a joint to a body that is no more.
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
-    let ends = ends.map(|body| simulation.physics_mut().insert_body(body));
-    simulation.physics_mut().remove_body(ends[1]);
+    let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
+    simulation.physics.rapier_mut().remove_body(ends[1]);
     let joint = FixedJointBuilder::new();
     simulation
-        .physics_mut()
+        .physics
+        .rapier_mut()
         .insert_impulse_joint(ends[0], ends[1], joint);
     let mut advance = || {
         let advance = || simulation.advance(MS(10), |_, _| ());
@@ -263,43 +287,100 @@ fn a_panic_in_rapiers_step_is_the_end() {
 }
 
 #[test]
-fn an_advance_inside_a_hook_takes_the_frame_over() {
+fn an_advance_within_a_frame_takes_the_frame_over() {
     let (mut simulation, key) = flyer_in_space();
+    let force = |physics: &mut Physics, _: Step| {
+        physics.add_force(key, Vector::Y * 100.0).unwrap();
+    };
     let mut inner = None;
-    let outer = simulation.advance(MS(52), |simulation, step| {
-        simulation.add_force(key, Vector::Y * 100.0).unwrap();
+    simulation.begin_frame(MS(52));
+    while let Some(step) = simulation.next_step() {
+        force(&mut simulation.physics, step);
         if step.tick == 2 {
-            let force = |simulation: &mut Simulation, _| {
-                simulation.add_force(key, Vector::Y * 100.0).unwrap();
-            };
             inner = Some(simulation.advance(MS(10), force));
         }
-    });
+        assert_eq!(simulation.make_step(), step.tick < 2);
+    }
+    let outer = simulation.end_frame();
     // Two steps of the outer one and one of the inner; what was due beside these is dropped and counted.
     assert_eq!((outer.steps, outer.dropped.aborted), (3, 3));
     assert_eq!(inner, Some(outer));
-    let rise = simulation.body(key).unwrap().linvel().y;
+    let rise = simulation.physics.body(key).unwrap().linvel().y;
     assert!((rise - 3.0).abs() < 1e-5, "a force for each step made");
 }
 
 #[test]
-fn a_hook_may_borrow_the_games_own_world_and_change_the_clock() {
+fn a_hook_may_borrow_the_games_own_world() {
     let (mut simulation, key) = flyer_in_space();
     let mut world = vec![key];
-    let frame = simulation.advance(MS(30), |simulation, step| {
+    let frame = simulation.advance(MS(30), |physics, step| {
         if step.tick == 1 {
-            world.push(simulation.insert_body(RigidBodyBuilder::dynamic()));
-            simulation.pause();
+            world.push(physics.insert_body(RigidBodyBuilder::dynamic()));
         }
         assert_eq!((step.time, step.dt), (MS(step.tick * 10), 0.01));
-        assert_eq!(simulation.tick(), step.tick);
+        assert_eq!((physics.tick(), physics.time()), (step.tick, step.time));
     });
-    assert_eq!(
-        (world.len(), frame.steps),
-        (2, 3),
-        "a pause holds from the next frame on"
-    );
+    assert_eq!((world.len(), frame.steps), (2, 3));
+}
+
+#[test]
+fn a_pause_within_a_frame_holds_from_the_next_one_on() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.begin_frame(MS(30));
+    while let Some(step) = simulation.next_step() {
+        if step.tick == 1 {
+            simulation.pause();
+        }
+        assert!(simulation.make_step());
+    }
+    assert_eq!(simulation.end_frame().steps, 3);
     assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 0);
+}
+
+/// Has the whole simulation before each frame: looks back, goes back, changes the speed, and pauses.
+struct Director(BodyKey);
+
+impl Hooks for Director {
+    type Error = Infallible;
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), Infallible> {
+        let tick = simulation.physics.tick();
+        assert_eq!(simulation.clock().tick(), tick);
+        match simulation.frame().number {
+            0 => (),
+            1 => {
+                let x = |pose: Option<Pose>| pose.unwrap().translation.x.round();
+                assert_eq!(x(simulation.pose_at(self.0, 1, 1.0)), 1.0);
+                simulation.roll_back(1).unwrap();
+            }
+            2 => simulation.set_speed(0.5).unwrap(),
+            _ => simulation.pause(),
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if step.is_resimulated {
+            physics.apply_impulse(self.0, Vector::Y).unwrap();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_done_before_a_frame_counts_in_it() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(10, usize::MAX);
+    simulation.set_history(10);
+    let mut frame = || {
+        let Ok(frame) = simulation.advance_with(MS(40), &mut Director(key));
+        let rise = simulation.physics.body(key).unwrap().linvel().y;
+        (frame.steps, frame.resimulated, rise.round())
+    };
+    assert_eq!(frame(), (4, 0, 0.0));
+    assert_eq!(frame(), (4, 3, 3.0), "three steps again");
+    assert_eq!(frame(), (2, 0, 3.0), "at half speed");
+    assert_eq!(frame(), (0, 0, 3.0), "in a pause");
 }
 
 #[test]
@@ -330,13 +411,13 @@ fn rapiers_own_hooks_are_called() {
     }
     struct Ghosts;
     impl Hooks for Ghosts {
-        type Error = std::convert::Infallible;
+        type Error = Infallible;
         fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
             Some(Arc::new(NoContacts))
         }
     }
     let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
-    let key = simulation.insert(
+    let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic().translation(Vector::Y),
         ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS),
     );
@@ -345,17 +426,17 @@ fn rapiers_own_hooks_are_called() {
         .set_max_frame_time(Duration::MAX);
     let Ok(_) = simulation.advance_with(MS(1_000), &mut Ghosts);
     assert!(
-        simulation.body(key).unwrap().translation().y < -3.0,
+        simulation.physics.body(key).unwrap().translation().y < -3.0,
         "it fell through the floor"
     );
 }
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }
 
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    simulation.pose_at(key, simulation.tick(), 0.0)
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

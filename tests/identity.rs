@@ -4,27 +4,27 @@ mod scenes;
 
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
-use evenstep::{BodyKey, Hooks, Owners, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Owners, Physics, Simulation, Step};
 use scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Pushes the flyer in each step, and inserts a body in some.
-fn play(simulation: &mut Simulation, key: BodyKey, tick: u64) {
+fn play(physics: &mut Physics, key: BodyKey, tick: u64) {
     let push = scenes::testing::vector(0.0, (tick % 5) as f32, 0.1);
-    simulation.apply_impulse(key, push).unwrap();
+    physics.apply_impulse(key, push).unwrap();
     if tick % 4 == 1 {
-        simulation.insert(flyer(), ball());
+        physics.insert(flyer(), ball());
     }
 }
 
-/// Plays, and copies the simulation in the hook before or after one step.
+/// Plays, and copies the state in the hook before or after one step.
 struct Copies {
     key: BodyKey,
     tick: u64,
     is_after: bool,
-    copy: Option<Simulation>,
+    copy: Option<Physics>,
     /// The bits at the start of each step.
     begun: Vec<(u64, u64)>,
 }
@@ -40,9 +40,9 @@ impl Copies {
         }
     }
 
-    fn copy(&mut self, simulation: &Simulation, step: Step, is_after: bool) {
+    fn copy(&mut self, physics: &Physics, step: Step, is_after: bool) {
         if (step.tick, is_after) == (self.tick, self.is_after) && self.copy.is_none() {
-            self.copy = Some(simulation.clone());
+            self.copy = Some(physics.clone());
         }
     }
 }
@@ -50,15 +50,15 @@ impl Copies {
 impl Hooks for Copies {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.begun.push((step.tick, hash(simulation.physics())));
-        play(simulation, self.key, step.tick);
-        self.copy(simulation, step, false);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.begun.push((step.tick, hash(physics.rapier())));
+        play(physics, self.key, step.tick);
+        self.copy(physics, step, false);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.copy(simulation, step, true);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.copy(physics, step, true);
         Ok(())
     }
 }
@@ -73,13 +73,15 @@ fn a_copy_made_in_a_hook_and_taken_over_later_continues_from_there() {
             let mut game = Copies::new(key, 6, is_after);
             let mut made = Copies::new(key, u64::MAX, false);
             simulation.clone().advance_with(MS(200), &mut made).unwrap();
-            while simulation.tick() < 16 {
+            while simulation.physics.tick() < 16 {
                 simulation.advance_with(MS(frame), &mut game).unwrap();
             }
-            let copy = game.copy.take().unwrap();
-            simulation.replace_state(copy).unwrap();
+            simulation.physics = game.copy.take().unwrap();
             let tick = 6 + u64::from(is_after);
-            assert_eq!((simulation.tick(), simulation.current_step()), (tick, None));
+            assert_eq!(
+                (simulation.physics.tick(), simulation.physics.current_step()),
+                (tick, None)
+            );
             let mut again = Copies::new(key, u64::MAX, false);
             simulation.advance_with(MS(40), &mut again).unwrap();
             let tick = tick as usize;
@@ -93,18 +95,27 @@ fn nothing_before_a_copy_of_another_tick_can_be_gone_back_to() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 40);
-    let copy = simulation.clone();
-    simulation.teleport(key, Pose::IDENTITY).unwrap();
+    let copy = simulation.physics.clone();
+    simulation.physics.teleport(key, Pose::IDENTITY).unwrap();
     advance(&mut simulation, 50);
-    simulation.replace_state(copy).unwrap();
-    assert!(simulation.tick() == 4 && simulation.rewindable().is_empty());
+    simulation.physics = copy;
+    assert!(simulation.physics.tick() == 4 && simulation.rewindable().is_empty());
     advance(&mut simulation, 30);
     assert_eq!(simulation.rewindable(), 4..7);
     for tick in 0..4 {
         assert!(simulation.roll_back(tick).is_err() && simulation.rewind(tick).is_err());
     }
     simulation.rewind(4).unwrap();
-    assert_eq!(simulation.body(key).unwrap().translation().x.round(), 4.0);
+    assert_eq!(
+        simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .translation()
+            .x
+            .round(),
+        4.0
+    );
 }
 
 /// A level is a value: the game restarts by assigning it in a hook.
@@ -119,22 +130,22 @@ struct Restarts<'a> {
 impl Hooks for Restarts<'_> {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         if self.always || step.tick == self.at {
             self.at = u64::MAX;
-            *simulation = self.level.clone();
+            *physics = self.level.clone().physics;
             self.begun.clear();
             return Ok(());
         }
-        play(simulation, self.key, step.tick);
-        self.begun.insert(step.tick, hash(simulation.physics()));
+        play(physics, self.key, step.tick);
+        self.begun.insert(step.tick, hash(physics.rapier()));
         Ok(())
     }
 }
 
 fn level() -> (Simulation, BodyKey) {
     let (mut level, key) = flyer_in_space();
-    level.insert(
+    level.physics.insert(
         RigidBodyBuilder::fixed().translation(Vector::X * 9.0),
         ball(),
     );
@@ -199,7 +210,7 @@ fn a_level_that_is_restarted_in_every_step_does_not_hang() {
                 }
                 simulation.end_frame();
             }
-            simulation.tick()
+            simulation.physics.tick()
         });
         assert_eq!(tick, 0);
     }
@@ -210,17 +221,20 @@ fn going_back_to_the_present_between_two_frames_changes_nothing() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 55);
-    let new = simulation.insert(RigidBodyBuilder::fixed(), ball());
-    simulation.apply_impulse(key, Vector::Y).unwrap();
-    let before = hash(simulation.physics());
+    let new = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    let before = hash(simulation.physics.rapier());
     simulation.roll_back(5).unwrap();
     assert_eq!(simulation.steps_to_resimulate(), 0);
-    assert_eq!(hash(simulation.physics()), before);
+    assert_eq!(hash(simulation.physics.rapier()), before);
     // The force still waits.
     advance(&mut simulation, 10);
-    assert_eq!(simulation.body(key).unwrap().linvel().y, 1.0);
+    assert_eq!(simulation.physics.body(key).unwrap().linvel().y, 1.0);
     assert_eq!(simulation.pose(new), Some(Pose::IDENTITY));
-    assert_eq!((simulation.tick(), simulation.rewindable()), (6, 0..6));
+    assert_eq!(
+        (simulation.physics.tick(), simulation.rewindable()),
+        (6, 0..6)
+    );
 }
 
 /// A key that the copy gives out again belongs to the new body, if the game asks who is left right after it.
@@ -231,26 +245,26 @@ fn entities_are_matched_before_a_restored_level_gives_a_key_out_again() {
         let mut owners = Owners::default();
         owners.insert(flyer, 1);
         let saved = simulation.clone();
-        let old = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let old = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         owners.insert(old, 2);
         advance(&mut simulation, 30);
         let mut new = None;
-        let mut restore = |simulation: &mut Simulation| {
-            *simulation = saved.clone();
-            assert_eq!(owners.unmatched(simulation).entities, [2]);
-            let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let mut restore = |physics: &mut Physics| {
+            *physics = saved.clone().physics;
+            assert_eq!(owners.unmatched(physics).entities, [2]);
+            let key = physics.insert(RigidBodyBuilder::fixed(), ball());
             owners.insert(key, 3);
             new = Some(key);
         };
         if is_in_hook {
             let mut is_done = false;
-            simulation.advance(MS(10), |simulation, _| {
+            simulation.advance(MS(10), |physics, _| {
                 if !std::mem::replace(&mut is_done, true) {
-                    restore(simulation);
+                    restore(physics);
                 }
             });
         } else {
-            restore(&mut simulation);
+            restore(&mut simulation.physics);
         }
         assert_eq!(new, Some(old), "the same key");
         advance(&mut simulation, 10);
@@ -267,7 +281,7 @@ fn a_copy_between_a_rollback_and_the_next_frame_displays_what_the_original_does(
     simulation.set_rewind_limits(20, usize::MAX);
     advance(&mut simulation, 105);
     simulation
-        .resimulate(4, |simulation, step| play(simulation, key, step.tick))
+        .resimulate(4, |physics, step| play(physics, key, step.tick))
         .unwrap();
     let mut copy = simulation.clone();
     for ms in [0, 3, 10, 40] {
@@ -287,10 +301,10 @@ fn a_copy_is_as_broken_as_the_original_and_a_sound_one_mends_it() {
     let sound = simulation.clone();
     // Rapier panics in a step on a joint to a body that is no more.
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
-    let ends = ends.map(|body| simulation.physics_mut().insert_body(body));
-    simulation.physics_mut().remove_body(ends[1]);
+    let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
+    simulation.physics.rapier_mut().remove_body(ends[1]);
     let joint = FixedJointBuilder::new();
-    (simulation.physics_mut()).insert_impulse_joint(ends[0], ends[1], joint);
+    (simulation.physics.rapier_mut()).insert_impulse_joint(ends[0], ends[1], joint);
     let is_broken = |simulation: &mut Simulation| {
         catch_unwind(AssertUnwindSafe(|| advance(simulation, 10))).is_err()
     };
@@ -300,6 +314,9 @@ fn a_copy_is_as_broken_as_the_original_and_a_sound_one_mends_it() {
     for broken in [&mut simulation, &mut copy] {
         *broken = sound.clone();
         assert_eq!(advance(broken, 30).steps, 3);
-        assert_eq!(broken.body(key).unwrap().translation().x.round(), 3.0);
+        assert_eq!(
+            broken.physics.body(key).unwrap().translation().x.round(),
+            3.0
+        );
     }
 }

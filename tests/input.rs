@@ -1,6 +1,6 @@
 //! Input over what a session goes through: clamps, level restarts, bad stamps, pauses.
 
-use evenstep::{Button, Delivery, InputQueue, Rate, Simulation, TickCounts, TickQueue};
+use evenstep::{Button, Delivery, InputQueue, Physics, Rate, Simulation, TickCounts, TickQueue};
 use std::time::Duration;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -75,7 +75,7 @@ fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
             play(&mut simulation, &[200], &mut queue);
             queue.push(MS(200 + lead), 1);
             queue.push(MS(201), 2);
-            let first = simulation.tick();
+            let first = simulation.physics.tick();
             let mut played = Vec::new();
             while played.len() < 2 {
                 played.extend(play(&mut simulation, &[1], &mut queue));
@@ -102,11 +102,11 @@ fn resimulated(delivery: Delivery) -> (Played, Played, InputQueue<u64>) {
         }
         played.extend(play(&mut simulation, &[15], &mut queue));
         if frame == 4 {
-            assert_eq!(simulation.tick(), 7); // the step from 70 to 80 ms is not due
+            assert_eq!(simulation.physics.tick(), 7); // the step from 70 to 80 ms is not due
             queue.push(MS(79), 79);
             queue.push(MS(33), 33);
             queue.push(MS(31), 31);
-            let drain = |_: &mut Simulation, step: evenstep::Step| {
+            let drain = |_: &mut Physics, step: evenstep::Step| {
                 again.extend(queue.drain(step).map(|sample| (step.tick, sample.input)));
             };
             simulation.resimulate(1, drain).unwrap();
@@ -154,7 +154,7 @@ fn rough_frames(simulation: &mut Simulation, mut frame: impl FnMut(&mut Simulati
         .clock_settings_mut()
         .set_max_steps_per_frame(Some(3));
     for number in 0u64.. {
-        if simulation.tick() >= 120 {
+        if simulation.physics.tick() >= 120 {
             break;
         }
         match number % 20 {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Interpolated, Rate, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Interpolated, Physics, Rate, Simulation, Step};
 use scenes::testing::translation;
 use scenes::{MS, flyer_in_space, shown_x};
 
@@ -15,8 +15,8 @@ fn lerp(a: &f32, b: &f32, t: f32) -> f32 {
     a + (b - a) * t
 }
 
-fn x(simulation: &Simulation, key: BodyKey) -> f32 {
-    simulation.body(key).unwrap().translation().x
+fn x(physics: &Physics, key: BodyKey) -> f32 {
+    physics.body(key).unwrap().translation().x
 }
 
 /// Sets where its body is after each step, and sends it.
@@ -29,16 +29,16 @@ struct Follower {
 impl Hooks for Follower {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         // To and fro: what is late or early by a step is seen.
         let side = if step.tick % 7 < 4 { 90.0 } else { -110.0 };
-        let body = simulation.body_mut(self.key).unwrap();
+        let body = physics.body_mut(self.key).unwrap();
         body.set_linvel(Vector::X * side, true);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        let x = x(simulation, self.key);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        let x = x(physics, self.key);
         self.x.set(step.tick, x);
         if let Some(sent) = &self.sent {
             let _ = sent.send((step.tick, x));
@@ -101,24 +101,28 @@ fn after_a_rollback_the_steps_made_again_set_it_anew() {
     for _ in 0..30 {
         let Ok(_) = simulation.advance_with(MS(7), &mut follower);
     }
-    let tick = simulation.tick();
+    let tick = simulation.physics.tick();
     simulation.roll_back(tick - 9).unwrap();
     // Other velocities than at first.
     let (key, value) = (follower.key, &mut follower.x);
     while let Some(step) = simulation.next_step() {
         simulation
+            .physics
             .body_mut(key)
             .unwrap()
             .set_linvel(Vector::X, true);
         assert!(simulation.make_step());
-        value.set(step.tick, x(&simulation, key));
-        assert_eq!(*value.latest(), x(&simulation, key));
+        value.set(step.tick, x(&simulation.physics, key));
+        assert_eq!(*value.latest(), x(&simulation.physics, key));
     }
     simulation.end_frame();
-    let tick = simulation.tick();
-    assert_eq!(value.at(tick, 1.0, lerp), x(&simulation, key));
+    let tick = simulation.physics.tick();
+    assert_eq!(value.at(tick, 1.0, lerp), x(&simulation.physics, key));
     // One step of 10 ms at 1 m/s.
-    assert_there(value.at(tick, 0.0, lerp), x(&simulation, key) - 0.01);
+    assert_there(
+        value.at(tick, 0.0, lerp),
+        x(&simulation.physics, key) - 0.01,
+    );
 }
 
 #[test]
@@ -126,11 +130,11 @@ fn a_jump_is_never_shown_between() {
     let (mut simulation, mut follower) = scene();
     let mut jumped = false;
     for number in 0..60u64 {
-        simulation.advance(MS(3), |simulation, step| {
+        simulation.advance(MS(3), |physics, step| {
             let key = follower.key;
             let x = step.tick as f32;
             if step.tick % 5 == 4 {
-                simulation
+                physics
                     .teleport(key, translation(100.0 * x, 0.0, 0.0))
                     .unwrap();
                 follower.x.jump(step.tick, 100.0 * x);

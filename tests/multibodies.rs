@@ -6,7 +6,7 @@ mod scenes;
 use crate::scenes::testing::{ball_joint, of_root, pose, spin, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyError, BodyKey, Hooks, Simulation, Step};
+use evenstep::{BodyError, BodyKey, Hooks, Physics, Simulation, Step};
 use scenes::{MS, advance, ball, in_time, space};
 use std::convert::Infallible;
 
@@ -90,13 +90,14 @@ impl Game {
                     RigidBodyType::Dynamic
                 };
                 let body = RigidBodyBuilder::new(kind).translation(Vector::X * f32::from(i));
-                simulation.insert(body, ball().mass(0.004))
+                simulation.physics.insert(body, ball().mass(0.004))
             })
             .collect();
         for ends in keys.windows(2) {
-            let [one, other] = [ends[0], ends[1]].map(|key| simulation.handle(key).unwrap());
+            let [one, other] =
+                [ends[0], ends[1]].map(|key| simulation.physics.handle(key).unwrap());
             let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
-            let physics = simulation.physics_mut_except_bodies();
+            let physics = simulation.physics.rapier_mut_except_bodies();
             physics.insert_multibody_joint(one, other, joint).unwrap();
         }
         simulation.set_rewind_limits(END, usize::MAX);
@@ -126,50 +127,50 @@ impl Game {
         }
     }
 
-    fn act(&self, simulation: &mut Simulation) {
-        let root = simulation.handle(self.part()[0]).unwrap();
+    fn act(&self, physics: &mut Physics) {
+        let root = physics.handle(self.part()[0]).unwrap();
         match self.scene.change {
-            Change::RemoveBody => drop(simulation.remove(self.keys[2])),
+            Change::RemoveBody => drop(physics.remove(self.keys[2])),
             Change::RemoveJoint => {
-                let physics = simulation.physics_mut_except_bodies();
-                let joints = physics.multibody_joints.attached_joints(root);
+                let rapier = physics.rapier_mut_except_bodies();
+                let joints = rapier.multibody_joints.attached_joints(root);
                 let (.., joint) = joints
                     .into_iter()
                     .find(|(_, link, _)| *link == root)
                     .unwrap();
-                physics.remove_multibody_joint(joint);
+                rapier.remove_multibody_joint(joint);
             }
             Change::SetRootType(kind) => {
-                let root = simulation.body_mut(self.keys[0]).unwrap();
+                let root = physics.body_mut(self.keys[0]).unwrap();
                 root.set_body_type(kind, true);
             }
         }
-        self.move_part(simulation);
+        self.move_part(physics);
     }
 
-    fn move_part(&self, simulation: &mut Simulation) {
+    fn move_part(&self, physics: &mut Physics) {
         let root = self.part()[0];
         let by = self.by();
-        let before = *simulation.body(root).unwrap().position();
+        let before = *physics.body(root).unwrap().position();
         match self.scene.what {
             Move::None => (),
-            Move::Teleport => simulation.teleport(root, by * before).unwrap(),
-            Move::TeleportBy => simulation.teleport_by(root, by).unwrap(),
-            Move::ShiftOrigin => simulation.shift_origin(-by.translation).unwrap(),
+            Move::Teleport => physics.teleport(root, by * before).unwrap(),
+            Move::TeleportBy => physics.teleport_by(root, by).unwrap(),
+            Move::ShiftOrigin => physics.shift_origin(-by.translation).unwrap(),
             Move::BodyMut => {
-                let body = simulation.body_mut(root).unwrap();
+                let body = physics.body_mut(root).unwrap();
                 body.set_position(by * before, true);
             }
             Move::PreviousFromVelocity => {
                 for key in self.part() {
-                    simulation.set_previous_from_velocity(*key).unwrap();
+                    physics.set_previous_from_velocity(*key).unwrap();
                 }
             }
             Move::KinematicTarget => {
                 let to = before * Pose::from_translation(Vector::Y);
-                let time = simulation.clock().time() + MS(100);
-                let result = simulation.set_kinematic_target(root, to, time);
-                let body = simulation.body(root).unwrap();
+                let time = physics.time() + MS(100);
+                let result = physics.set_kinematic_target(root, to, time);
+                let body = physics.body(root).unwrap();
                 let is_kinematic = body.body_type() == RigidBodyType::KinematicPositionBased;
                 let refused = Err(BodyError::NotKinematic(root));
                 assert_eq!(result, if is_kinematic { Ok(()) } else { refused });
@@ -190,7 +191,7 @@ impl Game {
         let poses = self
             .part()
             .iter()
-            .map(|key| simulation.body(*key).unwrap().position());
+            .map(|key| simulation.physics.body(*key).unwrap().position());
         poses.copied().collect()
     }
 }
@@ -198,9 +199,9 @@ impl Game {
 impl Hooks for Game {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         if self.is_due(step, When::BeforeStep) {
-            self.act(simulation);
+            self.act(physics);
         }
         if step.tick < 10 {
             // Rapier gives links no velocity but that of their joints: only forces set them in motion.
@@ -211,15 +212,15 @@ impl Hooks for Game {
                 vector(0.0, -0.5, 1.0),
             ];
             for (key, push) in self.keys.iter().zip(pushes.into_iter().cycle()) {
-                simulation.add_force(*key, push * 0.3).unwrap();
+                physics.add_force(*key, push * 0.3).unwrap();
             }
         }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         if self.is_due(step, When::AfterStep) {
-            self.act(simulation);
+            self.act(physics);
         }
         Ok(())
     }
@@ -231,24 +232,24 @@ fn run(scene: Scene) -> (Vec<Pose>, f32) {
     let (mut simulation, mut game) = Game::start(scene);
     let (mut poses, mut way) = (Vec::new(), 0.0f32);
     let mut shown: Vec<Pose> = Vec::new();
-    while simulation.tick() < END {
-        let is_due = simulation.tick() == CUT;
+    while simulation.physics.tick() < END {
+        let is_due = simulation.physics.tick() == CUT;
         match scene.when {
-            When::BetweenFrames if is_due => game.act(&mut simulation),
+            When::BetweenFrames if is_due => game.act(&mut simulation.physics),
             When::InPause if is_due => {
                 simulation.pause();
                 advance(&mut simulation, 10);
-                game.act(&mut simulation);
+                game.act(&mut simulation.physics);
                 advance(&mut simulation, 10);
                 simulation.resume();
             }
-            When::InResimulation if simulation.tick() == CUT + 5 => {
+            When::InResimulation if simulation.physics.tick() == CUT + 5 => {
                 simulation.resimulate_with(CUT - 5, &mut game).unwrap();
             }
             _ => (),
         }
         simulation.advance_with(MS(10), &mut game).unwrap();
-        if simulation.tick() > CUT + 6 {
+        if simulation.physics.tick() > CUT + 6 {
             let now: Vec<_> = game
                 .part()
                 .iter()
@@ -261,7 +262,7 @@ fn run(scene: Scene) -> (Vec<Pose>, f32) {
             way = ways.fold(way, f32::max);
             shown = now;
         }
-        if simulation.tick() > CUT + 5 {
+        if simulation.physics.tick() > CUT + 5 {
             poses.extend(game.poses(&simulation));
         }
     }
@@ -383,21 +384,21 @@ fn a_turn_leaves_the_velocities_of_joints_as_they_are() {
             when: When::BetweenFrames,
         };
         let (mut simulation, mut game) = Game::start(scene);
-        while simulation.tick() < CUT {
+        while simulation.physics.tick() < CUT {
             simulation.advance_with(MS(10), &mut game).unwrap();
         }
-        game.act(&mut simulation);
+        game.act(&mut simulation.physics);
         let root = game.part()[0];
         let velocities = |simulation: &Simulation| {
-            let joints = &simulation.physics().multibody_joints;
-            let link = joints.rigid_body_link(simulation.handle(root).unwrap());
+            let joints = &simulation.physics.rapier().multibody_joints;
+            let link = joints.rigid_body_link(simulation.physics.handle(root).unwrap());
             let multibody = joints.get_multibody(link.unwrap().multibody).unwrap();
             multibody.generalized_velocity().into_owned()
         };
         let before = velocities(&simulation);
         assert!(before.norm() > 0.01, "it moves");
         let by = pose(Vector::X, spin(0.3, 1.2, -0.4));
-        simulation.teleport_by(root, by).unwrap();
+        simulation.physics.teleport_by(root, by).unwrap();
         assert_eq!(velocities(&simulation), before);
     }
 }
@@ -414,11 +415,11 @@ fn a_loose_end_is_displayed_at_its_new_pose_at_once() {
                 what,
                 when,
             });
-            while simulation.tick() < CUT {
+            while simulation.physics.tick() < CUT {
                 simulation.advance_with(MS(10), &mut game).unwrap();
             }
             let before = game.poses(&simulation);
-            game.act(&mut simulation);
+            game.act(&mut simulation.physics);
             advance(&mut simulation, 0);
             if what == Move::PreviousFromVelocity {
                 continue; // The previous pose is displayed.
@@ -456,7 +457,7 @@ fn a_loose_end_is_moved_under_an_overlap() {
                     let mut overlap = Overlap::new(simulation).unwrap();
                     for frame in 0..END {
                         if when == When::BetweenFrames && frame == CUT {
-                            game.act(overlap.simulation());
+                            game.act(&mut overlap.simulation().physics);
                         }
                         overlap.frame(MS(10), &mut game).unwrap();
                     }
@@ -492,7 +493,7 @@ fn a_loose_end_is_moved_on_the_thread_of_a_runner() {
                         std::thread::yield_now();
                     }
                     runner
-                        .call(|simulation, game| game.act(simulation))
+                        .call(|simulation, game| game.act(&mut simulation.physics))
                         .unwrap();
                 }
                 while runner.frame().tick() < END {

@@ -6,7 +6,7 @@ use crate::scenes::testing::translation;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
 use evenstep::{
-    BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Rate, Simulation, Step, Wrench,
+    BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Physics, Rate, Simulation, Step, Wrench,
 };
 use scenes::{MS, flyer_in_space, hash, in_time, mixed};
 use std::any::Any;
@@ -26,7 +26,7 @@ enum When {
 use When::{After, Before};
 
 /// Something to be done in a hook.
-type Deed = Box<dyn FnMut(&mut Simulation, Step, When) -> Result<(), &'static str>>;
+type Deed = Box<dyn FnMut(&mut Physics, Step, When) -> Result<(), &'static str>>;
 
 /// Does it, and keeps a list of all calls.
 struct Game {
@@ -37,7 +37,7 @@ struct Game {
 
 impl Game {
     fn new(
-        deed: impl FnMut(&mut Simulation, Step, When) -> Result<(), &'static str> + 'static,
+        deed: impl FnMut(&mut Physics, Step, When) -> Result<(), &'static str> + 'static,
     ) -> Self {
         Self {
             calls: Vec::new(),
@@ -51,7 +51,7 @@ impl Game {
     }
 
     /// Only does so in one hook of one step, once.
-    fn once(when: When, tick: u64, mut deed: impl FnMut(&mut Simulation) + 'static) -> Self {
+    fn once(when: When, tick: u64, mut deed: impl FnMut(&mut Physics) + 'static) -> Self {
         let mut is_done = false;
         Self::new(move |simulation, step, now| {
             if (now, step.tick) == (when, tick) && !std::mem::replace(&mut is_done, true) {
@@ -65,34 +65,54 @@ impl Game {
         self.calls.iter().filter(|(_, at)| *at == when).count()
     }
 
-    fn call(
-        &mut self,
-        simulation: &mut Simulation,
-        step: Step,
-        when: When,
-    ) -> Result<(), &'static str> {
+    fn call(&mut self, physics: &mut Physics, step: Step, when: When) -> Result<(), &'static str> {
         self.calls.push((step.tick, when));
-        (self.deed)(simulation, step, when)
+        (self.deed)(physics, step, when)
     }
 }
 
 impl Hooks for Game {
     type Error = &'static str;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
-        assert_eq!(simulation.current_step(), Some(step));
-        self.call(simulation, step, Before)
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert_eq!(physics.current_step(), Some(step));
+        self.call(physics, step, Before)
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         // In no state is a hook called after a step that was not made.
-        assert_eq!(simulation.tick(), step.tick + 1);
-        self.call(simulation, step, After)
+        assert_eq!(physics.tick(), step.tick + 1);
+        self.call(physics, step, After)
     }
 
     fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
         self.physics.clone()
     }
+}
+
+/// Does something before each frame.
+struct Framed<F>(F);
+
+impl<F: FnMut(&mut Simulation)> Hooks for Framed<F> {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), ()> {
+        (self.0)(simulation);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_pause_before_a_frame_stops_that_frame() {
+    let (simulation, _) = flyer_in_space();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut game = Framed(|simulation: &mut Simulation| {
+        if simulation.physics.tick() == 3 {
+            simulation.pause();
+        }
+    });
+    frames(&mut overlap, &mut game, 30);
+    assert_eq!(overlap.stop().physics.tick(), 3);
 }
 
 /// So many frames of 10 ms, which is a step.
@@ -128,7 +148,10 @@ fn frames_of_no_time_make_no_step() {
     }
     assert_eq!(game.calls, []);
     let simulation = overlap.stop();
-    assert_eq!((simulation.tick(), simulation.frame().number), (0, 50));
+    assert_eq!(
+        (simulation.physics.tick(), simulation.frame().number),
+        (0, 50)
+    );
 }
 
 #[test]
@@ -155,7 +178,9 @@ fn a_long_frame_counts_as_the_longest_that_was_set() {
 fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
     let mut simulation = scenes::space(1);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-    let key = simulation.insert(body.can_sleep(false), scenes::ball());
+    let key = simulation
+        .physics
+        .insert(body.can_sleep(false), scenes::ball());
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     // Four frames a step. The first one begins after the first second, and is over after the second.
     let shown: Vec<f32> = (0..14)
@@ -202,7 +227,7 @@ fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
     for _ in 0..8 {
         overlap.frame(MS(250), &mut game).unwrap();
     }
-    assert!(in_time(move || overlap.stop()).tick() > 5);
+    assert!(in_time(move || overlap.stop()).physics.tick() > 5);
 }
 
 #[test]
@@ -211,7 +236,9 @@ fn less_slack_shows_each_step_earlier_by_as_much() {
     let run = |slack: f32| {
         let mut simulation = scenes::space(1);
         let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-        let key = simulation.insert(body.can_sleep(false), scenes::ball());
+        let key = simulation
+            .physics
+            .insert(body.can_sleep(false), scenes::ball());
         let mut alone = simulation.clone();
         let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
         overlap.set_slack(slack);
@@ -221,9 +248,9 @@ fn less_slack_shows_each_step_earlier_by_as_much() {
             overlap.frame(MS(125), &mut game).unwrap();
             shown.push((alone.clock().time().as_secs_f32(), x(&overlap, key)));
         }
-        let bits = |simulation: &Simulation| *simulation.body(key).unwrap().position();
+        let bits = |simulation: &Simulation| *simulation.physics.body(key).unwrap().position();
         let stopped = overlap.stop();
-        assert_eq!(stopped.tick(), alone.tick());
+        assert_eq!(stopped.physics.tick(), alone.physics.tick());
         assert_eq!(bits(&stopped), bits(&alone));
         shown
     };
@@ -254,13 +281,12 @@ fn less_slack_shows_each_step_earlier_by_as_much() {
 fn another_rate_shows_every_body_where_it_is_at_the_time_that_is_shown() {
     let (simulation, key) = flyer_in_space();
     let rates = [100, 10, 1_000, 60].map(|hz| Rate::hz(hz).unwrap());
-    let mut game = Game::new(move |simulation, step, when| {
-        if when == Before && step.tick % 10 == 9 {
-            simulation
-                .clock_settings_mut()
-                .set_rate(rates[(step.tick / 10 % 4) as usize]);
+    let mut game = Framed(move |simulation: &mut Simulation| {
+        let tick = simulation.physics.tick();
+        if tick % 10 == 9 {
+            let rate = rates[(tick / 10 % 4) as usize];
+            simulation.clock_settings_mut().set_rate(rate);
         }
-        Ok(())
     });
     let mut overlap = Overlap::new(simulation).unwrap();
     for _ in 0..2_000 {
@@ -344,13 +370,13 @@ fn input_of_a_step_is_that_of_its_time() {
 fn hooks_that_come_and_go_are_shown_once_each() {
     let (simulation, first) = flyer_in_space();
     let mut keys = vec![first];
-    let mut game = Game::new(move |simulation, step, when| {
+    let mut game = Game::new(move |physics, step, when| {
         if (step.tick % 2 == 0) == (when == Before) {
-            keys.push(simulation.insert(scenes::flyer(), scenes::ball()));
+            keys.push(physics.insert(scenes::flyer(), scenes::ball()));
         }
         if step.tick % 3 == 2 && !keys.is_empty() {
             // It may be gone by the other way.
-            let _ = simulation.remove(keys.remove(0));
+            let _ = physics.remove(keys.remove(0));
         }
         Ok(())
     });
@@ -366,14 +392,14 @@ fn hooks_that_come_and_go_are_shown_once_each() {
         if number % 40 == 17 {
             // Between two frames, while a step is made.
             let simulation = overlap.simulation();
-            let key = simulation.bodies().next().map(|(key, _)| key);
-            if let Some(key) = key.filter(|_| simulation.bodies().count() > 10) {
-                simulation.remove(key).unwrap();
+            let key = simulation.physics.bodies().next().map(|(key, _)| key);
+            if let Some(key) = key.filter(|_| simulation.physics.bodies().count() > 10) {
+                simulation.physics.remove(key).unwrap();
             }
         }
     }
     let simulation = overlap.stop();
-    assert!(simulation.bodies().count().abs_diff(map.len()) <= 3);
+    assert!(simulation.physics.bodies().count().abs_diff(map.len()) <= 3);
 }
 
 #[test]
@@ -384,18 +410,18 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
             let (simulation, key) = flyer_in_space();
             let (mut other, mut last) = flyer_in_space();
             for _ in 0..5 {
-                last = other.insert_body(RigidBodyBuilder::fixed());
+                last = other.physics.insert_body(RigidBodyBuilder::fixed());
             }
             other.clock_settings_mut().set_max_steps_per_frame(Some(1));
             for _ in 0..age {
                 other.advance(MS(10), |_, _| ());
             }
             let mut overlap = Overlap::new(simulation).unwrap();
-            let copy = other.clone();
+            let copy = other.physics.clone();
             let mut game = match by {
                 Some(when) => {
                     let tick = 50 + u64::from(when == Before);
-                    Game::once(when, tick, move |simulation| *simulation = copy.clone())
+                    Game::once(when, tick, move |physics| *physics = copy.clone())
                 }
                 None => Game::idle(),
             };
@@ -419,7 +445,7 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
             // 150 ms: neither a storm of steps nor none.
             let steps = (game.calls.len() - made) / 2;
             assert!((13..=17).contains(&steps), "{steps} steps, {age}, {by:?}");
-            let tick = overlap.stop().tick();
+            let tick = overlap.stop().physics.tick();
             assert!(tick.abs_diff(age + 15) <= 2, "{tick}");
         }
     }
@@ -432,71 +458,18 @@ fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
         let mut other = simulation.clone();
         other.advance(MS(30), |_, _| ());
         let tick = in_time(move || {
-            let mut game = Game::new(move |simulation, _, now| {
+            let mut game = Game::new(move |physics, _, now| {
                 if now == when {
-                    *simulation = other.clone();
+                    *physics = other.physics.clone();
                 }
                 Ok(())
             });
             let mut overlap = Overlap::new(simulation).unwrap();
             frames(&mut overlap, &mut game, 50);
             assert!(overlap.view().pose(key).is_some());
-            overlap.stop().tick()
+            overlap.stop().physics.tick()
         });
         assert!((3..=5).contains(&tick), "{tick}");
-    }
-}
-
-#[test]
-fn hooks_pause_step_and_go_back() {
-    for when in [Before, After] {
-        // A pause from within: the step at hand is made.
-        let (simulation, _) = flyer_in_space();
-        let mut overlap = Overlap::new(simulation).unwrap();
-        let mut game = Game::once(when, 3, Simulation::pause);
-        frames(&mut overlap, &mut game, 30);
-        assert_eq!((game.count(Before), game.count(After)), (4, 4), "{when:?}");
-        // Steps are resimulated after a rollback: with their hooks, and to the same bits.
-        let (mut simulation, key) = flyer_in_space();
-        simulation.set_rewind_limits(20, usize::MAX);
-        let push = move |simulation: &mut Simulation, step: Step, now| {
-            if now == Before {
-                let push = Vector::Y * (step.tick % 5) as f32;
-                simulation.apply_impulse(key, push).unwrap();
-            }
-        };
-        let mut alone = simulation.clone();
-        for _ in 0..30 {
-            alone.advance(MS(10), |simulation, step| push(simulation, step, Before));
-        }
-        let mut went_back = 0;
-        let mut game = Game::new(move |simulation, step, now| {
-            if now == when && step.tick == 12 && !step.is_resimulated && went_back < 2 {
-                went_back += 1;
-                simulation.roll_back(12 - 5 * went_back).unwrap();
-                return Ok(());
-            }
-            push(simulation, step, now);
-            Ok(())
-        });
-        let mut overlap = Overlap::new(simulation).unwrap();
-        let mut shown = 0.0;
-        while game.count(After) < 60 {
-            overlap.frame(MS(10), &mut game).unwrap();
-            assert!(x(&overlap, key) >= shown);
-            shown = x(&overlap, key);
-        }
-        let again = game
-            .calls
-            .iter()
-            .filter(|call| **call == (8, Before))
-            .count();
-        assert!(again > 1, "{when:?}: {again}");
-        if when == Before {
-            let mut simulation = overlap.stop();
-            simulation.rewind(30).unwrap();
-            assert_eq!(hash(simulation.physics()), hash(alone.physics()));
-        }
     }
 }
 
@@ -511,7 +484,7 @@ fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
             overlap.simulation().pause();
             frames(&mut overlap, &mut game, 5);
         }
-        let tick = overlap.simulation().tick();
+        let tick = overlap.simulation().physics.tick();
         overlap.simulation().roll_back(5).unwrap();
         assert_eq!(overlap.simulation().steps_to_resimulate(), tick - 5);
         frames(&mut overlap, &mut game, 1);
@@ -522,7 +495,7 @@ fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
             .filter(|call| **call == (7, After))
             .count();
         assert_eq!(again, 2);
-        let present = overlap.simulation().tick();
+        let present = overlap.simulation().physics.tick();
         assert_eq!(present, tick + u64::from(!pauses));
     }
 }
@@ -549,7 +522,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
     frames(&mut overlap, &mut game, 7);
     let saved = overlap.simulation().clone();
     // One is under way.
-    assert_eq!(saved.tick(), 7);
+    assert_eq!(saved.physics.tick(), 7);
     #[cfg(feature = "serde")]
     {
         let bytes = overlap
@@ -557,7 +530,7 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
             .save()
             .expect("between two frames it can be");
         let loaded = Simulation::load(&bytes).unwrap();
-        assert_eq!(hash(loaded.physics()), hash(saved.physics()));
+        assert_eq!(hash(loaded.physics.rapier()), hash(saved.physics.rapier()));
     }
     // The look has changed nothing, and the hook comes once.
     frames(&mut overlap, &mut game, 7);
@@ -571,11 +544,14 @@ fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
     *overlap.simulation() = saved;
     frames(&mut overlap, &mut game, 5);
     let simulation = overlap.stop();
-    assert_eq!(simulation.tick(), 12);
-    while alone.tick() < 12 {
+    assert_eq!(simulation.physics.tick(), 12);
+    while alone.physics.tick() < 12 {
         alone.advance(MS(10), |_, _| ());
     }
-    assert_eq!(hash(simulation.physics()), hash(alone.physics()));
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(alone.physics.rapier())
+    );
 }
 
 #[test]
@@ -583,9 +559,9 @@ fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
     let (simulation, key) = flyer_in_space();
     let there = translation(0.0, 7.0, 0.0);
     let mut overlap = Overlap::new(simulation).unwrap();
-    let mut game = Game::once(After, 5, move |simulation| {
-        assert_eq!(simulation.events().len(), 0);
-        simulation.teleport(key, there).unwrap();
+    let mut game = Game::once(After, 5, move |physics| {
+        assert_eq!(physics.events().len(), 0);
+        physics.teleport(key, there).unwrap();
     });
     // Step 5 begins in the sixth frame, and is over in the next.
     for _ in 0..7 {
@@ -596,19 +572,19 @@ fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
                 .map_or(0.0, |pose| pose.translation.y),
             0.0
         );
-        let _ = overlap.simulation().tick();
+        let _ = overlap.simulation().physics.tick();
         frames(&mut overlap, &mut game, 1);
     }
     assert_eq!(overlap.view().pose(key), Some(there));
 }
 
 /// Counts its calls and, in one of them, panics.
-struct Physics {
+struct Filter {
     calls: AtomicU64,
     panics_at: u64,
 }
 
-impl PhysicsHooks for Physics {
+impl PhysicsHooks for Filter {
     fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         assert_ne!(calls, self.panics_at, "the filter panics");
@@ -621,14 +597,14 @@ fn above_a_floor() -> (Simulation, BodyKey) {
     let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
     let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
-    let key = simulation.insert(body, ball);
+    let key = simulation.physics.insert(body, ball);
     (simulation, key)
 }
 
 #[test]
 fn rapiers_own_hooks_are_called_on_the_other_thread() {
     let (simulation, key) = above_a_floor();
-    let physics = Arc::new(Physics {
+    let physics = Arc::new(Filter {
         calls: AtomicU64::new(0),
         panics_at: u64::MAX,
     });
@@ -643,6 +619,7 @@ fn rapiers_own_hooks_are_called_on_the_other_thread() {
     game.physics = None;
     overlap
         .simulation()
+        .physics
         .teleport(key, translation(0.0, 0.5, 0.0))
         .unwrap();
     frames(&mut overlap, &mut game, 100);
@@ -656,7 +633,7 @@ fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
         let (mut simulation, key) = above_a_floor();
         simulation.set_rewind_limits(3, usize::MAX);
         let mut game = Game::idle();
-        game.physics = Some(Arc::new(Physics {
+        game.physics = Some(Arc::new(Filter {
             calls: AtomicU64::new(0),
             panics_at: 4,
         }));
@@ -671,10 +648,10 @@ fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
         assert!(panics[0].contains("the filter panics"), "{panics:?}");
         assert!(panics[1].contains("Rapier panicked in the step") && panics[2] == panics[1]);
         assert!(overlap.view().pose(key).is_some());
-        let tick = overlap.simulation().tick();
+        let tick = overlap.simulation().physics.tick();
         overlap.simulation().rewind(tick).unwrap();
         frames(&mut overlap, &mut game, 10);
-        overlap.stop().tick() - tick
+        overlap.stop().physics.tick() - tick
     });
     assert!((10..=12).contains(&tick), "{tick}");
 }
@@ -686,7 +663,7 @@ struct BadFrames(u32);
 impl Hooks for BadFrames {
     type Error = ();
 
-    fn before_frame(&mut self, _: &Simulation, _: Duration) -> Result<(), ()> {
+    fn before_frame(&mut self, _: &mut Simulation, _: Duration) -> Result<(), ()> {
         self.0 += 1;
         assert!(!self.0.is_multiple_of(6), "before the frame");
         if self.0.is_multiple_of(3) {
@@ -719,7 +696,7 @@ fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
     // An error drops the step that was due; a panic, the frame: as in one thread.
     assert_eq!((failed, panicked), (10, 10));
     let mut simulation = overlap.stop();
-    assert_eq!(simulation.tick(), 60 - 20);
+    assert_eq!(simulation.physics.tick(), 60 - 20);
     // The last of them has panicked.
     let frame = simulation.advance(MS(1_000), |_, _| ());
     assert_eq!(frame.dropped.frame_time, MS(950));
@@ -735,7 +712,10 @@ fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
                     assert_ne!(step.tick, 4, "the force panics");
                     Wrench::default()
                 });
-                simulation.insert_force_generator(key, force).unwrap();
+                simulation
+                    .physics
+                    .insert_force_generator(key, force)
+                    .unwrap();
             }
             let mut game = Game::new(move |_, step, when| {
                 let name = if when == Before { "before" } else { "after" };
@@ -781,7 +761,7 @@ fn it_ends_in_every_state() {
                 }
                 4 => {
                     // It panics while nobody waits for it.
-                    game.physics = Some(Arc::new(Physics {
+                    game.physics = Some(Arc::new(Filter {
                         calls: AtomicU64::new(0),
                         panics_at: 0,
                     }));
@@ -802,7 +782,7 @@ fn it_ends_in_every_state() {
                 }
             }
             let simulation = overlap.stop();
-            assert!(simulation.tick() <= 21);
+            assert!(simulation.physics.tick() <= 21);
         });
         in_time(move || {
             let (simulation, _) = flyer_in_space();
@@ -818,13 +798,10 @@ fn one_drives_another_in_its_hooks() {
     let (other, other_key) = flyer_in_space();
     let inner = Arc::new(Mutex::new(Overlap::new(other).unwrap()));
     let shared = Arc::clone(&inner);
-    let mut game = Game::new(move |simulation, step, when| {
-        let mut inner = shared.lock().unwrap();
+    let mut game = Game::new(move |_, _, when| {
         if when == Before {
+            let mut inner = shared.lock().unwrap();
             inner.frame(MS(10), &mut Game::idle()).unwrap();
-        } else if step.tick == 5 {
-            // A frame within a frame, which takes it over.
-            simulation.advance(MS(10), |_, _| ());
         }
         Ok(())
     });
@@ -835,21 +812,6 @@ fn one_drives_another_in_its_hooks() {
     let inner = inner.lock().unwrap();
     assert!(x(&inner, other_key) >= 17.0);
     assert!(x(&overlap, key) >= 17.0);
-}
-
-#[test]
-fn a_frame_inside_a_hook_makes_no_step_twice() {
-    let (simulation, key) = flyer_in_space();
-    let mut overlap = Overlap::new(simulation).unwrap();
-    let mut game = Game::once(Before, 5, |simulation| {
-        simulation.advance(MS(20), |_, _| ());
-    });
-    frames(&mut overlap, &mut game, 20);
-    let tick = overlap.simulation().tick();
-    assert!((21..=23).contains(&tick), "{tick}");
-    assert!(!game.calls.contains(&(5, After)), "it was not made for it");
-    let x = x(&overlap, key);
-    assert!((18.0..=22.0).contains(&x), "{x}");
 }
 
 /// What a driver does to a simulation between two frames, and its hooks before or after a step.
@@ -888,7 +850,7 @@ struct Changing {
     seed: u64,
     changes: &'static [Change],
     frames: Vec<(u64, Duration, u64)>,
-    steps: Vec<(Step, u64)>,
+    steps: Vec<(Step, usize)>,
 }
 
 impl Changing {
@@ -903,22 +865,25 @@ impl Changing {
 impl Hooks for Changing {
     type Error = ();
 
-    fn before_frame(&mut self, simulation: &Simulation, frame_time: Duration) -> Result<(), ()> {
-        let frame = (simulation.frame().number, frame_time, simulation.tick());
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: Duration,
+    ) -> Result<(), ()> {
+        let frame = (
+            simulation.frame().number,
+            frame_time,
+            simulation.physics.tick(),
+        );
         self.frames.push(frame);
+        self.change(simulation, frame.0);
         Ok(())
     }
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
         let push = Vector::Y * (step.tick % 5) as f32;
-        simulation.apply_impulse(self.key, push).unwrap();
-        self.steps.push((step, simulation.frame().number));
-        self.change(simulation, 2 * step.tick);
-        Ok(())
-    }
-
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
-        self.change(simulation, 2 * step.tick + 1);
+        physics.apply_impulse(self.key, push).unwrap();
+        self.steps.push((step, self.frames.len()));
         Ok(())
     }
 }
@@ -973,21 +938,25 @@ fn the_same_frames_are_those_of_one_thread() {
         assert_eq!(simulation.clock(), alone.clock(), "{seed}");
         assert_eq!(simulation.frame().number, alone.frame().number);
         assert_eq!(simulation.frame().dropped, alone.frame().dropped);
-        assert_eq!(hash(simulation.physics()), hash(alone.physics()), "{seed}");
+        assert_eq!(
+            hash(simulation.physics.rapier()),
+            hash(alone.physics.rapier()),
+            "{seed}"
+        );
     }
 }
 
 /// Between two frames.
 const WAYS_BACK: [Change; 4] = [
-    |simulation| drop(simulation.roll_back(simulation.tick().saturating_sub(3))),
-    |simulation| drop(simulation.rewind(simulation.tick().saturating_sub(2))),
+    |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
+    |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
     |simulation| {
-        let tick = simulation.tick().saturating_sub(4);
+        let tick = simulation.physics.tick().saturating_sub(4);
         drop(simulation.resimulate_with(tick, &mut Pushing));
     },
     |simulation| {
-        let same = simulation.clone();
-        simulation.replace_state(same).unwrap();
+        let same = simulation.physics.clone();
+        simulation.correct(same).unwrap();
     },
 ];
 
@@ -1000,23 +969,23 @@ struct Hooked(u64);
 impl Hooks for Pushing {
     type Error = ();
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
-        let (key, _) = simulation.bodies().next().expect("the flyer");
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        let (key, _) = physics.bodies().next().expect("the flyer");
         let push = Vector::Y * (step.tick % 5) as f32;
-        simulation.apply_impulse(key, push).unwrap();
+        physics.apply_impulse(key, push).unwrap();
         if step.tick % 13 == 4 {
-            simulation
+            physics
                 .teleport_by(key, translation(0.0, 7.0, 0.0))
                 .unwrap();
         }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ()> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
         if step.tick % 17 == 3 {
-            simulation.shift_origin(Vector::X * 10.0).unwrap();
+            physics.shift_origin(Vector::X * 10.0).unwrap();
         }
-        simulation.resources_mut().get_mut::<Hooked>().unwrap().0 += 1;
+        physics.resources_mut().get_mut::<Hooked>().unwrap().0 += 1;
         Ok(())
     }
 }
@@ -1028,7 +997,7 @@ fn the_same_ways_back_are_those_of_one_thread() {
         simulation.set_rewind_limits(30, usize::MAX);
         simulation.set_rewind_interval(1 + seed % 2 * 3);
         simulation.set_history(20);
-        simulation.resources_mut().insert(Hooked::default());
+        simulation.physics.resources_mut().insert(Hooked::default());
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation).unwrap();
         overlap.set_slack([1.0, 0.5, 0.0][seed as usize % 3]);
@@ -1050,12 +1019,16 @@ fn the_same_ways_back_are_those_of_one_thread() {
         alone.advance_with(Duration::ZERO, &mut Pushing).unwrap();
         let simulation = overlap.stop();
         let after = |simulation: &Simulation| {
-            let after = simulation.resources().get::<Hooked>().unwrap().0;
-            (simulation.tick(), after)
+            let after = simulation.physics.resources().get::<Hooked>().unwrap().0;
+            (simulation.physics.tick(), after)
         };
         assert_eq!(after(&simulation), after(&alone), "{seed}");
-        assert_eq!(hash(simulation.physics()), hash(alone.physics()), "{seed}");
-        let ticks = 0..=simulation.tick();
+        assert_eq!(
+            hash(simulation.physics.rapier()),
+            hash(alone.physics.rapier()),
+            "{seed}"
+        );
+        let ticks = 0..=simulation.physics.tick();
         let poses = |of: &Simulation| -> Vec<_> {
             let ticks = ticks.clone();
             ticks.map(|tick| of.pose_at(key, tick, 0.5)).collect()
@@ -1079,44 +1052,30 @@ fn pauses_neither_lose_nor_gain_time() {
     overlap.simulation().pause();
     overlap.frame(MS(1), &mut game).unwrap();
     assert_eq!(overlap.simulation().clock().time(), MS(200));
-    assert_eq!(overlap.stop().tick(), 20);
+    assert_eq!(overlap.stop().physics.tick(), 20);
 }
 
 #[test]
 fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
-    for is_in_hook in [false, true] {
-        let (simulation, key) = flyer_in_space();
-        let mut overlap = Overlap::new(simulation).unwrap();
-        let mut game = if is_in_hook {
-            Game::new(|simulation, step, when| {
-                // A hook after the step is called a step later, when frames of the old speed have waited for it.
-                if when == Before && (20..=40).contains(&step.tick) {
-                    let speed = if step.tick < 40 { 0.1 } else { 1.0 };
-                    simulation.set_speed(speed).unwrap();
-                }
-                Ok(())
-            })
-        } else {
-            Game::idle()
-        };
-        let (mut shown, mut elapsed) = (0.0, 0);
-        for number in 0..3_000 {
-            if !is_in_hook && number % 303 == 152 {
-                let speed = if number % 606 == 152 { 0.1 } else { 1.0 };
-                overlap.simulation().set_speed(speed).unwrap();
-            }
-            overlap.frame(MS(1), &mut game).unwrap();
-            let x = x(&overlap, key);
-            // A frame is 10 cm at full speed, and 1 cm in slow motion. Before the first step is shown there is none.
-            elapsed += 1;
-            if elapsed > 21 {
-                let way = x - shown;
-                assert!((0.008..0.102).contains(&way), "{way} m at {number}");
-            }
-            shown = x;
+    let (simulation, key) = flyer_in_space();
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    let (mut shown, mut elapsed) = (0.0, 0);
+    for number in 0..3_000 {
+        if number % 303 == 152 {
+            let speed = if number % 606 == 152 { 0.1 } else { 1.0 };
+            overlap.simulation().set_speed(speed).unwrap();
         }
-        assert!(!overlap.view().is_starved());
+        overlap.frame(MS(1), &mut game).unwrap();
+        let x = x(&overlap, key);
+        // A frame is 10 cm at full speed, and 1 cm in slow motion. Before the first step is shown there is none.
+        elapsed += 1;
+        if elapsed > 21 {
+            let way = x - shown;
+            assert!((0.008..0.102).contains(&way), "{way} m at {number}");
+        }
+        shown = x;
     }
+    assert!(!overlap.view().is_starved());
 }
 
 #[test]
@@ -1138,9 +1097,12 @@ fn steps_slower_than_a_period_leave_the_game_its_frames() {
         assert!(game.count(Before) <= number + 1, "one in each at most");
     }
     let simulation = overlap.stop();
-    assert_eq!(simulation.tick(), alone.tick());
+    assert_eq!(simulation.physics.tick(), alone.physics.tick());
     assert_eq!(simulation.clock().dropped(), alone.clock().dropped());
-    assert_eq!(hash(simulation.physics()), hash(alone.physics()));
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(alone.physics.rapier())
+    );
 }
 
 #[test]
@@ -1187,7 +1149,7 @@ fn rollbacks_in_every_frame_are_shown() {
     frames(&mut overlap, &mut game, 20);
     let start = x(&overlap, key);
     for i in 1..=30u8 {
-        let tick = overlap.simulation().tick();
+        let tick = overlap.simulation().physics.tick();
         overlap.simulation().roll_back(tick - 3).unwrap();
         frames(&mut overlap, &mut game, 1);
         let moved = x(&overlap, key) - start;
@@ -1201,7 +1163,7 @@ fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
     for in_access in [false, true] {
         let (mut simulation, _) = flyer_in_space();
         simulation.set_rewind_limits(50, usize::MAX);
-        simulation.resources_mut().insert(Hooked::default());
+        simulation.physics.resources_mut().insert(Hooked::default());
         let mut overlap = Overlap::new(simulation).unwrap();
         frames(&mut overlap, &mut Pushing, 15);
         if in_access {
@@ -1212,36 +1174,41 @@ fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
         }
         frames(&mut overlap, &mut Pushing, 5);
         let simulation = overlap.stop();
-        let score = simulation.resources().get::<Hooked>().unwrap().0;
+        let score = simulation.physics.resources().get::<Hooked>().unwrap().0;
         // The last one is under way.
-        assert_eq!(score, simulation.tick() - 1, "{in_access}");
+        assert_eq!(score, simulation.physics.tick() - 1, "{in_access}");
     }
 }
 
-/// The present is as it was, and its last step has its hook still to come.
+/// The steps that are due again go on with the next frame, with their hooks.
 #[test]
-fn after_a_rollback_that_fails_the_step_under_way_has_its_hook() {
+fn after_a_rollback_that_fails_the_next_frame_goes_on_with_it() {
     let (mut simulation, _) = flyer_in_space();
     simulation.set_rewind_limits(50, usize::MAX);
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 15);
     let mut fails = Game::new(|_, step, _| if step.tick == 8 { Err("no") } else { Ok(()) });
     let simulation = overlap.simulation();
-    let last = simulation.tick() - 1;
+    let last = simulation.physics.tick() - 1;
     assert!(simulation.resimulate_with(5, &mut fails).is_err());
+    assert_eq!(simulation.steps_to_resimulate(), last - 7);
     frames(&mut overlap, &mut game, 3);
-    assert!(game.calls.contains(&(last, After)));
+    for tick in [8, last] {
+        let calls = game.calls.iter().rev();
+        assert!(calls.take(20).any(|call| *call == (tick, After)), "{tick}");
+    }
+    assert_eq!(overlap.simulation().steps_to_resimulate(), 0);
 }
 
 #[test]
 fn what_happens_in_a_frame_of_the_games_own_is_shown() {
     let (mut simulation, _) = flyer_in_space();
-    let old = simulation.insert_body(RigidBodyBuilder::fixed());
+    let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
     frames(&mut overlap, &mut game, 5);
     let simulation = overlap.simulation();
-    let new = simulation.insert_body(RigidBodyBuilder::fixed());
-    simulation.remove(old).unwrap();
+    let new = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    simulation.physics.remove(old).unwrap();
     simulation.advance(MS(100), |_, _| ());
     frames(&mut overlap, &mut game, 5);
     assert!(overlap.view().pose(new).is_some() && overlap.view().pose(old).is_none());

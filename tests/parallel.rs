@@ -4,7 +4,7 @@ mod scenes;
 
 use crate::scenes::testing::spin;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Smoothing};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use scenes::{Yard, in_time};
@@ -25,9 +25,10 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
             _ => Smoothing::Interpolate,
         };
         simulation
+            .physics
             .set_body_smoothing(*key, Some(smoothing))
             .unwrap();
-        let body = simulation.body_mut(*key).unwrap();
+        let body = simulation.physics.body_mut(*key).unwrap();
         match i % 5 {
             0 => {
                 let mass = MassProperties::new(Vector::X, 1.0, spin(1.0, 1.0, 1.0));
@@ -68,9 +69,9 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     simulation.set_rewind_limits(20, usize::MAX);
     let mut other = simulation.clone();
     let pool = pool(2);
-    (simulation.physics_mut()).set_thread_pool(Some(Arc::clone(&pool)));
-    let check = |simulation: &Simulation, when| {
-        let there = simulation.physics().thread_pool();
+    (simulation.physics.rapier_mut()).set_thread_pool(Some(Arc::clone(&pool)));
+    let check = |physics: &Physics, when| {
+        let there = physics.rapier().thread_pool();
         assert!(
             there.is_some_and(|there| Arc::ptr_eq(&there, &pool)),
             "{when}"
@@ -79,19 +80,23 @@ fn a_thread_pool_stays_set_when_the_simulation_goes_back_or_takes_over_a_state()
     let frame = Duration::from_millis(100);
     simulation.advance(frame, |_, _| ());
     simulation.rewind(2).unwrap();
-    check(&simulation, "after a rewind");
+    check(&simulation.physics, "after a rewind");
     simulation.advance(frame, |_, _| ());
-    let again = |simulation: &mut Simulation, _| check(simulation, "while steps are resimulated");
+    let again = |physics: &mut Physics, _| check(physics, "while steps are resimulated");
     simulation.resimulate(5, again).unwrap();
-    check(&simulation, "after steps were resimulated");
+    check(&simulation.physics, "after steps were resimulated");
     simulation.roll_back(5).unwrap();
-    check(&simulation, "after a rollback");
+    check(&simulation.physics, "after a rollback");
     simulation.begin_frame(Duration::ZERO);
     simulation.end_frame();
-    check(&simulation, "after a rollback that was given up");
+    check(&simulation.physics, "after a rollback that was given up");
     other.advance(frame, |_, _| ());
-    simulation.replace_state(other).unwrap();
-    check(&simulation, "after another state was taken over");
+    simulation.physics = other.physics;
+    simulation.begin_frame(Duration::ZERO);
+    simulation.end_frame();
+    check(&simulation.physics, "after another state was assigned");
+    simulation.correct(simulation.physics.clone()).unwrap();
+    check(&simulation.physics, "after another state was taken over");
 }
 
 /// Small matches, each with contacts and bodies that come and go.
@@ -107,7 +112,7 @@ fn step(playing: &mut Yard) {
 fn hash_alone(steps: u32) -> u64 {
     let mut alone = Yard::new(Rate::default());
     (0..steps).for_each(|_| step(&mut alone));
-    scenes::hash(alone.simulation.physics())
+    scenes::hash(alone.simulation.physics.rapier())
 }
 
 /// Steps each match once, as many at once as the pool has threads.
@@ -121,12 +126,12 @@ fn pool(threads: usize) -> Arc<ThreadPool> {
 }
 
 fn set_pool(playing: &mut Yard, pool: &Arc<ThreadPool>) {
-    let world = playing.simulation.physics_mut();
+    let world = playing.simulation.physics.rapier_mut();
     world.set_thread_pool(Some(Arc::clone(pool)));
 }
 
 fn has_pool(playing: &Yard, pool: &Arc<ThreadPool>) -> bool {
-    let own = playing.simulation.physics().thread_pool();
+    let own = playing.simulation.physics.rapier().thread_pool();
     own.is_some_and(|own| Arc::ptr_eq(&own, pool))
 }
 
@@ -140,8 +145,8 @@ fn steps_of_many_matches_in_one_pool_end() {
     };
     for (threads, count) in [(1, 5), (2, 20), (4, 9), (4, 40), (7, 30)] {
         for playing in in_time(move || rounds(threads, count)) {
-            assert_eq!(scenes::hash(playing.simulation.physics()), expected);
-            assert!(playing.simulation.physics().thread_pool().is_none());
+            assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
+            assert!(playing.simulation.physics.rapier().thread_pool().is_none());
         }
     }
 }
@@ -165,7 +170,7 @@ fn steps_of_matches_with_this_pool_and_another_and_none_end() {
     for threads in [2, 4] {
         let (this, other, matches) = in_time(move || rounds(threads));
         for (i, playing) in matches.iter().enumerate() {
-            assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+            assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
             assert_eq!(has_pool(playing, &this), i % 3 == 0);
             assert_eq!(has_pool(playing, &other), i % 3 == 1);
         }
@@ -190,7 +195,7 @@ fn steps_of_worlds_that_share_a_pool_end() {
     let expected = hash_alone(400);
     let (pool, matches) = in_time(rounds);
     for playing in matches {
-        assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+        assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
         assert!(has_pool(&playing, &pool));
     }
 }
@@ -203,7 +208,7 @@ fn steps_of_large_worlds_on_threads_outside_of_pools_end() {
         let mut matches = vec![simulation; 4];
         let pool = pool(3);
         for simulation in &mut matches[2..] {
-            let world = simulation.physics_mut();
+            let world = simulation.physics.rapier_mut();
             world.set_thread_pool(Some(Arc::clone(&pool)));
         }
         std::thread::scope(|scope| {
@@ -214,7 +219,7 @@ fn steps_of_large_worlds_on_threads_outside_of_pools_end() {
         matches
     };
     let matches = in_time(rounds);
-    let hash = |simulation: &Simulation| scenes::hash(simulation.physics());
+    let hash = |simulation: &Simulation| scenes::hash(simulation.physics.rapier());
     let expected = hash(&matches[0]);
     assert!(
         matches
@@ -233,7 +238,10 @@ fn steps_under_a_mutex_that_threads_of_the_pool_wait_for_end() {
         playing.into_inner().unwrap()
     };
     let playing = in_time(rounds);
-    assert_eq!(scenes::hash(playing.simulation.physics()), hash_alone(200));
+    assert_eq!(
+        scenes::hash(playing.simulation.physics.rapier()),
+        hash_alone(200)
+    );
 }
 
 /// Rapier's hooks that step another match for each pair of colliders.
@@ -251,7 +259,9 @@ fn hooked() -> Simulation {
     let mut simulation = scenes::with_floor(Rate::default());
     let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
     let body = RigidBodyBuilder::dynamic().can_sleep(false);
-    simulation.insert(body.translation(Vector::Y * 0.45), ball);
+    simulation
+        .physics
+        .insert(body.translation(Vector::Y * 0.45), ball);
     simulation
 }
 
@@ -269,14 +279,17 @@ fn steps_in_hooks_of_steps_end() {
     let in_hooks = |own: Option<Arc<ThreadPool>>| {
         let mut inner = Yard::new(Rate::default());
         let mut outer = hooked();
-        outer.physics_mut().set_thread_pool(own.clone());
-        inner.simulation.physics_mut().set_thread_pool(own);
+        outer.physics.rapier_mut().set_thread_pool(own.clone());
+        inner.simulation.physics.rapier_mut().set_thread_pool(own);
         let inner = Inner(Mutex::new(inner));
         (0..20).for_each(|_| step_with(&mut outer, &inner));
         let inner = inner.0.into_inner().unwrap();
-        let steps = inner.simulation.tick();
+        let steps = inner.simulation.physics.tick();
         assert!(steps >= 20);
-        (steps as u32, scenes::hash(inner.simulation.physics()))
+        (
+            steps as u32,
+            scenes::hash(inner.simulation.physics.rapier()),
+        )
     };
     let results = in_time(move || {
         let pool = pool(2);
@@ -313,7 +326,7 @@ fn steps_of_many_matches_do_not_nest_on_one_stack() {
         let pool = pool(threads);
         let mut matches = vec![hooked(); 2_000];
         for simulation in matches.iter_mut().step_by(3) {
-            let world = simulation.physics_mut();
+            let world = simulation.physics.rapier_mut();
             world.set_thread_pool(Some(Arc::clone(&pool)));
         }
         let deepest = AtomicUsize::new(0);
@@ -350,11 +363,11 @@ fn a_panic_of_a_step_arrives_and_leaves_the_pool() {
         let pool = pool(2);
         let fail = |own: Option<Arc<ThreadPool>>| {
             let mut simulation = hooked();
-            simulation.physics_mut().set_thread_pool(own.clone());
+            simulation.physics.rapier_mut().set_thread_pool(own.clone());
             let step = AssertUnwindSafe(|| step_with(&mut simulation, &Panics));
             let panic = catch_unwind(step).unwrap_err();
             assert_eq!(panic.downcast_ref(), Some(&"a hook of the game"));
-            let kept = simulation.physics().thread_pool();
+            let kept = simulation.physics.rapier().thread_pool();
             assert_eq!(kept.is_some(), own.is_some());
         };
         let fail_with_and_without = |_| {
@@ -371,7 +384,7 @@ fn a_panic_of_a_step_arrives_and_leaves_the_pool() {
     };
     let expected = hash_alone(21);
     for playing in in_time(after_panics) {
-        assert_eq!(scenes::hash(playing.simulation.physics()), expected);
+        assert_eq!(scenes::hash(playing.simulation.physics.rapier()), expected);
     }
 }
 
@@ -384,5 +397,5 @@ fn a_fingerprint_that_all_threads_of_a_pool_wait_for_is_computed() {
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }

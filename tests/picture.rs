@@ -5,7 +5,7 @@ mod scenes;
 use crate::scenes::testing::translation;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::Overlap;
-use evenstep::{BodyKey, Hooks, Simulation, Step, TickQueue};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step, TickQueue};
 use scenes::{MS, advance, ball, flyer_in_space};
 use std::convert::Infallible;
 
@@ -24,7 +24,7 @@ fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
 fn the_picture_stays_until_the_present_is_reached_again() {
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
-    let rock = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 105);
     let keys = [key, rock];
     let shown = picture(&simulation, &keys);
@@ -33,23 +33,23 @@ fn the_picture_stays_until_the_present_is_reached_again() {
     let mut made = 0;
     while simulation.steps_to_resimulate() > 0 {
         simulation.next_step().unwrap();
-        simulation.apply_impulse(key, Vector::Y).unwrap();
+        simulation.physics.apply_impulse(key, Vector::Y).unwrap();
         assert!(simulation.make_step());
         made += 1;
         assert_eq!(picture(&simulation, &keys), shown);
         assert_eq!(simulation.moved(), moved);
         assert!(simulation.removed().is_empty());
     }
-    assert_eq!((made, simulation.tick()), (7, 10));
+    assert_eq!((made, simulation.physics.tick()), (7, 10));
     advance(&mut simulation, 10);
-    assert!(simulation.body(key).unwrap().linvel().y > 6.0);
+    assert!(simulation.physics.body(key).unwrap().linvel().y > 6.0);
     assert_eq!(simulation.removed(), []);
 }
 
 #[test]
 fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
     let (mut simulation, key) = flyer_in_space();
-    let rock = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     advance(&mut simulation, 55);
     simulation.pause();
     advance(&mut simulation, 10);
@@ -59,27 +59,36 @@ fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
     }
     for x in [7.0, 8.0] {
         let there = translation(x, 0.0, 0.0);
-        simulation.teleport(rock, there).unwrap();
+        simulation.physics.teleport(rock, there).unwrap();
         advance(&mut simulation, 0);
         assert_eq!(simulation.moved(), [(rock, there)]);
         advance(&mut simulation, 0);
         assert_eq!(simulation.moved(), []);
 
-        overlap.simulation().teleport(rock, there).unwrap();
+        overlap.simulation().physics.teleport(rock, there).unwrap();
         let view = overlap.frame(MS(0), &mut Idle).unwrap();
         assert_eq!(view.moved(), [(rock, there)]);
         assert_eq!(overlap.frame(MS(0), &mut Idle).unwrap().moved(), []);
     }
-    simulation.remove(rock).unwrap();
+    simulation.physics.remove(rock).unwrap();
     advance(&mut simulation, 0);
     assert_eq!(
         (simulation.removed(), simulation.pose(rock)),
         (&[rock][..], None)
     );
-    overlap.simulation().remove(rock).unwrap();
+    overlap.simulation().physics.remove(rock).unwrap();
     let view = overlap.frame(MS(0), &mut Idle).unwrap();
     assert_eq!((view.removed(), view.pose(rock)), (&[rock][..], None));
-    assert_eq!(simulation.body(key).unwrap().translation().x.round(), 5.0);
+    assert_eq!(
+        simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .translation()
+            .x
+            .round(),
+        5.0
+    );
 }
 
 #[test]
@@ -92,9 +101,9 @@ fn a_body_that_no_frame_has_displayed_is_where_it_is() {
         }
         let at = translation(0.0, 50.0, 0.0);
         let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-        let new = simulation.insert(body.pose(at), ball());
+        let new = simulation.physics.insert(body.pose(at), ball());
         assert_eq!(simulation.pose(new), Some(at));
-        simulation.remove(new).unwrap();
+        simulation.physics.remove(new).unwrap();
         assert_eq!(simulation.pose(new), None);
     }
 }
@@ -108,42 +117,41 @@ fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
     impl Hooks for Game {
         type Error = Infallible;
 
-        fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Infallible> {
-            let hits = simulation.resources_mut().get_mut::<Hits>().unwrap();
+        fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
+            let hits = physics.resources_mut().get_mut::<Hits>().unwrap();
             for key in std::mem::take(&mut hits.0) {
-                simulation.apply_impulse(key, Vector::Y).unwrap();
+                physics.apply_impulse(key, Vector::Y).unwrap();
             }
             Ok(())
         }
 
-        fn after_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), Infallible> {
-            let events = simulation.events().in_tick(step.tick);
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+            let events = physics.events().in_tick(step.tick);
             let hits = events
                 .collisions()
                 .flat_map(|hit| hit.bodies)
                 .flatten()
                 .collect();
-            simulation.resources_mut().get_mut::<Hits>().unwrap().0 = hits;
+            physics.resources_mut().get_mut::<Hits>().unwrap().0 = hits;
             Ok(())
         }
     }
     let (mut simulation, key) = flyer_in_space();
     simulation.set_rewind_limits(20, usize::MAX);
-    simulation.resources_mut().insert(Hits::default());
+    simulation.physics.resources_mut().insert(Hits::default());
     let sensor = ball()
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
     for x in [3.0, 6.0] {
         let body = RigidBodyBuilder::fixed().translation(Vector::X * x);
-        simulation.insert(body, sensor.clone());
+        simulation.physics.insert(body, sensor.clone());
     }
     simulation.advance_with(MS(100), &mut Game).unwrap();
-    let state = |simulation: &Simulation| scenes::hash(simulation.physics());
-    let (first, height) = (state(&simulation), simulation.body(key).unwrap().linvel().y);
+    let state = |simulation: &Simulation| scenes::hash(simulation.physics.rapier());
+    let (first, height) = (
+        state(&simulation),
+        simulation.physics.body(key).unwrap().linvel().y,
+    );
     assert!(height > 0.0);
     for tick in (0..10).rev() {
         simulation.resimulate_with(tick, &mut Game).unwrap();
@@ -162,7 +170,7 @@ fn input_by_tick_comes_in_its_step_once_in_every_loop() {
     impl Hooks for Inputs {
         type Error = &'static str;
 
-        fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if step.tick == self.fails_at {
                 self.fails_at += 9;
                 return Err("as it was told");
@@ -193,7 +201,7 @@ fn input_by_tick_comes_in_its_step_once_in_every_loop() {
                 &mut simulation
             };
             if number % 7 == 3 {
-                let tick = current.tick().saturating_sub(number % 6);
+                let tick = current.physics.tick().saturating_sub(number % 6);
                 let _ = current.roll_back(tick);
             }
             match kind {
@@ -201,7 +209,7 @@ fn input_by_tick_comes_in_its_step_once_in_every_loop() {
                 1 => {
                     simulation.begin_frame(frame_time);
                     while let Some(step) = simulation.next_step() {
-                        if game.before_step(&mut simulation, step).is_err() {
+                        if game.before_step(&mut simulation.physics, step).is_err() {
                             break;
                         }
                         simulation.make_step();

@@ -7,7 +7,9 @@ use crate::scenes::testing::{
     spaced, spin, translation, turned, vector,
 };
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, ForceGenerator, Hooks, OriginError, Rate, Simulation, Step};
+use evenstep::{
+    BodyError, BodyKey, ForceGenerator, Hooks, OriginError, Physics, Rate, Simulation, Step,
+};
 use scenes::{MS, advance, ball, space};
 use std::time::Duration;
 
@@ -21,7 +23,7 @@ fn apart(a: Pose, b: Pose) -> f32 {
 // Teleports that keep the motion.
 
 fn tumbler(simulation: &mut Simulation) -> BodyKey {
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .linvel(vector(8.0, 1.0, 0.0))
             .angvel(spin(3.0, 0.0, 5.0)),
@@ -40,15 +42,15 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
             advance(simulation, 34);
         }
         if in_hook {
-            let last = through.tick() + 1;
-            through.advance(MS(ms), |simulation, step| {
+            let last = through.physics.tick() + 1;
+            through.advance(MS(ms), |physics, step| {
                 if step.tick == last {
-                    simulation.teleport_by(key, portal).unwrap();
+                    physics.teleport_by(key, portal).unwrap();
                 }
             });
         } else {
             let before = through.pose(key);
-            through.teleport_by(key, portal).unwrap();
+            through.physics.teleport_by(key, portal).unwrap();
             assert_eq!(through.pose(key), before, "until the next frame");
             advance(&mut through, ms);
             assert_eq!(through.frame().poses.teleported, 1);
@@ -61,8 +63,8 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
             advance(&mut through, 7);
             advance(&mut twin, 7);
         }
-        let velocity = portal.rotation * twin.body(other).unwrap().linvel();
-        assert!((through.body(key).unwrap().linvel() - velocity).length() < 1e-5);
+        let velocity = portal.rotation * twin.physics.body(other).unwrap().linvel();
+        assert!((through.physics.body(key).unwrap().linvel() - velocity).length() < 1e-5);
     }
 }
 
@@ -71,13 +73,13 @@ fn a_world_that_wraps_around_shows_no_jump_but_the_wrap() {
     // A world of 64 m: what leaves it at one end enters at the other, with its motion.
     let mut simulation = space(60);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 50.0);
-    let key = simulation.insert(fly, ball());
+    let key = simulation.physics.insert(fly, ball());
     let (mut last, mut wraps) = (0.0, 0);
     for frame in 0..600 {
-        simulation.advance(MS(7), |simulation, _| {
-            if simulation.body(key).unwrap().translation().x > 32.0 {
+        simulation.advance(MS(7), |physics, _| {
+            if physics.body(key).unwrap().translation().x > 32.0 {
                 let back = translation(-64.0, 0.0, 0.0);
-                simulation.teleport_by(key, back).unwrap();
+                physics.teleport_by(key, back).unwrap();
             }
         });
         let now = simulation.pose(key).unwrap().translation.x;
@@ -101,16 +103,16 @@ fn a_bad_isometry_is_refused_and_a_dead_body_named() {
     let key = tumbler(&mut simulation);
     let nan = Pose::from_translation(Vector::NAN);
     assert_eq!(
-        simulation.teleport_by(key, nan),
+        simulation.physics.teleport_by(key, nan),
         Err(BodyError::NotFinite(key))
     );
-    let refused = simulation.shift_origin(Vector::NAN).unwrap_err();
+    let refused = simulation.physics.shift_origin(Vector::NAN).unwrap_err();
     assert!(refused.to_string().contains("NaN, NaN"), "{refused}");
     assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
-    simulation.remove(key);
+    simulation.physics.remove(key);
     let there = Pose::IDENTITY;
     assert_eq!(
-        simulation.teleport_by(key, there),
+        simulation.physics.teleport_by(key, there),
         Err(BodyError::Gone(key))
     );
 }
@@ -124,10 +126,10 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
     let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
     let mut keys = scenes::pile(&mut simulation, 30);
     let rock = cuboid(4.0, 1.0, 4.0).translation(Vector::X * 20.0);
-    simulation.physics_mut().insert_collider(rock, None);
+    simulation.physics.rapier_mut().insert_collider(rock, None);
     let cube = || cuboid(0.25, 0.25, 0.25);
     let mut add = |simulation: &mut Simulation, body: RigidBodyBuilder, at: [f32; 3]| {
-        let key = simulation.insert(
+        let key = simulation.physics.insert(
             body.translation(spaced(at[0], at[1], at[2])),
             cube().mass(1.0),
         );
@@ -153,9 +155,9 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
         })
         .collect();
     for (i, pair) in chain.windows(2).enumerate() {
-        let [a, b] = [pair[0], pair[1]].map(|key| simulation.handle(key).unwrap());
+        let [a, b] = [pair[0], pair[1]].map(|key| simulation.physics.handle(key).unwrap());
         let joint = ball_joint(Vector::Y * -0.5, Vector::Y * 0.5);
-        let world = simulation.physics_mut();
+        let world = simulation.physics.rapier_mut();
         if i < 3 {
             world.insert_impulse_joint(a, b, joint);
         } else {
@@ -174,11 +176,15 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
         stiffness: 50.0,
         damping: 1.0,
     };
-    simulation.insert_force_generator(hung, spring).unwrap();
+    simulation
+        .physics
+        .insert_force_generator(hung, spring)
+        .unwrap();
     let lift = RigidBodyBuilder::kinematic_position_based();
     let lift = add(&mut simulation, lift, [0.0, 1.0, 20.0]);
     let top = Pose::from_translation(spaced(0.0, 9.0, 20.0));
     simulation
+        .physics
         .set_kinematic_target(lift, top, Duration::from_secs(8))
         .unwrap();
     let flyer = RigidBodyBuilder::dynamic()
@@ -186,7 +192,7 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
         .gravity_scale(0.1);
     add(&mut simulation, flyer, [0.0, 30.0, 0.0]);
     let cloth = cloth(spaced(30.0, 5.0, 30.0), 1.0, 4).pinned_particles([0, 3]);
-    let cloth = simulation.physics_mut().insert_soft_body(cloth);
+    let cloth = simulation.physics.rapier_mut().insert_soft_body(cloth);
     (simulation, keys, cloth)
 }
 
@@ -226,11 +232,11 @@ fn a_shift_of_the_origin_is_not_seen() {
             for _ in 0..300 {
                 advance(simulation, 11);
             }
-            assert!(simulation.body(keys[3]).unwrap().is_sleeping());
+            assert!(simulation.physics.body(keys[3]).unwrap().is_sleeping());
         }
         let by = Pose::from_translation(-origin);
-        shifted.shift_origin(origin).unwrap();
-        let shifted_at = shifted.tick();
+        shifted.physics.shift_origin(origin).unwrap();
+        let shifted_at = shifted.physics.tick();
         assert_eq!(advance(&mut shifted, 0).origin_shift, origin);
         for frame in 0..200 {
             // In the first frame already, before the next step.
@@ -238,7 +244,10 @@ fn a_shift_of_the_origin_is_not_seen() {
                 let expected = by * other.pose(*key).unwrap();
                 let off = apart(shifted.pose(*key).unwrap(), expected);
                 assert!(off < bound, "{off} m in frame {frame}");
-                let (here, there) = (shifted.body(*key).unwrap(), other.body(*key).unwrap());
+                let (here, there) = (
+                    shifted.physics.body(*key).unwrap(),
+                    other.physics.body(*key).unwrap(),
+                );
                 assert_eq!(here.is_sleeping(), there.is_sleeping());
                 let speed = (here.linvel() - there.linvel()).length();
                 assert!(speed < 10.0 * bound, "{speed} m/s in frame {frame}");
@@ -257,8 +266,8 @@ fn a_shift_of_the_origin_is_not_seen() {
             assert_eq!(frame.poses.teleported, 0);
             if frame.tick > shifted_at {
                 // The frame and the collider of a soft body follow its particles in the next step.
-                let here = places(shifted.physics(), cloth, origin);
-                let off = furthest(&here, &places(other.physics(), cloth, Vector::ZERO));
+                let here = places(shifted.physics.rapier(), cloth, origin);
+                let off = furthest(&here, &places(other.physics.rapier(), cloth, Vector::ZERO));
                 assert!(off < bound, "{off} m after {} steps", frame.tick);
             }
         }
@@ -273,15 +282,16 @@ fn a_shift_before_the_first_step_loses_nothing() {
     // Among bodies that Rapier leaves out: one disabled, one with a bad position.
     for simulation in [&mut shifted, &mut other] {
         let body = || RigidBodyBuilder::dynamic().translation(spaced(0.0, 20.0, 36.0));
-        simulation.insert(body(), ball().enabled(false));
-        let bad = simulation.insert(body(), ball());
+        simulation.physics.insert(body(), ball().enabled(false));
+        let bad = simulation.physics.insert(body(), ball());
         let nowhere = Pose::from_translation(Vector::NAN);
         simulation
+            .physics
             .body_mut(bad)
             .unwrap()
             .set_position(nowhere, true);
     }
-    shifted.shift_origin(origin).unwrap();
+    shifted.physics.shift_origin(origin).unwrap();
     let by = Pose::from_translation(-origin);
     for frame in 0..120 {
         for key in &keys {
@@ -309,7 +319,8 @@ fn a_shift_before_the_first_step_loses_nothing() {
         let ray = Ray::new(spaced(x, 50.0, z) - origin, -Vector::Y);
         let filter = QueryFilter::default();
         shifted
-            .physics()
+            .physics
+            .rapier()
             .cast_ray(&ray, 45.0, true, filter)
             .is_some()
     };
@@ -325,17 +336,18 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         // Rapier keeps contacts over steps; a shift makes it find them anew. Both do, always.
         simulation
-            .physics_mut()
+            .physics
+            .rapier_mut()
             .integration_parameters
             .contact_recycling = false;
         let floor = cuboid(50.0, 0.5, 50.0);
         let below = RigidBodyBuilder::fixed().translation(far + Vector::Y * -0.5);
-        simulation.insert(below, floor);
+        simulation.physics.insert(below, floor);
         let keys = scenes::pile(&mut simulation, 60);
         for key in &keys {
-            let mut pose = *simulation.body(*key).unwrap().position();
+            let mut pose = *simulation.physics.body(*key).unwrap().position();
             pose.translation += far;
-            simulation.teleport(*key, pose).unwrap();
+            simulation.physics.teleport(*key, pose).unwrap();
         }
         for _ in 0..20 {
             advance(&mut simulation, 17);
@@ -343,12 +355,13 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
         simulation
     };
     let (mut shifted, mut other) = (pile(), pile());
-    shifted.shift_origin(far).unwrap();
+    shifted.physics.shift_origin(far).unwrap();
     for (here, there) in shifted
-        .physics()
+        .physics
+        .rapier()
         .bodies
         .iter()
-        .zip(other.physics().bodies.iter())
+        .zip(other.physics.rapier().bodies.iter())
     {
         assert_eq!(here.1.translation() + far, there.1.translation());
         assert_eq!(here.1.vels(), there.1.vels());
@@ -356,7 +369,7 @@ fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
     advance(&mut shifted, 17);
     advance(&mut other, 17);
     let contacts = |simulation: &Simulation| -> Vec<_> {
-        let pairs = simulation.physics().narrow_phase.contact_pairs();
+        let pairs = simulation.physics.rapier().narrow_phase.contact_pairs();
         let manifolds = pairs.flat_map(|pair| pair.manifolds().to_vec());
         let points = manifolds.flat_map(|manifold| manifold.points.to_vec());
         points
@@ -387,13 +400,14 @@ fn a_shift_is_told_once_by_the_next_frame() {
     let ray = |x: f32| Ray::new(vector(x, 50.0, 3.5), -Vector::Y);
     let hit = |simulation: &Simulation, ray: Ray| {
         let query = simulation
-            .physics()
+            .physics
+            .rapier()
             .cast_ray(&ray, 100.0, true, QueryFilter::default());
         query.map(|(collider, distance)| (collider, (distance * 1e3).round()))
     };
     let expected = hit(&simulation, ray(20.0));
     assert!(expected.is_some());
-    simulation.shift_origin(origin).unwrap();
+    simulation.physics.shift_origin(origin).unwrap();
     // Queries see it before the next step.
     let mut moved = ray(20.0);
     moved.origin -= origin;
@@ -426,16 +440,16 @@ struct Shifter {
 impl Hooks for Shifter {
     type Error = OriginError;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), OriginError> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), OriginError> {
         if !self.after && step.tick == self.tick {
-            simulation.shift_origin(self.origin)?;
+            physics.shift_origin(self.origin)?;
         }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), OriginError> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), OriginError> {
         if self.after && step.tick == self.tick {
-            simulation.shift_origin(self.origin)?;
+            physics.shift_origin(self.origin)?;
         }
         Ok(())
     }
@@ -455,7 +469,7 @@ fn a_shift_inside_a_hook_is_not_seen_either() {
                     advance(simulation, 17);
                 }
             }
-            assert_eq!(shifted.tick(), 33);
+            assert_eq!(shifted.physics.tick(), 33);
             // Three steps: ticks 33, 34 and 35.
             let mut shifter = Shifter {
                 tick,
@@ -494,19 +508,21 @@ fn what_waits_for_the_next_step_is_shifted_too() {
     let spin = |shift: bool| {
         let mut simulation = space(60);
         let body = RigidBodyBuilder::dynamic().translation(Vector::X * 130.0);
-        let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+        let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
         let point = vector(130.0, 1.0, 0.0);
         simulation
+            .physics
             .add_force_at_point(key, Vector::X, point)
             .unwrap();
         simulation
+            .physics
             .apply_impulse_at_point(key, vector(3.0, 0.0, 1.0), point)
             .unwrap();
         if shift {
-            simulation.shift_origin(origin).unwrap();
+            simulation.physics.shift_origin(origin).unwrap();
         }
         advance(&mut simulation, 17);
-        simulation.body(key).unwrap().angvel()
+        simulation.physics.body(key).unwrap().angvel()
     };
     assert_eq!(spin(true), spin(false));
     assert!(length(spin(true)) > 1.0);
@@ -515,17 +531,19 @@ fn what_waits_for_the_next_step_is_shifted_too() {
 #[test]
 fn what_hits_a_sleeper_in_the_step_after_a_shift_wakes_it() {
     let mut simulation = space(60);
-    let sleeper = simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    let sleeper = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
     let bullet = RigidBodyBuilder::dynamic()
         .translation(Vector::X * -0.3)
         .linvel(Vector::X * 10.0)
         .ccd_enabled(true);
-    let bullet = simulation.insert(bullet, ball());
-    simulation.shift_origin(Vector::Y * 100.0).unwrap();
+    let bullet = simulation.physics.insert(bullet, ball());
+    simulation.physics.shift_origin(Vector::Y * 100.0).unwrap();
     for _ in 0..10 {
         advance(&mut simulation, 17);
     }
-    let speed = |key| simulation.body(key).unwrap().linvel().x;
+    let speed = |key| simulation.physics.body(key).unwrap().linvel().x;
     assert!(speed(sleeper) > 1.0, "{} m/s", speed(sleeper));
     assert!(
         (speed(sleeper) + speed(bullet) - 10.0).abs() < 1e-3,
@@ -553,7 +571,8 @@ fn a_change_of_one_thing_changes_nothing_else() {
         )
     };
     let (simulation, key) = start();
-    let (translation, rotation, linvel, angvel) = everything_of(simulation.body(key).unwrap());
+    let (translation, rotation, linvel, angvel) =
+        everything_of(simulation.physics.body(key).unwrap());
     let pair = (
         previous_pose(&simulation, key).unwrap(),
         current_pose(&simulation, key).unwrap(),
@@ -582,7 +601,7 @@ fn a_change_of_one_thing_changes_nothing_else() {
     for (change, linvel, angvel) in velocities {
         let (mut simulation, key) = start();
         let shown = simulation.pose(key);
-        change(simulation.body_mut(key).unwrap());
+        change(simulation.physics.body_mut(key).unwrap());
         let frame = advance(&mut simulation, 0);
         assert_eq!(frame.poses.teleported, 0);
         assert_eq!(
@@ -593,16 +612,20 @@ fn a_change_of_one_thing_changes_nothing_else() {
             pair
         );
         assert_eq!(simulation.pose(key), shown);
-        let now = everything_of(simulation.body(key).unwrap());
+        let now = everything_of(simulation.physics.body(key).unwrap());
         assert_eq!(now, (translation, rotation, linvel, angvel));
     }
 
     // Parts of the pose: simulated, the rest of it is the true state's, not one that was shown; shown, the rest
     // goes on as smoothly as before.
     let (mut simulation, key) = start();
-    simulation.body_mut(key).unwrap().set_rotation(turned, true);
+    simulation
+        .physics
+        .body_mut(key)
+        .unwrap()
+        .set_rotation(turned, true);
     advance(&mut simulation, 0);
-    let now = everything_of(simulation.body(key).unwrap());
+    let now = everything_of(simulation.physics.body(key).unwrap());
     assert_eq!(now, (translation, turned, linvel, angvel));
     let pose = simulation.pose(key).unwrap();
     assert!(angle_between(pose.rotation, turned) < 1e-6, "{pose:?}");
@@ -614,16 +637,16 @@ fn a_change_of_one_thing_changes_nothing_else() {
 
     let (mut simulation, key) = start();
     let shown = simulation.pose(key).unwrap();
-    let body = simulation.body_mut(key).unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
     let lifted = with_y(body.translation(), 9.0);
     body.set_translation(lifted, true);
     let frame = advance(&mut simulation, 0);
     assert_eq!(frame.poses.teleported, 1);
-    let now = everything_of(simulation.body(key).unwrap());
+    let now = everything_of(simulation.physics.body(key).unwrap());
     assert_eq!(now, (lifted, rotation, linvel, angvel));
     let pose = simulation.pose(key).unwrap();
     // The centre of mass, which the body goes on turning about, stands.
-    let body = simulation.body(key).unwrap();
+    let body = simulation.physics.body(key).unwrap();
     let center = body.mass_properties().local_mprops.local_com;
     let there = *body.position() * center;
     assert!((pose * center).distance(there) < 1e-5, "{pose:?}");
@@ -639,13 +662,13 @@ fn a_portal_to_nowhere_is_refused() {
     let mut simulation = space(60);
     let key = tumbler(&mut simulation);
     let far = translation(3e38, 0.0, 0.0);
-    simulation.teleport(key, far).unwrap();
+    simulation.physics.teleport(key, far).unwrap();
     assert_eq!(
-        simulation.teleport_by(key, far),
+        simulation.physics.teleport_by(key, far),
         Err(BodyError::NotFinite(key))
     );
     assert_eq!(simulation.pose(key), Some(far));
-    simulation.shift_origin(-far.translation).unwrap();
+    simulation.physics.shift_origin(-far.translation).unwrap();
     advance(&mut simulation, 5);
     assert!(simulation.pose(key).unwrap().is_finite());
 }
@@ -655,16 +678,18 @@ fn only_what_is_put_elsewhere_counts_as_that() {
     let mut simulation = space(100);
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
     for i in 0..10u8 {
-        simulation.insert(fly().translation(Vector::Y * f32::from(i)), ball());
+        simulation
+            .physics
+            .insert(fly().translation(Vector::Y * f32::from(i)), ball());
     }
     for ms in [10, 20, 30] {
-        let frame = simulation.advance(MS(ms), |simulation, _| {
-            simulation.physics_mut();
+        let frame = simulation.advance(MS(ms), |physics, _| {
+            physics.rapier_mut();
         });
         assert_eq!(frame.poses.teleported, 0, "{ms} ms");
     }
-    let frame = simulation.advance(MS(20), |simulation, _| {
-        simulation.shift_origin(Vector::X).unwrap();
+    let frame = simulation.advance(MS(20), |physics, _| {
+        physics.shift_origin(Vector::X).unwrap();
     });
     assert_eq!(frame.poses.teleported, 0);
 }
@@ -673,7 +698,7 @@ fn only_what_is_put_elsewhere_counts_as_that() {
 fn a_shift_after_a_frame_reaches_a_host_that_has_not_taken_it_over_yet() {
     let (mut simulation, _, _) = everything();
     advance(&mut simulation, 25);
-    simulation.shift_origin(Vector::X * 8.0).unwrap();
+    simulation.physics.shift_origin(Vector::X * 8.0).unwrap();
     assert!(simulation.moved().len() > 30);
     for (key, pose) in simulation.moved() {
         assert_eq!(simulation.pose(*key), Some(*pose));
@@ -683,17 +708,17 @@ fn a_shift_after_a_frame_reaches_a_host_that_has_not_taken_it_over_yet() {
 /// A chain of links that hang on one another in free space, pushed into motion; gives its bodies, the root
 /// first.
 fn chain(simulation: &mut Simulation, links: u8, root: RigidBodyBuilder) -> Vec<BodyKey> {
-    let mut keys = vec![simulation.insert(root, ball())];
+    let mut keys = vec![simulation.physics.insert(root, ball())];
     for i in 1..links {
         let body = RigidBodyBuilder::dynamic().translation(Vector::X * f32::from(i));
-        keys.push(simulation.insert(body, ball().mass(0.004)));
+        keys.push(simulation.physics.insert(body, ball().mass(0.004)));
         let ends = [keys[usize::from(i) - 1], keys[usize::from(i)]];
-        let [one, other] = ends.map(|key| simulation.handle(key).unwrap());
+        let [one, other] = ends.map(|key| simulation.physics.handle(key).unwrap());
         let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
-        let joints = simulation.physics_mut_except_bodies();
+        let joints = simulation.physics.rapier_mut_except_bodies();
         joints.insert_multibody_joint(one, other, joint).unwrap();
     }
-    simulation.advance(MS(200), |simulation, _| {
+    simulation.advance(MS(200), |physics, _| {
         // Rapier gives links no velocity but that of their joints: only forces set them in motion.
         for (key, push) in keys.iter().zip([
             vector(0.0, 0.5, 1.0),
@@ -701,7 +726,7 @@ fn chain(simulation: &mut Simulation, links: u8, root: RigidBodyBuilder) -> Vec<
             Vector::Y,
             vector(0.0, -0.5, 1.0),
         ]) {
-            simulation.add_force(*key, push * 0.3).unwrap();
+            physics.add_force(*key, push * 0.3).unwrap();
         }
     });
     keys
@@ -714,15 +739,15 @@ fn the_links_of_a_multibody_are_put_elsewhere_with_their_root() {
         let keys = chain(&mut simulation, 5, RigidBodyBuilder::dynamic());
         advance(&mut simulation, 255);
         let [before, after] =
-            [keys[0], keys[4]].map(|key| simulation.body(key).unwrap().position());
+            [keys[0], keys[4]].map(|key| simulation.physics.body(key).unwrap().position());
         let relative = before.inverse() * *after;
         let to = pose(vector(0.0, 300.0, 7.0), of_root(spin(1.0, 0.0, 0.0)));
         if by_hand {
-            let root = simulation.body_mut(keys[0]).unwrap();
+            let root = simulation.physics.body_mut(keys[0]).unwrap();
             root.set_position(to, true);
             advance(&mut simulation, 1); // no step
         } else {
-            simulation.teleport(keys[0], to).unwrap();
+            simulation.physics.teleport(keys[0], to).unwrap();
             advance(&mut simulation, 0);
         }
         let shown = simulation.pose(keys[4]).unwrap();
@@ -751,7 +776,7 @@ fn a_multibody_goes_through_a_portal_in_one_piece_and_with_its_motion() {
             let keys = chain(&mut simulation, 4, root.clone());
             advance(&mut simulation, 105);
             if let Some(by) = by {
-                simulation.teleport_by(keys[0], by).unwrap();
+                simulation.physics.teleport_by(keys[0], by).unwrap();
             }
             let mut shown = Vec::new();
             for _ in 0..40 {
@@ -777,22 +802,25 @@ fn what_depends_on_others_is_not_put_elsewhere_alone() {
     let mut simulation = space(100);
     let keys = chain(&mut simulation, 3, RigidBodyBuilder::dynamic());
     let cloth = cloth(Vector::Y * 9.0, 1.0, 4);
-    let physics = simulation.physics_mut();
+    let physics = simulation.physics.rapier_mut();
     let cloth = physics.insert_soft_body(cloth);
     physics.add_soft_body_cluster(cloth, &[0, 1, 2, 3]).unwrap();
     let is_frame = |body: &RigidBody| body.body_type() == RigidBodyType::SoftFrame;
     let frame = physics.rigid_bodies().find(|(_, body)| is_frame(body));
     let (frame, _) = frame.expect("the cluster has a frame");
-    let frame = simulation.track(frame).unwrap();
+    let frame = simulation.physics.track(frame).unwrap();
     for key in [keys[1], keys[2], frame] {
-        let before = *simulation.body(key).unwrap().position();
+        let before = *simulation.physics.body(key).unwrap().position();
         let to = translation(5.0, 5.0, 5.0);
-        assert_eq!(simulation.teleport(key, to), Err(BodyError::Dependent(key)));
         assert_eq!(
-            simulation.teleport_by(key, to),
+            simulation.physics.teleport(key, to),
             Err(BodyError::Dependent(key))
         );
-        assert_eq!(*simulation.body(key).unwrap().position(), before);
+        assert_eq!(
+            simulation.physics.teleport_by(key, to),
+            Err(BodyError::Dependent(key))
+        );
+        assert_eq!(*simulation.physics.body(key).unwrap().position(), before);
     }
 }
 
@@ -800,31 +828,36 @@ fn what_depends_on_others_is_not_put_elsewhere_alone() {
 fn a_rotation_is_normalised_or_refused() {
     let mut simulation = space(100);
     let key = tumbler(&mut simulation);
-    let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let lift = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
     let once = turned(spin(0.0, 1.0, 0.0));
     let long = Pose::from_parts(Vector::X, scaled(once, 7.0));
     let none = Pose::from_parts(Vector::X, scaled(once, 0.0));
     let before = simulation.pose(key);
     assert_eq!(
-        simulation.teleport(key, none),
+        simulation.physics.teleport(key, none),
         Err(BodyError::NotARotation(key))
     );
     assert_eq!(
-        simulation.teleport_by(key, none),
+        simulation.physics.teleport_by(key, none),
         Err(BodyError::NotARotation(key))
     );
-    let target = simulation.set_kinematic_target(lift, none, MS(50));
+    let target = simulation.physics.set_kinematic_target(lift, none, MS(50));
     assert_eq!(target, Err(BodyError::NotARotation(lift)));
     assert_eq!(simulation.pose(key), before);
 
-    simulation.set_kinematic_target(lift, long, MS(50)).unwrap();
-    simulation.teleport(key, long).unwrap();
+    simulation
+        .physics
+        .set_kinematic_target(lift, long, MS(50))
+        .unwrap();
+    simulation.physics.teleport(key, long).unwrap();
     assert!(angle_between(simulation.pose(key).unwrap().rotation, once) < 1e-6);
-    simulation.teleport_by(key, long).unwrap();
+    simulation.physics.teleport_by(key, long).unwrap();
     advance(&mut simulation, 50);
     let twice = turned(spin(0.0, 2.0, 0.0));
     for (key, rotation) in [(lift, once), (key, twice)] {
-        let body = simulation.body(key).unwrap();
+        let body = simulation.physics.body(key).unwrap();
         assert!(body.is_enabled() && body.rotation().is_normalized());
         assert!(key != lift || angle_between(*body.rotation(), rotation) < 1e-6);
     }
@@ -832,12 +865,12 @@ fn a_rotation_is_normalised_or_refused() {
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }
 
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    simulation.pose_at(key, simulation.tick(), 0.0)
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }
 
 fn with_y(mut vector: Vector, y: f32) -> Vector {

@@ -4,7 +4,7 @@ mod scenes;
 
 use crate::scenes::testing::{ball_joint, spin, translation};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Rate, Simulation, Step, interpolate};
+use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Step, interpolate};
 use scenes::{MS, advance, assert_near, ball, flyer, moved_keys, shown_x};
 use std::time::Duration;
 
@@ -20,7 +20,9 @@ fn at(x: f32) -> Pose {
 #[test]
 fn a_new_body_is_shown_where_it_was_spawned() {
     let mut simulation = space();
-    let key = simulation.insert(flyer().translation(Vector::X * 7.0), ball());
+    let key = simulation
+        .physics
+        .insert(flyer().translation(Vector::X * 7.0), ball());
     assert_eq!(simulation.pose(key), Some(at(7.0)));
     advance(&mut simulation, 5); // no step
     assert_eq!(simulation.pose(key), Some(at(7.0)));
@@ -36,7 +38,9 @@ fn a_new_body_is_shown_where_it_was_spawned() {
 #[test]
 fn the_first_step_starts_from_the_spawn_pose() {
     let mut simulation = space();
-    let key = simulation.insert(flyer().translation(Vector::X * 7.0), ball());
+    let key = simulation
+        .physics
+        .insert(flyer().translation(Vector::X * 7.0), ball());
     advance(&mut simulation, 12);
     assert_eq!(previous_pose(&simulation, key), Some(at(7.0)));
     assert_near(shown_x(&simulation, key), 7.2);
@@ -46,9 +50,9 @@ fn the_first_step_starts_from_the_spawn_pose() {
 fn a_body_spawned_in_a_hook_starts_from_its_spawn_pose_in_that_step() {
     let mut simulation = space();
     let mut key = None;
-    simulation.advance(MS(35), |simulation, step| {
+    simulation.advance(MS(35), |physics, step| {
         if step.tick == 1 {
-            key = Some(simulation.insert(flyer(), ball()));
+            key = Some(physics.insert(flyer(), ball()));
         }
     });
     let key = key.unwrap();
@@ -59,14 +63,15 @@ fn a_body_spawned_in_a_hook_starts_from_its_spawn_pose_in_that_step() {
 #[test]
 fn a_body_changed_right_after_it_was_spawned_starts_from_there() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     simulation
+        .physics
         .body_mut(key)
         .unwrap()
         .set_position(at(50.0), true);
-    let other = simulation.insert(flyer(), ball());
-    let handle = simulation.handle(other).unwrap();
-    simulation.physics_mut().bodies[handle].set_position(at(60.0), true);
+    let other = simulation.physics.insert(flyer(), ball());
+    let handle = simulation.physics.handle(other).unwrap();
+    simulation.physics.rapier_mut().bodies[handle].set_position(at(60.0), true);
     advance(&mut simulation, 10);
     assert_eq!(previous_pose(&simulation, key), Some(at(50.0)));
     assert_eq!(previous_pose(&simulation, other), Some(at(60.0)));
@@ -75,7 +80,7 @@ fn a_body_changed_right_after_it_was_spawned_starts_from_there() {
 #[test]
 fn a_frame_without_a_step_keeps_the_pair_and_moves_on() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 10);
     let pair = (
         previous_pose(&simulation, key),
@@ -98,7 +103,7 @@ fn a_frame_without_a_step_keeps_the_pair_and_moves_on() {
 #[test]
 fn several_steps_in_a_frame_show_the_last_two_states() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 104);
     assert_near(previous_pose(&simulation, key).unwrap().translation.x, 9.0);
     assert_near(current_pose(&simulation, key).unwrap().translation.x, 10.0);
@@ -108,7 +113,9 @@ fn several_steps_in_a_frame_show_the_last_two_states() {
 #[test]
 fn every_way_to_ask_for_a_pose_agrees() {
     let mut simulation = space();
-    let key = simulation.insert(flyer().angvel(spin(30.0, 20.0, 10.0)), ball());
+    let key = simulation
+        .physics
+        .insert(flyer().angvel(spin(30.0, 20.0, 10.0)), ball());
     advance(&mut simulation, 33);
     let frame = simulation.frame();
     let (previous, current) = (
@@ -137,11 +144,11 @@ fn every_way_to_ask_for_a_pose_agrees() {
 #[test]
 fn a_removed_body_stays_in_the_picture_until_the_next_one() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
-    let kept = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
+    let kept = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 15);
     let displayed = simulation.pose(key);
-    assert!(simulation.remove(key).is_some());
+    assert!(simulation.physics.remove(key).is_some());
     assert_eq!(
         (simulation.pose(key), displayed.is_some()),
         (displayed, true)
@@ -153,15 +160,18 @@ fn a_removed_body_stays_in_the_picture_until_the_next_one() {
         ),
         (None, None)
     );
-    assert!(simulation.body(key).is_none() && simulation.body_mut(key).is_none());
-    assert!(simulation.handle(key).is_none() && simulation.remove(key).is_none());
+    assert!(simulation.physics.body(key).is_none() && simulation.physics.body_mut(key).is_none());
+    assert!(simulation.physics.handle(key).is_none() && simulation.physics.remove(key).is_none());
     assert_eq!(
-        simulation.add_force(key, Vector::X),
+        simulation.physics.add_force(key, Vector::X),
         Err(BodyError::Gone(key))
     );
-    assert_eq!(simulation.teleport(key, at(0.0)), Err(BodyError::Gone(key)));
     assert_eq!(
-        simulation.insert_collider(key, ball()),
+        simulation.physics.teleport(key, at(0.0)),
+        Err(BodyError::Gone(key))
+    );
+    assert_eq!(
+        simulation.physics.insert_collider(key, ball()),
         Err(BodyError::Gone(key))
     );
     advance(&mut simulation, 2);
@@ -175,8 +185,8 @@ fn a_removed_body_stays_in_the_picture_until_the_next_one() {
 #[test]
 fn a_body_spawned_and_removed_between_two_frames_leaves_no_trace() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
-    simulation.remove(key);
+    let key = simulation.physics.insert(flyer(), ball());
+    simulation.physics.remove(key);
     let frame = simulation.advance(MS(25), |_, _| ());
     assert_eq!((frame.steps, frame.awake), (2, 0));
     assert_eq!(simulation.pose(key), None);
@@ -186,12 +196,19 @@ fn a_body_spawned_and_removed_between_two_frames_leaves_no_trace() {
 #[test]
 fn a_body_in_a_used_slot_never_has_the_pose_of_the_one_before() {
     let mut simulation = space();
-    let old = simulation.insert(flyer().translation(Vector::X * -50.0), ball());
+    let old = simulation
+        .physics
+        .insert(flyer().translation(Vector::X * -50.0), ball());
     advance(&mut simulation, 15);
-    let slot = simulation.handle(old).unwrap().into_raw_parts().0;
-    simulation.remove(old);
-    let new = simulation.insert(flyer().translation(Vector::X * 7.0), ball());
-    assert_eq!(simulation.handle(new).unwrap().into_raw_parts().0, slot);
+    let slot = simulation.physics.handle(old).unwrap().into_raw_parts().0;
+    simulation.physics.remove(old);
+    let new = simulation
+        .physics
+        .insert(flyer().translation(Vector::X * 7.0), ball());
+    assert_eq!(
+        simulation.physics.handle(new).unwrap().into_raw_parts().0,
+        slot
+    );
     assert_near(shown_x(&simulation, old), -49.5);
     assert_eq!(simulation.pose(new), Some(at(7.0)));
     advance(&mut simulation, 7);
@@ -205,26 +222,32 @@ fn a_body_in_a_used_slot_never_has_the_pose_of_the_one_before() {
 #[test]
 fn a_body_removed_through_rapier_is_noticed() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
-    let asleep = simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    let key = simulation.physics.insert(flyer(), ball());
+    let asleep = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
     advance(&mut simulation, 15);
     for key in [key, asleep] {
-        let handle = simulation.handle(key).unwrap();
-        simulation.physics_mut().remove_body(handle);
+        let handle = simulation.physics.handle(key).unwrap();
+        simulation.physics.rapier_mut().remove_body(handle);
         assert_eq!(
-            (simulation.handle(key), simulation.key(handle)),
+            (
+                simulation.physics.handle(key),
+                simulation.physics.key(handle)
+            ),
             (None, None)
         );
         assert_eq!(
-            simulation.add_force(key, Vector::X),
+            simulation.physics.add_force(key, Vector::X),
             Err(BodyError::Gone(key))
         );
     }
     // Its slot is used again by a body that has no key.
     let stranger = simulation
-        .physics_mut()
+        .physics
+        .rapier_mut()
         .insert_body(RigidBodyBuilder::dynamic());
-    assert_eq!(simulation.key(stranger), None);
+    assert_eq!(simulation.physics.key(stranger), None);
     advance(&mut simulation, 15);
     assert_eq!(simulation.moved(), []);
     let mut removed = simulation.removed().to_vec();
@@ -232,15 +255,15 @@ fn a_body_removed_through_rapier_is_noticed() {
     let mut expected = vec![key, asleep];
     expected.sort();
     assert_eq!(removed, expected);
-    let tracked = simulation.track(stranger).unwrap();
+    let tracked = simulation.physics.track(stranger).unwrap();
     assert_eq!(
-        simulation.track(stranger),
+        simulation.physics.track(stranger),
         Some(tracked),
         "the same key again"
     );
-    assert_eq!(simulation.key(stranger), Some(tracked));
+    assert_eq!(simulation.physics.key(stranger), Some(tracked));
     assert_eq!(simulation.pose(key), None);
-    assert_eq!(simulation.track(RigidBodyHandle::invalid()), None);
+    assert_eq!(simulation.physics.track(RigidBodyHandle::invalid()), None);
 }
 
 /// A crate on the floor, at 100 steps a second, and the number of milliseconds until it sleeps.
@@ -248,6 +271,7 @@ fn falling_asleep() -> (Simulation, BodyKey) {
     let mut simulation = scenes::with_floor(Rate::hz(100).unwrap());
     let key = scenes::pile(&mut simulation, 1)[0];
     simulation
+        .physics
         .teleport(key, translation(0.0, 0.52, 0.0))
         .unwrap();
     (simulation, key)
@@ -263,11 +287,11 @@ fn a_body_that_falls_asleep_settles_on_its_final_pose_and_is_told_once_more() {
             last_moved = frame;
         }
     }
-    assert!(simulation.body(key).unwrap().is_sleeping());
+    assert!(simulation.physics.body(key).unwrap().is_sleeping());
     assert!((1..1_900).contains(&last_moved));
     assert_eq!(
         simulation.pose(key),
-        Some(*simulation.body(key).unwrap().position())
+        Some(*simulation.physics.body(key).unwrap().position())
     );
     assert_eq!(simulation.frame().awake, 0);
 }
@@ -286,17 +310,17 @@ fn what_moved_tells_is_what_is_shown_to_the_last_bit() {
         }
         assert_eq!(shown, simulation.pose(key));
     }
-    assert!(simulation.body(key).unwrap().is_sleeping());
+    assert!(simulation.physics.body(key).unwrap().is_sleeping());
 }
 
 #[test]
 fn a_body_put_to_sleep_while_moving_settles_on_its_final_pose() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 15);
-    simulation.body_mut(key).unwrap().sleep();
+    simulation.physics.body_mut(key).unwrap().sleep();
     advance(&mut simulation, 12);
-    let rest = *simulation.body(key).unwrap().position();
+    let rest = *simulation.physics.body(key).unwrap().position();
     assert_eq!(simulation.pose(key), Some(rest));
     assert_eq!(simulation.moved(), [(key, rest)]);
     advance(&mut simulation, 12);
@@ -306,8 +330,10 @@ fn a_body_put_to_sleep_while_moving_settles_on_its_final_pose() {
 #[test]
 fn a_body_woken_inside_a_step_moves_on_from_where_it_lay() {
     let mut simulation = space();
-    let sleeper = simulation.insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
-    simulation.insert(
+    let sleeper = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .translation(Vector::X * -1.0)
             .linvel(Vector::X * 5.0),
@@ -319,7 +345,7 @@ fn a_body_woken_inside_a_step_moves_on_from_where_it_lay() {
         shown.push(shown_x(&simulation, sleeper));
     }
     assert!(*shown.last().unwrap() > 0.5, "it was not hit");
-    let speed = simulation.body(sleeper).unwrap().linvel().x;
+    let speed = simulation.physics.body(sleeper).unwrap().linvel().x;
     let longest = shown
         .windows(2)
         .map(|pair| pair[1] - pair[0])
@@ -336,13 +362,18 @@ fn a_body_that_wakes_and_falls_asleep_within_one_frame_is_not_missed() {
     simulation
         .clock_settings_mut()
         .set_max_frame_time(Duration::MAX);
-    let key = simulation.insert(RigidBodyBuilder::dynamic().linear_damping(5.0), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linear_damping(5.0), ball());
     advance(&mut simulation, 20_000);
     assert_eq!(simulation.frame().awake, 0);
-    simulation.apply_impulse(key, Vector::X * 0.1).unwrap();
+    simulation
+        .physics
+        .apply_impulse(key, Vector::X * 0.1)
+        .unwrap();
     advance(&mut simulation, 20_000);
     assert_eq!(simulation.frame().awake, 0);
-    let rest = *simulation.body(key).unwrap().position();
+    let rest = *simulation.physics.body(key).unwrap().position();
     assert!(rest.translation.x > 0.1, "it has moved");
     assert_eq!(simulation.moved(), [(key, rest)]);
     assert_eq!(simulation.pose(key), Some(rest));
@@ -351,12 +382,14 @@ fn a_body_that_wakes_and_falls_asleep_within_one_frame_is_not_missed() {
 #[test]
 fn kinematic_bodies_are_interpolated() {
     let mut simulation = space();
-    let target = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let target = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
     let speed = RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 100.0);
-    let speed = simulation.insert(speed, ball());
-    simulation.advance(MS(25), |simulation, step| {
+    let speed = simulation.physics.insert(speed, ball());
+    simulation.advance(MS(25), |physics, step| {
         let next = Vector::X * (step.tick + 1) as f32;
-        simulation
+        physics
             .body_mut(target)
             .unwrap()
             .set_next_kinematic_translation(next);
@@ -369,16 +402,17 @@ fn kinematic_bodies_are_interpolated() {
 fn a_fixed_body_moved_by_hand_is_shown_there_and_told_once() {
     for through_rapier in [false, true] {
         let mut simulation = space();
-        let key = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         advance(&mut simulation, 15);
         advance(&mut simulation, 15);
         assert_eq!(simulation.moved(), []);
         for (place, frame_time) in [(5.0, 10), (6.0, 1)] {
-            let handle = simulation.handle(key).unwrap();
+            let handle = simulation.physics.handle(key).unwrap();
             if through_rapier {
-                simulation.physics_mut().bodies[handle].set_position(at(place), true);
+                simulation.physics.rapier_mut().bodies[handle].set_position(at(place), true);
             } else {
                 simulation
+                    .physics
                     .body_mut(key)
                     .unwrap()
                     .set_position(at(place), true);
@@ -395,15 +429,15 @@ fn a_fixed_body_moved_by_hand_is_shown_there_and_told_once() {
 #[test]
 fn a_disabled_body_stays_where_it_was_disabled() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 25);
-    simulation.body_mut(key).unwrap().set_enabled(false);
+    simulation.physics.body_mut(key).unwrap().set_enabled(false);
     advance(&mut simulation, 20);
-    let rest = *simulation.body(key).unwrap().position();
+    let rest = *simulation.physics.body(key).unwrap().position();
     assert_eq!(simulation.pose(key), Some(rest));
     advance(&mut simulation, 20);
     assert_eq!(simulation.moved(), []);
-    simulation.body_mut(key).unwrap().set_enabled(true);
+    simulation.physics.body_mut(key).unwrap().set_enabled(true);
     advance(&mut simulation, 10);
     assert_eq!(previous_pose(&simulation, key), Some(rest));
     assert_ne!(current_pose(&simulation, key), Some(rest));
@@ -413,15 +447,16 @@ fn a_disabled_body_stays_where_it_was_disabled() {
 fn a_link_whose_joint_leads_nowhere_is_shown_where_it_was() {
     let mut simulation = space();
     let [root, link] = [0.0, 1.0].map(|x| {
-        simulation.insert(
+        simulation.physics.insert(
             RigidBodyBuilder::dynamic().translation(Vector::X * x),
             ball(),
         )
     });
-    let ends = [root, link].map(|key| simulation.handle(key).unwrap());
+    let ends = [root, link].map(|key| simulation.physics.handle(key).unwrap());
     let joint = ball_joint(Vector::ZERO, Vector::NAN);
     simulation
-        .physics_mut_except_bodies()
+        .physics
+        .rapier_mut_except_bodies()
         .insert_multibody_joint(ends[0], ends[1], joint);
     for _ in 0..5 {
         simulation.advance(MS(10), |_, _| ());
@@ -439,10 +474,12 @@ fn the_last_finite_pose_of_a_body_that_became_nan_stays() {
     ];
     for way in ways {
         let mut simulation = space();
-        let key = simulation.insert(flyer(), ball());
-        let other = simulation.insert(flyer().translation(Vector::Y * 9.0), ball());
+        let key = simulation.physics.insert(flyer(), ball());
+        let other = simulation
+            .physics
+            .insert(flyer().translation(Vector::Y * 9.0), ball());
         advance(&mut simulation, 25);
-        way(simulation.body_mut(key).unwrap());
+        way(simulation.physics.body_mut(key).unwrap());
         for ms in [3, 10, 25, 10] {
             advance(&mut simulation, ms);
             let pose = simulation.pose(key).unwrap();
@@ -450,7 +487,7 @@ fn the_last_finite_pose_of_a_body_that_became_nan_stays() {
             assert!((1.0..=2.1).contains(&pose.translation.x), "{pose:?}");
             assert!(simulation.moved().iter().all(|(_, pose)| pose.is_finite()));
         }
-        assert!(!simulation.body(key).unwrap().is_enabled());
+        assert!(!simulation.physics.body(key).unwrap().is_enabled());
         assert_near(current_pose(&simulation, other).unwrap().translation.x, 7.0);
     }
 }
@@ -458,13 +495,10 @@ fn the_last_finite_pose_of_a_body_that_became_nan_stays() {
 #[test]
 fn a_quarantined_body_is_reported_with_its_tick() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
-    simulation.advance(MS(50), |simulation, step| {
+    let key = simulation.physics.insert(flyer(), ball());
+    simulation.advance(MS(50), |physics, step| {
         if step.tick == 2 {
-            simulation
-                .body_mut(key)
-                .unwrap()
-                .set_linvel(Vector::NAN, true);
+            physics.body_mut(key).unwrap().set_linvel(Vector::NAN, true);
         }
     });
     let quarantined: Vec<_> = simulation.events().quarantined().collect();
@@ -473,7 +507,7 @@ fn a_quarantined_body_is_reported_with_its_tick() {
     };
     assert_eq!((quarantined.tick, quarantined.body), (2, key));
     assert!(
-        simulation.physics().quarantine().is_empty(),
+        simulation.physics.rapier().quarantine().is_empty(),
         "Rapier has forgotten it by then"
     );
 }
@@ -481,10 +515,10 @@ fn a_quarantined_body_is_reported_with_its_tick() {
 #[test]
 fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 25);
     let displayed = simulation.pose(key);
-    simulation.teleport(key, at(500.0)).unwrap();
+    simulation.physics.teleport(key, at(500.0)).unwrap();
     assert_eq!(
         simulation.pose(key),
         displayed,
@@ -500,13 +534,13 @@ fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
     );
     assert_near(current_pose(&simulation, key).unwrap().translation.x, 501.0);
     assert_eq!(
-        simulation.body(key).unwrap().linvel(),
+        simulation.physics.body(key).unwrap().linvel(),
         Vector::X * 100.0,
         "velocity stays"
     );
     let bad = Pose::from_translation(Vector::NAN);
     assert_eq!(
-        simulation.teleport(key, bad),
+        simulation.physics.teleport(key, bad),
         Err(BodyError::NotFinite(key))
     );
     assert_near(current_pose(&simulation, key).unwrap().translation.x, 501.0);
@@ -521,27 +555,27 @@ fn set_position_does_not_smear_whenever_it_is_called() {
         through_rapier: bool,
     }
     impl Mover {
-        fn set(&self, simulation: &mut Simulation) {
-            let handle = simulation.handle(self.key).unwrap();
+        fn set(&self, physics: &mut Physics) {
+            let handle = physics.handle(self.key).unwrap();
             let body = if self.through_rapier {
-                &mut simulation.physics_mut().bodies[handle]
+                &mut physics.rapier_mut().bodies[handle]
             } else {
-                simulation.body_mut(self.key).unwrap()
+                physics.body_mut(self.key).unwrap()
             };
             body.set_position(at(500.0), true);
         }
     }
     impl evenstep::Hooks for Mover {
         type Error = std::convert::Infallible;
-        fn before_step(&mut self, s: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if !self.after && step.tick == self.tick {
-                self.set(s);
+                self.set(physics);
             }
             Ok(())
         }
-        fn after_step(&mut self, s: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             if self.after && step.tick == self.tick {
-                self.set(s);
+                self.set(physics);
             }
             Ok(())
         }
@@ -550,7 +584,7 @@ fn set_position_does_not_smear_whenever_it_is_called() {
     for asleep in [false, true] {
         for (tick, after, through_rapier) in combinations(&[2, 3, 4], &[false, true]) {
             let mut simulation = space();
-            let key = simulation.insert(flyer().sleeping(asleep), ball());
+            let key = simulation.physics.insert(flyer().sleeping(asleep), ball());
             advance(&mut simulation, 20);
             let mut mover = Mover {
                 key,
@@ -617,7 +651,7 @@ fn a_scene_at_rest_yields_nothing_and_costs_nothing() {
 #[test]
 fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     for frame in 1..=400 {
         simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
         // A step behind the true state, and at the start before it is under way.
@@ -633,7 +667,7 @@ fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
 #[test]
 fn pause_shows_a_still_picture_and_slow_motion_a_smooth_one() {
     let mut simulation = space();
-    let key = simulation.insert(flyer(), ball());
+    let key = simulation.physics.insert(flyer(), ball());
     advance(&mut simulation, 25);
     simulation.pause();
     let still = simulation.pose(key);
@@ -655,14 +689,14 @@ fn pause_shows_a_still_picture_and_slow_motion_a_smooth_one() {
 #[test]
 fn a_key_of_another_simulation_is_safe() {
     let (mut one, mut other) = (space(), space());
-    one.insert(flyer(), ball());
-    let foreign = one.insert(flyer(), ball());
+    one.physics.insert(flyer(), ball());
+    let foreign = one.physics.insert(flyer(), ball());
     assert_eq!(other.pose(foreign), None);
-    other.insert(flyer(), ball());
-    other.insert(flyer(), ball());
+    other.physics.insert(flyer(), ball());
+    other.physics.insert(flyer(), ball());
     // It may name a body there, and that is all.
     assert!(other.pose(foreign).is_some());
-    assert!(other.remove(foreign).is_some());
+    assert!(other.physics.remove(foreign).is_some());
 }
 
 #[test]
@@ -687,25 +721,34 @@ fn each_frame_tells_what_it_did() {
 
     // One in each way, and one that stays where it is.
     let there = translation(0.0, 50.0, 0.0);
-    simulation.teleport(keys[0], there).unwrap();
-    simulation.teleport_by(keys[1], there).unwrap();
+    simulation.physics.teleport(keys[0], there).unwrap();
+    simulation.physics.teleport_by(keys[1], there).unwrap();
     simulation
+        .physics
         .body_mut(keys[2])
         .unwrap()
         .set_position(there, false);
-    let same = *simulation.body(keys[3]).unwrap().position();
+    let same = *simulation.physics.body(keys[3]).unwrap().position();
     simulation
+        .physics
         .body_mut(keys[3])
         .unwrap()
         .set_position(same, false);
     simulation
+        .physics
         .body_mut(keys[4])
         .unwrap()
         .set_linvel(Vector::Y, true);
-    simulation.set_previous_from_velocity(keys[4]).unwrap();
+    simulation
+        .physics
+        .set_previous_from_velocity(keys[4])
+        .unwrap();
     let smoothing = Some(evenstep::Smoothing::Extrapolate);
     for key in &keys[..2] {
-        simulation.set_body_smoothing(*key, smoothing).unwrap();
+        simulation
+            .physics
+            .set_body_smoothing(*key, smoothing)
+            .unwrap();
     }
     let frame = advance(&mut simulation, 2); // no step
     assert_eq!(
@@ -733,10 +776,10 @@ fn each_frame_tells_what_it_did() {
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }
 
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    simulation.pose_at(key, simulation.tick(), 0.0)
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

@@ -4,7 +4,7 @@ mod scenes;
 
 use crate::scenes::testing::translation;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Dropped, Frame, Hooks, Rate, Simulation, Step, Stepping};
+use evenstep::{BodyKey, Dropped, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
 use scenes::{MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,11 +22,11 @@ fn make_steps(simulation: &mut Simulation) -> Vec<Step> {
 }
 
 fn rise(simulation: &Simulation, key: BodyKey) -> f32 {
-    simulation.body(key).unwrap().linvel().y
+    simulation.physics.body(key).unwrap().linvel().y
 }
 
 fn x(simulation: &Simulation, key: BodyKey) -> f32 {
-    simulation.body(key).unwrap().translation().x
+    simulation.physics.body(key).unwrap().translation().x
 }
 
 // Pulled or not, it is one loop.
@@ -45,7 +45,7 @@ fn the_same_bits_as_advance_at_every_frame_rate() {
             };
             frames.push((frame, yard.simulation.moved().to_vec()));
         }
-        (hash(yard.simulation.physics()), frames)
+        (hash(yard.simulation.physics.rapier()), frames)
     };
     for fps in [15, 60, 144] {
         let (pulled, advanced) = (end(fps, true), end(fps, false));
@@ -57,7 +57,7 @@ fn the_same_bits_as_advance_at_every_frame_rate() {
 fn pull(yard: &mut Yard, frame_time: Duration) -> Frame {
     yard.simulation.begin_frame(frame_time);
     while let Some(step) = yard.simulation.next_step() {
-        let Ok(()) = yard.game.before_step(&mut yard.simulation, step);
+        let Ok(()) = yard.game.before_step(&mut yard.simulation.physics, step);
         assert!(yard.simulation.make_step());
     }
     yard.simulation.end_frame()
@@ -86,7 +86,10 @@ fn between_two_calls_it_may_be_moved_and_stored_and_sent() {
         world.push(Some(stored));
     }
     let simulation = world.pop().flatten().unwrap();
-    assert_eq!(hash(simulation.physics()), hash(expected.physics()));
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(expected.physics.rapier())
+    );
     assert_eq!(simulation.frame(), expected.frame());
     assert_eq!(simulation.pose(key), expected.pose(key));
 }
@@ -129,13 +132,24 @@ fn each_step_knows_its_place_and_the_frame_its_ticks() {
 #[test]
 fn a_platform_s_next_position_is_that_of_the_step_at_hand() {
     let mut simulation = space(100);
-    let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
     let there = translation(4.0, 0.0, 0.0);
-    simulation.set_kinematic_target(key, there, MS(40)).unwrap();
+    simulation
+        .physics
+        .set_kinematic_target(key, there, MS(40))
+        .unwrap();
     simulation.begin_frame(MS(50));
     for after in [1.0, 2.0, 3.0, 4.0, 4.0] {
         simulation.next_step().unwrap();
-        let next = simulation.body(key).unwrap().next_position().translation.x;
+        let next = simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .next_position()
+            .translation
+            .x;
         assert_near(next, after);
         simulation.make_step();
         assert_eq!(x(&simulation, key), next);
@@ -146,20 +160,30 @@ fn a_platform_s_next_position_is_that_of_the_step_at_hand() {
 #[test]
 fn a_target_that_is_set_in_a_step_acts_in_it() {
     let mut simulation = space(100);
-    let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
     let elsewhere = translation(-9.0, 0.0, 0.0);
     simulation
+        .physics
         .set_kinematic_target(key, elsewhere, MS(10))
         .unwrap();
     simulation.begin_frame(MS(20));
     let step = simulation.next_step().unwrap();
     let there = translation(2.0, 0.0, 0.0);
     simulation
+        .physics
         .set_kinematic_target(key, there, step.time + MS(20))
         .unwrap();
     for after in [1.0, 2.0] {
         simulation.next_step().unwrap();
-        let next = simulation.body(key).unwrap().next_position().translation.x;
+        let next = simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .next_position()
+            .translation
+            .x;
         assert_near(next, after);
         simulation.make_step();
         assert_near(x(&simulation, key), after);
@@ -252,10 +276,13 @@ fn a_resumed_pause_holds_from_the_next_frame_on_too() {
 #[test]
 fn forces_for_a_step_that_is_not_made_are_forgotten_and_those_that_waited_are_kept() {
     let (mut simulation, key) = flyer_in_space();
-    simulation.apply_impulse(key, Vector::Y).unwrap();
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
     simulation.begin_frame(MS(10));
     simulation.next_step().unwrap();
-    simulation.apply_impulse(key, Vector::Y * 100.0).unwrap();
+    simulation
+        .physics
+        .apply_impulse(key, Vector::Y * 100.0)
+        .unwrap();
     simulation.end_frame();
     assert_near(rise(&simulation, key), 0.0);
     // In a frame without a step it waits on.
@@ -275,7 +302,7 @@ fn colliding() -> (Simulation, BodyKey) {
     for y in [5.0, 5.1] {
         let body = RigidBodyBuilder::dynamic().translation(Vector::Y * y);
         let ball = ball().active_events(ActiveEvents::COLLISION_EVENTS);
-        simulation.insert(body, ball);
+        simulation.physics.insert(body, ball);
     }
     (simulation, key)
 }
@@ -283,19 +310,22 @@ fn colliding() -> (Simulation, BodyKey) {
 #[test]
 fn a_frame_that_is_begun_twice_is_one() {
     let (mut simulation, key) = colliding();
-    let lamp = simulation.insert(RigidBodyBuilder::fixed(), ball());
-    let gone = simulation.insert(RigidBodyBuilder::fixed(), ball());
+    let lamp = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    let gone = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     let last = advance(&mut simulation, 5);
     simulation.begin_frame(MS(300)); // 50 ms over the most
     simulation.next_step().unwrap();
     simulation.make_step();
     assert_eq!(simulation.events().in_tick(0).collisions().count(), 1);
     let there = translation(0.0, -9.0, 0.0);
-    simulation.teleport(lamp, there).unwrap();
-    simulation.remove(gone).unwrap();
+    simulation.physics.teleport(lamp, there).unwrap();
+    simulation.physics.remove(gone).unwrap();
     // A step is taken, and not made.
     simulation.next_step().unwrap();
-    simulation.apply_impulse(key, Vector::Y * 100.0).unwrap();
+    simulation
+        .physics
+        .apply_impulse(key, Vector::Y * 100.0)
+        .unwrap();
 
     simulation.begin_frame(MS(21));
     assert_eq!(simulation.frame().dropped.aborted, 24);
@@ -364,7 +394,7 @@ fn a_frame_that_is_ended_early_shows_the_latest_state() {
         let frame = simulation.end_frame();
         assert_eq!((frame.steps, frame.dropped.aborted), (made, 4 - made));
         assert_eq!((frame.tick, frame.alpha), (2 + made, 1.0));
-        let latest = *simulation.body(key).unwrap().position();
+        let latest = *simulation.physics.body(key).unwrap().position();
         assert_near(latest.translation.x, (2 + made) as f32);
         assert_eq!(simulation.pose(key), Some(latest));
         // The fraction is kept.
@@ -376,17 +406,18 @@ fn a_frame_that_is_ended_early_shows_the_latest_state() {
 #[test]
 fn a_step_is_taken_once_however_often_it_is_asked_for() {
     let (mut simulation, key) = flyer_in_space();
-    let lift = simulation.insert(
+    let lift = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * 5.0),
         ball(),
     );
     let there = translation(2.0, 5.0, 0.0);
     simulation
+        .physics
         .set_kinematic_target(lift, there, MS(20))
         .unwrap();
     simulation.begin_frame(MS(20));
     let step = simulation.next_step();
-    simulation.apply_impulse(key, Vector::Y).unwrap();
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
     assert_eq!(simulation.next_step(), step);
     assert_eq!(simulation.next_step(), step);
     simulation.make_step();
@@ -394,7 +425,7 @@ fn a_step_is_taken_once_however_often_it_is_asked_for() {
     assert_near(x(&simulation, lift), 1.0);
     // What was pushed before the second call is for that step all the same.
     let step = simulation.next_step();
-    simulation.apply_impulse(key, Vector::Y).unwrap();
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
     assert_eq!(simulation.next_step(), step);
     simulation.end_frame();
     advance(&mut simulation, 10);
@@ -404,8 +435,8 @@ fn a_step_is_taken_once_however_often_it_is_asked_for() {
 /// All that a host sees.
 fn seen(simulation: &Simulation) -> (u64, u64, Frame, Vec<(BodyKey, Pose)>) {
     let moved = simulation.moved().to_vec();
-    let hash = hash(simulation.physics());
-    (hash, simulation.tick(), simulation.frame(), moved)
+    let hash = hash(simulation.physics.rapier());
+    (hash, simulation.physics.tick(), simulation.frame(), moved)
 }
 
 #[test]
@@ -455,17 +486,18 @@ fn a_simulation_that_takes_another_s_place_is_outside_of_a_frame() {
     assert_near(x(&simulation, key), 2.0);
 }
 
-/// Puts a new simulation in the place of the old one, before or after the step of tick 1.
+/// Puts a new state in the place of the old one, before or after the first step of tick 1.
 struct Restart {
     after: bool,
+    is_done: bool,
     calls: Vec<(u64, bool)>,
 }
 
 impl Restart {
-    fn call(&mut self, simulation: &mut Simulation, step: Step, after: bool) {
+    fn call(&mut self, physics: &mut Physics, step: Step, after: bool) {
         self.calls.push((step.tick, after));
-        if (step.tick, after) == (1, self.after) {
-            *simulation = flyer_in_space().0;
+        if (step.tick, after) == (1, self.after) && !std::mem::replace(&mut self.is_done, true) {
+            *physics = flyer_in_space().0.physics;
         }
     }
 }
@@ -473,29 +505,43 @@ impl Restart {
 impl Hooks for Restart {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.call(simulation, step, false);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.call(physics, step, false);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.call(simulation, step, true);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.call(physics, step, true);
         Ok(())
     }
 }
 
 #[test]
-fn a_level_that_restarts_inside_a_hook_ends_the_frame() {
+fn a_level_that_restarts_inside_a_hook_has_the_rest_of_the_frame() {
     for after in [false, true] {
         let (mut simulation, _) = flyer_in_space();
-        let calls = Vec::new();
-        let mut restart = Restart { after, calls };
+        let mut restart = Restart {
+            after,
+            is_done: false,
+            calls: Vec::new(),
+        };
         let Ok(frame) = simulation.advance_with(MS(40), &mut restart);
-        let called = [(0, false), (0, true), (1, false), (1, true)];
-        let called = if after { &called[..] } else { &called[..3] };
-        assert_eq!(restart.calls, called);
-        assert_eq!((frame, simulation.tick()), (Frame::default(), 0));
-        assert_eq!(advance(&mut simulation, 20).ticks(), 0..2);
+        // Two steps are left. A step that was not made has no hook after it.
+        let begun = [(0, false), (0, true), (1, false), (1, true)];
+        let begun = if after { &begun[..] } else { &begun[..3] };
+        let again = [(0, false), (0, true), (1, false), (1, true)];
+        assert_eq!(restart.calls, [begun, &again].concat());
+        assert_eq!((frame.number, frame.steps, frame.ticks()), (1, 2, 0..2));
+        assert_eq!(frame.dropped.aborted, u64::from(!after));
+        let ((key, body), time) = (simulation.physics.bodies().next().unwrap(), MS(20));
+        assert_near(body.translation().x, 2.0);
+        assert_eq!(
+            (simulation.physics.tick(), simulation.physics.time()),
+            (2, time)
+        );
+        // As always, a frame shows one step ago.
+        assert_near(simulation.pose(key).unwrap().translation.x, 1.0);
+        assert_eq!(advance(&mut simulation, 20).ticks(), 2..4);
     }
 }
 
@@ -505,7 +551,7 @@ fn after_a_panic_between_taking_a_step_and_making_it_the_game_goes_on() {
     let frame = |simulation: &mut Simulation, panics: bool| {
         simulation.begin_frame(MS(30));
         while let Some(step) = simulation.next_step() {
-            simulation.apply_impulse(key, Vector::Y).unwrap();
+            simulation.physics.apply_impulse(key, Vector::Y).unwrap();
             assert!(!(panics && step.tick == 1), "a system panics");
             simulation.make_step();
         }
@@ -524,10 +570,10 @@ fn after_a_panic_between_taking_a_step_and_making_it_the_game_goes_on() {
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }
 
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    simulation.pose_at(key, simulation.tick(), 0.0)
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

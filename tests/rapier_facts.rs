@@ -44,12 +44,14 @@ fn is_reported(player: ActiveCollisionTypes, sensor: ActiveCollisionTypes) -> bo
     let mut simulation = Simulation::default();
     let body = RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 5.0);
     let ball = ColliderBuilder::ball(0.5).active_collision_types(player);
-    simulation.insert(body, ball);
+    simulation.physics.insert(body, ball);
     let area = ColliderBuilder::ball(0.5)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS)
         .active_collision_types(sensor);
-    simulation.insert(RigidBodyBuilder::fixed().translation(Vector::X * 2.0), area);
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed().translation(Vector::X * 2.0), area);
     let frames = (0..60).map(|_| {
         simulation.advance(Duration::from_millis(17), |_, _| ());
         simulation.events().collisions().count()
@@ -92,20 +94,22 @@ fn forces_of_rapier_add_up() {
 #[test]
 fn the_handle_of_a_removed_body_finds_nothing() {
     let mut simulation = Simulation::default();
-    let old = simulation.insert_body(RigidBodyBuilder::dynamic());
-    let handle = simulation.handle(old).unwrap();
-    simulation.remove(old);
-    simulation.insert_body(RigidBodyBuilder::dynamic()); // in its place
-    assert!(simulation.physics().bodies.get(handle).is_none());
-    assert_eq!(simulation.handle(old), None);
+    let old = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
+    let handle = simulation.physics.handle(old).unwrap();
+    simulation.physics.remove(old);
+    simulation.physics.insert_body(RigidBodyBuilder::dynamic()); // in its place
+    assert!(simulation.physics.rapier().bodies.get(handle).is_none());
+    assert_eq!(simulation.physics.handle(old), None);
 }
 
 #[test]
 fn a_body_has_the_handles_of_its_colliders() {
     let mut simulation = Simulation::default();
-    let key = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    let collider = simulation.body(key).unwrap().colliders()[0];
-    assert_eq!(simulation.key_of_collider(collider), Some(key));
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    let collider = simulation.physics.body(key).unwrap().colliders()[0];
+    assert_eq!(simulation.physics.key_of_collider(collider), Some(key));
 }
 
 /// The least and the greatest ratio of the force that a joint's impulses say to the force that the motion of a bar says,

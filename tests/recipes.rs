@@ -6,14 +6,14 @@ use evenstep::rapier::control::{
     DynamicRayCastVehicleController, KinematicCharacterController, WheelTuning,
 };
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Step};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use scenes::{space, with_floor};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn position(simulation: &Simulation, key: BodyKey) -> Pose {
-    *simulation.body(key).unwrap().position()
+fn position(physics: &Physics, key: BodyKey) -> Pose {
+    *physics.body(key).unwrap().position()
 }
 
 /// `state` of the simulation before step `tick`, at a number of frames a second.
@@ -21,16 +21,16 @@ fn at_tick<T>(
     tick: u64,
     frames_per_second: u32,
     mut simulation: Simulation,
-    mut hook: impl FnMut(&mut Simulation, Step),
-    state: impl Fn(&Simulation) -> T,
+    mut hook: impl FnMut(&mut Physics, Step),
+    state: impl Fn(&Physics) -> T,
 ) -> T {
     let mut result = None;
     while result.is_none() {
-        simulation.advance(SECOND / frames_per_second, |simulation, step| {
+        simulation.advance(SECOND / frames_per_second, |physics, step| {
             if step.tick == tick {
-                result = Some(state(simulation));
+                result = Some(state(physics));
             }
-            hook(simulation, step);
+            hook(physics, step);
         });
     }
     result.unwrap()
@@ -61,33 +61,33 @@ impl Hero {
         let body = RigidBodyBuilder::kinematic_position_based().translation(place);
         let collider = ColliderBuilder::capsule_y(HALF_HEIGHT, RADIUS);
         Self {
-            key: simulation.insert(body, collider),
+            key: simulation.physics.insert(body, collider),
             rise: 0.0,
             on_ground: false,
         }
     }
 
     /// In the hook, before each step. `velocity` is horizontal, metres a second.
-    fn walk(&mut self, simulation: &mut Simulation, step: Step, velocity: Vector) {
+    fn walk(&mut self, physics: &mut Physics, step: Step, velocity: Vector) {
         if !self.on_ground {
-            self.rise += simulation.physics().gravity.y * step.dt;
+            self.rise += physics.rapier().gravity.y * step.dt;
         }
         let wanted = (velocity + Vector::Y * self.rise) * step.dt;
-        let place = self.go(simulation, step, wanted);
-        let next = self.stand(simulation, place);
-        let body = simulation.body_mut(self.key).expect("the hero is there");
+        let place = self.go(physics, step, wanted);
+        let next = self.stand(physics, place);
+        let body = physics.body_mut(self.key).expect("the hero is there");
         body.set_next_kinematic_translation(next);
     }
 
     /// Where the capsule gets to: it stops at walls, and pushes what is in the way.
-    fn go(&mut self, simulation: &mut Simulation, step: Step, wanted: Vector) -> Vector {
+    fn go(&mut self, physics: &mut Physics, step: Step, wanted: Vector) -> Vector {
         let controller = KinematicCharacterController::default();
         let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);
-        let body = simulation.body(self.key).expect("the hero is there");
+        let body = physics.body(self.key).expect("the hero is there");
         let pose = *body.position();
-        let filter = self.filter(simulation);
+        let filter = self.filter(physics);
         let mut hits = Vec::new();
-        let mut queries = simulation.query_pipeline_mut(filter);
+        let mut queries = physics.query_pipeline_mut(filter);
         let movement =
             controller.move_shape(step.dt, &queries.as_ref(), &capsule, &pose, wanted, |hit| {
                 hits.push(hit)
@@ -100,13 +100,13 @@ impl Hero {
     }
 
     /// Where it is after the step, with its feet on what is under `place`.
-    fn stand(&mut self, simulation: &Simulation, place: Vector) -> Vector {
+    fn stand(&mut self, physics: &Physics, place: Vector) -> Vector {
         // On the ground its legs reach down a step, in the air they do not.
         let reach = if self.on_ground { LEGS } else { 0.0 };
         let down = Ray::new(place, Vector::NEG_Y);
-        let filter = self.filter(simulation);
-        let physics = simulation.physics();
-        let ground = physics
+        let filter = self.filter(physics);
+        let rapier = physics.rapier();
+        let ground = rapier
             .cast_ray_and_get_normal(&down, STANDING + reach, true, filter)
             .filter(|(_, hit)| self.rise <= 0.0 && hit.normal.y > 0.7); // no steeper than 45°
         self.on_ground = ground.is_some();
@@ -115,8 +115,8 @@ impl Hero {
         };
         self.rise = 0.0;
         let standing = place + Vector::Y * (STANDING - hit.time_of_impact);
-        let parent = physics.colliders[collider].parent();
-        match parent.map(|body| &physics.bodies[body]) {
+        let parent = rapier.colliders[collider].parent();
+        match parent.map(|body| &rapier.bodies[body]) {
             // Its target is set: it knows where it will be after this step.
             Some(platform) if platform.is_kinematic() => {
                 platform.next_position() * (platform.position().inverse() * standing)
@@ -126,8 +126,8 @@ impl Hero {
     }
 
     /// All that it can stand on or run into.
-    fn filter(&self, simulation: &Simulation) -> QueryFilter<'static> {
-        let own = simulation.handle(self.key).expect("the hero is there");
+    fn filter(&self, physics: &Physics) -> QueryFilter<'static> {
+        let own = physics.handle(self.key).expect("the hero is there");
         QueryFilter::new().exclude_rigid_body(own).exclude_sensors()
     }
 }
@@ -144,7 +144,9 @@ fn the_book_shows_the_hero_that_is_tested_here() {
 
 fn box_floor(simulation: &mut Simulation) {
     let body = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);
-    simulation.insert(body, ColliderBuilder::cuboid(100.0, 0.5, 100.0));
+    simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(100.0, 0.5, 100.0));
 }
 
 /// Squares of 2 m, as a level from a file is.
@@ -159,7 +161,7 @@ fn mesh_floor(simulation: &mut Simulation) {
         triangles.push([first, first + 3, first + 2]);
     }
     let mesh = ColliderBuilder::trimesh(vertices, triangles).unwrap();
-    simulation.insert(RigidBodyBuilder::fixed(), mesh);
+    simulation.physics.insert(RigidBodyBuilder::fixed(), mesh);
 }
 
 /// A plane through the origin that rises along x by so many degrees.
@@ -167,7 +169,9 @@ fn slope(simulation: &mut Simulation, degrees: f32) {
     let rotation = Rotation::from_rotation_z(degrees.to_radians());
     let pose = Pose::from_parts(rotation * Vector::Y * -0.5, rotation);
     let body = RigidBodyBuilder::fixed().pose(pose);
-    simulation.insert(body, ColliderBuilder::cuboid(100.0, 0.5, 100.0));
+    simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(100.0, 0.5, 100.0));
 }
 
 /// From here on it stands: in the first step its ray finds nothing yet.
@@ -189,14 +193,14 @@ fn uneven(
     simulation: &mut Simulation,
     key: BodyKey,
     velocity: Vector,
-    mut walk: impl FnMut(&mut Simulation, Step, Vector),
+    mut walk: impl FnMut(&mut Physics, Step, Vector),
 ) -> Unevenness {
     let mut off = Unevenness::default();
     let (mut start, mut last, mut last_shown) = (None, None, None);
     let horizontal = Vector::new(velocity.x, 0.0, velocity.z);
     for _ in 0..144 * 10 {
-        simulation.advance(SECOND / 144, |simulation, step| {
-            let now = position(simulation, key).translation;
+        simulation.advance(SECOND / 144, |physics, step| {
+            let now = position(physics, key).translation;
             if step.tick > STANDS {
                 let way = now - *start.get_or_insert(now);
                 off.aside = way.reject_from(velocity).length();
@@ -205,9 +209,9 @@ fn uneven(
             }
             let goes = step.tick >= STANDS;
             let wanted = if goes { horizontal } else { Vector::ZERO };
-            walk(simulation, step, wanted);
+            walk(physics, step, wanted);
         });
-        if simulation.tick() > STANDS + 2 {
+        if simulation.physics.tick() > STANDS + 2 {
             let shown = simulation.pose(key).unwrap().translation;
             let last: Vector = last_shown
                 .replace(shown)
@@ -257,26 +261,26 @@ fn a_character_walks_evenly_up_and_down_a_slope() {
 }
 
 /// By Rapier's controller alone, which slides over the ground.
-fn slide(simulation: &mut Simulation, step: Step, key: BodyKey, velocity: Vector) {
-    let handle = simulation.handle(key).unwrap();
-    let physics = simulation.physics_mut_except_bodies();
-    let pose = *physics.bodies[handle].position();
+fn slide(physics: &mut Physics, step: Step, key: BodyKey, velocity: Vector) {
+    let handle = physics.handle(key).unwrap();
+    let rapier = physics.rapier_mut_except_bodies();
+    let pose = *rapier.bodies[handle].position();
     let filter = QueryFilter::new().exclude_rigid_body(handle);
     let movement = KinematicCharacterController::default().move_shape(
         step.dt,
-        &physics.query_pipeline_with_filter(filter),
+        &rapier.query_pipeline_with_filter(filter),
         &Capsule::new_y(0.5, 0.3),
         &pose,
         velocity * step.dt,
         |_| (),
     );
     let next = pose.translation + movement.translation;
-    physics.bodies[handle].set_next_kinematic_translation(next);
+    rapier.bodies[handle].set_next_kinematic_translation(next);
 }
 
 /// A capsule of 1.6 m that stands on a ground at `height`.
 fn sliding_capsule(simulation: &mut Simulation, height: f32) -> BodyKey {
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * (height + 0.82)),
         ColliderBuilder::capsule_y(0.5, 0.3),
     )
@@ -311,15 +315,15 @@ fn places(
     velocity: Vector,
 ) -> Vec<Vector> {
     let mut places = Vec::new();
-    let end = simulation.tick() + steps;
+    let end = simulation.physics.tick() + steps;
     simulation
         .clock_settings_mut()
         .set_max_frame_time(Duration::MAX);
-    while simulation.tick() < end {
-        simulation.advance(SECOND / 60, |simulation, step| {
-            hero.walk(simulation, step, velocity);
+    while simulation.physics.tick() < end {
+        simulation.advance(SECOND / 60, |physics, step| {
+            hero.walk(physics, step, velocity);
         });
-        places.push(position(simulation, hero.key).translation);
+        places.push(position(&simulation.physics, hero.key).translation);
     }
     places
 }
@@ -332,7 +336,9 @@ fn a_character_climbs_stairs_up_to_the_length_of_its_legs() {
             let top = f32::from(i) * height;
             let place = Vector::new(f32::from(i) * 0.5 + 10.0, top / 2.0, 0.0);
             let stair = ColliderBuilder::cuboid(10.0, top / 2.0, 2.0);
-            simulation.insert(RigidBodyBuilder::fixed().translation(place), stair);
+            simulation
+                .physics
+                .insert(RigidBodyBuilder::fixed().translation(place), stair);
         }
         let mut hero = Hero::build(&mut simulation, Vector::ZERO);
         let up = places(&mut simulation, &mut hero, 180, Vector::X * 2.0);
@@ -362,10 +368,12 @@ fn a_character_stops_at_a_wall_that_is_one_collider_with_its_floor_and_at_no_sen
         ),
     ];
     let mut simulation = Simulation::default();
-    simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::compound(parts));
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::compound(parts));
     let sensor = ColliderBuilder::cuboid(0.5, 0.5, 0.5).sensor(true);
     let place = RigidBodyBuilder::fixed().translation(Vector::X * 2.2);
-    simulation.insert(place, sensor);
+    simulation.physics.insert(place, sensor);
     let mut hero = Hero::build(&mut simulation, Vector::ZERO);
     let place = places(&mut simulation, &mut hero, 120, Vector::X * 5.0)[119];
     assert!((3.0 - RADIUS - place.x - 0.014).abs() < 1e-3, "{place}");
@@ -377,7 +385,9 @@ fn a_character_that_lands_beside_an_edge_hangs_there_until_it_walks() {
     for (walk, height) in [(-1.0, 2.0), (1.0, 0.0)] {
         let mut simulation = with_floor(Rate::default());
         let body = RigidBodyBuilder::fixed().translation(Vector::new(-5.0, 1.0, 0.0));
-        simulation.insert(body, ColliderBuilder::cuboid(5.0, 1.0, 5.0));
+        simulation
+            .physics
+            .insert(body, ColliderBuilder::cuboid(5.0, 1.0, 5.0));
         let mut hero = Hero::build(&mut simulation, Vector::new(0.1, 2.0, 0.0));
         let hangs = places(&mut simulation, &mut hero, 120, Vector::ZERO)[119];
         let sunk = 2.0 + STANDING - hangs.y;
@@ -403,7 +413,9 @@ fn a_character_jumps_lands_and_stops_at_a_ceiling() {
         let mut simulation = with_floor(Rate::default());
         if let Some(height) = ceiling {
             let body = RigidBodyBuilder::fixed().translation(Vector::Y * (height + 0.5));
-            simulation.insert(body, ColliderBuilder::cuboid(5.0, 0.5, 5.0));
+            simulation
+                .physics
+                .insert(body, ColliderBuilder::cuboid(5.0, 0.5, 5.0));
         }
         let mut hero = Hero::build(&mut simulation, Vector::ZERO);
         places(&mut simulation, &mut hero, 10, Vector::ZERO);
@@ -434,7 +446,9 @@ fn a_character_pushes_a_crate_the_same_way_at_every_frame_rate() {
         let mut hero = Hero::build(&mut simulation, Vector::ZERO);
         let key = hero.key;
         let cargo = RigidBodyBuilder::dynamic().translation(Vector::new(2.0, 0.5, 0.1));
-        let cargo = simulation.insert(cargo, ColliderBuilder::cuboid(0.5, 0.5, 0.5).mass(20.0));
+        let cargo = simulation
+            .physics
+            .insert(cargo, ColliderBuilder::cuboid(0.5, 0.5, 0.5).mass(20.0));
         at_tick(
             240,
             frames_per_second,
@@ -455,7 +469,9 @@ fn a_character_on_crates_stands_at_their_height_of_the_step_before() {
     let mut simulation = with_floor(Rate::default());
     let crates = [0.5, 1.5, 2.5, 3.5, 4.5].map(|height| {
         let body = RigidBodyBuilder::dynamic().translation(Vector::Y * height);
-        simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5).mass(20.0))
+        simulation
+            .physics
+            .insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5).mass(20.0))
     });
     let mut hero = Hero::build(&mut simulation, Vector::Y * 5.0);
     let (mut top, mut sunk) = (5.0, 0.0f32);
@@ -465,7 +481,7 @@ fn a_character_on_crates_stands_at_their_height_of_the_step_before() {
             let off = place.y - top - STANDING;
             assert!(off.abs() < 1e-4, "{off} m in step {frame}");
         }
-        top = position(&simulation, crates[4]).translation.y + 0.5;
+        top = position(&simulation.physics, crates[4]).translation.y + 0.5;
         sunk = sunk.max(5.0 - top);
     }
     assert!((0.002..0.01).contains(&sunk), "{sunk} m");
@@ -479,10 +495,10 @@ fn drift(
     path: impl Fn(f32) -> Pose,
     build: impl Fn(&mut Simulation) -> BodyKey,
     velocity: Vector,
-    mut walk: impl FnMut(&mut Simulation, Step, BodyKey, Vector),
+    mut walk: impl FnMut(&mut Physics, Step, BodyKey, Vector),
 ) -> f32 {
     let mut simulation = Simulation::default();
-    let platform = simulation.insert(
+    let platform = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based(),
         ColliderBuilder::cuboid(3.0, 0.1, 3.0),
     );
@@ -494,10 +510,11 @@ fn drift(
         let time = simulation.clock().time_after(frame_time);
         let pose = path(time.saturating_sub(SECOND).as_secs_f32());
         simulation
+            .physics
             .set_kinematic_target(platform, pose, time)
             .unwrap();
-        simulation.advance(frame_time, |simulation, step| {
-            walk(simulation, step, rider, velocity);
+        simulation.advance(frame_time, |physics, step| {
+            walk(physics, step, rider, velocity);
         });
         let shown = |key| simulation.pose(key).unwrap();
         let walked = velocity * (f32::from(frame) / 144.0);
@@ -548,15 +565,18 @@ fn a_character_goes_with_its_platform_in_every_frame() {
 fn a_character_that_begins_on_a_moving_platform_misses_its_first_step() {
     let mut simulation = Simulation::default();
     let body = RigidBodyBuilder::kinematic_position_based();
-    let platform = simulation.insert(body, ColliderBuilder::cuboid(3.0, 0.1, 3.0));
+    let platform = simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(3.0, 0.1, 3.0));
     let target = Pose::from_translation(Vector::X * 2.0);
     simulation
+        .physics
         .set_kinematic_target(platform, target, SECOND)
         .unwrap();
     let mut hero = Hero::build(&mut simulation, Vector::Y * 0.1);
     for _ in 0..30 {
         let place = places(&mut simulation, &mut hero, 1, Vector::ZERO)[0];
-        let behind = position(&simulation, platform).translation.x - place.x;
+        let behind = position(&simulation.physics, platform).translation.x - place.x;
         assert!((behind - 2.0 / 60.0).abs() < 1e-4, "{behind} m");
     }
 }
@@ -577,8 +597,10 @@ fn rapier_s_controller_alone_loses_a_platform_that_moves_sideways() {
 
 fn car(simulation: &mut Simulation) -> (BodyKey, DynamicRayCastVehicleController) {
     let chassis = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.75);
-    let key = simulation.insert(chassis, ColliderBuilder::cuboid(1.0, 0.2, 0.5).mass(400.0));
-    let mut car = DynamicRayCastVehicleController::new(simulation.handle(key).unwrap());
+    let key = simulation
+        .physics
+        .insert(chassis, ColliderBuilder::cuboid(1.0, 0.2, 0.5).mass(400.0));
+    let mut car = DynamicRayCastVehicleController::new(simulation.physics.handle(key).unwrap());
     let tuning = WheelTuning {
         suspension_stiffness: 30.0,
         suspension_compression: 4.0,
@@ -592,17 +614,12 @@ fn car(simulation: &mut Simulation) -> (BodyKey, DynamicRayCastVehicleController
     (key, car)
 }
 
-fn drive(
-    simulation: &mut Simulation,
-    step: Step,
-    car: &mut DynamicRayCastVehicleController,
-    force: f32,
-) {
+fn drive(physics: &mut Physics, step: Step, car: &mut DynamicRayCastVehicleController, force: f32) {
     for wheel in car.wheels_mut() {
         wheel.engine_force = force;
     }
     let filter = QueryFilter::new().exclude_rigid_body(car.chassis);
-    let queries = simulation.query_pipeline_mut(filter);
+    let queries = physics.query_pipeline_mut(filter);
     car.update_vehicle(step.dt, queries);
 }
 
@@ -634,14 +651,14 @@ fn a_car_that_sleeps_is_woken_by_driving_forward_only() {
         simulation
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
-        simulation.advance(SECOND * 5, |simulation, step| {
-            drive(simulation, step, &mut car, 0.0);
+        simulation.advance(SECOND * 5, |physics, step| {
+            drive(physics, step, &mut car, 0.0);
         });
-        simulation.body_mut(key).unwrap().sleep();
-        simulation.advance(SECOND, |simulation, step| {
-            drive(simulation, step, &mut car, force);
+        simulation.physics.body_mut(key).unwrap().sleep();
+        simulation.advance(SECOND, |physics, step| {
+            drive(physics, step, &mut car, force);
         });
-        position(&simulation, key).translation.x
+        position(&simulation.physics, key).translation.x
     };
     assert!(driven(200.0) > 0.5);
     assert!(driven(-200.0).abs() < 0.01, "so the recipe wakes it");
@@ -654,10 +671,12 @@ fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
     let run = |frames_per_second: u32| {
         let mut simulation = space(60);
         let player = RigidBodyBuilder::dynamic().linvel(Vector::X * 5.0);
-        let player = simulation.insert(player, ColliderBuilder::ball(0.5));
+        let player = simulation
+            .physics
+            .insert(player, ColliderBuilder::ball(0.5));
         for i in 1..=3u8 {
             let place = Vector::X * 2.0 * f32::from(i);
-            simulation.insert(
+            simulation.physics.insert(
                 RigidBodyBuilder::fixed().translation(place),
                 ColliderBuilder::ball(0.2)
                     .sensor(true)
@@ -676,11 +695,13 @@ fn pick_ups_are_taken_in_the_same_steps_at_every_frame_rate() {
                     .flatten()
                     .filter(|key| *key != player)
                     .collect();
-                let removed = coins.iter().filter_map(|coin| simulation.remove(*coin));
+                let removed = coins
+                    .iter()
+                    .filter_map(|coin| simulation.physics.remove(*coin));
                 taken.extend(removed.map(|body| (step.tick, body.translation().x)));
             }
             simulation.end_frame();
-            simulation.tick()
+            simulation.physics.tick()
         });
         taken
     };
@@ -696,8 +717,10 @@ fn a_kinematic_player_meets_fixed_sensors_only_if_asked_for() {
     let meets = |types| {
         let mut simulation = space(60);
         let player = RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 5.0);
-        simulation.insert(player, ColliderBuilder::ball(0.5));
-        simulation.insert(
+        simulation
+            .physics
+            .insert(player, ColliderBuilder::ball(0.5));
+        simulation.physics.insert(
             RigidBodyBuilder::fixed().translation(Vector::X * 1.0),
             ColliderBuilder::ball(0.2)
                 .sensor(true)
@@ -733,10 +756,12 @@ fn a_frame_of_the_rounded_period_makes_the_step_of_the_frame_before() {
 fn additional_mass_counts_from_the_first_step_on() {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().additional_mass(2.0);
-    let key = simulation.insert(body, ColliderBuilder::ball(0.2).mass(3.0));
-    assert_eq!(simulation.body(key).unwrap().mass(), 3.0);
+    let key = simulation
+        .physics
+        .insert(body, ColliderBuilder::ball(0.2).mass(3.0));
+    assert_eq!(simulation.physics.body(key).unwrap().mass(), 3.0);
     scenes::advance(&mut simulation, 17);
-    assert_eq!(simulation.body(key).unwrap().mass(), 5.0);
+    assert_eq!(simulation.physics.body(key).unwrap().mass(), 5.0);
 }
 
 // Moving by hand.
@@ -745,20 +770,22 @@ fn additional_mass_counts_from_the_first_step_on() {
 fn what_lies_on_a_platform_goes_with_its_next_position_and_not_with_its_position() {
     let carried = |set: fn(&mut RigidBody, Vector)| {
         let mut simulation = Simulation::default();
-        let platform = simulation.insert(
+        let platform = simulation.physics.insert(
             RigidBodyBuilder::kinematic_position_based(),
             ColliderBuilder::cuboid(5.0, 0.1, 5.0).friction(1.0),
         );
         let cargo = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.35);
-        let cargo = simulation.insert(cargo, ColliderBuilder::cuboid(0.25, 0.25, 0.25));
+        let cargo = simulation
+            .physics
+            .insert(cargo, ColliderBuilder::cuboid(0.25, 0.25, 0.25));
         simulation
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
-        simulation.advance(SECOND * 2, |simulation, step| {
+        simulation.advance(SECOND * 2, |physics, step| {
             let way = Vector::X * step.end_time.as_secs_f32();
-            set(simulation.body_mut(platform).unwrap(), way);
+            set(physics.body_mut(platform).unwrap(), way);
         });
-        position(&simulation, cargo).translation.x
+        position(&simulation.physics, cargo).translation.x
     };
     let led = carried(RigidBody::set_next_kinematic_translation);
     assert!(led > 1.8, "{led} m of 2");

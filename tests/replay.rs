@@ -9,7 +9,7 @@ use evenstep::recording::{
     Replay, ReplayError,
 };
 use evenstep::{
-    BodyKey, Budget, ForceGenerator, Hooks, Rate, SaveError, Simulation, Step, Stepping,
+    BodyKey, Budget, ForceGenerator, Hooks, Physics, Rate, SaveError, Simulation, Step, Stepping,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -29,9 +29,9 @@ trait Play: Serialize + DeserializeOwned {
     fn input(tick: u64) -> Self::Input;
 
     /// Fails where the game would: the frame ends there.
-    fn step(&mut self, simulation: &mut Simulation, step: Step, input: Self::Input) -> Option<()>;
+    fn step(&mut self, physics: &mut Physics, step: Step, input: Self::Input) -> Option<()>;
 
-    fn after_step(&mut self, _simulation: &mut Simulation, _step: Step) {}
+    fn after_step(&mut self, _simulation: &mut Physics, _step: Step) {}
 
     fn force(_name: &str) -> Option<ForceGenerator> {
         None
@@ -52,7 +52,9 @@ struct Balls {
 impl Balls {
     fn new() -> (Simulation, Self) {
         let mut simulation = space(100);
-        let player = simulation.insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
+        let player = simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
         // The first step is made, so that there is a state to be written.
         simulation.advance(MS(10), |_, _| ());
         let game = Self {
@@ -72,15 +74,8 @@ impl Play for Balls {
         [tick % 5, tick % 3, tick % 7].map(|n| n as f32 - 1.0)
     }
 
-    fn step(&mut self, simulation: &mut Simulation, step: Step, input: [f32; 3]) -> Option<()> {
-        for (_, speed) in self
-            .clock_changes
-            .iter()
-            .filter(|(tick, _)| *tick == step.tick)
-        {
-            simulation.set_speed(*speed).unwrap();
-        }
-        simulation
+    fn step(&mut self, physics: &mut Physics, step: Step, input: [f32; 3]) -> Option<()> {
+        physics
             .add_force(self.player, vector(input[0], input[1], input[2]))
             .unwrap();
         if step.tick.is_multiple_of(7) {
@@ -88,11 +83,11 @@ impl Play for Balls {
             let body = RigidBodyBuilder::dynamic()
                 .translation(at)
                 .linvel(vector(0.0, 0.0, 1.0));
-            self.guests.push_back(simulation.insert(body, ball()));
+            self.guests.push_back(physics.insert(body, ball()));
         }
         if step.tick % 7 == 6 && self.guests.len() > 3 {
             let oldest = self.guests.pop_front().unwrap();
-            simulation.remove(oldest).unwrap();
+            physics.remove(oldest).unwrap();
         }
         // Once: the step is due again in a later frame.
         let failed = self.failing.pop_if(|tick| *tick == step.tick);
@@ -112,12 +107,12 @@ fn record_frame<P: Play, W: Write>(
     while let Some(step) = simulation.next_step() {
         let input = P::input(step.tick);
         recorder.input(step, &input)?;
-        if game.step(simulation, step, input).is_none() {
+        if game.step(&mut simulation.physics, step, input).is_none() {
             break;
         }
         simulation.make_step();
-        game.after_step(simulation, step);
-        recorder.end_step(simulation)?;
+        game.after_step(&mut simulation.physics, step);
+        recorder.end_step(&simulation.physics)?;
     }
     simulation.end_frame();
     Ok(())
@@ -136,13 +131,13 @@ fn replay_frame<P: Play>(
         let Some(input) = replay.input(step).unwrap() else {
             break;
         };
-        if game.step(simulation, step, input).is_none() {
+        if game.step(&mut simulation.physics, step, input).is_none() {
             break;
         }
         meddle(simulation, step);
         simulation.make_step();
-        game.after_step(simulation, step);
-        replay.end_step(simulation).unwrap();
+        game.after_step(&mut simulation.physics, step);
+        replay.end_step(&simulation.physics).unwrap();
     }
     simulation.end_frame();
     Some(())
@@ -182,7 +177,7 @@ fn frame_time(number: u64) -> Duration {
 /// What can be compared after a frame.
 fn seen(simulation: &Simulation) -> (u64, evenstep::Clock, evenstep::Frame, Vec<(BodyKey, Pose)>) {
     (
-        simulation.checksum(),
+        simulation.physics.checksum(),
         simulation.clock().clone(),
         simulation.frame(),
         simulation.moved().to_vec(),
@@ -268,7 +263,7 @@ fn what_is_replayed_is_the_run_frame_by_frame() {
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     assert_eq!(recording.ending(), RecordingEnd::Complete);
     assert_eq!(recording.fingerprint(), Some(evenstep::fingerprint()));
-    assert_eq!(recording.ticks(), 1..simulation.tick());
+    assert_eq!(recording.ticks(), 1..simulation.physics.tick());
     let mut frames = run.iter();
     let differences = replay_all::<Balls>(
         &recording,
@@ -300,10 +295,10 @@ fn from_every_tick_a_replay_is_the_run() {
     for tick in recording.ticks() {
         let mut replay = recording.replay(tick);
         let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
-        let start = simulation.tick();
+        let start = simulation.physics.tick();
         let nearest = keyframes.iter().rfind(|keyframe| **keyframe <= tick);
         assert_eq!(Some(&start), nearest);
-        while simulation.tick() < tick {
+        while simulation.physics.tick() < tick {
             replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).unwrap();
             assert_eq!(&seen(&simulation), expected(&simulation), "to {tick}");
         }
@@ -327,21 +322,26 @@ impl Hooks for Live<'_> {
 
     fn before_frame(
         &mut self,
-        simulation: &Simulation,
+        simulation: &mut Simulation,
         frame_time: Duration,
     ) -> Result<(), RecordError> {
+        let here = simulation.physics.tick();
+        let mut changes = self.game.clock_changes.iter();
+        if let Some((_, speed)) = changes.find(|(tick, _)| *tick == here) {
+            simulation.set_speed(*speed).unwrap();
+        }
         self.recorder.begin_frame(simulation, self.game, frame_time)
     }
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), RecordError> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
         let input = Balls::input(step.tick);
         self.recorder.input(step, &input)?;
-        self.game.step(simulation, step, input).unwrap();
+        self.game.step(physics, step, input).unwrap();
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), RecordError> {
-        self.recorder.end_step(simulation)
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), RecordError> {
+        self.recorder.end_step(physics)
     }
 }
 
@@ -354,14 +354,14 @@ struct Again<'a, 'r> {
 impl Hooks for Again<'_, '_> {
     type Error = ReplayError;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), ReplayError> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ReplayError> {
         let input = self.replay.input(step)?.expect("the recording is whole");
-        self.game.step(simulation, step, input).unwrap();
+        self.game.step(physics, step, input).unwrap();
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), ReplayError> {
-        self.replay.end_step(simulation)
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), ReplayError> {
+        self.replay.end_step(physics)
     }
 }
 
@@ -392,12 +392,13 @@ fn both_loops_make_the_same_recording_and_play_it() {
         again.advance_with(frame_time, &mut hooks).unwrap();
     }
     assert_eq!(replay.differences(), []);
-    assert_eq!(again.checksum(), simulation.checksum());
+    assert_eq!(again.physics.checksum(), simulation.physics.checksum());
 }
 
 /// A game on another thread, recorded there.
 mod on_threads {
     use super::*;
+    use evenstep::Physics;
     use evenstep::threads::{Overlap, Runner, RunnerSettings};
 
     /// All of it, to be sent to a thread. It reports its steps.
@@ -421,26 +422,18 @@ mod on_threads {
 
         fn before_frame(
             &mut self,
-            simulation: &Simulation,
+            simulation: &mut Simulation,
             frame_time: Duration,
         ) -> Result<(), RecordError> {
             self.live().before_frame(simulation, frame_time)
         }
 
-        fn before_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), RecordError> {
-            self.live().before_step(simulation, step)
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
+            self.live().before_step(physics, step)
         }
 
-        fn after_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), RecordError> {
-            self.live().after_step(simulation, step)?;
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
+            self.live().after_step(physics, step)?;
             // Nobody may listen any more.
             let _ = self.steps.send(step.tick);
             Ok(())
@@ -480,7 +473,7 @@ mod on_threads {
         }
         assert_eq!(replay.differences(), []);
         assert!(steps >= 60, "{steps}");
-        assert_eq!(again.checksum(), simulation.checksum());
+        assert_eq!(again.physics.checksum(), simulation.physics.checksum());
         // What the game has set is still set, also in what is saved there.
         let clock = simulation.clock();
         assert_eq!(clock.settings().stepping(), Stepping::Variable);
@@ -499,7 +492,7 @@ mod on_threads {
                 replay: &mut replay,
             };
             let frame = again.advance_with(frame_time, &mut hooks).unwrap();
-            frames.push((frame_time, frame.steps, again.checksum()));
+            frames.push((frame_time, frame.steps, again.physics.checksum()));
         }
         assert_eq!(replay.differences(), []);
         frames
@@ -598,36 +591,31 @@ mod everything {
             (tick % 3 == 1).then_some((tick, tick.is_multiple_of(2)))
         }
 
-        fn step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-            input: Self::Input,
-        ) -> Option<()> {
+        fn step(&mut self, physics: &mut Physics, step: Step, input: Self::Input) -> Option<()> {
             if let Some((n, is_x)) = input {
                 let push = if is_x {
                     Vector::X
                 } else {
                     vector(0.0, 0.0, 1.0)
                 };
-                simulation.add_force(self.player, push * 20.0).unwrap();
+                physics.add_force(self.player, push * 20.0).unwrap();
                 if n % 40 == 1 {
                     let pose = translation(-9.0, 0.5 + (n % 3) as f32, 0.0);
-                    let there = simulation.clock().time() + MS(400);
+                    let there = physics.time() + MS(400);
                     let lift = self.lift;
-                    simulation.set_kinematic_target(lift, pose, there).unwrap();
+                    physics.set_kinematic_target(lift, pose, there).unwrap();
                 }
                 if n % 50 == 25 {
-                    simulation.shift_origin(Vector::X * 8.0).unwrap();
+                    physics.shift_origin(Vector::X * 8.0).unwrap();
                 } else if n % 50 == 49 {
-                    simulation.shift_origin(Vector::X * -8.0).unwrap();
+                    physics.shift_origin(Vector::X * -8.0).unwrap();
                 }
             }
-            self.before_step(simulation, step).ok()
+            self.before_step(physics, step).ok()
         }
 
-        fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
-            let Ok(()) = Hooks::after_step(self, simulation, step);
+        fn after_step(&mut self, physics: &mut Physics, step: Step) {
+            let Ok(()) = Hooks::after_step(self, physics, step);
         }
 
         fn force(name: &str) -> Option<ForceGenerator> {
@@ -676,7 +664,12 @@ mod everything {
             record_frame(&mut recorder, simulation, script, MS(17)).unwrap();
         }
         let recording = Recording::read(recorder.finish().unwrap()).unwrap();
-        let mut keys: Vec<BodyKey> = game.simulation.bodies().map(|(key, _)| key).collect();
+        let mut keys: Vec<BodyKey> = game
+            .simulation
+            .physics
+            .bodies()
+            .map(|(key, _)| key)
+            .collect();
         keys.sort();
         // The crate at the bottom of a stack.
         let key = keys[1];
@@ -706,7 +699,7 @@ fn another_number_of_threads_replays_the_same() {
 
         fn input(_: u64) {}
 
-        fn step(&mut self, _: &mut Simulation, _: Step, (): ()) -> Option<()> {
+        fn step(&mut self, _: &mut Physics, _: Step, (): ()) -> Option<()> {
             Some(())
         }
     }
@@ -739,7 +732,7 @@ fn another_number_of_threads_replays_the_same() {
 
 /// Changes a velocity by its last bit. (Of a zero that would be so little that the step rounds it away.)
 fn nudge(simulation: &mut Simulation, key: BodyKey) {
-    let body = simulation.body_mut(key).unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
     let mut velocity = body.linvel();
     let axis = velocity.abs().max_position();
     velocity[axis] = f32::from_bits(velocity[axis].to_bits() ^ 1);
@@ -756,6 +749,7 @@ fn guest_of(recording: &Recording<Vec<u8>>, tick: u64) -> BodyKey {
             if step.tick == tick {
                 let at = |body: &RigidBody| body.translation().x == tick as f32;
                 guest = simulation
+                    .physics
                     .bodies()
                     .find(|(_, body)| at(body))
                     .map(|(key, _)| key);
@@ -800,13 +794,13 @@ fn bodies_that_are_on_one_side_only_are_named() {
     let guest = guest_of(&recording, 14);
     let mut meddle = |simulation: &mut Simulation, step: Step| {
         if step.tick == 16 {
-            simulation.remove(guest).unwrap();
+            simulation.physics.remove(guest).unwrap();
         }
     };
     // Not to the end: the game will miss it.
     let mut replay = recording.replay(0);
     let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
-    while simulation.tick() <= 16 {
+    while simulation.physics.tick() <= 16 {
         replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
     }
     assert_eq!(replay.differences()[0].tick, 16);
@@ -821,7 +815,7 @@ fn bodies_that_are_on_one_side_only_are_named() {
         |simulation, step| {
             if step.tick == last {
                 let at = RigidBodyBuilder::dynamic().translation(Vector::Y * 50.0);
-                more = Some(simulation.insert(at, ball()));
+                more = Some(simulation.physics.insert(at, ball()));
             }
         },
         |_, _| (),
@@ -870,9 +864,13 @@ fn the_next_keyframe_leads_back_to_what_was_recorded() {
         replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
     }
     (simulation, game) = replay.next_run(|_| None).unwrap().unwrap();
-    assert!(recording.keyframes().any(|tick| tick == simulation.tick()));
+    assert!(
+        recording
+            .keyframes()
+            .any(|tick| tick == simulation.physics.tick())
+    );
     while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {}
-    assert_eq!(simulation.tick(), recording.ticks().end);
+    assert_eq!(simulation.physics.tick(), recording.ticks().end);
     assert_eq!(replay.differences().len(), 1);
 }
 
@@ -902,7 +900,7 @@ fn a_step_that_is_made_on_one_side_only_differs() {
         let differing = replay.differences()[0].tick;
         if is_made_here {
             // It is known in that very step, and nothing more is made in that frame.
-            assert_eq!((differing, simulation.tick()), (33, 34));
+            assert_eq!((differing, simulation.physics.tick()), (33, 34));
         } else {
             assert_eq!(differing, 40);
         }
@@ -915,13 +913,14 @@ fn a_step_that_is_made_on_one_side_only_differs() {
 fn what_is_done_between_frames_needs_a_new_run() {
     let level = |simulation: &mut Simulation, game: &Balls| {
         let there = translation(0.0, 100.0, 0.0);
-        simulation.teleport(game.player, there).unwrap();
-        let anchor = simulation.insert_body(RigidBodyBuilder::fixed());
-        let ends = [anchor, game.player].map(|key| simulation.handle(key).unwrap());
+        simulation.physics.teleport(game.player, there).unwrap();
+        let anchor = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+        let ends = [anchor, game.player].map(|key| simulation.physics.handle(key).unwrap());
         // No step has seen the joint: the state can be written after the next one.
         let rope = RopeJointBuilder::new(200.0);
         simulation
-            .physics_mut_except_bodies()
+            .physics
+            .rapier_mut_except_bodies()
             .insert_impulse_joint(ends[0], ends[1], rope);
     };
     for is_told in [false, true] {
@@ -972,9 +971,9 @@ fn a_rollback_after_the_input_of_a_step_is_no_difference() {
                 continue;
             }
             before_tick.insert(step.tick, game.clone());
-            game.step(&mut simulation, step, input).unwrap();
+            game.step(&mut simulation.physics, step, input).unwrap();
             simulation.make_step();
-            recorder.end_step(&simulation).unwrap();
+            recorder.end_step(&simulation.physics).unwrap();
         }
         assert!(!is_late, "the frame has a step");
         simulation.end_frame();
@@ -1002,7 +1001,7 @@ fn a_rollback_begins_a_new_run() {
             .begin_frame(&simulation, &game, frame_time)
             .unwrap();
         simulation.begin_frame(frame_time);
-        let tick = simulation.tick();
+        let tick = simulation.physics.tick();
         if number % 20 == 17 {
             simulation.roll_back(tick - 4).unwrap();
             game = before_tick.swap_remove(tick as usize - 5);
@@ -1018,9 +1017,9 @@ fn a_rollback_begins_a_new_run() {
             if step.is_resimulated {
                 input[0] += 5.0;
             }
-            game.step(&mut simulation, step, input).unwrap();
+            game.step(&mut simulation.physics, step, input).unwrap();
             simulation.make_step();
-            recorder.end_step(&simulation).unwrap();
+            recorder.end_step(&simulation.physics).unwrap();
         }
         simulation.end_frame();
     }
@@ -1033,7 +1032,10 @@ fn a_rollback_begins_a_new_run() {
     }
     assert_eq!((runs, rollbacks), (4, 3));
     assert_eq!(replay.differences(), []);
-    assert_eq!(end.unwrap().checksum(), simulation.checksum());
+    assert_eq!(
+        end.unwrap().physics.checksum(),
+        simulation.physics.checksum()
+    );
 }
 
 #[test]
@@ -1041,7 +1043,10 @@ fn a_state_that_can_never_be_written_is_an_error() {
     let (mut simulation, mut game) = Balls::new();
     let nameless = ForceGenerator::custom(|_, _| evenstep::Wrench::default());
     let player = game.player;
-    let key = simulation.insert_force_generator(player, nameless).unwrap();
+    let key = simulation
+        .physics
+        .insert_force_generator(player, nameless)
+        .unwrap();
     let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
     let mut frame =
         |simulation: &mut Simulation| record_frame(&mut recorder, simulation, &mut game, MS(10));
@@ -1049,7 +1054,7 @@ fn a_state_that_can_never_be_written_is_an_error() {
         frame(&mut simulation),
         Err(RecordError::Save(SaveError::UnnamedForce(_)))
     ));
-    simulation.remove_force_generator(key);
+    simulation.physics.remove_force_generator(key);
     frame(&mut simulation).unwrap();
     let recording = Recording::read(recorder.finish().unwrap()).unwrap();
     assert_eq!(recording.ticks(), 1..2);
@@ -1112,7 +1117,7 @@ fn input_and_game_of_another_type_are_refused() {
 fn play(recording: &Recording<impl AsRef<[u8]>>) -> Vec<(u64, u64)> {
     let mut frames = Vec::new();
     let seen = |simulation: &Simulation, _: &Balls| {
-        frames.push((simulation.tick(), simulation.checksum()));
+        frames.push((simulation.physics.tick(), simulation.physics.checksum()));
     };
     assert_eq!(replay_all(recording, 0, |_, _| (), seen), []);
     frames
@@ -1204,11 +1209,11 @@ fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
 
         fn step(
             &mut self,
-            simulation: &mut Simulation,
+            physics: &mut Physics,
             step: Step,
             (tick, push): Self::Input,
         ) -> Option<()> {
-            self.0.step(simulation, step, push);
+            self.0.step(physics, step, push);
             assert!(tick != FATAL, "a bug of the game");
             Some(())
         }
@@ -1243,7 +1248,7 @@ fn a_panic_in_a_step_leaves_a_recording_that_panics_in_that_step() {
         while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
     }));
     assert!(panic.is_err());
-    assert_eq!(simulation.current_step().unwrap().tick, FATAL);
+    assert_eq!(simulation.physics.current_step().unwrap().tick, FATAL);
     assert_eq!(replay.differences(), []);
 }
 
@@ -1268,7 +1273,7 @@ fn a_flight_recorder_keeps_its_time_and_its_bound() {
                 let recording = Recording::read(bytes).unwrap();
                 assert_eq!(recording.ending(), RecordingEnd::Complete);
                 let ticks = recording.ticks();
-                assert_eq!(ticks.end, simulation.tick());
+                assert_eq!(ticks.end, simulation.physics.tick());
                 let count = ticks.end - ticks.start;
                 assert!(count <= most_ticks, "{number}: {ticks:?}");
                 assert!(count >= least_ticks || ticks.start == 1, "{ticks:?}");

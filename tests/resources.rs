@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Rate, ResimulateError, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, ResimulateError, Simulation, Step};
 use scenes::MS;
 use std::time::Duration;
 
@@ -19,37 +19,42 @@ struct Game {
 }
 
 impl Game {
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step, push: u32) {
+    fn before_step(&mut self, physics: &mut Physics, step: Step, push: u32) {
         self.pushes.push((step.tick, push));
         let push = push * self.pushes.len() as u32;
         let impulse = Vector::X * push as f32;
-        simulation.apply_impulse(self.ball, impulse).unwrap();
+        physics.apply_impulse(self.ball, impulse).unwrap();
     }
 }
 
 fn start() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.set_rewind_limits(20, usize::MAX);
-    let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    let ball = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     let pushes = Vec::new();
-    simulation.resources_mut().insert(Game { ball, pushes });
+    simulation
+        .physics
+        .resources_mut()
+        .insert(Game { ball, pushes });
     simulation
 }
 
 fn game(simulation: &Simulation) -> &Game {
-    simulation.resources().get().unwrap()
+    simulation.physics.resources().get().unwrap()
 }
 
-fn step(simulation: &mut Simulation, step: Step, push: u32) {
-    let scope = simulation.resource_scope(|simulation, game: &mut Game| {
-        game.before_step(simulation, step, push);
+fn step(physics: &mut Physics, step: Step, push: u32) {
+    let scope = physics.resource_scope(|physics, game: &mut Game| {
+        game.before_step(physics, step, push);
     });
     scope.unwrap();
 }
 
 fn make_steps(simulation: &mut Simulation, push: fn(u64) -> u32) {
     while let Some(now) = simulation.next_step() {
-        step(simulation, now, push(now.tick));
+        step(&mut simulation.physics, now, push(now.tick));
         simulation.make_step();
     }
 }
@@ -57,7 +62,7 @@ fn make_steps(simulation: &mut Simulation, push: fn(u64) -> u32) {
 /// The game, where its ball is and how fast.
 fn state(simulation: &Simulation) -> (Game, Pose, Vector) {
     let game = game(simulation).clone();
-    let ball = simulation.body(game.ball).unwrap();
+    let ball = simulation.physics.body(game.ball).unwrap();
     let (position, velocity) = (*ball.position(), ball.linvel());
     (game, position, velocity)
 }
@@ -65,9 +70,7 @@ fn state(simulation: &Simulation) -> (Game, Pose, Vector) {
 fn never_went_back(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
     let mut simulation = start();
     for _ in 0..steps {
-        simulation.advance(MS(10), |simulation, now| {
-            step(simulation, now, push(now.tick))
-        });
+        simulation.advance(MS(10), |physics, now| step(physics, now, push(now.tick)));
     }
     state(&simulation)
 }
@@ -82,9 +85,9 @@ struct Late;
 impl Hooks for Late {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, now: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, now: Step) -> Result<(), Infallible> {
         let push = if now.is_resimulated { WAS } else { SEEMED };
-        step(simulation, now, push(now.tick));
+        step(physics, now, push(now.tick));
         Ok(())
     }
 }
@@ -93,12 +96,10 @@ impl Hooks for Late {
 fn by_closures() {
     let mut simulation = start();
     for _ in 0..10 {
-        simulation.advance(MS(10), |simulation, now| {
-            step(simulation, now, SEEMED(now.tick))
-        });
+        simulation.advance(MS(10), |physics, now| step(physics, now, SEEMED(now.tick)));
     }
     assert_eq!(state(&simulation), never_went_back(10, SEEMED));
-    (simulation.resimulate(0, |simulation, now| step(simulation, now, WAS(now.tick)))).unwrap();
+    (simulation.resimulate(0, |physics, now| step(physics, now, WAS(now.tick)))).unwrap();
     assert_eq!(state(&simulation), never_went_back(10, WAS));
 }
 
@@ -108,14 +109,14 @@ fn in_the_games_own_loop_also_within_a_frame_and_going_back_twice() {
     simulation.begin_frame(MS(100));
     for _ in 0..7 {
         let now = simulation.next_step().unwrap();
-        step(&mut simulation, now, SEEMED(now.tick));
+        step(&mut simulation.physics, now, SEEMED(now.tick));
         simulation.make_step();
     }
     for tick in [4, 2, 0] {
         simulation.roll_back(tick).unwrap();
         let now = simulation.next_step().unwrap();
         assert_eq!(game(&simulation).pushes.len() as u64, tick);
-        step(&mut simulation, now, WAS(now.tick));
+        step(&mut simulation.physics, now, WAS(now.tick));
         simulation.make_step();
     }
     make_steps(&mut simulation, WAS);
@@ -131,7 +132,7 @@ fn on_two_threads_in_turn() {
     }
     let simulation = overlap.simulation();
     simulation.resimulate_with(0, &mut Late).unwrap();
-    let steps = simulation.tick();
+    let steps = simulation.physics.tick();
     assert!(steps >= 9);
     assert_eq!(state(simulation), never_went_back(steps, WAS));
 }
@@ -156,12 +157,12 @@ fn on_the_physics_thread() {
     let (simulation, _) = runner.stop();
 
     let pushes = game(&simulation).pushes.clone();
-    assert_eq!(pushes.len() as u64, simulation.tick());
+    assert_eq!(pushes.len() as u64, simulation.physics.tick());
     let again = pushes.iter().position(|(tick, push)| *push != WAS(*tick));
     assert!(again.is_none_or(|first_new| first_new >= 10));
     let mut other = start();
     for (_, push) in pushes {
-        other.advance(MS(10), |simulation, now| step(simulation, now, push));
+        other.advance(MS(10), |physics, now| step(physics, now, push));
     }
     assert_eq!(state(&simulation), state(&other));
 }
@@ -170,9 +171,7 @@ fn on_the_physics_thread() {
 fn a_rewind_and_a_clone() {
     let mut simulation = start();
     let push = |simulation: &mut Simulation| {
-        simulation.advance(MS(10), |simulation, now| {
-            step(simulation, now, WAS(now.tick))
-        });
+        simulation.advance(MS(10), |physics, now| step(physics, now, WAS(now.tick)));
     };
     (0..10).for_each(|_| push(&mut simulation));
     let saved = simulation.clone();
@@ -186,6 +185,7 @@ fn a_rewind_and_a_clone() {
     // The two have nothing in common.
     let copy = simulation.clone();
     simulation
+        .physics
         .resources_mut()
         .get_mut::<Game>()
         .unwrap()
@@ -195,41 +195,39 @@ fn a_rewind_and_a_clone() {
 }
 
 #[test]
-fn a_hook_that_fails_in_a_step_made_again_leaves_it_as_it_was() {
+fn a_hook_that_fails_in_a_step_made_again_leaves_the_rest_due() {
     struct Fails;
     impl Hooks for Fails {
         type Error = &'static str;
 
-        fn before_step(
-            &mut self,
-            simulation: &mut Simulation,
-            now: Step,
-        ) -> Result<(), &'static str> {
-            step(simulation, now, 7);
+        fn before_step(&mut self, physics: &mut Physics, now: Step) -> Result<(), &'static str> {
+            step(physics, now, 7);
             if now.tick == 8 { Err("no") } else { Ok(()) }
         }
     }
     let mut simulation = start();
-    simulation.advance(MS(100), |simulation, now| {
-        step(simulation, now, WAS(now.tick))
-    });
+    simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
     let error = simulation.resimulate_with(5, &mut Fails).unwrap_err();
     assert_eq!(error, ResimulateError::Hook("no"));
+    assert_eq!(
+        (simulation.physics.tick(), simulation.steps_to_resimulate()),
+        (8, 2)
+    );
+    // From the state that is kept on, with the right input.
+    simulation
+        .resimulate(5, |physics, now| step(physics, now, WAS(now.tick)))
+        .unwrap();
     assert_eq!(state(&simulation), never_went_back(10, WAS));
 }
 
 #[test]
 fn another_machines_state_brings_its_own() {
     let mut simulation = start();
-    simulation.advance(MS(100), |simulation, now| {
-        step(simulation, now, SEEMED(now.tick))
-    });
+    simulation.advance(MS(100), |physics, now| step(physics, now, SEEMED(now.tick)));
     let mut theirs = start();
-    theirs.advance(MS(50), |simulation, now| {
-        step(simulation, now, WAS(now.tick))
-    });
+    theirs.advance(MS(50), |physics, now| step(physics, now, WAS(now.tick)));
     simulation.roll_back(5).unwrap();
-    simulation.replace_state(theirs).unwrap();
+    simulation.correct(theirs.physics).unwrap();
     simulation.begin_frame(MS(0));
     make_steps(&mut simulation, WAS);
     simulation.end_frame();
@@ -239,7 +237,7 @@ fn another_machines_state_brings_its_own() {
 #[test]
 fn of_each_type_there_is_one() {
     let mut simulation = Simulation::default();
-    let resources = simulation.resources_mut();
+    let resources = simulation.physics.resources_mut();
     assert_eq!(resources.insert(1_u32), None);
     assert_eq!(resources.insert(2_u32), Some(1));
     assert_eq!(resources.insert("text"), None);
@@ -258,8 +256,8 @@ fn of_each_type_there_is_one() {
 #[test]
 fn what_a_scope_does_with_its_own_type_holds() {
     let mut simulation = Simulation::default();
-    let is_there = |simulation: &Simulation| simulation.resources().get::<u32>().copied();
-    simulation.resources_mut().insert(1_u32);
+    let is_there = |simulation: &Simulation| simulation.physics.resources().get::<u32>().copied();
+    simulation.physics.resources_mut().insert(1_u32);
     let scope = simulation.resource_scope(|simulation, number: &mut u32| {
         assert_eq!(is_there(simulation), None);
         *number += 1;
@@ -268,14 +266,15 @@ fn what_a_scope_does_with_its_own_type_holds() {
     });
     assert_eq!((scope, is_there(&simulation)), (Some(()), Some(2)));
     let _ = simulation
-        .resource_scope(|simulation, _: &mut u32| simulation.resources_mut().insert(9_u32));
+        .resource_scope(|simulation, _: &mut u32| simulation.physics.resources_mut().insert(9_u32));
     assert_eq!(is_there(&simulation), Some(9));
     let _ =
         simulation.resource_scope(|simulation, _: &mut u32| *simulation = Simulation::default());
     assert_eq!(is_there(&simulation), None);
-    simulation.resources_mut().insert(1_u32);
-    let _ = simulation
-        .resource_scope(|simulation, _: &mut u32| simulation.resources_mut().remove::<u32>());
+    simulation.physics.resources_mut().insert(1_u32);
+    let _ = simulation.resource_scope(|simulation, _: &mut u32| {
+        simulation.physics.resources_mut().remove::<u32>()
+    });
     assert_eq!(is_there(&simulation), None);
 }
 
@@ -283,8 +282,8 @@ fn what_a_scope_does_with_its_own_type_holds() {
 fn a_panic_in_a_scope_loses_nothing() {
     let mut simulation = start();
     let panics = |simulation: &mut Simulation| {
-        simulation.advance(MS(10), |simulation, _| {
-            let _ = simulation.resource_scope(|_, game: &mut Game| {
+        simulation.advance(MS(10), |physics, _| {
+            let _ = physics.resource_scope(|_, game: &mut Game| {
                 game.pushes.push((0, 0));
                 panic!("in the game");
             });
@@ -327,14 +326,12 @@ fn a_state_with_a_hole_is_never_kept() {
         |simulation| assert!(simulation.next_step().is_none()),
         |simulation| simulation.roll_back(2).unwrap(),
         |simulation| simulation.rewind(2).unwrap(),
-        |simulation| simulation.replace_state(start()).unwrap(),
+        |simulation| simulation.correct(start().physics).unwrap(),
         |simulation| assert_eq!(simulation.advance(MS(10), |_, _| ()).steps, 0),
     ];
     for (i, misuse) in misuses.into_iter().enumerate() {
         let mut simulation = start();
-        simulation.advance(MS(100), |simulation, now| {
-            step(simulation, now, WAS(now.tick))
-        });
+        simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
         if i == 1 {
             simulation.begin_frame(MS(10));
         }

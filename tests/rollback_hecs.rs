@@ -6,9 +6,10 @@ mod scenes;
 use crate::scenes::testing::{spin, vector};
 use evenstep::entities::{Body, RenderPose, RollbackWorld};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Correction, Rate, Simulation, Step};
+use evenstep::{BodyKey, Correction, Physics, Rate, Simulation, Step};
 use hecs::Entity;
 use scenes::MS;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The game's own id of an entity.
@@ -30,12 +31,12 @@ enum Part {
     },
 }
 
-/// How entities are despawned, and when they are brought in line with the bodies.
+/// How entities are despawned, and when their bodies are removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// By `Entities`; a sync in each frame.
+    /// By `Entities`, with their bodies.
     AtOnce,
-    /// Through hecs; a sync in each step too.
+    /// Through hecs; the bodies at the end of each hook.
     Noticed,
 }
 
@@ -62,7 +63,7 @@ fn seems_to_fire(ship: u32, tick: u64) -> bool {
 
 fn start(way: Way) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     simulation.set_rewind_limits(30, usize::MAX);
     simulation.set_correction(Correction::OFF);
     let mut game = Game {
@@ -71,9 +72,9 @@ fn start(way: Way) -> Simulation {
         next_id: 0,
     };
     for _ in 0..SHIPS {
-        game.spawn_ship(&mut simulation);
+        game.spawn_ship(&mut simulation.physics);
     }
-    simulation.resources_mut().insert(game);
+    simulation.physics.resources_mut().insert(game);
     simulation
 }
 
@@ -82,32 +83,32 @@ fn with_game<R>(simulation: &mut Simulation, f: impl FnOnce(&mut Simulation, &mu
 }
 
 impl Game {
-    fn spawn(&mut self, simulation: &mut Simulation, part: Part, body: RigidBodyBuilder) {
+    fn spawn(&mut self, physics: &mut Physics, part: Part, body: RigidBodyBuilder) {
         let ball = ColliderBuilder::ball(0.3).active_events(ActiveEvents::COLLISION_EVENTS);
         let RollbackWorld {
             world, entities, ..
         } = &mut self.world;
         let parts = (Id(self.next_id), part);
-        entities.spawn(world, simulation, body, ball, parts);
+        entities.spawn(world, physics, body, ball, parts);
         self.next_id += 1;
     }
 
-    fn spawn_ship(&mut self, simulation: &mut Simulation) {
+    fn spawn_ship(&mut self, physics: &mut Physics) {
         let i = self.next_id % 7;
         let at = vector(i as f32, 0.3 * i as f32, 0.0);
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .linear_damping(9.0);
         let body = body.angvel(spin(0.0, 0.0, 3.0));
-        self.spawn(simulation, Part::Ship { hits: 0 }, body);
+        self.spawn(physics, Part::Ship { hits: 0 }, body);
     }
 
-    fn despawn(&mut self, simulation: &mut Simulation, entity: Entity) {
+    fn despawn(&mut self, physics: &mut Physics, entity: Entity) {
         let RollbackWorld {
             world, entities, ..
         } = &mut self.world;
         match self.way {
-            Way::AtOnce => entities.despawn(world, simulation, entity).unwrap(),
+            Way::AtOnce => entities.despawn(world, physics, entity).unwrap(),
             Way::Noticed => world.despawn(entity).unwrap(),
         }
     }
@@ -116,12 +117,11 @@ impl Game {
         (self.world.entities).sync(&mut self.world.world, simulation);
     }
 
-    fn before_step(
-        &mut self,
-        simulation: &mut Simulation,
-        step: Step,
-        fires: fn(u32, u64) -> bool,
-    ) {
+    fn remove_dropped(&mut self, physics: &mut Physics) {
+        (self.world.entities).remove_dropped(&mut self.world.world, physics);
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step, fires: fn(u32, u64) -> bool) {
         let parts = (self.world.world).query_mut::<(Entity, &Part, Option<&Body>)>();
         let list: Vec<_> = parts
             .into_iter()
@@ -132,30 +132,30 @@ impl Game {
             match part {
                 Part::Ship { .. } => {
                     if fires(ship, step.tick) {
-                        let from = *simulation.body(key.unwrap()).unwrap().position();
+                        let from = *physics.body(key.unwrap()).unwrap().position();
                         let at = from * (Vector::X * 0.7);
                         let way = from.rotation * Vector::X * 20.0;
                         let dies_at = step.tick + 9;
                         let body = RigidBodyBuilder::dynamic().translation(at).linvel(way);
-                        self.spawn(simulation, Part::Shot { dies_at }, body);
+                        self.spawn(physics, Part::Shot { dies_at }, body);
                     }
                     ship += 1;
                 }
-                Part::Shot { dies_at } if dies_at <= step.tick => self.despawn(simulation, entity),
+                Part::Shot { dies_at } if dies_at <= step.tick => self.despawn(physics, entity),
                 Part::Wreck { comes_back_at } if comes_back_at <= step.tick => {
-                    self.despawn(simulation, entity);
-                    self.spawn_ship(simulation);
+                    self.despawn(physics, entity);
+                    self.spawn_ship(physics);
                 }
                 Part::Shot { .. } | Part::Wreck { .. } => (),
             }
         }
         if self.way == Way::Noticed {
-            self.sync(simulation);
+            self.remove_dropped(physics);
         }
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
-        let events = simulation.events().in_tick(step.tick);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) {
+        let events = physics.events();
         let started = events.collisions().filter(|collision| collision.started);
         let mut hit: Vec<BodyKey> = started
             .flat_map(|collision| collision.bodies)
@@ -170,7 +170,7 @@ impl Game {
             let part = *self.world.world.get::<&Part>(entity).unwrap();
             match part {
                 Part::Ship { hits: 1.. } => {
-                    self.despawn(simulation, entity);
+                    self.despawn(physics, entity);
                     let comes_back_at = step.tick + 5;
                     let wreck = (Id(self.next_id), Part::Wreck { comes_back_at });
                     self.next_id += 1;
@@ -180,11 +180,11 @@ impl Game {
                     *self.world.world.get::<&mut Part>(entity).unwrap() =
                         Part::Ship { hits: hits + 1 };
                 }
-                Part::Shot { .. } | Part::Wreck { .. } => self.despawn(simulation, entity),
+                Part::Shot { .. } | Part::Wreck { .. } => self.despawn(physics, entity),
             }
         }
         if self.way == Way::Noticed {
-            self.sync(simulation);
+            self.remove_dropped(physics);
         }
     }
 
@@ -210,14 +210,16 @@ type Components = (Entity, Id, Part, Option<BodyKey>, Option<Pose>);
 
 fn make_steps(simulation: &mut Simulation, fires: fn(u32, u64) -> bool) {
     while let Some(step) = simulation.next_step() {
-        with_game(simulation, |simulation, game| {
-            game.before_step(simulation, step, fires);
-        });
-        assert!(simulation.make_step());
-        with_game(simulation, |simulation, game| {
-            game.after_step(simulation, step);
-        });
+        make_step(simulation, step, fires);
     }
+}
+
+fn make_step(simulation: &mut Simulation, step: Step, fires: fn(u32, u64) -> bool) {
+    let before = |physics: &mut Physics, game: &mut Game| game.before_step(physics, step, fires);
+    simulation.physics.resource_scope(before).unwrap();
+    assert!(simulation.make_step());
+    let after = |physics: &mut Physics, game: &mut Game| game.after_step(physics, step);
+    simulation.physics.resource_scope(after).unwrap();
 }
 
 /// How a frame learns of the input.
@@ -233,7 +235,7 @@ enum Late {
 
 fn frame(simulation: &mut Simulation, time: Duration, late: Late) {
     let back = |simulation: &mut Simulation| {
-        let tick = simulation.tick().saturating_sub(10);
+        let tick = simulation.physics.tick().saturating_sub(10);
         simulation.roll_back(tick).unwrap();
     };
     let seems = if late == Late::InTime {
@@ -274,8 +276,13 @@ fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
                 frame(&mut here, MS(0), Late::InTime);
             }
             let [one, other] = [&there, &here].map(components);
-            assert_eq!(one, other, "{way:?}, {late:?}, tick {}", here.tick());
-            let bodies = [&there, &here].map(|simulation| simulation.bodies().count());
+            assert_eq!(
+                one,
+                other,
+                "{way:?}, {late:?}, tick {}",
+                here.physics.tick()
+            );
+            let bodies = [&there, &here].map(|simulation| simulation.physics.bodies().count());
             let with_body = one.iter().filter(|(.., key, _)| key.is_some()).count();
             assert_eq!(bodies, [with_body; 2]);
             most = most.max(with_body);
@@ -287,27 +294,40 @@ fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
 }
 
 fn components(simulation: &Simulation) -> Vec<Components> {
-    let game = simulation.resources().get::<Game>().unwrap();
+    let game = simulation.physics.resources().get::<Game>().unwrap();
     game.components(simulation)
 }
 
-/// A frame that ends before all steps are made again leaves the present as it was, and the world with it.
+/// The world is that of the past then, and the picture holds.
 #[test]
-fn an_abandoned_rollback_leaves_the_world_as_it_was() {
-    let mut simulation = start(Way::AtOnce);
-    for _ in 0..20 {
-        frame(&mut simulation, MS(16), Late::InTime);
+fn a_rollback_that_a_frame_leaves_unfinished_is_finished_in_the_next_one() {
+    for way in [Way::AtOnce, Way::Noticed] {
+        let mut simulation = start(way);
+        for _ in 0..20 {
+            frame(&mut simulation, MS(16), Late::InTime);
+        }
+        let before = components(&simulation);
+        simulation.begin_frame(MS(0));
+        simulation.roll_back(simulation.physics.tick() - 5).unwrap();
+        let step = simulation.next_step().unwrap();
+        make_step(&mut simulation, step, fires);
+        simulation.end_frame();
+        with_game(&mut simulation, |simulation, game| game.sync(simulation));
+        assert_eq!(simulation.steps_to_resimulate(), 4);
+        let past = components(&simulation);
+        let ids = |components: &[Components]| -> BTreeSet<Id> {
+            components.iter().map(|(_, id, ..)| *id).collect()
+        };
+        assert_ne!(ids(&past), ids(&before), "four steps change something");
+        for (_, id, _, key, pose) in &before {
+            let then = past.iter().find(|(_, then, ..)| then == id);
+            if let Some((.., then_key, then_pose)) = then.filter(|it| it.3.is_some()) {
+                assert!(key.is_none() || (then_key, then_pose) == (key, pose));
+            }
+        }
+        frame(&mut simulation, MS(0), Late::InTime);
+        assert_eq!(components(&simulation), before, "{way:?}");
     }
-    let before = components(&simulation);
-    simulation.begin_frame(MS(0));
-    simulation.roll_back(simulation.tick() - 5).unwrap();
-    simulation.next_step().unwrap();
-    with_game(&mut simulation, |_, game| game.world.world.clear());
-    simulation.make_step();
-    assert!(components(&simulation).is_empty());
-    simulation.end_frame();
-    with_game(&mut simulation, |simulation, game| game.sync(simulation));
-    assert_eq!(components(&simulation), before);
 }
 
 #[test]
@@ -336,7 +356,7 @@ fn a_copy_has_its_own_bodies_and_the_same_ids() {
         game.world.world.clear();
         game.sync(copy);
     });
-    assert_eq!(copy.bodies().count(), 0);
+    assert_eq!(copy.physics.bodies().count(), 0);
     frame(&mut simulation, MS(0), Late::InTime);
     assert_eq!(components(&simulation), before);
 

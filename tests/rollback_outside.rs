@@ -37,7 +37,7 @@ impl Game {
     fn new() -> Self {
         let mut simulation = scenes::with_floor(evenstep::Rate::hz(100).unwrap());
         simulation.set_rewind_limits(30, usize::MAX);
-        simulation.resources_mut().insert(Kept::default());
+        simulation.physics.resources_mut().insert(Kept::default());
         Self {
             simulation,
             owners: Owners::default(),
@@ -69,12 +69,12 @@ impl Game {
         if fires(step.tick) {
             let at = vector(0.1 * (step.tick % 9) as f32, 0.5, 0.0);
             let body = RigidBodyBuilder::dynamic().translation(at);
-            let key = self.simulation.insert(body, scenes::ball());
+            let key = self.simulation.physics.insert(body, scenes::ball());
             self.spawn(key, 3 + step.tick % 17);
         }
         self.simulation.make_step();
         let kept = self.world.entities.values().copied().collect();
-        self.simulation.resources_mut().insert(Kept(kept));
+        self.simulation.physics.resources_mut().insert(Kept(kept));
     }
 
     fn make_steps(&mut self, fires: fn(u64) -> bool) {
@@ -85,13 +85,19 @@ impl Game {
 
     fn roll_back(&mut self, tick: u64) {
         self.simulation.roll_back(tick).unwrap();
-        let unmatched = self.owners.unmatched(&self.simulation);
+        let unmatched = self.owners.unmatched(&self.simulation.physics);
         self.counts[0] += unmatched.bodies.len();
         self.counts[1] += unmatched.entities.len();
         for entity in unmatched.entities {
             self.world.entities.remove(&entity);
         }
-        let kept = self.simulation.resources().get::<Kept>().unwrap().clone();
+        let kept = self
+            .simulation
+            .physics
+            .resources()
+            .get::<Kept>()
+            .unwrap()
+            .clone();
         for key in unmatched.bodies {
             // The floor has no entity.
             if let Some(lives) = kept.0.get(&key) {
@@ -107,7 +113,7 @@ impl Game {
     fn state(&mut self) -> Vec<(BodyKey, u64, Option<Pose>)> {
         assert_eq!(self.owners.removed(&mut self.simulation), []);
         assert_eq!(
-            self.simulation.bodies().count(),
+            self.simulation.physics.bodies().count(),
             self.world.entities.len() + 1
         );
         let entities = self.world.entities.iter();
@@ -131,13 +137,13 @@ fn a_world_outside_that_goes_back_in_every_frame_is_the_one_that_never_did() {
         for ms in [7, 16, 3, 10, 25, 0, 33, 12].repeat(25) {
             late.simulation.begin_frame(MS(ms));
             late.make_steps(SEEMS);
-            late.roll_back(late.simulation.tick().saturating_sub(10));
+            late.roll_back(late.simulation.physics.tick().saturating_sub(10));
             late.make_steps(FIRES);
             late.simulation.end_frame();
             in_time.simulation.begin_frame(MS(ms));
             in_time.make_steps(FIRES);
             in_time.simulation.end_frame();
-            let tick = in_time.simulation.tick();
+            let tick = in_time.simulation.physics.tick();
             assert_eq!(late.state(), in_time.state(), "tick {tick}");
         }
         let [came, went] = late.counts;

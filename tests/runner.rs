@@ -5,7 +5,9 @@ mod scenes;
 use crate::scenes::testing::{cuboid, translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Failure, Runner, RunnerSettings, SendError};
-use evenstep::{BodyKey, Event, ForceGenerator, Hooks, Owners, Rate, Simulation, Step, Wrench};
+use evenstep::{
+    BodyKey, Event, ForceGenerator, Hooks, Owners, Physics, Rate, Simulation, Step, Wrench,
+};
 use scenes::{hash, in_time, space, with_floor};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,16 +39,16 @@ impl Game {
 impl Hooks for Game {
     type Error = &'static str;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if let Some(key) = self.pushed {
             let push = vector((step.tick % 3) as f32, 0.0, 0.1);
-            simulation.apply_impulse(key, push).expect("it is there");
+            physics.apply_impulse(key, push).expect("it is there");
         }
         assert_ne!(self.panics_at, Some(step.tick), "as it was asked to");
         Ok(())
     }
 
-    fn after_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         // Nobody may listen any more.
         let _ = self.steps.send(step.tick);
         Ok(())
@@ -91,12 +93,15 @@ fn the_bits_are_those_of_one_thread() {
     let (simulation, _) = runner.stop();
     let (mut game, _made) = Game::new();
     game.pushed = Some(keys[4]);
-    while alone.tick() < simulation.tick() {
+    while alone.physics.tick() < simulation.physics.tick() {
         alone
             .advance_with(Duration::from_millis(5), &mut game)
             .unwrap();
     }
-    assert_eq!(hash(simulation.physics()), hash(alone.physics()));
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(alone.physics.rapier())
+    );
     assert!(!simulation.clock().settings().is_paused());
 }
 
@@ -109,10 +114,10 @@ fn a_thread_ends_in_every_state() {
     };
     drop(start());
     let (simulation, _) = start().0.stop();
-    assert!(simulation.tick() < 10_000);
+    assert!(simulation.physics.tick() < 10_000);
     let (runner, made) = start();
     until(&made, 5);
-    assert!(runner.stop().0.tick() >= 6);
+    assert!(runner.stop().0.physics.tick() >= 6);
     let (runner, _made) = start();
     runner.call(|simulation, _| simulation.pause()).unwrap();
     let paused = runner.ask(|simulation| simulation.clock().settings().is_paused());
@@ -122,7 +127,7 @@ fn a_thread_ends_in_every_state() {
     // One step a second: it does not wait for it.
     let (game, _made) = Game::new();
     let runner = Runner::new(space(1), game, RunnerSettings::default()).unwrap();
-    assert_eq!(runner.stop().0.tick(), 0);
+    assert_eq!(runner.stop().0.physics.tick(), 0);
     // With much to do.
     let (runner, _made) = start();
     for _ in 0..200 {
@@ -135,7 +140,9 @@ fn a_thread_ends_in_every_state() {
 fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
     let mut simulation = space(1);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-    let key = simulation.insert(body.can_sleep(false), scenes::ball());
+    let key = simulation
+        .physics
+        .insert(body.can_sleep(false), scenes::ball());
     let (game, made) = Game::new();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     until(&made, 0);
@@ -168,7 +175,7 @@ fn one_step_a_second_is_made_paused_single_stepped_and_sped_up() {
         assert!((x - view.time()).abs() < 1e-3, "{x} at {}", view.time());
         view.tick() > 100
     });
-    assert!(runner.stop().0.tick() > 100);
+    assert!(runner.stop().0.physics.tick() > 100);
 }
 
 #[test]
@@ -182,8 +189,8 @@ fn nobody_waits_for_a_deadline_that_is_a_day_away() {
                 .set_rate(Rate::fraction(1, 86_400).unwrap());
             let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
             runner.frame();
-            let answer = runner.ask(Simulation::tick).unwrap();
-            let tick = is_stopped.then(|| runner.stop().0.tick());
+            let answer = runner.ask(|simulation| simulation.physics.tick()).unwrap();
+            let tick = is_stopped.then(|| runner.stop().0.physics.tick());
             // There never will be one, which is known once the thread has ended.
             assert!(!is_stopped || answer.wait(PATIENCE).is_none());
             tick
@@ -202,11 +209,11 @@ fn a_question_that_takes_its_time_is_waited_for_when_it_ends() {
     let question = move |simulation: &Simulation| {
         begun.send(()).unwrap();
         wait.recv_timeout(PATIENCE).unwrap();
-        simulation.tick()
+        simulation.physics.tick()
     };
     let answer = runner.ask(question).unwrap();
     has_begun.recv_timeout(PATIENCE).unwrap();
-    let stopped = std::thread::spawn(move || runner.stop().0.tick());
+    let stopped = std::thread::spawn(move || runner.stop().0.physics.tick());
     go_on.send(()).unwrap();
     let (tick, seen) = answer.wait(PATIENCE).unwrap();
     assert_eq!(tick, seen);
@@ -229,18 +236,22 @@ struct Panicking(Panics);
 impl Hooks for Panicking {
     type Error = &'static str;
 
-    fn before_frame(&mut self, simulation: &Simulation, _: Duration) -> Result<(), Self::Error> {
-        let tick = simulation.tick();
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        _: Duration,
+    ) -> Result<(), Self::Error> {
+        let tick = simulation.physics.tick();
         assert!(self.0 != Panics::Frame || tick != 20, "it panics");
         Ok(())
     }
 
-    fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         assert!(self.0 != Panics::Before || step.tick != 20, "it panics");
         Ok(())
     }
 
-    fn after_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         assert!(self.0 != Panics::After || step.tick != 20, "it panics");
         Ok(())
     }
@@ -263,17 +274,22 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
         for ending in ["stop", "drop", "recover"] {
             let mut simulation = space(500);
             simulation.set_rewind_limits(5, usize::MAX);
-            let key = simulation.insert(scenes::flyer(), scenes::ball());
+            let key = simulation.physics.insert(scenes::flyer(), scenes::ball());
             // It meets this in the step of tick 20: 4.1 m on, at 0.2 m a step.
             let wall = cuboid(0.5, 5.0, 5.0).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
             let place = Vector::X * 4.7;
-            simulation.insert(RigidBodyBuilder::fixed().translation(place), wall);
+            simulation
+                .physics
+                .insert(RigidBodyBuilder::fixed().translation(place), wall);
             if panics == Force {
                 let force = ForceGenerator::custom(|_, step| {
                     assert_ne!(step.tick, 20, "it panics");
                     Wrench::default()
                 });
-                simulation.insert_force_generator(key, force).unwrap();
+                simulation
+                    .physics
+                    .insert_force_generator(key, force)
+                    .unwrap();
             }
             let mut runner =
                 Runner::new(simulation, Panicking(panics), RunnerSettings::default()).unwrap();
@@ -299,7 +315,7 @@ fn whatever_panics_is_reported_and_ends_nothing_else() {
                 "stop" => {
                     let (simulation, _) = in_time(move || runner.stop());
                     let is_made = u64::from(panics == After);
-                    assert_eq!(simulation.tick(), tick + is_made, "{panics:?}");
+                    assert_eq!(simulation.physics.tick(), tick + is_made, "{panics:?}");
                 }
                 "drop" => in_time(move || drop(runner)),
                 _ => {
@@ -358,19 +374,26 @@ fn a_full_queue_hands_the_call_back() {
     }
     // With what still waits.
     let (simulation, _) = in_time(move || runner.stop());
-    assert!(simulation.tick() < 60);
+    assert!(simulation.physics.tick() < 60);
 }
 
 #[test]
 fn a_body_is_moved_and_hit_in_the_same_frame() {
     let mut simulation = space(100);
-    let key = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
     let (game, _made) = Game::new();
     let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     for i in 1..5u8 {
         let x = 10.0 * f32::from(i);
         runner
-            .call(move |simulation, _| simulation.teleport(key, translation(x, 0.0, 0.0)).unwrap())
+            .call(move |simulation, _| {
+                simulation
+                    .physics
+                    .teleport(key, translation(x, 0.0, 0.0))
+                    .unwrap()
+            })
             .unwrap();
         let spawned = runner
             .spawn(
@@ -379,11 +402,11 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
             )
             .unwrap();
         let cast = runner.ask(move |simulation| {
-            let pipeline = simulation.physics().query_pipeline();
+            let pipeline = simulation.physics.rapier().query_pipeline();
             let hit = |from: f32| {
                 let ray = Ray::new(vector(x, from, 0.0), Vector::Y);
                 let (collider, _) = pipeline.cast_ray(&ray, 20.0, true)?;
-                simulation.key_of_collider(collider)
+                simulation.physics.key_of_collider(collider)
             };
             [hit(-9.0), hit(2.0)]
         });
@@ -391,7 +414,7 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
         assert_eq!(hits, [Some(key), spawned.key()], "in step {tick}");
         let spawned = spawned.key().expect("the question was sent after it");
         runner
-            .call(move |simulation, _| drop(simulation.remove(spawned)))
+            .call(move |simulation, _| drop(simulation.physics.remove(spawned)))
             .unwrap();
     }
     let saved = runner
@@ -406,7 +429,10 @@ fn a_body_is_moved_and_hit_in_the_same_frame() {
         .call(move |simulation, _| *simulation = replace)
         .unwrap();
     let (simulation, _) = runner.stop();
-    assert_eq!(simulation.bodies().count(), saved.bodies().count());
+    assert_eq!(
+        simulation.physics.bodies().count(),
+        saved.physics.bodies().count()
+    );
 }
 
 #[test]
@@ -433,7 +459,7 @@ fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
     // The same step again, which panics again: the hook is as it was.
     frames(&mut runner, |runner| !runner.failures().is_empty());
     let (simulation, game) = runner.stop();
-    assert_eq!((simulation.tick(), game.panics_at), (20, Some(20)));
+    assert_eq!((simulation.physics.tick(), game.panics_at), (20, Some(20)));
 }
 
 #[test]
@@ -442,11 +468,11 @@ fn events_come_once_each_and_with_their_picture() {
     let sensor = cuboid(0.5, 5.0, 5.0)
         .sensor(true)
         .active_events(ActiveEvents::COLLISION_EVENTS);
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::fixed().translation(Vector::X * 6.5),
         sensor,
     );
-    let key = simulation.insert(scenes::flyer(), scenes::ball());
+    let key = simulation.physics.insert(scenes::flyer(), scenes::ball());
     let (game, made) = Game::new();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let mut events = Vec::new();
@@ -476,7 +502,7 @@ fn scenes_with_everything_run_on_a_thread() {
     game.simulation
         .clock_settings_mut()
         .set_rate(Rate::hz(500).unwrap());
-    game.simulation.shift_origin(Vector::X).unwrap();
+    game.simulation.physics.shift_origin(Vector::X).unwrap();
     let mut runner = Runner::new(game.simulation, game.script, RunnerSettings::default()).unwrap();
     let (mut frames_made, mut moved) = (0, 0);
     frames(&mut runner, |runner| {
@@ -490,7 +516,7 @@ fn scenes_with_everything_run_on_a_thread() {
     });
     assert!(moved > 0);
     let (simulation, _) = runner.stop();
-    assert!(simulation.tick() > 100);
+    assert!(simulation.physics.tick() > 100);
 }
 
 #[cfg(feature = "serde")]
@@ -509,15 +535,19 @@ fn a_state_is_saved_on_the_thread_and_read_again() {
         .wait(PATIENCE)
         .unwrap();
     let loaded = Simulation::load(&bytes.unwrap()).unwrap();
-    assert_eq!(loaded.tick(), tick);
+    assert_eq!(loaded.physics.tick(), tick);
     let spawned = spawned.key().expect("the question was sent after it");
-    assert!([key, spawned].iter().all(|key| loaded.body(*key).is_some()));
+    assert!(
+        [key, spawned]
+            .iter()
+            .all(|key| loaded.physics.body(*key).is_some())
+    );
     // It takes the place of the one that runs.
     runner
         .call(move |simulation, _| *simulation = loaded)
         .unwrap();
     let (now, there) = runner
-        .ask(move |simulation| simulation.body(spawned).is_some())
+        .ask(move |simulation| simulation.physics.body(spawned).is_some())
         .unwrap()
         .wait(PATIENCE)
         .unwrap();
@@ -530,7 +560,7 @@ fn owners_join_an_ecs_with_a_runner() {
     let mut owners = Owners::default();
     let mut simulation = space(100);
     let flyer = || RigidBodyBuilder::dynamic().linvel(Vector::X);
-    owners.insert(simulation.insert(flyer(), scenes::ball()), 0);
+    owners.insert(simulation.physics.insert(flyer(), scenes::ball()), 0);
     let mut runner = Runner::new(simulation, Game::new().0, RunnerSettings::default()).unwrap();
     let at = flyer().translation(Vector::Y * 9.0);
     let spawned = [(); 2].map(|()| runner.spawn(at.clone(), [scenes::ball()]).unwrap());
@@ -545,7 +575,7 @@ fn owners_join_an_ecs_with_a_runner() {
     let mut removed = Vec::new();
     owners.release(&mut runner, keys[0], 1);
     runner
-        .call(move |simulation, _| drop(simulation.remove(keys[1])))
+        .call(move |simulation, _| drop(simulation.physics.remove(keys[1])))
         .unwrap();
     frames(&mut runner, |runner| {
         runner.frame();
@@ -556,7 +586,7 @@ fn owners_join_an_ecs_with_a_runner() {
     });
     assert_eq!(removed, [2], "the other was released");
     assert_eq!(owners.entity(keys[0]), None);
-    let left = runner.ask(|simulation| simulation.bodies().count());
+    let left = runner.ask(|simulation| simulation.physics.bodies().count());
     assert_eq!(left.unwrap().wait(PATIENCE).unwrap().1, 1);
 }
 
@@ -567,7 +597,7 @@ fn an_answer_is_got_once_it_is_there_and_time_goes_on() {
     let start = runner.now();
     until(&made, 3);
     assert!(runner.now() > start);
-    let answer = runner.ask(Simulation::tick).unwrap();
+    let answer = runner.ask(|simulation| simulation.physics.tick()).unwrap();
     let mut got = None;
     frames(&mut runner, |_| {
         got = answer.get();
@@ -583,7 +613,7 @@ fn what_was_sent_before_a_stop_is_done() {
     let (game, _) = Game::new();
     let mut simulation = space(100);
     let keys: Vec<BodyKey> = (0..3)
-        .map(|_| simulation.insert_body(RigidBodyBuilder::fixed()))
+        .map(|_| simulation.physics.insert_body(RigidBodyBuilder::fixed()))
         .collect();
     let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let (goes_on, waits) = channel::<()>();
@@ -592,7 +622,7 @@ fn what_was_sent_before_a_stop_is_done() {
         .unwrap();
     for key in keys {
         runner
-            .call(move |simulation, _| drop(simulation.remove(key)))
+            .call(move |simulation, _| drop(simulation.physics.remove(key)))
             .unwrap();
     }
     let spawned = runner
@@ -600,6 +630,6 @@ fn what_was_sent_before_a_stop_is_done() {
         .unwrap();
     goes_on.send(()).unwrap();
     let (simulation, _) = runner.stop();
-    let there: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+    let there: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
     assert_eq!(there, [spawned.key().unwrap()]);
 }

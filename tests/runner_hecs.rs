@@ -53,7 +53,13 @@ fn shown(world: &World) -> usize {
 fn a_level_goes_to_a_thread_with_its_entities() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
-    let (entity, key) = entities.spawn(&mut world, &mut simulation, flyer(), scenes::ball(), ());
+    let (entity, key) = entities.spawn(
+        &mut world,
+        &mut simulation.physics,
+        flyer(),
+        scenes::ball(),
+        (),
+    );
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     // Before the first frame nothing is shown, and nothing is lost.
     entities.sync(&mut world, &mut runner);
@@ -76,7 +82,7 @@ fn a_level_goes_to_a_thread_with_its_entities() {
     drop(world.remove_one::<Body>(entity).unwrap());
     entities.sync(&mut world, &mut runner);
     let (_, left) = (runner
-        .ask(|simulation| simulation.bodies().count())
+        .ask(|simulation| simulation.physics.bodies().count())
         .unwrap())
     .wait(PATIENCE)
     .unwrap();
@@ -89,7 +95,7 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
     let mut simulation = space(100);
     for i in 0..50u8 {
         let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * f32::from(i));
-        entities.spawn(&mut world, &mut simulation, at, scenes::ball(), ());
+        entities.spawn(&mut world, &mut simulation.physics, at, scenes::ball(), ());
     }
     let mut settings = RunnerSettings::default();
     settings.commands = 3;
@@ -101,7 +107,7 @@ fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
     }
     world.clear();
     frames(&mut world, &mut entities, &mut runner, |_, runner| {
-        let count = runner.ask(|simulation| simulation.bodies().count());
+        let count = runner.ask(|simulation| simulation.physics.bodies().count());
         match count {
             Ok(answer) => answer.wait(PATIENCE).unwrap().1 == 0,
             Err(SendError::Full(())) => false,
@@ -116,7 +122,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     let level = |world: &mut World, entities: &mut Entities, simulation: &mut Simulation, count| {
         for i in 0..count {
             let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * i as f32);
-            entities.spawn(world, simulation, at, scenes::ball(), ());
+            entities.spawn(world, &mut simulation.physics, at, scenes::ball(), ());
         }
     };
     let mut simulation = space(100);
@@ -135,7 +141,7 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     let (entity, _) =
         (entities.try_spawn(&mut world, &runner, flyer(), scenes::ball(), ())).unwrap();
     let count = runner
-        .ask(|simulation| simulation.bodies().count())
+        .ask(|simulation| simulation.physics.bodies().count())
         .unwrap();
     assert_eq!(count.wait(PATIENCE).unwrap().1, 1);
     frames(&mut world, &mut entities, &mut runner, |world, _| {
@@ -143,10 +149,15 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
     });
 
     let (mut simulation, idle) = runner.stop();
-    let tick = simulation.tick();
+    let tick = simulation.physics.tick();
     level(&mut world, &mut entities, &mut simulation, 10_000);
     let mut runner = Runner::new(simulation, idle, RunnerSettings::default()).unwrap();
-    let count = runner.ask(|simulation| (simulation.tick(), simulation.bodies().count()));
+    let count = runner.ask(|simulation| {
+        (
+            simulation.physics.tick(),
+            simulation.physics.bodies().count(),
+        )
+    });
     let (_, (next, count)) = count.unwrap().wait(PATIENCE).unwrap();
     assert!(next > tick);
     assert_eq!(count, 10_001);
@@ -159,17 +170,23 @@ fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
 fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns() {
     let (mut world, mut entities) = (World::new(), Entities::default());
     let mut simulation = space(100);
-    let (entity, key) = entities.spawn(&mut world, &mut simulation, flyer(), scenes::ball(), ());
+    let (entity, key) = entities.spawn(
+        &mut world,
+        &mut simulation.physics,
+        flyer(),
+        scenes::ball(),
+        (),
+    );
     let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
     runner
-        .call(move |simulation, _| drop(simulation.remove(key)))
+        .call(move |simulation, _| drop(simulation.physics.remove(key)))
         .unwrap();
     frames(&mut world, &mut entities, &mut runner, |world, _| {
         shown(world) == 0
     });
     assert!(world.contains(entity));
     let spawn = |simulation: &mut Simulation, _: &mut Idle| {
-        simulation.insert(flyer(), scenes::ball());
+        simulation.physics.insert(flyer(), scenes::ball());
     };
     runner.call(spawn).unwrap();
     let mut found: Option<BodyKey> = None;

@@ -9,7 +9,7 @@ use evenstep::recording::{RecorderSettings, RecordingEnd};
 use evenstep::threads::Overlap;
 use evenstep::{
     BodyKey, Button, Clock, Correction, Delivery, ForceGenerator, Hooks, InputQueue, LoadError,
-    Owners, Rate, SaveError, Simulation, Smoothing, Stepping, TickQueue, Wrench,
+    Owners, Physics, Rate, SaveError, Simulation, Smoothing, Stepping, TickQueue, Wrench,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -53,7 +53,10 @@ fn what_is_read_goes_on_to_the_bit() {
             && let Ok(bytes) = game.simulation.save()
         {
             let simulation = load(&bytes);
-            assert_eq!(simulation.checksum(), game.simulation.checksum());
+            assert_eq!(
+                simulation.physics.checksum(),
+                game.simulation.physics.checksum()
+            );
             assert_eq!(
                 simulation.save().as_ref(),
                 Ok(&bytes),
@@ -77,7 +80,7 @@ fn soft_bodies_that_are_read_go_on_to_the_bit() {
     use crate::scenes::testing::{cloth, cuboid, soft_cube};
 
     let particles = |simulation: &Simulation| -> Vec<Vector> {
-        let soft_bodies = simulation.physics().soft_bodies.iter();
+        let soft_bodies = simulation.physics.rapier().soft_bodies.iter();
         let all = |soft: &SoftBody| -> Vec<Vector> {
             (0..soft.num_particles())
                 .map(|i| soft.particle_position(i))
@@ -87,11 +90,11 @@ fn soft_bodies_that_are_read_go_on_to_the_bit() {
     };
     let mut here = Simulation::new(Rate::hz(60).unwrap());
     let floor = cuboid(20.0, 0.1, 20.0);
-    here.insert(RigidBodyBuilder::fixed(), floor);
+    here.physics.insert(RigidBodyBuilder::fixed(), floor);
     let at = |y: f32| soft_cube(Vector::Y * y, 0.5, 3);
     let cloth = cloth(Vector::Y * 2.5, 2.0, 6);
     for soft_body in [at(0.7), at(1.9), cloth] {
-        here.physics_mut().insert_soft_body(soft_body);
+        here.physics.rapier_mut().insert_soft_body(soft_body);
     }
     for _ in 0..8 {
         here.advance(MS(170), |_, _| ());
@@ -121,7 +124,7 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
     simulation.set_history(5);
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
     let keys: Vec<BodyKey> = (0..6)
-        .map(|_| simulation.insert(flying.clone(), ball()))
+        .map(|_| simulation.physics.insert(flying.clone(), ball()))
         .collect();
     simulation.set_smoothing(Smoothing::Hermite);
     let mut correction = Correction::default();
@@ -129,36 +132,41 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
     simulation.set_correction(correction);
     correction.position.half_distance = Some(0.01);
     let own = Some(correction);
-    simulation.set_body_correction(keys[5], own).unwrap();
+    simulation
+        .physics
+        .set_body_correction(keys[5], own)
+        .unwrap();
     simulation.set_rewind_limits(10, usize::MAX);
     simulation.advance(MS(45), |_, _| ());
     let aside = translation(0.0, 0.5, 0.0);
-    let again = |simulation: &mut Simulation, _| {
+    let again = |physics: &mut Physics, _| {
         for key in [keys[2], keys[5]] {
-            simulation.teleport_by(key, aside).unwrap();
+            physics.teleport_by(key, aside).unwrap();
         }
     };
     simulation.resimulate(3, again).unwrap();
     simulation.advance(MS(0), |_, _| ());
     // Slots to be used again, in an order of their own, and edits that no step has seen.
     for i in [4, 1, 3] {
-        simulation.remove(keys[i]);
+        simulation.physics.remove(keys[i]);
     }
     let there = translation(0.0, 9.0, 0.0);
-    simulation.teleport(keys[0], there).unwrap();
+    simulation.physics.teleport(keys[0], there).unwrap();
     simulation
+        .physics
         .body_mut(keys[2])
         .unwrap()
         .set_linvel(Vector::Y, true);
     simulation
+        .physics
         .apply_impulse(keys[5], vector(0.0, 0.0, 1.0))
         .unwrap();
     let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
     assert_eq!((read.history(), read.rewindable()), (2, 0..0));
     read.set_history(5);
-    let first = read.tick();
+    let first = read.physics.tick();
     assert_eq!(read.correction(), simulation.correction());
-    assert_eq!(read.body_correction(keys[5]), own);
+    assert_eq!(read.physics.body_correction(keys[5]), own);
     let errors = [keys[2], keys[5]].map(|key| read.visual_error(key));
     assert!(errors[0].is_some() && errors[1].is_some());
     for ms in [0, 3, 10, 25] {
@@ -177,10 +185,13 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
             }
         }
         let born = [&mut simulation, &mut read]
-            .map(|simulation| [(); 2].map(|()| simulation.insert(flying.clone(), ball())));
+            .map(|simulation| [(); 2].map(|()| simulation.physics.insert(flying.clone(), ball())));
         assert_eq!(born[0], born[1]);
     }
-    assert_eq!(hash(read.physics()), hash(simulation.physics()));
+    assert_eq!(
+        hash(read.physics.rapier()),
+        hash(simulation.physics.rapier())
+    );
 }
 
 /// Steps that were resimulated between two frames count in the frame after, also if that is another process's.
@@ -190,7 +201,7 @@ fn what_was_resimulated_before_it_was_saved_counts() {
     simulation.set_rewind_limits(20, usize::MAX);
     simulation.advance(MS(100), |_, _| ());
     let again = 4;
-    let from = simulation.tick() - again;
+    let from = simulation.physics.tick() - again;
     simulation.resimulate(from, |_, _| ()).unwrap();
     let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
     for simulation in [&mut simulation, &mut read] {
@@ -201,23 +212,28 @@ fn what_was_resimulated_before_it_was_saved_counts() {
 #[test]
 fn a_named_force_is_bound_again_and_an_unknown_name_gives_none() {
     let mut simulation = space(100);
-    let key = simulation.insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
     let push = || {
         ForceGenerator::named("push", |_, _| Wrench {
             force: Vector::X * 100.0,
             ..Wrench::default()
         })
     };
-    let generator = simulation.insert_force_generator(key, push()).unwrap();
+    let generator = simulation
+        .physics
+        .insert_force_generator(key, push())
+        .unwrap();
     simulation.advance(MS(10), |_, _| ());
     let bytes = simulation.save().unwrap();
     for (is_known, speed) in [(true, 2.0), (false, 1.0)] {
         let named = |name: &str| (is_known && name == "push").then(push);
         let mut read = Simulation::load_with(&bytes, named).unwrap();
         read.advance(MS(10), |_, _| ());
-        let reached = read.body(key).unwrap().linvel().x;
+        let reached = read.physics.body(key).unwrap().linvel().x;
         assert!((reached - speed).abs() < 1e-5, "{reached} m/s");
-        assert!(read.remove_force_generator(generator).is_some());
+        assert!(read.physics.remove_force_generator(generator).is_some());
     }
 }
 
@@ -236,9 +252,9 @@ fn what_cannot_be_written_is_named() {
         assert!(simulation.save().is_ok());
     };
     let changes: [fn(&mut Simulation); 3] = [
-        |simulation| simulation.physics_mut().gravity = Vector::ZERO,
-        |simulation| simulation.physics_mut_except_bodies().gravity = Vector::ZERO,
-        |simulation| simulation.shift_origin(Vector::X).unwrap(),
+        |simulation| simulation.physics.rapier_mut().gravity = Vector::ZERO,
+        |simulation| simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO,
+        |simulation| simulation.physics.shift_origin(Vector::X).unwrap(),
     ];
     for change in changes {
         step(&mut simulation);
@@ -247,13 +263,18 @@ fn what_cannot_be_written_is_named() {
         assert!(serde_json::to_string(&simulation).is_err());
     }
     step(&mut simulation);
-    let keys: Vec<BodyKey> = simulation.bodies().map(|(key, _)| key).take(2).collect();
-    let ends = [keys[0], keys[1]].map(|key| simulation.handle(key).unwrap());
+    let keys: Vec<BodyKey> = simulation
+        .physics
+        .bodies()
+        .map(|(key, _)| key)
+        .take(2)
+        .collect();
+    let ends = [keys[0], keys[1]].map(|key| simulation.physics.handle(key).unwrap());
     let joint = FixedJointBuilder::new();
-    let joints = simulation.physics_mut_except_bodies();
+    let joints = simulation.physics.rapier_mut_except_bodies();
     joints.insert_impulse_joint(ends[0], ends[1], joint);
     step(&mut simulation);
-    simulation.remove(keys[0]);
+    simulation.physics.remove(keys[0]);
     assert_eq!(
         simulation.save(),
         Err(SaveError::ChangedSinceStep),
@@ -263,13 +284,14 @@ fn what_cannot_be_written_is_named() {
     step(&mut simulation);
     let nameless = ForceGenerator::custom(|_, _| Wrench::default());
     let generator = simulation
+        .physics
         .insert_force_generator(keys[1], nameless)
         .unwrap();
     assert_eq!(simulation.save(), Err(SaveError::UnnamedForce(generator)));
-    simulation.remove_force_generator(generator);
+    simulation.physics.remove_force_generator(generator);
     assert!(simulation.save().is_ok());
 
-    let loaded = Simulation::with_physics(Rate::default(), PhysicsWorld::new());
+    let loaded = Simulation::with_physics(Rate::default(), Physics::default());
     assert!(loaded.save().is_ok());
 }
 
@@ -353,7 +375,9 @@ fn a_flipped_bit_anywhere_is_refused() {
 fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
     // As serde sees it, without header and checksum: what a writer with ill will can do.
     let mut simulation = space(60);
-    simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
     simulation.advance(MS(40), |_, _| ());
     let text = serde_json::to_string(&simulation).unwrap();
     let read = |from: &str, to: &str| {
@@ -361,12 +385,11 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
         let text = text.replacen(from, to, 1);
         Simulation::deserialize(&mut serde_json::Deserializer::from_str(&text))
     };
-    let [same, other] = [
-        read("\"tick\":2", "\"tick\":2"),
-        read("\"tick\":2", "\"tick\":7"),
-    ];
-    assert_eq!((same.unwrap().tick(), other.unwrap().tick()), (2, 7));
+    let same = read("\"tick\":2", "\"tick\":2").unwrap();
+    assert_eq!(same.physics.tick(), 2);
     for (from, to) in [
+        // The clock's, and not that of the physics.
+        ("\"tick\":2", "\"tick\":7"),
         ("\"speed\":1.0", "\"speed\":-1.0"),
         ("\"rate\":[60,1]", "\"rate\":[0,1]"),
         ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
@@ -387,14 +410,18 @@ fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
 #[test]
 fn bodies_colliders_and_joints_that_do_not_find_each_other_are_refused() {
     let mut simulation = space(60);
-    let keys = [(); 2].map(|()| simulation.insert(RigidBodyBuilder::dynamic(), ball()));
-    let ends = keys.map(|key| simulation.handle(key).unwrap());
-    let physics = simulation.physics_mut_except_bodies();
+    let keys = [(); 2].map(|()| {
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ball())
+    });
+    let ends = keys.map(|key| simulation.physics.handle(key).unwrap());
+    let physics = simulation.physics.rapier_mut_except_bodies();
     physics.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
     simulation.advance(MS(40), |_, _| ());
     let state = serde_json::to_value(&simulation).unwrap();
     assert!(Simulation::deserialize(&state).is_ok());
-    let physics = "/state/world/physics";
+    let physics = "/physics/world/physics";
     for of in [
         "/bodies/bodies/items/0/Occupied/value/colliders/0/index",
         "/colliders/colliders/items/1/Occupied/value/parent/handle/index",
@@ -412,7 +439,7 @@ fn a_forged_picture_is_put_right_by_the_first_frame() {
     let mut simulation = space(60);
     let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
     for _ in 0..3 {
-        simulation.insert(flying.clone(), ball());
+        simulation.physics.insert(flying.clone(), ball());
     }
     simulation.advance(MS(40), |_, _| ());
     let mut state = serde_json::to_value(&simulation).unwrap();
@@ -427,7 +454,7 @@ fn a_forged_picture_is_put_right_by_the_first_frame() {
     for removed in [2, 0] {
         forged.advance(MS(0), |_, _| ());
         assert_eq!(forged.removed().len(), removed);
-        for (key, _) in simulation.bodies() {
+        for (key, _) in simulation.physics.bodies() {
             assert_eq!(forged.pose(key), simulation.pose(key));
         }
     }
@@ -445,12 +472,17 @@ fn the_plain_types_are_written_and_read_by_themselves() {
         assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value, "{text}");
     }
     let mut simulation = game();
-    let (key, _) = simulation.bodies().next().unwrap();
+    let (key, _) = simulation.physics.bodies().next().unwrap();
     let drag = ForceGenerator::Drag {
         linear: 1.0,
         angular: 0.5,
     };
-    check(&simulation.insert_force_generator(key, drag).unwrap());
+    check(
+        &simulation
+            .physics
+            .insert_force_generator(key, drag)
+            .unwrap(),
+    );
     check(&key);
     check(&Some(key));
     check(&Rate::fraction(60_000, 1_001).unwrap());
@@ -459,7 +491,7 @@ fn the_plain_types_are_written_and_read_by_themselves() {
     simulation.begin_frame(MS(40));
     check(&simulation.next_step().unwrap());
     simulation.end_frame();
-    check(&Owners::<u32>::default().unmatched(&simulation));
+    check(&Owners::<u32>::default().unmatched(&simulation.physics));
     check(&RecorderSettings::default());
     check(&RecordingEnd::Damaged { at: 7 });
     for stepping in [
@@ -627,23 +659,31 @@ fn rich() -> Value {
     let mut simulation = space(60);
     simulation.set_history(4);
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-    let key = simulation.insert(body, ball());
-    let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let key = simulation.physics.insert(body, ball());
+    let lift = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
     let there = translation(0.0, 9.0, 0.0);
     let then = simulation.clock().time() + MS(500);
-    simulation.set_kinematic_target(lift, there, then).unwrap();
+    simulation
+        .physics
+        .set_kinematic_target(lift, there, then)
+        .unwrap();
     let drag = ForceGenerator::Drag {
         linear: 1.0,
         angular: 0.5,
     };
-    simulation.insert_force_generator(key, drag).unwrap();
+    simulation
+        .physics
+        .insert_force_generator(key, drag)
+        .unwrap();
     let mut correction = Correction::default();
     correction.position.half_distance = Some(2.0);
     let own = Some(correction);
-    simulation.set_body_correction(key, own).unwrap();
-    simulation.insert_body(RigidBodyBuilder::fixed());
+    simulation.physics.set_body_correction(key, own).unwrap();
+    simulation.physics.insert_body(RigidBodyBuilder::fixed());
     simulation.advance(MS(40), |_, _| ());
-    simulation.apply_impulse(key, Vector::X).unwrap();
+    simulation.physics.apply_impulse(key, Vector::X).unwrap();
     serde_json::to_value(&simulation).unwrap()
 }
 
@@ -654,7 +694,7 @@ fn play(mut simulation: Simulation) {
         .clock_settings_mut()
         .set_max_steps_per_frame(Some(5));
     simulation.set_correction(Correction::default());
-    let keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+    let keys: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
     for _ in 0..3 {
         let frame = simulation.advance(MS(40), |_, _| ());
         for key in &keys {
@@ -666,19 +706,21 @@ fn play(mut simulation: Simulation) {
         let _ = simulation.changes_since(frame.number.wrapping_sub(3));
         let _ = (simulation.save(), frame.ticks(), simulation.clock().time());
     }
-    let tick = simulation.tick();
+    let tick = simulation.physics.tick();
     let _ = simulation.resimulate(tick.saturating_sub(2), |_, _| ());
     let _ = simulation.rewind(tick.saturating_sub(2));
-    let key = simulation.insert(RigidBodyBuilder::dynamic(), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball());
     simulation.advance(MS(40), |_, _| ());
-    simulation.remove(key);
+    simulation.physics.remove(key);
     let mut overlap = Overlap::new(simulation).unwrap();
     for _ in 0..3 {
         let _ = overlap.frame(MS(20), &mut Idle);
     }
     let mut simulation = overlap.stop();
     for key in keys {
-        simulation.remove(key);
+        simulation.physics.remove(key);
     }
     simulation.advance(MS(40), |_, _| ());
 }
@@ -694,7 +736,7 @@ fn what_is_read_with_a_forged_number_is_refused_or_can_be_played() {
     assert!(paths.len() > 50);
     for path in paths {
         // In the steps that follow, Rapier's own sets are Rapier's to check.
-        let is_ours = !path.starts_with("/state/world/physics");
+        let is_ours = !path.starts_with("/physics/world/physics");
         for forged in ENDS {
             let mut state = state.clone();
             *state.pointer_mut(&path).unwrap() = forged.into();

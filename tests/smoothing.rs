@@ -7,7 +7,9 @@ use crate::scenes::testing::{
     vector, with_minus_zeros,
 };
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, ForceGenerator, Simulation, Smoothing, Wrench, interpolate};
+use evenstep::{
+    BodyError, BodyKey, ForceGenerator, Physics, Simulation, Smoothing, Wrench, interpolate,
+};
 use scenes::{MS, advance, ball, shown_x, space};
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ use std::time::Duration;
 
 /// A body whose mass is 1 m from its origin, flying along x and turning fast.
 fn thrown_hammer(simulation: &mut Simulation) -> BodyKey {
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .linvel(Vector::X * 5.0)
             .angvel(spin(0.0, 0.0, 6.0)),
@@ -57,7 +59,7 @@ fn the_first_step_of_a_spinner_goes_straight_too() {
         let center = simulation.pose(key).unwrap() * Vector::X;
         assert!(center.y.abs() < 1e-6, "{center}");
     }
-    assert_eq!(simulation.tick(), 1);
+    assert_eq!(simulation.physics.tick(), 1);
 }
 
 #[test]
@@ -66,23 +68,26 @@ fn a_mass_that_moves_is_noticed() {
     for through_rapier in [false, true] {
         let mut simulation = space(10);
         let spin = RigidBodyBuilder::dynamic().angvel(spin(0.0, 0.0, 6.0));
-        let key = simulation.insert(spin, ball());
+        let key = simulation.physics.insert(spin, ball());
         advance(&mut simulation, 950);
         let other = ColliderBuilder::ball(0.1).translation(Vector::X * 2.0);
         if through_rapier {
-            let handle = simulation.handle(key);
-            simulation.physics_mut().insert_collider(other, handle);
+            let handle = simulation.physics.handle(key);
+            simulation
+                .physics
+                .rapier_mut()
+                .insert_collider(other, handle);
         } else {
-            simulation.insert_collider(key, other).unwrap();
+            simulation.physics.insert_collider(key, other).unwrap();
         }
         advance(&mut simulation, 300);
-        let center = simulation.body(key).unwrap().local_center_of_mass();
+        let center = simulation.physics.body(key).unwrap().local_center_of_mass();
         assert!((center - Vector::X).length() < 1e-6);
         let before = simulation.pose(key).unwrap() * center;
         for _ in 0..20 {
             advance(&mut simulation, 14);
             let now = simulation.pose(key).unwrap() * center;
-            let velocity = simulation.body(key).unwrap().linvel();
+            let velocity = simulation.physics.body(key).unwrap().linvel();
             let off = (now - before)
                 .reject_from(velocity.normalize_or(Vector::X))
                 .length();
@@ -94,14 +99,14 @@ fn a_mass_that_moves_is_noticed() {
 #[test]
 fn a_door_is_led_by_its_hinge() {
     let mut simulation = space(10);
-    let door = simulation.insert(
+    let door = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based(),
         cuboid(0.5, 1.0, 0.05).translation(Vector::X * 0.5),
     );
     for _ in 0..100 {
-        simulation.advance(MS(13), |simulation, step| {
+        simulation.advance(MS(13), |physics, step| {
             let next = turned(spin(0.0, 0.5 * (step.tick + 1) as f32, 0.0));
-            let body = simulation.body_mut(door).unwrap();
+            let body = physics.body_mut(door).unwrap();
             body.set_next_kinematic_rotation(next);
         });
         let hinge = simulation.pose(door).unwrap().translation;
@@ -114,9 +119,9 @@ fn a_door_is_led_by_its_hinge() {
 #[test]
 fn extrapolation_is_within_its_bound() {
     let mut simulation = space(60);
-    simulation.physics_mut().gravity = Vector::Y * -9.81;
+    simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
     simulation.set_smoothing(Smoothing::Extrapolate);
-    let key = simulation.insert(
+    let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .linvel(vector(3.0, 8.0, 0.0))
             .angvel(spin(0.0, 7.0, 2.0)),
@@ -128,7 +133,7 @@ fn extrapolation_is_within_its_bound() {
     let mut last = simulation.pose(key).unwrap();
     for frame in 0..400 {
         let done = advance(&mut simulation, 3);
-        let body = simulation.body(key).unwrap();
+        let body = simulation.physics.body(key).unwrap();
         // When the step is made it shows how far off the last frame before it was.
         if let Some((pose, alpha)) = shown.filter(|_| done.steps == 1 && frame > 20) {
             let center = body.local_center_of_mass();
@@ -153,7 +158,9 @@ fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
     let mut simulation = scenes::with_floor(evenstep::Rate::hz(60).unwrap());
     simulation.set_smoothing(Smoothing::Extrapolate);
     let falling = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
-    let key = simulation.insert(falling, ColliderBuilder::ball(0.5));
+    let key = simulation
+        .physics
+        .insert(falling, ColliderBuilder::ball(0.5));
     let mut through = 0.0f32;
     for _ in 0..300 {
         advance(&mut simulation, 5);
@@ -173,7 +180,7 @@ fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
 fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
     simulation.set_smoothing(smoothing);
     let rate = std::f32::consts::TAU;
-    let key = simulation.insert(
+    let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .translation(Vector::X)
             .linvel(Vector::Y * rate),
@@ -184,6 +191,7 @@ fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
         ..Wrench::default()
     });
     simulation
+        .physics
         .insert_force_generator(key, to_the_middle)
         .unwrap();
     key
@@ -227,7 +235,7 @@ fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
     let key = thrown_hammer(&mut simulation);
     advance(&mut simulation, 500);
     let (tick, pair) = (
-        simulation.tick(),
+        simulation.physics.tick(),
         (
             previous_pose(&simulation, key),
             current_pose(&simulation, key),
@@ -256,14 +264,17 @@ fn more_than_half_a_turn_in_a_step_comes_out_right() {
             continue; // which way the rest of it was is not to be seen
         }
         let mut simulation = space(10);
-        let key = simulation.insert(
+        let key = simulation.physics.insert(
             RigidBodyBuilder::dynamic()
                 .angvel(spin(0.0, 0.0, turns * std::f32::consts::TAU * 10.0))
                 .allow_fast_rotation(true),
             ball(),
         );
         let smoothing = Some(Smoothing::Hermite);
-        simulation.set_body_smoothing(key, smoothing).unwrap();
+        simulation
+            .physics
+            .set_body_smoothing(key, smoothing)
+            .unwrap();
         advance(&mut simulation, 100);
         let start = previous_pose(&simulation, key).unwrap().rotation;
         let mut turned = 0.0;
@@ -293,7 +304,7 @@ fn a_body_that_was_set_too_fast_is_shown_as_fast_as_rapier_lets_it_go() {
     let too_fast = RigidBodyBuilder::dynamic()
         .linvel(Vector::X * 1e4)
         .angvel(spin(0.0, 0.0, 60.0));
-    let key = simulation.insert(too_fast, ball());
+    let key = simulation.physics.insert(too_fast, ball());
     advance(&mut simulation, 100);
     let (start, end) = (
         previous_pose(&simulation, key),
@@ -333,7 +344,10 @@ fn a_change_of_the_smoothing_makes_no_jump() {
             );
             let shown = simulation.pose(key);
             if one {
-                simulation.set_body_smoothing(key, Some(to)).unwrap();
+                simulation
+                    .physics
+                    .set_body_smoothing(key, Some(to))
+                    .unwrap();
             } else {
                 simulation.set_smoothing(to);
                 assert_eq!(simulation.smoothing(), to);
@@ -372,7 +386,7 @@ fn a_change_skips_no_more_than_the_latency_that_changes() {
         let mut simulation = space(100);
         simulation.set_smoothing(from);
         let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
-        let key = simulation.insert(fly, ball());
+        let key = simulation.physics.insert(fly, ball());
         advance(&mut simulation, 101);
         simulation.set_smoothing(to);
         let mut last = shown_x(&simulation, key);
@@ -393,16 +407,19 @@ fn one_body_s_smoothing_is_its_own() {
     let mut simulation = space(10);
     simulation.set_smoothing(Smoothing::Latest);
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
-    let [one, other] = [(); 2].map(|()| simulation.insert(fly(), ball()));
+    let [one, other] = [(); 2].map(|()| simulation.physics.insert(fly(), ball()));
     let smoothing = Some(Smoothing::Extrapolate);
-    simulation.set_body_smoothing(one, smoothing).unwrap();
+    simulation
+        .physics
+        .set_body_smoothing(one, smoothing)
+        .unwrap();
     let frame = advance(&mut simulation, 250);
     assert!((shown_x(&simulation, one) - 2.5).abs() < 1e-5);
     assert!((shown_x(&simulation, other) - 2.0).abs() < 1e-5);
     assert_eq!((frame.poses.extrapolated, frame.poses.movers), (1, 2));
     // It is kept while the body sleeps.
     for key in [one, other] {
-        simulation.body_mut(key).unwrap().sleep();
+        simulation.physics.body_mut(key).unwrap().sleep();
     }
     for _ in 0..5 {
         advance(&mut simulation, 100);
@@ -410,19 +427,20 @@ fn one_body_s_smoothing_is_its_own() {
     assert_eq!(simulation.frame().poses.movers, 0);
     for key in [one, other] {
         simulation
+            .physics
             .body_mut(key)
             .unwrap()
             .set_linvel(Vector::X, true);
     }
     let frame = advance(&mut simulation, 130);
     assert_eq!(frame.poses.extrapolated, 1);
-    simulation.set_body_smoothing(one, None).unwrap();
+    simulation.physics.set_body_smoothing(one, None).unwrap();
     let frame = advance(&mut simulation, 100);
     assert_eq!(frame.poses.extrapolated, 0);
     assert_eq!(simulation.pose(one), current_pose(&simulation, one));
-    simulation.remove(one);
+    simulation.physics.remove(one);
     assert_eq!(
-        simulation.set_body_smoothing(one, None),
+        simulation.physics.set_body_smoothing(one, None),
         Err(BodyError::Gone(one))
     );
 }
@@ -439,9 +457,9 @@ fn a_primed_body_moves_from_its_first_frame_on() {
             .pose(muzzle)
             .linvel(Vector::X * 100.0)
     };
-    let key = simulation.insert(bullet(), ball());
-    let unprimed = simulation.insert(bullet(), ball());
-    simulation.set_previous_from_velocity(key).unwrap();
+    let key = simulation.physics.insert(bullet(), ball());
+    let unprimed = simulation.physics.insert(bullet(), ball());
+    simulation.physics.set_previous_from_velocity(key).unwrap();
     assert_eq!(current_pose(&simulation, key), Some(muzzle));
     let mut shown = Vec::new();
     for i in 0..30 {
@@ -457,9 +475,9 @@ fn a_primed_body_moves_from_its_first_frame_on() {
     for pair in shown.windows(2) {
         assert!((pair[1] - pair[0] - 0.2).abs() < 1e-5, "{pair:?}");
     }
-    simulation.remove(key);
+    simulation.physics.remove(key);
     assert_eq!(
-        simulation.set_previous_from_velocity(key),
+        simulation.physics.set_previous_from_velocity(key),
         Err(BodyError::Gone(key))
     );
 }
@@ -468,7 +486,7 @@ fn a_primed_body_moves_from_its_first_frame_on() {
 fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
     let mut simulation = space(10);
     let key = thrown_hammer(&mut simulation);
-    simulation.set_previous_from_velocity(key).unwrap();
+    simulation.physics.set_previous_from_velocity(key).unwrap();
     for i in 1..=20u8 {
         advance(&mut simulation, 14);
         let center = simulation.pose(key).unwrap() * Vector::X;
@@ -485,8 +503,10 @@ fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
 #[test]
 fn priming_a_body_with_a_bad_velocity_does_nothing() {
     let mut simulation = space(10);
-    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::NAN), ball());
-    simulation.set_previous_from_velocity(key).unwrap();
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::NAN), ball());
+    simulation.physics.set_previous_from_velocity(key).unwrap();
     advance(&mut simulation, 5);
     assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
 }
@@ -499,17 +519,21 @@ fn a_collider_is_shown_with_its_body() {
     let key = thrown_hammer(&mut simulation);
     let place = pose(vector(0.0, 2.0, 1.0), spin(0.4, 0.0, 0.0));
     let collider = simulation
+        .physics
         .insert_collider(key, ball().position(place))
         .unwrap();
     let alone = translation(1.0, 2.0, 3.0);
     let bodiless = simulation
-        .physics_mut()
+        .physics
+        .rapier_mut()
         .insert_collider(ball().position(alone), None);
     let stranger = simulation
-        .physics_mut()
+        .physics
+        .rapier_mut()
         .insert_body(RigidBodyBuilder::dynamic());
     let of_stranger = simulation
-        .physics_mut()
+        .physics
+        .rapier_mut()
         .insert_collider(ball(), Some(stranger));
     for _ in 0..30 {
         advance(&mut simulation, 13);
@@ -518,7 +542,7 @@ fn a_collider_is_shown_with_its_body() {
     }
     assert_eq!(simulation.collider_pose(bodiless), Some(alone));
     assert_eq!(simulation.collider_pose(of_stranger), None);
-    simulation.remove(key);
+    simulation.physics.remove(key);
     assert_eq!(simulation.collider_pose(collider), None);
 }
 
@@ -527,7 +551,7 @@ fn a_camera_that_follows_a_body_does_not_shake() {
     // 60 steps and 144 frames a second, 12 m/s: 83.3 mm in each frame.
     let mut simulation = space(60);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 12.0);
-    let key = simulation.insert(fly, ball());
+    let key = simulation.physics.insert(fly, ball());
     let seat = vector(-0.3, 1.2, 0.0);
     let mut last = f64::from((simulation.pose(key).unwrap() * seat).x);
     let frame_time = Duration::from_secs(1) / 144;
@@ -559,11 +583,11 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
             let mut simulation = space(100);
             simulation.set_smoothing(smoothing);
             let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
-            let key = simulation.insert(fly, ball());
+            let key = simulation.physics.insert(fly, ball());
             let mut told = None;
             for i in 0..20 {
                 if i == 9 {
-                    stop(simulation.body_mut(key).unwrap());
+                    stop(simulation.physics.body_mut(key).unwrap());
                 }
                 advance(&mut simulation, 15);
                 for (_, pose) in simulation.moved() {
@@ -571,7 +595,10 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
                 }
                 assert_eq!(told, simulation.pose(key), "frame {i}");
             }
-            assert_eq!(told, Some(*simulation.body(key).unwrap().position()));
+            assert_eq!(
+                told,
+                Some(*simulation.physics.body(key).unwrap().position())
+            );
         }
     }
 }
@@ -580,9 +607,10 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
 fn a_body_whose_mass_is_not_a_number_is_shown_where_it_was() {
     let mut simulation = space(100);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
-    let key = simulation.insert(fly, ball());
+    let key = simulation.physics.insert(fly, ball());
     advance(&mut simulation, 25);
     simulation
+        .physics
         .insert_collider(key, ball().density(f32::NAN))
         .unwrap();
     for ms in [3, 13, 13, 4] {
@@ -590,7 +618,7 @@ fn a_body_whose_mass_is_not_a_number_is_shown_where_it_was() {
         assert!(simulation.pose(key).unwrap().is_finite());
         assert!(simulation.moved().iter().all(|(_, pose)| pose.is_finite()));
     }
-    assert!(!simulation.body(key).unwrap().is_enabled());
+    assert!(!simulation.physics.body(key).unwrap().is_enabled());
 }
 
 #[test]
@@ -598,11 +626,12 @@ fn an_extrapolated_body_that_was_put_elsewhere_stands_until_the_next_step() {
     let mut simulation = space(100);
     simulation.set_smoothing(Smoothing::Extrapolate);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
-    let key = simulation.insert(fly, ball());
+    let key = simulation.physics.insert(fly, ball());
     advance(&mut simulation, 105);
     let there = translation(50.0, 0.0, 0.0);
-    simulation.teleport(key, there).unwrap();
+    simulation.physics.teleport(key, there).unwrap();
     simulation
+        .physics
         .body_mut(key)
         .unwrap()
         .set_linvel(Vector::ZERO, true);
@@ -619,31 +648,33 @@ fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
         let mut simulation = space(100);
         simulation.set_smoothing(Smoothing::Hermite);
         let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
-        let key = simulation.insert(fly, ball());
+        let key = simulation.physics.insert(fly, ball());
         let sleeper = RigidBodyBuilder::dynamic()
             .translation(Vector::Y * 5.0)
             .sleeping(true);
-        let sleeper = simulation.insert(sleeper, ball().mass(1.0));
+        let sleeper = simulation.physics.insert(sleeper, ball().mass(1.0));
         for _ in 0..3 {
             advance(&mut simulation, 10);
         }
-        simulation.body_mut(key).unwrap().sleep();
+        simulation.physics.body_mut(key).unwrap().sleep();
         for _ in 0..3 {
             advance(&mut simulation, 10);
         }
         assert_eq!(simulation.frame().poses.movers, 0);
         let start = shown_x(&simulation, key);
         simulation
+            .physics
             .body_mut(key)
             .unwrap()
             .set_linvel(Vector::X * 100.0, true);
         simulation
+            .physics
             .apply_impulse(sleeper, Vector::X * 100.0)
             .unwrap();
         let new = RigidBodyBuilder::dynamic()
             .translation(Vector::Y * -5.0)
             .linvel(Vector::X * 100.0);
-        let new = simulation.insert(new, ball());
+        let new = simulation.physics.insert(new, ball());
         advance(&mut simulation, wait);
         advance(&mut simulation, 15 - wait);
         for (key, start) in [(key, start), (sleeper, 0.0), (new, 0.0)] {
@@ -655,15 +686,15 @@ fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
 
 #[test]
 fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
-    type Access = fn(&mut Simulation, BodyKey) -> &mut RigidBody;
-    let body_mut: Access = |simulation, key| simulation.body_mut(key).unwrap();
-    let physics_mut: Access = |simulation, key| {
-        let handle = simulation.handle(key).unwrap();
-        &mut simulation.physics_mut().bodies[handle]
+    type Access = fn(&mut Physics, BodyKey) -> &mut RigidBody;
+    let body_mut: Access = |physics, key| physics.body_mut(key).unwrap();
+    let rapier_mut: Access = |physics, key| {
+        let handle = physics.handle(key).unwrap();
+        &mut physics.rapier_mut().bodies[handle]
     };
-    let physics_mut_for: Access = |simulation, key| {
-        let handle = simulation.handle(key).unwrap();
-        &mut simulation.physics_mut_for(&[key]).bodies[handle]
+    let rapier_mut_for: Access = |physics, key| {
+        let handle = physics.handle(key).unwrap();
+        &mut physics.rapier_mut_for(&[key]).bodies[handle]
     };
     let check = |access: Access, in_hook: bool, resimulates: bool| {
         let mut simulation = space(100);
@@ -672,16 +703,15 @@ fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
         let sleeper = RigidBodyBuilder::dynamic()
             .linear_damping(60.0)
             .sleeping(true);
-        let key = simulation.insert(sleeper, ball());
-        let push =
-            |simulation: &mut Simulation| access(simulation, key).set_linvel(Vector::X, true);
+        let key = simulation.physics.insert(sleeper, ball());
+        let push = |physics: &mut Physics| access(physics, key).set_linvel(Vector::X, true);
         simulation.advance(MS(50), |_, _| ());
         if !in_hook {
-            push(&mut simulation);
+            push(&mut simulation.physics);
         }
-        let hook = |simulation: &mut Simulation, step: evenstep::Step| {
+        let hook = |physics: &mut Physics, step: evenstep::Step| {
             if in_hook && step.tick == 5 {
-                push(simulation);
+                push(physics);
             }
         };
         simulation.advance(MS(13), hook);
@@ -689,9 +719,9 @@ fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
             simulation.resimulate(5, hook).unwrap();
             simulation.advance(Duration::ZERO, hook);
         }
-        assert_eq!(simulation.tick(), 6);
+        assert_eq!(simulation.physics.tick(), 6);
         // The cubic curve from 0 at 1 m/s to the end of the step of 10 ms.
-        let body = simulation.body(key).unwrap();
+        let body = simulation.physics.body(key).unwrap();
         let (a, end, speed) = (
             simulation.frame().alpha,
             body.translation().x,
@@ -706,7 +736,7 @@ fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
             "{x} for {expected}"
         );
     };
-    for access in [body_mut, physics_mut, physics_mut_for] {
+    for access in [body_mut, rapier_mut, rapier_mut_for] {
         check(access, false, false);
         check(access, true, false);
         check(access, true, true);
@@ -726,7 +756,7 @@ fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
                 let turned = pose(at, spin(0.3 * f32::from(i), 0.2, 0.7));
                 let off_center = ball().translation(Vector::Y);
                 let body = RigidBodyBuilder::dynamic().sleeping(true);
-                simulation.insert(body.pose(turned), off_center)
+                simulation.physics.insert(body.pose(turned), off_center)
             })
             .collect();
         advance(&mut simulation, 13);
@@ -735,7 +765,7 @@ fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
             assert_eq!((simulation.moved(), frame.poses.movers), (&[][..], 0));
         }
         for key in keys {
-            let rest = *simulation.body(key).unwrap().position();
+            let rest = *simulation.physics.body(key).unwrap().position();
             assert_eq!(simulation.pose(key), Some(rest), "{smoothing:?}");
         }
     }
@@ -745,12 +775,14 @@ fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
 /// `disturb` is called between two frames, `steps` before that one.
 fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, BodyKey)) -> f32 {
     let mut simulation = space(100);
-    let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
     let go = |simulation: &mut Simulation, way: f32, ms: u64| {
-        simulation.advance(MS(ms), |simulation, step| {
-            let next = *simulation.body(key).unwrap().position();
+        simulation.advance(MS(ms), |physics, step| {
+            let next = *physics.body(key).unwrap().position();
             let next = next.append_translation(Vector::X * way);
-            simulation
+            physics
                 .set_kinematic_target(key, next, step.end_time)
                 .unwrap();
         });
@@ -771,24 +803,24 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
     let there = translation(3.0, 4.0, 0.0);
     for steps in [1, 3] {
         let x = middle_of_a_faster_step(steps, |simulation, key| {
-            simulation.teleport(key, there).unwrap();
+            simulation.physics.teleport(key, there).unwrap();
         });
         assert!((x - expected).abs() < 1e-4, "{x} after {steps} steps");
         let x = middle_of_a_faster_step(steps, |simulation, key| {
-            let body = simulation.body_mut(key).unwrap();
+            let body = simulation.physics.body_mut(key).unwrap();
             body.set_position(there, true);
         });
         assert!((x - expected).abs() < 1e-4, "{x} after {steps} steps");
     }
     // Without a step its velocity says nothing.
     let x = middle_of_a_faster_step(0, |simulation, key| {
-        simulation.teleport(key, there).unwrap();
+        simulation.physics.teleport(key, there).unwrap();
     });
     assert!((x - 1.0).abs() < 1e-4, "{x}");
     // By whatever number its step goes.
     for (tick, steps, expected) in [(1_000, 0, 1.0), (1, 1, expected)] {
         let x = middle_of_a_faster_step(steps, |simulation, key| {
-            simulation.teleport(key, there).unwrap();
+            simulation.physics.teleport(key, there).unwrap();
             simulation.clock_settings_mut().set_tick(tick);
         });
         assert!((x - expected).abs() < 1e-4, "{x} from tick {tick} on");
@@ -805,14 +837,16 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
 fn a_body_that_comes_to_rest_in_a_step_does_not_swing_past_that() {
     let mut simulation = space(100);
     simulation.set_smoothing(Smoothing::Hermite);
-    let key = simulation.insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
     advance(&mut simulation, 15);
     // Rapier takes it out before it has moved.
-    let body = simulation.body_mut(key).unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
     body.add_force(Vector::NAN, true);
     let rest = *body.position();
     advance(&mut simulation, 10);
-    assert!(!simulation.body(key).unwrap().is_enabled());
+    assert!(!simulation.physics.body(key).unwrap().is_enabled());
     for alpha in [0.0, 0.3, 0.9] {
         assert_eq!(simulation.pose_at(key, 2, alpha), Some(rest));
     }
@@ -842,7 +876,7 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
                 let body = body[usize::from(i % 3)].clone();
                 let offset = Vector::Y * f32::from(i % 2); // of the centre of mass
                 let body = body.pose(Pose::from_parts(at, turned));
-                simulation.insert(body, ball().translation(offset))
+                simulation.physics.insert(body, ball().translation(offset))
             })
             .collect();
         // Rapier's first step makes +0 of some.
@@ -854,11 +888,11 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
             advance(&mut simulation, ms);
             let since = simulation.changes_since(start).unwrap();
             for (key, pose) in simulation.moved().iter().chain(&*since.moved) {
-                let own = simulation.body(*key).unwrap().position();
+                let own = simulation.physics.body(*key).unwrap().position();
                 assert_eq!(bits(pose), bits(own), "{smoothing:?}");
             }
             for key in &keys {
-                let own = simulation.body(*key).unwrap().position();
+                let own = simulation.physics.body(*key).unwrap().position();
                 let shown = simulation.pose(*key).unwrap();
                 assert_eq!(bits(&shown), bits(own), "{smoothing:?}");
             }
@@ -875,10 +909,15 @@ fn arriving(smoothing: Smoothing, i: u16, speed: f32) -> (Simulation, BodyKey, P
         spin(0.01, 0.02, 0.03) * f32::from(i),
     );
     let body = RigidBodyBuilder::kinematic_position_based().pose(start);
-    let key = simulation.insert(body, ball().translation(Vector::X));
+    let key = simulation
+        .physics
+        .insert(body, ball().translation(Vector::X));
     let end = start * pose(Vector::Y * speed, spin(0.0, 0.0, 0.5));
     let time = Duration::from_secs(1);
-    simulation.set_kinematic_target(key, end, time).unwrap();
+    simulation
+        .physics
+        .set_kinematic_target(key, end, time)
+        .unwrap();
     for _ in 0..60 {
         simulation.advance(time / 60, |_, _| ());
     }
@@ -909,7 +948,10 @@ fn a_led_body_does_not_swing_past_where_it_stands() {
     let (mut simulation, key, end) = arriving(Smoothing::Hermite, 1, 25.0);
     advance(&mut simulation, 17);
     for alpha in [0.1, 0.3, 0.5, 0.9] {
-        assert_eq!(simulation.pose_at(key, simulation.tick(), alpha), Some(end));
+        assert_eq!(
+            simulation.pose_at(key, simulation.physics.tick(), alpha),
+            Some(end)
+        );
     }
 }
 
@@ -918,15 +960,20 @@ fn a_portal_turns_the_way_of_a_led_body() {
     for (frame_time, hz) in [(10, 100), (3, 100), (7, 100), (25, 100), (40, 100), (1, 10)] {
         let mut simulation = space(hz);
         simulation.set_smoothing(Smoothing::Hermite);
-        let key = simulation.insert(RigidBodyBuilder::kinematic_position_based(), ball());
+        let key = simulation
+            .physics
+            .insert(RigidBodyBuilder::kinematic_position_based(), ball());
         let to = translation(1_000.0, 0.0, 0.0);
         let time = Duration::from_secs(100); // 10 m/s
-        simulation.set_kinematic_target(key, to, time).unwrap();
+        simulation
+            .physics
+            .set_kinematic_target(key, to, time)
+            .unwrap();
         for _ in 0..500 / frame_time {
             advance(&mut simulation, frame_time);
         }
         let half_turn = Pose::rotation(spin(0.0, std::f32::consts::PI, 0.0));
-        simulation.teleport_by(key, half_turn).unwrap();
+        simulation.physics.teleport_by(key, half_turn).unwrap();
         advance(&mut simulation, 0);
         let mut x = shown_x(&simulation, key);
         let way = -0.01 * frame_time as f32;
@@ -945,10 +992,10 @@ fn a_portal_turns_the_way_of_a_led_body() {
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }
 
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
-    simulation.pose_at(key, simulation.tick(), 0.0)
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

@@ -9,7 +9,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use evenstep::threads::{Runner, RunnerSettings};
-use evenstep::{Hooks, Simulation, Step};
+use evenstep::{Hooks, Physics, Step};
 use scenes::{MS, flyer_in_space};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
@@ -170,7 +170,7 @@ struct Game(std::sync::mpsc::Sender<(ThreadId, u64)>);
 impl Hooks for Game {
     type Error = std::convert::Infallible;
 
-    fn after_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         let _ = self.0.send((thread::current().id(), step.tick));
         Ok(())
     }

@@ -329,7 +329,7 @@ fn the_step_length_is_in_the_frame_and_reaches_rapier() {
         let (mut simulation, key) = flyer(stepping);
         let frame = simulation.advance(MS(25), |_, _| ());
         assert!((frame.dt - dt).abs() < 1e-6, "{stepping:?}: {}", frame.dt);
-        let at = simulation.body(key).unwrap().translation().x;
+        let at = simulation.physics.body(key).unwrap().translation().x;
         assert!((at - x).abs() < 1e-4, "{stepping:?}: {at}");
         let idle = simulation.advance(Duration::ZERO, |_, _| ());
         assert_eq!((idle.steps, idle.dt), (idle_steps, frame.dt));
@@ -402,13 +402,13 @@ fn extrapolation_has_no_latency() {
         assert_eq!(frame.poses.extrapolated, usize::from(frame.alpha > 0.0));
     }
     // A body at rest is shown where it is.
-    simulation.body_mut(key).unwrap().sleep();
+    simulation.physics.body_mut(key).unwrap().sleep();
     for _ in 0..3 {
         simulation.advance(MS(13), |_, _| ());
     }
     assert_eq!(
         simulation.pose(key),
-        Some(*simulation.body(key).unwrap().position())
+        Some(*simulation.physics.body(key).unwrap().position())
     );
     assert_eq!(simulation.moved(), []);
 }
@@ -422,7 +422,7 @@ fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
         for _ in 0..2 * fps {
             yard.advance(frame);
         }
-        scenes::hash(yard.simulation.physics())
+        scenes::hash(yard.simulation.physics.rapier())
     };
     for (stepping, same) in ALL.into_iter().zip([true, false, false, false, true]) {
         let equal = end(stepping, 60) == end(stepping, 30);
@@ -432,12 +432,12 @@ fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
 
 /// The pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
-    Some(*simulation.body(key)?.position())
+    Some(*simulation.physics.body(key)?.position())
 }
 
 /// The pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
-    simulation.pose_at(key, simulation.tick(), 0.0)
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }
 
 #[test]
@@ -447,25 +447,20 @@ fn frames_of_all_time_end_no_host() {
     simulation.begin_frame(most);
     simulation.begin_frame(most);
     simulation.end_frame();
-    let mut is_first = true;
-    simulation.advance(most, |simulation, _| {
-        if std::mem::take(&mut is_first) {
-            simulation.advance(most, |_, _| ());
-        }
-    });
+    simulation.advance(most, |_, _| ());
     assert_eq!(simulation.clock().real_time(), most);
     let mut overlap = Overlap::new(simulation).unwrap();
     for frame_time in [Duration::ZERO, MS(20), most] {
         overlap.frame(frame_time, &mut Idle).unwrap();
     }
     let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default()).unwrap();
-    let question = runner.ask(Simulation::tick).unwrap();
+    let question = runner.ask(|simulation| simulation.physics.tick()).unwrap();
     runner.frame();
     let call = |simulation: &mut Simulation, _: &mut Idle| simulation.pause();
     runner.call(call).unwrap();
     assert!(question.wait(Duration::from_secs(60)).is_some());
     assert!(runner.failures().is_empty());
-    assert!(runner.stop().0.tick() > 0);
+    assert!(runner.stop().0.physics.tick() > 0);
 }
 
 struct Idle;

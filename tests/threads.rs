@@ -5,7 +5,7 @@ mod scenes;
 use crate::scenes::testing::{translation, vector};
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Rate, Simulation, Step, TickQueue};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, TickQueue};
 use scenes::everything::{Everything, Script};
 use scenes::{MS, hash};
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ fn game(hz: u32, stalls: u64) -> (Simulation, Game, Receiver<u64>) {
         .clock_settings_mut()
         .set_rate(Rate::hz(hz).unwrap());
     let hooked = ActiveHooks::FILTER_CONTACT_PAIRS | ActiveHooks::MODIFY_SOLVER_CONTACTS;
-    for (_, collider) in simulation.physics_mut().colliders.iter_mut() {
+    for (_, collider) in simulation.physics.rapier_mut().colliders.iter_mut() {
         if collider.shape().as_ball().is_some() {
             collider.set_active_hooks(hooked);
         }
@@ -113,23 +113,23 @@ fn game(hz: u32, stalls: u64) -> (Simulation, Game, Receiver<u64>) {
 }
 
 impl Game {
-    fn act(&self, simulation: &mut Simulation, step: Step, deed: Deed) {
+    fn act(&self, physics: &mut Physics, step: Step, deed: Deed) {
         let player = self.script.player;
         match deed {
-            Deed::Push => simulation.add_force(player, Vector::X * 30.0).unwrap(),
+            Deed::Push => physics.add_force(player, Vector::X * 30.0).unwrap(),
             Deed::Lift => {
                 let up = 0.5 + (step.tick % 3) as f32;
                 let there = step.time + MS(300);
                 let pose = translation(-9.0, up, 0.0);
-                simulation
+                physics
                     .set_kinematic_target(self.script.lift, pose, there)
                     .unwrap();
             }
             Deed::Jump => {
                 let pose = translation(8.0, 2.0, 0.0);
-                simulation.teleport(player, pose).unwrap();
+                physics.teleport(player, pose).unwrap();
             }
-            Deed::Shift => simulation.shift_origin(Vector::X * 8.0).unwrap(),
+            Deed::Shift => physics.shift_origin(Vector::X * 8.0).unwrap(),
         }
     }
 }
@@ -137,23 +137,23 @@ impl Game {
 impl Hooks for Game {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         stall(step.tick, self.stalls);
         let deeds: Vec<Deed> = self.input.drain(step).collect();
         for deed in deeds {
-            self.act(simulation, step, deed);
+            self.act(physics, step, deed);
         }
         let is_third = u64::from(step.tick.is_multiple_of(3));
         self.filters.filters.store(is_third, Ordering::Relaxed);
-        self.script.before_step(simulation, step)
+        self.script.before_step(physics, step)
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         stall(step.tick + 1, self.stalls);
-        let physics = simulation.physics();
-        let particles = (physics.soft_bodies.iter())
+        let rapier = physics.rapier();
+        let particles = (rapier.soft_bodies.iter())
             .flat_map(|(_, body)| body.particle_positions().collect::<Vec<_>>());
-        let events = simulation.events().in_tick(step.tick);
+        let events = physics.events().in_tick(step.tick);
         let collisions = events
             .collisions()
             .map(|event| (event.colliders, event.started));
@@ -165,10 +165,10 @@ impl Hooks for Game {
             collisions.collect::<Vec<_>>(),
             forces.collect::<Vec<_>>()
         );
-        let seen = (step.tick, hash(physics), particles.collect(), events);
+        let seen = (step.tick, hash(rapier), particles.collect(), events);
         self.seen.push(seen);
         let _ = self.steps.send(step.tick);
-        self.script.after_step(simulation, step)
+        self.script.after_step(physics, step)
     }
 
     fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
@@ -241,10 +241,10 @@ fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
     ];
     let keys = kinds.into_iter().enumerate().map(|(i, body)| {
         let body = body.translation(Vector::Y * 4.0 * i as f32);
-        simulation.insert(body, scenes::ball())
+        simulation.physics.insert(body, scenes::ball())
     });
     let keys = keys.collect();
-    let flyer = simulation.insert(
+    let flyer = simulation.physics.insert(
         scenes::flyer().translation(vector(0.0, 0.0, 9.0)),
         scenes::ball(),
     );
@@ -308,7 +308,7 @@ fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
                 runner.call(|simulation, _| simulation.pause()).unwrap();
             }
             runner
-                .call(move |simulation, _| simulation.shift_origin(by).unwrap())
+                .call(move |simulation, _| simulation.physics.shift_origin(by).unwrap())
                 .unwrap();
             runner.call(|simulation, _| simulation.resume()).unwrap();
             origins.push(origins[sent] - by);
@@ -318,7 +318,10 @@ fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
     }
     assert_eq!(shown.origins, origins[..shown.origins.len()]);
     let (simulation, _) = runner.stop();
-    assert!(keys.iter().all(|key| simulation.body(*key).is_some()));
+    assert!(
+        keys.iter()
+            .all(|key| simulation.physics.body(*key).is_some())
+    );
 }
 
 /// Shifts the origin before or after steps.
@@ -330,11 +333,11 @@ struct Shifts {
 }
 
 impl Shifts {
-    fn shift(&mut self, simulation: &mut Simulation, step: Step, after: bool) {
+    fn shift(&mut self, physics: &mut Physics, step: Step, after: bool) {
         if after == self.after && step.tick % self.every == self.every - 1 {
             self.count += 1;
             let by = way(self.count);
-            simulation.shift_origin(by).unwrap();
+            physics.shift_origin(by).unwrap();
             self.origin -= by;
         }
     }
@@ -343,13 +346,13 @@ impl Shifts {
 impl Hooks for Shifts {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.shift(simulation, step, false);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.shift(physics, step, false);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.shift(simulation, step, true);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.shift(physics, step, true);
         Ok(())
     }
 }
@@ -392,7 +395,7 @@ fn an_origin_shifted_between_two_frames_comes_with_the_step() {
     for number in 0..300 {
         if number % 11 == 5 {
             let by = way(number);
-            overlap.simulation().shift_origin(by).unwrap();
+            overlap.simulation().physics.shift_origin(by).unwrap();
             idle.origin -= by;
         }
         let Ok(view) = overlap.frame(MS(3), &mut idle);
@@ -407,9 +410,11 @@ fn an_origin_shifted_between_two_frames_comes_with_the_step() {
 /// A body that is only ever at whole places, and a lift.
 fn places() -> (Simulation, BodyKey, BodyKey) {
     let mut simulation = scenes::space(100);
-    let body = simulation.insert(RigidBodyBuilder::dynamic(), scenes::ball());
+    let body = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), scenes::ball());
     let lift = RigidBodyBuilder::kinematic_position_based().translation(vector(0.0, 0.0, 50.0));
-    let lift = simulation.insert(lift, scenes::ball());
+    let lift = simulation.physics.insert(lift, scenes::ball());
     (simulation, body, lift)
 }
 
@@ -425,15 +430,9 @@ fn a_teleported_body_is_never_shown_between() {
     struct Jumps(BodyKey);
     impl Hooks for Jumps {
         type Error = Infallible;
-        fn before_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), Infallible> {
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
             let x = 10.0 * (step.tick % 4) as f32;
-            simulation
-                .teleport(self.0, translation(x, 0.0, 0.0))
-                .unwrap();
+            physics.teleport(self.0, translation(x, 0.0, 0.0)).unwrap();
             Ok(())
         }
     }
@@ -463,7 +462,10 @@ fn a_teleported_body_is_never_shown_between() {
         let x = 10.0 * (number.get() % 4) as f32;
         // Who finds no room comes again.
         let _ = runner.call(move |simulation, _| {
-            simulation.teleport(body, translation(x, 0.0, 0.0)).unwrap()
+            simulation
+                .physics
+                .teleport(body, translation(x, 0.0, 0.0))
+                .unwrap()
         });
         check(runner.frame().pose(body));
     }
@@ -484,6 +486,7 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
         runner
             .call(move |simulation, _| {
                 simulation
+                    .physics
                     .set_kinematic_target(lift, floor(-9.0), there)
                     .unwrap()
             })
@@ -491,6 +494,7 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
         runner
             .call(move |simulation, _| {
                 simulation
+                    .physics
                     .set_kinematic_target(lift, floor(height), there)
                     .unwrap()
             })
@@ -501,7 +505,10 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
         }
     }
     let (stopped, _) = runner.stop();
-    assert_eq!(stopped.body(lift).unwrap().position(), &floor(FLOORS[2]));
+    assert_eq!(
+        stopped.physics.body(lift).unwrap().position(),
+        &floor(FLOORS[2])
+    );
 
     let mut overlap = Overlap::new(simulation).unwrap();
     for height in FLOORS {
@@ -511,6 +518,7 @@ fn a_lift_arrives_exactly_where_the_last_target_was() {
             // The same one, across several steps.
             overlap
                 .simulation()
+                .physics
                 .set_kinematic_target(lift, floor(height), there)
                 .unwrap();
             for _ in 0..5 {

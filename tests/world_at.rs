@@ -81,7 +81,9 @@ impl Game {
         simulation.set_rewind_limits(KEPT, usize::MAX);
         simulation.set_history(KEPT as usize + 2);
         let sensor = cuboid(0.5, 0.1, 0.5).sensor(true);
-        let lift = simulation.insert(RigidBodyBuilder::kinematic_position_based(), sensor);
+        let lift = simulation
+            .physics
+            .insert(RigidBodyBuilder::kinematic_position_based(), sensor);
         Self {
             simulation,
             pile: Vec::new(),
@@ -112,22 +114,29 @@ impl Game {
                 .translation(vector(x, 4.0, 0.0))
                 .angvel(spin(0.0, 0.0, 3.0));
             let collider = cuboid(0.3, 0.2, 0.3).position(translation(0.2, 0.1, 0.0));
-            pile.push(simulation.insert(body, collider));
+            pile.push(simulation.physics.insert(body, collider));
         }
         if pile.len() > 25 {
-            simulation.remove(pile.remove(0));
+            simulation.physics.remove(pile.remove(0));
         }
         if tick % 23 == 5 {
             let by = translation(0.5, 1.0, 0.0);
-            simulation.teleport_by(pile[pile.len() / 3], by).unwrap();
+            simulation
+                .physics
+                .teleport_by(pile[pile.len() / 3], by)
+                .unwrap();
         }
         if tick.is_multiple_of(11) {
             let place = translation(x, 3.0, 0.0);
-            simulation.teleport(pile[pile.len() / 2], place).unwrap();
+            simulation
+                .physics
+                .teleport(pile[pile.len() / 2], place)
+                .unwrap();
         }
         let height = 0.01 * (tick % 100) as f32;
         let target = translation(x * 0.1, height, 0.0);
         simulation
+            .physics
             .set_kinematic_target(*lift, target, MS(10))
             .unwrap();
     }
@@ -140,11 +149,15 @@ fn after_a_step_answers_are_what_they_were_right_after_it() {
     let mut then = BTreeMap::new();
     for time in [10, 37, 3, 0, 25, 8].repeat(10) {
         game.frame(time, |simulation| {
-            let answers = filters()
-                .map(|filter| ask(&simulation.physics().query_pipeline_with_filter(filter)));
-            then.insert(simulation.tick(), answers);
+            let answers = filters().map(|filter| {
+                ask(&simulation
+                    .physics
+                    .rapier()
+                    .query_pipeline_with_filter(filter))
+            });
+            then.insert(simulation.physics.tick(), answers);
         });
-        let present = game.simulation.tick();
+        let present = game.simulation.physics.tick();
         for tick in present.saturating_sub(KEPT)..=present {
             let past = game.simulation.world_at(tick, 1.0).unwrap();
             let answers = filters().map(|filter| ask(&past.query_pipeline(filter)));
@@ -170,14 +183,17 @@ fn colliders_are_where_the_frame_has_drawn_them() {
         if time == 33 {
             // Between two frames: what the one before has drawn stays where it was.
             let place = translation(0.0, 5.0, 0.0);
-            (game.simulation).teleport(game.pile[0], place).unwrap();
+            (game.simulation)
+                .physics
+                .teleport(game.pile[0], place)
+                .unwrap();
         }
         let frame = game.frame(time, |_| ());
         let simulation = &game.simulation;
-        let colliders = simulation.physics().colliders.iter();
+        let colliders = simulation.physics.rapier().colliders.iter();
         let poses: Vec<_> = colliders
             .filter_map(|(handle, _)| {
-                let key = simulation.key_of_collider(handle)?;
+                let key = simulation.physics.key_of_collider(handle)?;
                 Some((handle, key, simulation.collider_pose(handle)?))
             })
             .collect();
@@ -187,7 +203,7 @@ fn colliders_are_where_the_frame_has_drawn_them() {
         }
         for (frame, poses) in &shown {
             let Ok(past) = simulation.world_at(frame.tick, frame.alpha) else {
-                assert!(frame.tick + KEPT < simulation.tick());
+                assert!(frame.tick + KEPT < simulation.physics.tick());
                 continue;
             };
             let pipeline = past.query_pipeline(QueryFilter::default());
@@ -195,12 +211,12 @@ fn colliders_are_where_the_frame_has_drawn_them() {
             for (handle, key, pose) in poses {
                 assert_eq!(pipeline.colliders[*handle].position(), pose);
                 assert_eq!(past.key_of_collider(*handle), Some(*key));
-                if let Some(collider) = simulation.physics().colliders.get(*handle) {
+                if let Some(collider) = simulation.physics.rapier().colliders.get(*handle) {
                     // The pose of its body agrees.
                     let there = simulation.pose_at(*key, frame.tick, frame.alpha).unwrap();
                     assert_eq!(there * *collider.position_wrt_parent().unwrap(), *pose);
                 }
-                gone += usize::from(simulation.body(*key).is_none());
+                gone += usize::from(simulation.physics.body(*key).is_none());
                 checked += 1;
             }
             // What the tree finds is what is there.
@@ -243,7 +259,7 @@ fn bad_times_are_refused_or_clamped() {
     for _ in 0..60 {
         other.frame(10, |_| ());
     }
-    let worlds = [&other.simulation, simulation].map(|it| scenes::hash(it.physics()));
+    let worlds = [&other.simulation, simulation].map(|it| scenes::hash(it.physics.rapier()));
     assert_eq!(worlds[0], worlds[1]);
 }
 

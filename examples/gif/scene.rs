@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Smoothing, Step};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step};
 use serde::{Deserialize, Serialize};
 
 /// 50 frames a second: the delays of a GIF are whole hundredths of a second, and browsers slow down those below two.
@@ -130,8 +130,8 @@ fn log_of(half: Half, loops_before: u32) -> Vec<Row> {
     let (mut bodies, mut log) = (Vec::new(), Vec::new());
     let first = loops_before * LOOP_FRAMES;
     for frame in 0..first + LOOP_FRAMES {
-        simulation.advance(FRAME_TIME, |simulation, step| {
-            come_and_go(simulation, step, &mut bodies);
+        simulation.advance(FRAME_TIME, |physics, step| {
+            come_and_go(physics, step, &mut bodies);
         });
         if let Some(frame) = frame.checked_sub(first) {
             let row = |body: &Body| Some(Row::new(half, frame, body, simulation.pose(body.key)?));
@@ -147,7 +147,7 @@ fn stairs() -> Simulation {
     for [left, right, top] in STAIRS {
         let half = Vector::new((right - left) / 2.0, (top - BOTTOM) / 2.0, STAIRS_HALF_Z);
         let at = Vector::new((left + right) / 2.0, (top + BOTTOM) / 2.0, 0.0);
-        simulation.insert(
+        simulation.physics.insert(
             RigidBodyBuilder::fixed().translation(at),
             ColliderBuilder::cuboid(half.x, half.y, half.z),
         );
@@ -156,12 +156,12 @@ fn stairs() -> Simulation {
 }
 
 /// The game's part in a step.
-fn come_and_go(simulation: &mut Simulation, step: Step, bodies: &mut Vec<Body>) {
+fn come_and_go(physics: &mut Physics, step: Step, bodies: &mut Vec<Body>) {
     bodies.retain(|body| {
-        let there = simulation.body(body.key);
+        let there = physics.body(body.key);
         let stays = there.is_some_and(|body| body.translation().y > BOTTOM);
         if !stays {
-            simulation.remove(body.key);
+            physics.remove(body.key);
         }
         stays
     });
@@ -171,14 +171,14 @@ fn come_and_go(simulation: &mut Simulation, step: Step, bodies: &mut Vec<Body>) 
         .filter(|arrival| arrival.0 == step_of_loop)
     {
         bodies.push(Body {
-            key: arrive(simulation, shape, speed, z),
+            key: arrive(physics, shape, speed, z),
             arrival: step.tick,
             shape,
         });
     }
 }
 
-fn arrive(simulation: &mut Simulation, shape: Shape, speed: f32, z: f32) -> BodyKey {
+fn arrive(physics: &mut Physics, shape: Shape, speed: f32, z: f32) -> BodyKey {
     let body = RigidBodyBuilder::dynamic()
         .translation(Vector::new(-4.4, 2.6, z))
         .linvel(Vector::X * speed)
@@ -191,7 +191,7 @@ fn arrive(simulation: &mut Simulation, shape: Shape, speed: f32, z: f32) -> Body
             .friction(0.0)
             .friction_combine_rule(CoefficientCombineRule::Min),
     };
-    simulation.insert(body, collider)
+    physics.insert(body, collider)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use evenstep::entities::Entities;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Button, Delivery, ForceGenerator, Hooks, InputQueue, Simulation, Step};
+use evenstep::{BodyKey, Button, Delivery, ForceGenerator, Hooks, InputQueue, Physics, Step};
 use hecs::{Entity, World};
 
 /// Half the length of a side of the yard, in metres.
@@ -47,14 +47,12 @@ pub struct Game {
 }
 
 impl Game {
-    pub fn new(simulation: &mut Simulation, crates: usize) -> Self {
+    pub fn new(physics: &mut Physics, crates: usize) -> Self {
         let (mut world, mut entities) = (World::new(), Entities::default());
         let mut spawn = |body: RigidBodyBuilder, collider: ColliderBuilder| {
-            let (_, key) = entities.spawn(&mut world, simulation, body, collider, ());
-            (
-                simulation.body(key).expect("just spawned").translation(),
-                key,
-            )
+            let (_, key) = entities.spawn(&mut world, physics, body, collider, ());
+            let body = physics.body(key).expect("just spawned");
+            (body.translation(), key)
         };
         let wall = |at: Vector, half: Vector| {
             let body = RigidBodyBuilder::fixed().translation(at);
@@ -90,7 +88,7 @@ impl Game {
             ColliderBuilder::cuboid(0.5, 0.2, 0.3).mass(2.0),
         );
         for (body, generator) in lasting_forces(&pile, player, drone) {
-            simulation
+            physics
                 .insert_force_generator(body, generator)
                 .expect("just spawned");
         }
@@ -121,26 +119,26 @@ impl Game {
         }
     }
 
-    fn drive(&mut self, simulation: &mut Simulation) {
+    fn drive(&mut self, physics: &mut Physics) {
         let turn = Rotation::from_rotation_y(self.heading);
-        simulation
+        physics
             .add_force(self.player, turn * self.walk * 14.0)
             .expect("the player lives");
         for _ in 0..self.jump.presses() {
             self.jumps += 1;
-            simulation
+            physics
                 .apply_impulse(self.player, Vector::Y * 4.0)
                 .expect("the player lives");
         }
     }
 
     /// Bodies come and go by tick, so a run is the same at every frame rate.
-    fn churn(&mut self, simulation: &mut Simulation, step: &Step) {
+    fn churn(&mut self, physics: &mut Physics, step: &Step) {
         let old: Vec<Entity> = (self.world.query::<(Entity, &DiesAt)>().iter())
             .filter_map(|(entity, dies)| (dies.0 <= step.tick).then_some(entity))
             .collect();
         for entity in old {
-            let despawned = self.entities.despawn(&mut self.world, simulation, entity);
+            let despawned = self.entities.despawn(&mut self.world, physics, entity);
             despawned.expect("the query has just found it");
         }
         if step.tick.is_multiple_of(SPAWN_EVERY) {
@@ -151,7 +149,7 @@ impl Game {
                 .active_events(ActiveEvents::COLLISION_EVENTS);
             let dies = DiesAt(step.tick + LIFETIME);
             self.entities
-                .spawn(&mut self.world, simulation, body, ball, (dies,));
+                .spawn(&mut self.world, physics, body, ball, (dies,));
         }
     }
 }
@@ -159,15 +157,15 @@ impl Game {
 impl Hooks for Game {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         self.read_input(step);
-        self.drive(simulation);
-        self.churn(simulation, &step);
+        self.drive(physics);
+        self.churn(physics, &step);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        let collisions = simulation.events().in_tick(step.tick).collisions();
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
+        let collisions = physics.events().collisions();
         self.collisions += collisions.filter(|collision| collision.started).count();
         Ok(())
     }

@@ -100,7 +100,7 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
 
     let mut simulation = Simulation::new(options.rate);
     simulation.set_speed(options.speed)?;
-    let mut game = Game::new(&mut simulation, options.bodies.into());
+    let mut game = Game::new(&mut simulation.physics, options.bodies.into());
     let mut player = Player::new();
     let mut report = Report::default();
     for time in times.into_iter().cycle() {

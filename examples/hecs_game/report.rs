@@ -65,6 +65,7 @@ impl Report {
     /// How far the drone has moved on the screen, beyond or short of what its speed covers.
     fn measure(&mut self, taken: Duration, simulation: &Simulation, game: &Game) {
         let body = simulation
+            .physics
             .body(game.drone)
             .expect("nobody removes the drone");
         let shown = Shown {
@@ -109,7 +110,7 @@ impl Report {
             "{:>4} {frames:>7} {steps:>6} {:>11.1} {:>7} {:>6} {:>7}",
             self.printed,
             dropped.as_secs_f64() * 1e3,
-            simulation.physics().bodies.len(),
+            simulation.physics.rapier().bodies.len(),
             frame.awake,
             game.collisions - collisions
         );

@@ -10,15 +10,14 @@ mod lanes;
 #[path = "../../tests/scenes/picture.rs"]
 mod picture;
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use evenstep::Simulation;
 use evenstep::rapier::prelude::*;
+use evenstep::{Dropped, Simulation};
 use tracing_chrome::ChromeLayerBuilder;
 use tracing_subscriber::prelude::*;
 
@@ -49,9 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Writes what is left.
     drop(guard);
 
-    for (name, total) in totals {
-        println!("{name:32} {total}");
-    }
+    println!("{} steps, dropped: {:?}", totals.0, totals.1);
     lanes::draw(
         &fs::read_to_string(&options.trace)?,
         DRAWN,
@@ -60,38 +57,37 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A pile of crates in the wind. Gives what all frames did.
-fn run() -> BTreeMap<&'static str, f64> {
+fn run() -> (u64, Dropped) {
     let mut simulation = Simulation::default();
     let floor = ColliderBuilder::cuboid(50.0, 0.5, 50.0);
-    simulation.insert(RigidBodyBuilder::fixed(), floor);
+    simulation.physics.insert(RigidBodyBuilder::fixed(), floor);
     let keys: Vec<_> = (0..600u16)
         .map(|i| {
             let (x, y, z) = (i % 8, i / 64, i / 8 % 8);
             let place = Vector::new(x.into(), 2.0 + f32::from(y), z.into()) * 1.1;
             let body = RigidBodyBuilder::dynamic().translation(place);
-            simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+            simulation
+                .physics
+                .insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
         })
         .collect();
 
-    let mut totals = BTreeMap::new();
+    let (mut steps, mut dropped) = (0, Dropped::default());
     for number in 1..=150 {
         // 45 frames a second have one step or two; one of 90 ms has five or six.
         let millis = if number == HELD_UP { 90 } else { 22 };
-        let frame = simulation.advance(Duration::from_millis(millis), |simulation, step| {
+        let frame = simulation.advance(Duration::from_millis(millis), |physics, step| {
             let wind = Vector::X * (step.tick % 60) as f32 / 60.0;
             for key in &keys {
-                simulation
-                    .add_force(*key, wind)
-                    .expect("the crate is there");
+                physics.add_force(*key, wind).expect("the crate is there");
             }
         });
-        for (name, amount) in frame.counters() {
-            *totals.entry(name).or_default() += amount;
-        }
+        steps += frame.steps;
+        dropped += frame.dropped;
         // The game's own spans stand beside those of the physics.
         tracing::info_span!("draw").in_scope(|| draw(&simulation));
     }
-    totals
+    (steps, dropped)
 }
 
 /// What a renderer would hand to the graphics card.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
 use evenstep::recording::{RecordError, Recorder};
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
 /// A ball comes every so many steps, and goes when there are more than so many.
@@ -46,7 +46,7 @@ pub struct Game {
 impl Game {
     pub fn new() -> (Simulation, Self) {
         let mut simulation = Simulation::default();
-        simulation.insert(
+        simulation.physics.insert(
             RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
             ColliderBuilder::cuboid(50.0, 0.5, 50.0),
         );
@@ -54,9 +54,11 @@ impl Game {
             let (stack, level) = (i / 5, i % 5);
             let at = Vector::new(1.3 * stack as f32, 0.5 + level as f32, 0.1 * level as f32);
             let body = RigidBodyBuilder::dynamic().translation(at);
-            simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
+            simulation
+                .physics
+                .insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
         }
-        let player = simulation.insert(
+        let player = simulation.physics.insert(
             RigidBodyBuilder::dynamic()
                 .translation(Vector::new(-4.0, 1.0, 0.0))
                 .linear_damping(0.5)
@@ -68,23 +70,23 @@ impl Game {
     }
 
     /// The game's part in a step: the same when it is played, recorded and replayed.
-    pub fn step(&mut self, simulation: &mut Simulation, step: Step, input: Input) {
+    pub fn step(&mut self, physics: &mut Physics, step: Step, input: Input) {
         let [x, z] = input.walk;
         let push = Vector::new(x, 0.0, z) * 15.0;
         let jump = Vector::Y * if input.jump { 4.0 } else { 0.0 };
-        let pushed = simulation.add_force(self.player, push);
+        let pushed = physics.add_force(self.player, push);
         pushed
-            .and_then(|()| simulation.apply_impulse(self.player, jump))
+            .and_then(|()| physics.apply_impulse(self.player, jump))
             .expect("the player lives");
         if step.tick.is_multiple_of(BALL_EVERY) {
             let at = Vector::new((step.tick * 7 % 31) as f32 * 0.4 - 3.0, 12.0, 0.0);
             let body = RigidBodyBuilder::dynamic().translation(at);
             let ball = ColliderBuilder::ball(0.35).restitution(0.5);
-            self.balls.push_back(simulation.insert(body, ball));
+            self.balls.push_back(physics.insert(body, ball));
         }
         if self.balls.len() > MOST_BALLS {
             let oldest = self.balls.pop_front();
-            oldest.and_then(|key| simulation.remove(key));
+            oldest.and_then(|key| physics.remove(key));
         }
     }
 
@@ -100,9 +102,9 @@ impl Game {
         while let Some(step) = simulation.next_step() {
             let input = Input::at(step.tick);
             recorder.input(step, &input)?;
-            self.step(simulation, step, input);
+            self.step(&mut simulation.physics, step, input);
             simulation.make_step();
-            recorder.end_step(simulation)?;
+            recorder.end_step(&simulation.physics)?;
         }
         simulation.end_frame();
         Ok(())
@@ -120,9 +122,9 @@ impl Game {
     }
 
     /// The defect: changes the velocity of a ball that is in the air by its last bit.
-    pub fn break_a_bit(&self, simulation: &mut Simulation) {
+    pub fn break_a_bit(&self, physics: &mut Physics) {
         let falling = self.balls.iter().rev().nth(1);
-        if let Some(ball) = falling.and_then(|key| simulation.body_mut(*key)) {
+        if let Some(ball) = falling.and_then(|key| physics.body_mut(*key)) {
             let mut velocity = ball.linvel();
             velocity.y = f32::from_bits(velocity.y.to_bits() ^ 1);
             ball.set_linvel(velocity, true);

@@ -104,7 +104,7 @@ fn record(path: &Path, length: Duration) -> Result<(), Box<dyn Error>> {
         game.record_frame(&mut simulation, &mut recorder, frame_time)?;
     }
     recorder.finish()?;
-    let (steps, bytes) = (simulation.tick(), fs::metadata(path)?.len());
+    let (steps, bytes) = (simulation.physics.tick(), fs::metadata(path)?.len());
     println!("{number} frames, {steps} steps, {bytes} bytes");
     Ok(())
 }
@@ -125,7 +125,7 @@ fn play(options: &PlayOptions) -> Result<Vec<Divergence>, Box<dyn Error>> {
     )?);
     while let Some((mut simulation, mut game)) = replay.next_run(|_| None)? {
         while play_frame(&mut replay, &mut simulation, &mut game, options)? {
-            bar.set_position(simulation.tick());
+            bar.set_position(simulation.physics.tick());
         }
     }
     bar.finish();
@@ -156,16 +156,19 @@ fn play_frame(
         let Some(input) = replay.input(step)? else {
             break;
         };
-        game.step(simulation, step, input);
+        game.step(&mut simulation.physics, step, input);
         if options.break_at == Some(step.tick) {
-            game.break_a_bit(simulation);
+            game.break_a_bit(&mut simulation.physics);
         }
         simulation.make_step();
-        replay.end_step(simulation)?;
+        replay.end_step(&simulation.physics)?;
     }
     simulation.end_frame();
     // What is before the tick to begin at is not shown.
-    if let Some(speed) = options.speed.filter(|_| simulation.tick() >= options.from) {
+    if let Some(speed) = options
+        .speed
+        .filter(|_| simulation.physics.tick() >= options.from)
+    {
         show_for(frame_time.div_f64(speed));
     }
     Ok(true)

@@ -1,7 +1,7 @@
 //! What a match plays: crates in stacks of five, of which one after the other is thrown up.
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Step};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
 /// A crate is thrown up every so many steps.
@@ -23,7 +23,7 @@ impl Game {
     /// A world at 60 Hz with a floor and so many crates.
     pub fn new(crates: usize, seed: u64, is_quiet: bool) -> (Simulation, Self) {
         let mut simulation = Simulation::new(Rate::default());
-        simulation.insert(
+        simulation.physics.insert(
             RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
             ColliderBuilder::cuboid(100.0, 0.5, 100.0),
         );
@@ -37,7 +37,9 @@ impl Game {
                 let body = RigidBodyBuilder::dynamic().translation(at(i));
                 // A measurement is of bodies that are awake.
                 let body = body.can_sleep(is_quiet);
-                simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+                simulation
+                    .physics
+                    .insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
             })
             .collect();
         let game = Self {
@@ -58,13 +60,13 @@ impl Game {
     }
 
     /// The game's part of a step: by its tick, so that it does not matter when or where it is made.
-    pub fn step(&self, simulation: &mut Simulation, step: Step) {
+    pub fn step(&self, physics: &mut Physics, step: Step) {
         assert_ne!(Some(step.tick), self.panics_at, "a bug of the game");
         if self.is_quiet || !step.tick.is_multiple_of(THROW_EVERY) || self.crates.is_empty() {
             return;
         }
         let pick = (self.seed + step.tick / THROW_EVERY * 7) % self.crates.len() as u64;
-        let body = simulation
+        let body = physics
             .body_mut(self.crates[pick as usize])
             .expect("crates stay");
         body.apply_impulse(Vector::new(0.5, 4.0, 0.0), true);

@@ -99,7 +99,7 @@ impl Match {
         while self.tick() < self.settings.length
             && let Some(step) = self.simulation.next_step()
         {
-            self.game.step(&mut self.simulation, step);
+            self.game.step(&mut self.simulation.physics, step);
             self.simulation.make_step();
             let due = begin.saturating_sub(step.real_frame_end - step.real_end);
             self.last.lateness.push(now().saturating_sub(due));
@@ -130,11 +130,11 @@ impl Match {
     }
 
     pub fn tick(&self) -> u64 {
-        self.simulation.tick()
+        self.simulation.physics.tick()
     }
 
     pub fn checksum(&self) -> u64 {
-        self.simulation.checksum()
+        self.simulation.physics.checksum()
     }
 
     /// Whether all of it is asleep. It goes on counting its steps, which cost next to nothing.

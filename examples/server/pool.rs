@@ -248,11 +248,11 @@ mod tests {
     /// The checksum of a match at a tick, where there is no other and no server.
     fn alone(id: Id, tick: u64) -> u64 {
         let (mut simulation, game) = Game::new(20, id, false);
-        while simulation.tick() < tick {
+        while simulation.physics.tick() < tick {
             let frame_time = Duration::from_millis(16);
-            simulation.advance(frame_time, |simulation, step| game.step(simulation, step));
+            simulation.advance(frame_time, |physics, step| game.step(physics, step));
         }
-        simulation.checksum()
+        simulation.physics.checksum()
     }
 
     /// Of those that finished, in the order of their numbers.

@@ -106,7 +106,7 @@ fn sleep(time: Duration) {
 fn settled(load: Load) -> (Simulation, Game) {
     let (mut simulation, game) = Game::new(load.bodies, 0, load.is_quiet);
     for _ in 0..120 {
-        simulation.advance(period() * 2, |simulation, step| game.step(simulation, step));
+        simulation.advance(period() * 2, |physics, step| game.step(physics, step));
     }
     (simulation, game)
 }

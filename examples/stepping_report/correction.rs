@@ -67,7 +67,9 @@ fn sides(
     let mut simulation = space(60);
     simulation.set_correction(correction);
     simulation.set_rewind_limits(10, usize::MAX);
-    let body = simulation.insert_body(RigidBodyBuilder::dynamic().can_sleep(false));
+    let body = simulation
+        .physics
+        .insert_body(RigidBodyBuilder::dynamic().can_sleep(false));
     let mut asides = asides.iter().peekable();
     let mut points = Vec::new();
     for frame in 0..200 {
@@ -75,9 +77,9 @@ fn sides(
         if let Some((_, by)) = asides.next_if(|(when, _)| *when <= time) {
             put_aside(&mut simulation, body, *by)?;
         }
-        simulation.advance(FRAME, |simulation, step| {
+        simulation.advance(FRAME, |physics, step| {
             if step.tick == 42 {
-                let body = simulation.body_mut(body).expect(THERE);
+                let body = physics.body_mut(body).expect(THERE);
                 body.set_linvel(Vector::X * speed, true);
             }
         });
@@ -89,11 +91,11 @@ fn sides(
 
 /// Makes the last steps again, with the body so much to the side.
 fn put_aside(simulation: &mut Simulation, body: BodyKey, by: f32) -> Result<(), RewindError> {
-    let first = simulation.tick() - 3;
-    simulation.resimulate(first, |simulation, step| {
+    let first = simulation.physics.tick() - 3;
+    simulation.resimulate(first, |physics, step| {
         if step.tick == first {
             let by = Pose::from_translation(Vector::Y * by);
-            simulation.teleport_by(body, by).expect(THERE);
+            physics.teleport_by(body, by).expect(THERE);
         }
     })
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 
 /// What is not looked at: until frames are shown as late as they should be.
 const START: Duration = Duration::from_millis(200);
@@ -55,19 +55,18 @@ impl Steps {
 impl Hooks for Steps {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Infallible> {
-        // Each step is a frame, up to the time at which it is due.
-        let due = simulation.clock().real_time();
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         let now = Instant::now();
-        self.times.push((due, now, now));
+        // Each step is a frame, up to the time at which it is due.
+        self.times.push((step.real_frame_end, now, now));
         if let Some(speed) = self.speed.take() {
-            let marker = simulation.body_mut(self.marker).expect("it stays");
+            let marker = physics.body_mut(self.marker).expect("it stays");
             marker.set_linvel(Vector::X * speed, true);
         }
         Ok(())
     }
 
-    fn after_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Infallible> {
+    fn after_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Infallible> {
         if let Some((_, _, end)) = self.times.last_mut() {
             *end = Instant::now();
         }
@@ -189,7 +188,7 @@ fn scene(count: usize) -> (Simulation, BodyKey) {
     let marker = RigidBodyBuilder::dynamic()
         .translation(Vector::Y * 100.0)
         .gravity_scale(0.0);
-    let marker = simulation.insert(marker, scenes::ball());
+    let marker = simulation.physics.insert(marker, scenes::ball());
     keys.push(marker);
     scenes::keep_awake(&mut simulation, &keys);
     // The first step is longer than any other.

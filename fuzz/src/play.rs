@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics, Simulation};
 
 use crate::tally::Tally;
 
@@ -17,7 +17,7 @@ const FRAMES: u64 = 150;
 /// Makes steps, with a deed here and there.
 pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
     moderate(&mut simulation);
-    let mut keys: Vec<BodyKey> = simulation.bodies().map(|(key, _)| key).collect();
+    let mut keys: Vec<BodyKey> = simulation.physics.bodies().map(|(key, _)| key).collect();
     let mut strange: BTreeSet<BodyKey> = BTreeSet::new();
     let mut made = 0;
     for number in 0..FRAMES {
@@ -27,11 +27,11 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
             let Some(step) = simulation.next_step() else {
                 break;
             };
-            deed(&mut simulation, &mut keys, step.tick);
+            deed(&mut simulation.physics, &mut keys, step.tick);
             simulation.make_step();
             strange.extend(
                 keys.iter()
-                    .filter(|key| simulation.body(**key).is_some_and(is_strange)),
+                    .filter(|key| simulation.physics.body(**key).is_some_and(is_strange)),
             );
             made += 1;
             tally.operations += 3;
@@ -56,8 +56,8 @@ pub fn sixty_steps(mut simulation: Simulation, tally: &mut Tally) {
             let _ = simulation.set_speed(1.0);
         }
     }
-    let _ = (simulation.save(), simulation.checksum());
-    let _ = simulation.rewind(simulation.tick().saturating_sub(3));
+    let _ = (simulation.save(), simulation.physics.checksum());
+    let _ = simulation.rewind(simulation.physics.tick().saturating_sub(3));
     tally.operations += 3;
 }
 
@@ -71,7 +71,7 @@ fn is_strange(body: &RigidBody) -> bool {
 
 /// A state may ask for any number of iterations: that is no fault of evenstep, and lasts.
 fn moderate(simulation: &mut Simulation) {
-    let parameters = simulation.physics().integration_parameters;
+    let parameters = simulation.physics.rapier().integration_parameters;
     let counts = [
         parameters.num_solver_iterations,
         parameters.num_internal_pgs_iterations,
@@ -80,29 +80,30 @@ fn moderate(simulation: &mut Simulation) {
     ];
     if counts.into_iter().any(|count| count > 20) {
         simulation
-            .physics_mut_except_bodies()
+            .physics
+            .rapier_mut_except_bodies()
             .integration_parameters = IntegrationParameters::default();
     }
     simulation.set_rewind_limits(10, 1 << 20);
 }
 
-fn deed(simulation: &mut Simulation, keys: &mut Vec<BodyKey>, tick: u64) {
+fn deed(physics: &mut Physics, keys: &mut Vec<BodyKey>, tick: u64) {
     let some = keys.get(tick as usize % keys.len().max(1)).copied();
     match (tick % 11, some) {
-        (0, Some(key)) => drop(simulation.add_force(key, Vector::Y)),
-        (2, Some(key)) => drop(simulation.teleport(key, Pose::translation(0.0, 3.0, 0.0))),
-        (4, _) => keys.push(simulation.insert(
+        (0, Some(key)) => drop(physics.add_force(key, Vector::Y)),
+        (2, Some(key)) => drop(physics.teleport(key, Pose::translation(0.0, 3.0, 0.0))),
+        (4, _) => keys.push(physics.insert(
             RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0),
             ColliderBuilder::ball(0.2),
         )),
         (6, Some(key)) => {
-            if let Some(body) = simulation.body_mut(key) {
+            if let Some(body) = physics.body_mut(key) {
                 body.set_linvel(Vector::X, true);
             }
         }
-        (8, Some(key)) if tick.is_multiple_of(2) => drop(simulation.remove(key)),
-        (9, Some(key)) => drop(simulation.set_previous_from_velocity(key)),
-        (10, _) if tick.is_multiple_of(3) => drop(simulation.shift_origin(Vector::X)),
+        (8, Some(key)) if tick.is_multiple_of(2) => drop(physics.remove(key)),
+        (9, Some(key)) => drop(physics.set_previous_from_velocity(key)),
+        (10, _) if tick.is_multiple_of(3) => drop(physics.shift_origin(Vector::X)),
         _ => (),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evenstep::rapier::parry::utils::Array2;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, ForceGenerator, Rate, Simulation, Smoothing};
+use evenstep::{BodyKey, ForceGenerator, Physics, Rate, Simulation, Smoothing};
 
 const FRAME: Duration = Duration::from_millis(17);
 
@@ -25,7 +25,7 @@ pub fn all() -> Vec<Simulation> {
 fn floor() -> Simulation {
     let mut simulation = Simulation::default();
     let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0);
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
         floor,
     );
@@ -40,7 +40,7 @@ fn heap() -> Simulation {
     let mut simulation = floor();
     for i in 0..6u8 {
         let crate_ = ColliderBuilder::cuboid(0.5, 0.5, 0.5).active_events(ActiveEvents::all());
-        simulation.insert(
+        simulation.physics.insert(
             at(
                 0.3 * f32::from(i % 2),
                 0.5 + 1.01 * f32::from(i / 2),
@@ -52,20 +52,18 @@ fn heap() -> Simulation {
     simulation
 }
 
-fn row(simulation: &mut Simulation) -> Vec<RigidBodyHandle> {
+fn row(physics: &mut Physics) -> Vec<RigidBodyHandle> {
     let mut keys =
-        vec![simulation.insert_body(RigidBodyBuilder::fixed().translation(Vector::Y * 3.0))];
+        vec![physics.insert_body(RigidBodyBuilder::fixed().translation(Vector::Y * 3.0))];
     keys.extend(
-        (1..4u8).map(|i| simulation.insert(at(f32::from(i), 3.0, 0.0), ColliderBuilder::ball(0.3))),
+        (1..4u8).map(|i| physics.insert(at(f32::from(i), 3.0, 0.0), ColliderBuilder::ball(0.3))),
     );
-    keys.iter()
-        .filter_map(|key| simulation.handle(*key))
-        .collect()
+    keys.iter().filter_map(|key| physics.handle(*key)).collect()
 }
 
 fn joints() -> Simulation {
     let mut simulation = floor();
-    let row = row(&mut simulation);
+    let row = row(&mut simulation.physics);
     let joints: [GenericJoint; 3] = [
         RevoluteJointBuilder::new(Vector::Z)
             .local_anchor2(-Vector::X)
@@ -77,20 +75,20 @@ fn joints() -> Simulation {
             .into(),
         RopeJointBuilder::new(1.5).into(),
     ];
-    let physics = simulation.physics_mut_except_bodies();
+    let world = simulation.physics.rapier_mut_except_bodies();
     for (ends, joint) in row.windows(2).zip(joints) {
-        physics.insert_impulse_joint(ends[0], ends[1], joint);
+        world.insert_impulse_joint(ends[0], ends[1], joint);
     }
     simulation
 }
 
 fn multibody() -> Simulation {
     let mut simulation = floor();
-    let row = row(&mut simulation);
-    let physics = simulation.physics_mut_except_bodies();
+    let row = row(&mut simulation.physics);
+    let world = simulation.physics.rapier_mut_except_bodies();
     for ends in row.windows(2) {
         let joint = SphericalJointBuilder::new().local_anchor2(-Vector::X);
-        physics.insert_multibody_joint(ends[0], ends[1], joint);
+        world.insert_multibody_joint(ends[0], ends[1], joint);
     }
     simulation
 }
@@ -99,7 +97,9 @@ fn sleepers() -> Simulation {
     let mut simulation = floor();
     for i in 0..4u8 {
         let ball = ColliderBuilder::ball(0.5);
-        simulation.insert(at(0.9 * f32::from(i), 0.5, 0.0).sleeping(i < 3), ball);
+        simulation
+            .physics
+            .insert(at(0.9 * f32::from(i), 0.5, 0.0).sleeping(i < 3), ball);
     }
     simulation
 }
@@ -109,7 +109,7 @@ fn soft_bodies() -> Simulation {
     let cube = SoftBodyBuilder::cuboid(Vector::Y * 0.6, Vector::splat(0.5), 2, 2, 2);
     let cloth = SoftBodyBuilder::cloth(Vector::Y * 2.0, Vector::X, Vector::Z, 3, 3);
     for soft_body in [cube, cloth] {
-        simulation.physics_mut().insert_soft_body(soft_body);
+        simulation.physics.rapier_mut().insert_soft_body(soft_body);
     }
     simulation
 }
@@ -141,8 +141,10 @@ fn meshes() -> Simulation {
     let mut simulation = floor();
     for (i, shape) in shapes.into_iter().flatten().chain(others).enumerate() {
         let x = 3.0 * i as f32;
-        simulation.insert(RigidBodyBuilder::fixed().translation(Vector::X * x), shape);
-        simulation.insert(
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::fixed().translation(Vector::X * x), shape);
+        simulation.physics.insert(
             at(x + 0.2, 1.2, 0.2),
             ColliderBuilder::cuboid(0.2, 0.2, 0.2).sensor(i == 5),
         );
@@ -154,31 +156,34 @@ fn meshes() -> Simulation {
 fn ours() -> Simulation {
     let mut simulation = floor();
     simulation.set_history(4);
-    let lift = simulation.insert(
+    let lift = simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based(),
         ColliderBuilder::ball(0.5),
     );
     let then = simulation.clock().time() + Duration::from_millis(500);
     simulation
+        .physics
         .set_kinematic_target(lift, Pose::translation(0.0, 2.0, 0.0), then)
         .expect("it is kinematic");
     let keys: Vec<BodyKey> = (0..3u8)
         .map(|i| {
-            simulation.insert(
+            simulation.physics.insert(
                 at(f32::from(i), 2.0, 3.0).ccd_enabled(i == 0),
                 ColliderBuilder::ball(0.3),
             )
         })
         .collect();
-    simulation.remove(keys[1]);
+    simulation.physics.remove(keys[1]);
     let drag = ForceGenerator::Drag {
         linear: 1.0,
         angular: 0.5,
     };
     simulation
+        .physics
         .insert_force_generator(keys[0], drag)
         .expect("it is there");
     simulation
+        .physics
         .set_body_smoothing(keys[2], Some(Smoothing::Hermite))
         .expect("it is there");
     simulation.advance(FRAME * 3, |_, _| ());

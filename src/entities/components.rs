@@ -10,22 +10,22 @@ use rapier::math::Pose;
 /// Component: the entity has a body.
 ///
 /// Only [`Entities`](super::Entities) makes it, and it owns the body: once it is dropped, in whatever way and on
-/// whatever thread, the next [`Entities::sync`](super::Entities::sync) removes the body. It may be moved to
-/// another entity of its world, which then has the body. While it is outside of the world, the body is simulated
-/// and not shown.
+/// whatever thread, the next [`Entities::remove_dropped`](super::Entities::remove_dropped) or
+/// [`Entities::sync`](super::Entities::sync) removes the body. It may be moved to another entity of its world, which then
+/// has the body. While it is outside of the world, the body is simulated and not shown.
 ///
 /// ```
 /// # use evenstep::entities::Entities;
 /// # use evenstep::rapier::prelude::*;
-/// # use evenstep::Simulation;
+/// # use evenstep::Physics;
 /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-/// # let mut simulation = Simulation::default();
+/// # let mut physics = Physics::new();
 /// let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-/// let (entity, key) = entities.spawn(&mut world, &mut simulation, body, collider, ("crate",));
+/// let (entity, key) = entities.spawn(&mut world, &mut physics, body, collider, ("crate",));
 /// world.despawn(entity)?; // through hecs, without `entities`
-/// assert!(simulation.body(key).is_some());
-/// entities.sync(&mut world, &mut simulation);
-/// assert!(simulation.body(key).is_none());
+/// assert!(physics.body(key).is_some());
+/// entities.remove_dropped(&mut world, &mut physics);
+/// assert!(physics.body(key).is_none());
 /// # Ok::<(), hecs::NoSuchEntity>(())
 /// ```
 pub struct Body(pub(super) Link<BodyKey>);
@@ -54,7 +54,7 @@ impl fmt::Debug for Body {
 ///
 /// [`Entities::sync`](super::Entities::sync) writes it when it changes, and never reads it: what a game writes here
 /// affects its renderer only, until the body moves. To move the body, use
-/// [`Simulation::teleport`](crate::Simulation::teleport). A game may also add this component to entities without a body;
+/// [`Physics::teleport`](crate::Physics::teleport). A game may also add this component to entities without a body;
 /// it is left alone there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -17,7 +17,7 @@
 //! let mut entities = Entities::default();
 //! let (entity, _) = entities.spawn(
 //!     &mut world,
-//!     &mut simulation,
+//!     &mut simulation.physics,
 //!     RigidBodyBuilder::dynamic().translation(Vector::Y * 10.0),
 //!     ColliderBuilder::ball(0.5),
 //!     (Crate,),
@@ -33,7 +33,8 @@
 //!
 //! # Case by case
 //! A [`Body`] owns its body, like a `Box` its contents. Changes that the game makes without [`Entities`] are noticed
-//! in the next [`sync`](Entities::sync):
+//! in the next [`sync`](Entities::sync), once a frame, and the first line also in
+//! [`remove_dropped`](Entities::remove_dropped), in each step:
 //!
 //! | what happens | what the sync does |
 //! | --- | --- |
@@ -48,13 +49,37 @@
 //! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves, or when it gets another one. |
 //! | Two [`Body`]s change places between two syncs, on two entities or one of them outside of the world | **This is not noticed**: to find it, a sync would have to read the components of all that move, and take a quarter longer. Use [`attach`](Entities::attach). |
 //!
-//! When a body is removed by `sync` depends on the frames. For runs that are the same at every frame rate, use
-//! [`despawn`](Entities::despawn) in the hook of a step.
+//! The step before which `sync` removes a body depends on the frame rate. For runs that are the same at every frame rate,
+//! call [`despawn`](Entities::despawn) in the hook of a step, or [`remove_dropped`](Entities::remove_dropped) at the end
+//! of the hook:
+//!
+//! ```
+//! # use evenstep::entities::Entities;
+//! # use evenstep::rapier::prelude::*;
+//! # use evenstep::Simulation;
+//! # use std::time::Duration;
+//! # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
+//! # let mut simulation = Simulation::default();
+//! struct DiesAt(u64);
+//! let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+//! entities.spawn(&mut world, &mut simulation.physics, body, collider, (DiesAt(2),));
+//! let frame = simulation.advance(Duration::from_millis(70), |physics, step| {
+//!     let all = world.query_mut::<(hecs::Entity, &DiesAt)>().into_iter();
+//!     let dead: Vec<_> = all.filter(|(_, it)| it.0 == step.tick).map(|(entity, _)| entity).collect();
+//!     for entity in dead {
+//!         world.despawn(entity).unwrap(); // through hecs
+//!     }
+//!     entities.remove_dropped(&mut world, physics);
+//!     assert_eq!(physics.bodies().count(), usize::from(step.tick < 2));
+//! });
+//! assert_eq!(frame.steps, 4);
+//! entities.sync(&mut world, &mut simulation);
+//! ```
 //!
 //! # Physics on a thread
 //! A [`Runner`] takes the place of the [`Simulation`]: call `runner.frame()` where
 //! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
-//! [`attach`](Entities::attach) take either; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of calls
+//! [`attach`](Entities::attach) take it too; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of calls
 //! may be full. Entities whose bodies existed before the thread was started are kept: spawn a level of thousands into
 //! the [`Simulation`] that `Runner::stop` returns, and start a new `Runner` with it.
 //!
@@ -64,11 +89,14 @@
 //! without a sync, every entity with a body is checked.
 //!
 //! # After a restore
-//! A simulation that was restored from a saved state may have bodies whose entity was despawned since, and lack
-//! those of entities that were spawned since: [`Entities::unmatched`] returns both. For a `Runner`, ask it for a clone.
+//! A [`Physics`] that was restored from a saved state may have bodies whose entity was despawned since, and lack
+//! those of entities that were spawned since: [`Entities::unmatched`] returns both. Without that call the next `sync`
+//! takes both components off the entities whose body is not in the restored value. For a `Runner`, ask it for a clone of
+//! its physics.
 //!
-//! For a rollback, make the world a [`RollbackWorld`], which goes back with the bodies. In the steps that are made again
-//! [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and [`sync`](Entities::sync) work as in all others.
+//! For a rollback, make the world a [`RollbackWorld`], which goes back with the bodies. In the steps that are
+//! resimulated [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and
+//! [`remove_dropped`](Entities::remove_dropped) work as in all others.
 //!
 //! # Several worlds and simulations
 //! There is one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so
@@ -76,9 +104,9 @@
 //! show the same body: once its entity is despawned in one of them, the others lose it in the next frame. Worlds
 //! that are synced alternately on one thread cost a few small allocations in each sync.
 //!
-//! If a new [`Simulation`] replaces an old one, its keys are equal to those of other bodies, and its frame numbers start
-//! again. Clear the world and make a new [`Entities`] with it: components that are left then belong to
-//! none, and removing them removes nothing. To keep such an entity, [`attach`](Entities::attach) it.
+//! If a new [`Simulation`] or [`Physics`] replaces an old one, its keys may be equal to those of other bodies. Clear the
+//! world and make a new [`Entities`] with it: components that are left then belong to none, and removing them removes
+//! nothing. To keep such an entity, [`attach`](Entities::attach) it.
 //!
 //! # Without this module
 //! Nothing here needs more than the public API: store a [`BodyKey`] in a component, write
@@ -93,7 +121,7 @@
 //! # let mut world = hecs::World::new();
 //! # let mut simulation = Simulation::new(Rate::hz(60)?);
 //! let body = RigidBodyBuilder::dynamic();
-//! let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+//! let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
 //! let entity = world.spawn((key, Pose::IDENTITY));
 //! let mut entity_of = BTreeMap::new();
 //! entity_of.insert(key, entity);
@@ -110,10 +138,15 @@
 //! # assert_eq!(*world.get::<&Pose>(entity)?, simulation.pose(key).unwrap());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Simulation`]: crate::Simulation
+//! [`Simulation::advance`]: crate::Simulation::advance
+//! [`Simulation::moved`]: crate::Simulation::moved
+//! [`Simulation::removed`]: crate::Simulation::removed
 
 // `Body`, `RenderPose`, and how a drop is noticed.
 mod components;
-// What is done once a frame.
+// What is done once a frame, and in each step.
 mod sync;
 // A world that goes back in time with the physics.
 mod rollback;
@@ -125,8 +158,8 @@ use hecs::{DynamicBundle, Entity, EntityBuilder, World};
 
 use crate::key::BodyKey;
 use crate::owners::{Bodies, Owners, Unmatched};
+use crate::physics::Physics;
 use crate::simulation::Hooks;
-use crate::simulation::Simulation;
 use crate::threads::{Call, Runner, SendError, Spawned};
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
@@ -136,7 +169,7 @@ pub use components::{Body, RenderPose};
 use components::{Coming, Link, Noted, Owner};
 pub use rollback::RollbackWorld;
 
-/// Which entity has which body: one for each pair of a hecs world and a [`Simulation`].
+/// Which entity has which body: one for each pair of a hecs world and a [`Simulation`](crate::Simulation).
 #[derive(Default)]
 pub struct Entities {
     /// What [`Noted`] says.
@@ -162,18 +195,19 @@ pub enum EntityError {
 }
 
 impl Entities {
-    /// Spawns an entity with a body and with the game's own `components`.
+    /// Spawns an entity with a body and with the game's own `components`. Until the next [`sync`](Self::sync) its
+    /// [`RenderPose`] is where the body was inserted.
     #[expect(clippy::missing_panics_doc, reason = "the body was just inserted")]
     pub fn spawn(
         &mut self,
         world: &mut World,
-        simulation: &mut Simulation,
+        physics: &mut Physics,
         body: impl Into<RigidBody>,
         collider: impl Into<Collider>,
         components: impl DynamicBundle,
     ) -> (Entity, BodyKey) {
-        let key = simulation.insert(body, collider);
-        let pose = simulation.pose(key).expect("just inserted");
+        let key = physics.insert(body, collider);
+        let pose = *physics.body(key).expect("just inserted").position();
         (self.spawn_for(world, key, pose, components), key)
     }
 
@@ -236,12 +270,12 @@ impl Entities {
         entity
     }
 
-    /// Despawns an entity and removes its body, if it has one, at once; of a `Runner`, in the next
+    /// Despawns an entity and removes its body, if it has one: at once, or the body of a `Runner` in the next
     /// [`sync`](Self::sync).
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`]; if it was despawned through hecs, the next [`sync`](Self::sync) removes its
-    /// body.
+    /// [`EntityError::NoSuchEntity`]; if it was despawned through hecs, the next [`remove_dropped`](Self::remove_dropped) or
+    /// [`sync`](Self::sync) removes its body.
     pub fn despawn(
         &mut self,
         world: &mut World,
@@ -259,24 +293,27 @@ impl Entities {
     /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and
     /// an entity that had this body before is [detached](Self::detach) from it.
     ///
+    /// Until the next [`sync`](Self::sync) the [`RenderPose`] is the pose that is displayed, or with a [`Physics`] the body's
+    /// position. From then on it is the displayed one, even if the body rests.
+    ///
     /// ```
     /// # use evenstep::entities::Entities;
     /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
+    /// # use evenstep::Physics;
     /// # let (mut world, mut entities) = (hecs::World::new(), Entities::default());
-    /// # let mut simulation = Simulation::default();
+    /// # let mut physics = Physics::new();
     /// let ball = || (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// let (body, collider) = ball();
-    /// let (player, old) = entities.spawn(&mut world, &mut simulation, body, collider, ());
+    /// let (player, old) = entities.spawn(&mut world, &mut physics, body, collider, ());
     /// let (body, collider) = ball();
-    /// let new = simulation.insert(body, collider);
-    /// entities.attach(&mut world, &mut simulation, player, new)?;
+    /// let new = physics.insert(body, collider);
+    /// entities.attach(&mut world, &mut physics, player, new)?;
     /// assert_eq!((entities.entity(new), entities.entity(old)), (Some(player), None));
-    /// assert!(simulation.body(old).is_none());
+    /// assert!(physics.body(old).is_none());
     ///
     /// // A detached body is simulated further, without an entity.
     /// assert_eq!(entities.detach(&mut world, player), Some(new));
-    /// assert!(simulation.body(new).is_some());
+    /// assert!(physics.body(new).is_some());
     /// # Ok::<(), evenstep::entities::EntityError>(())
     /// ```
     ///
@@ -318,9 +355,9 @@ impl Entities {
     }
 
     /// The entity of a body: for a collision event or, by
-    /// [`key_of_collider`](Simulation::key_of_collider), for a ray cast.
+    /// [`key_of_collider`](Physics::key_of_collider), for a ray cast.
     ///
-    /// Changes made through hecs count from the next [`sync`](Self::sync) on.
+    /// Changes made through hecs count from the next [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync) on.
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<Entity> {
         self.owners.entity(key)
@@ -329,12 +366,12 @@ impl Entities {
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Call it before the next step, whose new keys may be equal to those of old entities. An entity that it returns
-    /// loses its components [`Body`] and [`RenderPose`] at once, so nothing that is done with it later removes a body. A
-    /// [`Body`] that is held outside of the world is not found: drop it before. The next [`sync`](Self::sync) writes
-    /// every pose. [`Owners::unmatched`] has an example.
-    pub fn unmatched(&mut self, world: &mut World, simulation: &Simulation) -> Unmatched<Entity> {
-        let is_gone = |key| simulation.handle(key).is_none();
+    /// Call it right after the restore, because the next new keys may be equal to those of old entities. An entity that
+    /// it returns loses its components [`Body`] and [`RenderPose`] at once, so nothing that is done with it later removes a
+    /// body. A [`Body`] that is held outside of the world is not found: drop it before. The next [`sync`](Self::sync)
+    /// writes every pose. [`Owners::unmatched`] has an example.
+    pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
+        let is_gone = |key| physics.handle(key).is_none();
         self.shared.forget_dropped(is_gone);
         let bodies = world.query_mut::<(Entity, &Body)>().into_iter();
         let ours = bodies.filter_map(|(entity, body)| Some((body.0.of(&self.shared)?, entity)));
@@ -343,11 +380,11 @@ impl Entities {
         for (_, entity) in &gone {
             self.detach(world, *entity);
         }
-        self.look_at_all(world, simulation);
+        self.look_at_all(world, physics);
         let entities = gone.into_iter().map(|(_, entity)| entity).collect();
         Unmatched {
             entities,
-            ..self.owners.unmatched(simulation)
+            ..self.owners.unmatched(physics)
         }
     }
 

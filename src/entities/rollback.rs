@@ -19,24 +19,24 @@ use super::components::{Body, Coming, Noted, Owners, RenderPose};
 /// ```
 /// use evenstep::entities::RollbackWorld;
 /// use evenstep::rapier::prelude::*;
-/// use evenstep::{Simulation, Step};
+/// use evenstep::{Physics, Simulation, Step};
 /// use std::time::Duration;
 ///
 /// #[derive(Clone)]
 /// struct Shot { dies_at: u64 }
 ///
-/// fn before_step(simulation: &mut Simulation, step: Step, fires: bool) {
-///     let scope = simulation.resource_scope(|simulation, game: &mut RollbackWorld| {
+/// fn before_step(physics: &mut Physics, step: Step, fires: bool) {
+///     let scope = physics.resource_scope(|physics, game: &mut RollbackWorld| {
 ///         let RollbackWorld { world, entities, .. } = game;
 ///         if fires {
 ///             let (body, collider) = (RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
 ///             let shot = Shot { dies_at: step.tick + 10 };
-///             entities.spawn(world, simulation, body, collider, (shot,));
+///             entities.spawn(world, physics, body, collider, (shot,));
 ///         }
 ///         let shots = world.query_mut::<(hecs::Entity, &Shot)>().into_iter();
 ///         let dead = shots.filter(|(_, shot)| shot.dies_at == step.tick);
 ///         for entity in dead.map(|(entity, _)| entity).collect::<Vec<_>>() {
-///             entities.despawn(world, simulation, entity).expect("it is there");
+///             entities.despawn(world, physics, entity).expect("it is there");
 ///         }
 ///     });
 ///     scope.expect("it was inserted");
@@ -44,13 +44,13 @@ use super::components::{Body, Coming, Noted, Owners, RenderPose};
 ///
 /// let mut simulation = Simulation::default();
 /// simulation.set_rewind_limits(60, usize::MAX);
-/// simulation.resources_mut().insert(RollbackWorld::default().with::<Shot>());
-/// simulation.advance(Duration::from_millis(100), |simulation, step| {
-///     before_step(simulation, step, false);
+/// simulation.physics.resources_mut().insert(RollbackWorld::default().with::<Shot>());
+/// simulation.advance(Duration::from_millis(100), |physics, step| {
+///     before_step(physics, step, false);
 /// });
 /// // Late input: a shot was fired at tick 3.
-/// simulation.resimulate(3, |simulation, step| before_step(simulation, step, step.tick == 3))?;
-/// let game = simulation.resources().get::<RollbackWorld>().unwrap();
+/// simulation.resimulate(3, |physics, step| before_step(physics, step, step.tick == 3))?;
+/// let game = simulation.physics.resources().get::<RollbackWorld>().unwrap();
 /// assert_eq!(game.world.query::<&Shot>().iter().count(), 1);
 /// # Ok::<(), evenstep::RewindError>(())
 /// ```

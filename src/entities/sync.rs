@@ -1,4 +1,4 @@
-//! What is done once a frame.
+//! What is done once a frame, and in each step.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,8 @@ use hecs::{Entity, PreparedQuery, PreparedView, With, Without, World};
 use rapier::math::Pose;
 
 use crate::key::BodyKey;
-use crate::owners::Bodies;
+use crate::owners::{Bodies, Host, new_poses};
+use crate::physics::Physics;
 
 use super::Entities;
 use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
@@ -28,6 +29,20 @@ type Shown = With<&'static mut RenderPose, &'static Body>;
 type TakenOff = Without<(Entity, &'static Noted), &'static Body>;
 type PutOn = Without<(Entity, &'static Body), (&'static Noted, &'static RenderPose)>;
 
+/// # In each step
+impl Entities {
+    /// Removes the bodies of entities that were despawned through hecs or lost their [`Body`], in the order of their
+    /// keys. Call it at the end of a hook that may do so: then these bodies are removed in the same step at every frame
+    /// rate.
+    ///
+    /// [`sync`](Self::sync) does the same once a frame, for what happens between frames.
+    pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
+        if !self.take_dropped(world, physics) {
+            self.look_at_all(world, physics);
+        }
+    }
+}
+
 /// # Once a frame
 impl Entities {
     /// After [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`: writes the [`RenderPose`]s that
@@ -35,29 +50,38 @@ impl Entities {
     ///
     /// The cost is in proportion to the bodies that moved and to what was changed. After frames without a sync it is in
     /// proportion to the bodies that moved in any of them; after very many it may go through all entities with a body.
-    /// It also does so while steps are resimulated, when a [`Body`] was taken off and kept, or when an entity was taken by hecs' `World::take` and
-    /// spawned again.
-    pub fn sync(&mut self, world: &mut World, bodies: &mut impl Bodies) {
-        let since = self.owners.begin_sync(bodies);
+    /// It also does so while steps are resimulated, after an assignment of
+    /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was taken off and kept, or when an entity was
+    /// taken by hecs' `World::take` and spawned again.
+    pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
+        let since = self.owners.begin_sync(host);
+        self.take_in_coming(world, host);
+        let are_found = self.take_dropped(world, host);
+        let are_found = self.detach_removed(world, host, since) && are_found;
+        let new = new_poses(host, &self.owners.take_new());
+        if !are_found || !self.write_poses(world, host, since, &new) {
+            self.look_at_all(world, host);
+            self.write_poses(world, host, since, &new);
+        }
+    }
+
+    /// Handles what the game changed through hecs, and removes the bodies that have lost their entity. Gives whether it
+    /// is known where all bodies are.
+    fn take_dropped(&mut self, world: &mut World, bodies: &mut impl Bodies) -> bool {
         let dropped = self.shared.take_dropped();
-        self.take_in_coming(world, bodies);
         let are_found = self.look_at_changed(world, bodies, &dropped);
         self.owners.remove_all(bodies, dropped.bodies);
-        let are_found = self.detach_removed(world, bodies, since) && are_found;
-        if !are_found || !self.write_poses(world, bodies, since) {
-            self.look_at_all(world, bodies);
-            self.write_poses(world, bodies, since);
-        }
+        are_found
     }
 
     /// Bodies that were sent to a thread, and are shown now, get their entities; those that were removed before that
     /// lose them.
-    fn take_in_coming(&mut self, world: &mut World, bodies: &impl Bodies) {
+    fn take_in_coming(&mut self, world: &mut World, host: &impl Host) {
         let mut come = Vec::new();
         for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
             if let Some(spawned) = coming.0.of(&self.shared)
                 && let Some(key) = spawned.key()
-                && (bodies.pose(key).is_some() || bodies.is_after(&spawned))
+                && (host.pose(key).is_some() || host.is_after(&spawned))
             {
                 coming.0.release();
                 come.push((entity, key));
@@ -67,7 +91,7 @@ impl Entities {
             let _ = world.remove_one::<Coming>(entity);
             let body = Body(Link::new(key, &self.shared));
             world.insert_one(entity, body).expect("it is there");
-            self.take_up(world, bodies, entity, key);
+            self.take_up(world, host, entity, key);
         }
     }
 
@@ -172,14 +196,9 @@ impl Entities {
     }
 
     /// Gives whether every body was found where it was noted.
-    fn detach_removed(
-        &mut self,
-        world: &mut World,
-        bodies: &impl Bodies,
-        since: Option<u64>,
-    ) -> bool {
+    fn detach_removed(&mut self, world: &mut World, host: &impl Host, since: Option<u64>) -> bool {
         let mut are_found = true;
-        for (key, entity) in self.owners.take_removed(bodies, since) {
+        for (key, entity) in self.owners.take_removed(host, since) {
             if self.key_on(world, entity) == Some(key) {
                 self.detach(world, entity);
             } else {
@@ -189,14 +208,23 @@ impl Entities {
         are_found
     }
 
-    /// Gives whether every body was found where it was noted.
+    /// Of bodies that moved, and of those with an entity that is `new`. Gives whether every body was found where it was
+    /// noted.
     ///
     /// A view finds an entity's component nearly as fast as a loop over the archetypes does, and it is
     /// asked for no entity but those that moved.
-    fn write_poses(&self, world: &mut World, bodies: &impl Bodies, since: Option<u64>) -> bool {
+    fn write_poses(
+        &self,
+        world: &mut World,
+        host: &impl Host,
+        since: Option<u64>,
+        new: &[(BodyKey, Pose)],
+    ) -> bool {
+        let moved = self.owners.moved_since(host, since);
         QUERIES.with_borrow_mut(|queries| {
-            let shown = queries.shown.view_mut(world);
-            self.write(shown, &self.owners.moved_since(bodies, since))
+            let mut write = |poses| self.write(queries.shown.view_mut(world), poses);
+            let are_found = write(new);
+            write(&moved) && are_found
         })
     }
 

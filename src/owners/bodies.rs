@@ -1,58 +1,55 @@
-//! Where the bodies of entities are.
+//! What has the bodies of entities, and what displays them.
 
 use crate::key::BodyKey;
+use crate::physics::Physics;
 use crate::pose::Screen;
 use crate::simulation::Simulation;
 use rapier::math::Pose;
 
 use super::Spawned;
 
-/// What has the bodies of entities: a [`Simulation`] or a [`Runner`](crate::threads::Runner).
+/// What has the bodies of entities: a [`Physics`], in the hook of a step; a [`Simulation`] or a
+/// [`Runner`](crate::threads::Runner), outside of hooks.
 ///
 /// It cannot be implemented for other types.
-pub trait Bodies: Source {}
+pub trait Bodies: BodyStore {}
 
+/// What also displays the bodies: a [`Simulation`] or a [`Runner`](crate::threads::Runner).
+///
+/// It cannot be implemented for other types.
+pub trait Host: Bodies + Picture {}
+
+impl Bodies for Physics {}
 impl Bodies for Simulation {}
+impl Host for Simulation {}
 
-/// What [`Owners`](super::Owners) asks of the bodies. Nobody outside can name it.
-pub trait Source {
-    /// Where a body is shown; `None` of one that is gone.
+/// What [`Owners`](super::Owners) does with bodies. Nobody outside of the crate can name it.
+pub trait BodyStore {
+    /// Where a body is: in the picture, if there is one. `None` of a body that was removed.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 
-    /// Whether a body that was sent has come, and is gone if it has no pose.
-    fn is_after(&self, spawned: &Spawned) -> bool;
-
-    /// Which simulation it is; `None` if it may be one after another.
-    fn run(&self) -> Option<u64>;
-
-    /// What frames show; `None` inside of a thread, where none are shown, and while it says nothing of the bodies: steps
-    /// are resimulated.
-    fn screen(&self) -> Option<&Screen>;
-
-    /// Removes a body at once. Gives `false` if bodies are only removed together.
+    /// Removes a body at once. Returns `false` if bodies are only removed together.
     fn remove(&mut self, key: BodyKey) -> bool;
 
-    /// Removes bodies. Gives back those of which that cannot be done now.
+    /// Removes bodies. Returns those that cannot be removed now.
     fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey>;
 }
 
-impl Source for Simulation {
+/// What [`Owners`](super::Owners) asks of the picture. Nobody outside of the crate can name it.
+pub trait Picture {
+    /// Which simulation is displayed; `None` if it may be one after another.
+    fn run(&self) -> Option<u64>;
+
+    /// What frames display; `None` while it says nothing of the bodies.
+    fn screen(&self) -> Option<&Screen>;
+
+    /// Whether a body that was sent has come, and is gone if it has no pose.
+    fn is_after(&self, spawned: &Spawned) -> bool;
+}
+
+impl BodyStore for Physics {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
-        // A removed body stays in the picture until the next one, but nothing can be attached to it.
-        self.handle(key)?;
-        self.pose(key)
-    }
-
-    fn is_after(&self, spawned: &Spawned) -> bool {
-        spawned.key().is_some()
-    }
-
-    fn run(&self) -> Option<u64> {
-        Some(self.id())
-    }
-
-    fn screen(&self) -> Option<&Screen> {
-        self.screen().filter(|_| self.steps_to_resimulate() == 0)
+        self.body(key).map(|body| *body.position())
     }
 
     fn remove(&mut self, key: BodyKey) -> bool {
@@ -65,5 +62,37 @@ impl Source for Simulation {
             self.remove(key);
         }
         Vec::new()
+    }
+}
+
+impl BodyStore for Simulation {
+    fn pose(&self, key: BodyKey) -> Option<Pose> {
+        // A removed body stays in the picture until the next one, but nothing can be attached to it.
+        self.physics.handle(key)?;
+        self.pose(key)
+    }
+
+    fn remove(&mut self, key: BodyKey) -> bool {
+        BodyStore::remove(&mut self.physics, key)
+    }
+
+    fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
+        BodyStore::remove_all(&mut self.physics, keys)
+    }
+}
+
+impl Picture for Simulation {
+    fn run(&self) -> Option<u64> {
+        Some(self.id())
+    }
+
+    fn screen(&self) -> Option<&Screen> {
+        // The picture is of another state while steps are resimulated, and after an assignment.
+        let is_of_physics = self.steps_to_resimulate() == 0 && self.knows_physics();
+        self.screen().filter(|_| is_of_physics)
+    }
+
+    fn is_after(&self, spawned: &Spawned) -> bool {
+        spawned.key().is_some()
     }
 }

@@ -1,6 +1,6 @@
 //! Entities of bodies: what joins an ECS with a simulation.
 
-// What has the bodies.
+// What has the bodies, and what displays them.
 mod bodies;
 // A body on its way to a thread.
 mod spawned;
@@ -8,14 +8,14 @@ mod spawned;
 use std::borrow::Cow;
 
 use crate::key::{BodyKey, slot_of};
-use crate::simulation::Simulation;
+use crate::physics::Physics;
 use rapier::math::Pose;
 
-pub use bodies::Bodies;
-pub(crate) use bodies::Source;
+pub use bodies::{Bodies, Host};
+pub(crate) use bodies::{BodyStore, Picture};
 pub use spawned::Spawned;
 
-/// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`], or a
+/// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`](crate::Simulation), or a
 /// [`Runner`](crate::threads::Runner).
 ///
 /// For hosts with an ECS of their own; for hecs there is the module `entities`. `E` is the ECS's entity. The
@@ -30,7 +30,7 @@ pub use spawned::Spawned;
 /// let mut poses = vec![Pose::IDENTITY]; // an ECS: an entity is an index, its components are in lists
 /// let mut owners = Owners::default();
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-/// owners.insert(simulation.insert(body, ColliderBuilder::ball(0.5)), 0);
+/// owners.insert(simulation.physics.insert(body, ColliderBuilder::ball(0.5)), 0);
 ///
 /// simulation.advance(Duration::from_millis(40), |_, _| ());
 /// for entity in owners.removed(&mut simulation) {
@@ -44,8 +44,10 @@ pub use spawned::Spawned;
 ///
 /// # Once a frame
 /// Call [`removed`](Self::removed), then [`moved`](Self::moved). If that was not done in some frames, the next call
-/// covers them too, at a cost in proportion to what was missed; with a `Runner` it then goes through all bodies. When
-/// the simulation is replaced, replace this too: the keys of the old one may refer to bodies of the new one.
+/// covers them too, at a cost in proportion to what was missed; with a `Runner` it then goes through all bodies. After
+/// an assignment of [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: entities whose body is
+/// not in the new value are in [`removed`](Self::removed). If the new value is of another level, replace this too: its
+/// keys may be equal to old ones.
 #[derive(Clone, Debug)]
 pub struct Owners<E> {
     /// By the index in a key. A later body can have the index of an earlier one.
@@ -54,6 +56,9 @@ pub struct Owners<E> {
     displaced: Vec<E>,
     /// Released, and to be removed together.
     dying: Vec<BodyKey>,
+    /// Inserted since the last sync, whose picture may have listed these bodies earlier. Empty if every body is to be
+    /// looked at.
+    new: Vec<BodyKey>,
     /// The last frame of which `moved` was asked, and of which simulation; `None` if every body is to be looked at.
     synced: Option<(Option<u64>, u64)>,
 }
@@ -83,6 +88,7 @@ impl<E> Default for Owners<E> {
             by_index: Vec::new(),
             displaced: Vec::new(),
             dying: Vec::new(),
+            new: Vec::new(),
             synced: None,
         }
     }
@@ -106,10 +112,17 @@ impl<E: Copy + PartialEq> Owners<E> {
                 .filter(|(owned, _)| *owned != key)
         };
         self.displaced.extend(displaced.map(|(_, entity)| entity));
+        if self.synced.is_some() {
+            self.new.push(key);
+            if self.new.len() > self.by_index.len() {
+                // Without a sync the list would grow for ever.
+                self.look_at_all_next();
+            }
+        }
     }
 
     /// The entity of a body: for a collision event or, by
-    /// [`key_of_collider`](Simulation::key_of_collider), for a ray cast.
+    /// [`key_of_collider`](Physics::key_of_collider), for a ray cast.
     #[must_use]
     #[inline]
     pub fn entity(&self, key: BodyKey) -> Option<E> {
@@ -117,8 +130,9 @@ impl<E: Copy + PartialEq> Owners<E> {
         (*owned == key).then_some(*entity)
     }
 
-    /// Removes the body of an entity that was despawned or has lost its body component. Call it right then. A body
-    /// that another entity has by now stays. Those of a runner are removed by the next [`removed`](Self::removed).
+    /// Removes the body of an entity that was despawned or has lost its body component. Call it right then, in a hook
+    /// with its [`Physics`]. A body that another entity has by now stays. Those of a runner are removed by the next
+    /// [`removed`](Self::removed).
     pub fn release(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             self.remove(bodies, key);
@@ -141,53 +155,58 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// Once a frame: the entities whose body was removed, so that the game can remove their components.
-    pub fn removed(&mut self, bodies: &mut impl Bodies) -> Vec<E> {
-        self.remove_all(bodies, Vec::new());
+    pub fn removed(&mut self, host: &mut impl Host) -> Vec<E> {
+        self.remove_all(host, Vec::new());
         let mut removed = self.take_displaced();
-        let gone = self.take_removed(bodies, self.since(bodies)).into_iter();
+        let gone = self.take_removed(host, self.since(host)).into_iter();
         removed.extend(gone.map(|(_, entity)| entity));
         removed
     }
 
-    /// Once a frame, after [`removed`](Self::removed): the entities whose shown pose has changed, with their poses. New
-    /// entities are among them.
-    pub fn moved(&mut self, bodies: &impl Bodies) -> impl Iterator<Item = (E, Pose)> {
-        let since = self.begin_sync(bodies);
-        let moved = self.moved_since(bodies, since);
-        (0..moved.len()).filter_map(move |i| {
-            let (key, pose) = moved[i];
-            Some((self.entity(key)?, pose))
-        })
+    /// Once a frame, after [`removed`](Self::removed): the entities whose displayed pose has changed, with their poses.
+    /// Each entity that was [inserted](Self::insert) since the last call is among them, even if its body rests.
+    pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
+        let since = self.begin_sync(host);
+        let mut new = self.take_new();
+        new.sort_unstable();
+        new.dedup();
+        let new_poses = new_poses(host, &new);
+        let moved = self.moved_since(host, since);
+        let moved = (0..moved.len()).map(move |i| moved[i]);
+        let moved = moved.filter(move |(key, _)| new.binary_search(key).is_err());
+        let all = new_poses.into_iter().chain(moved);
+        all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
     /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
     /// and spawn, or to check that there are none.
     ///
-    /// Call it before the next step, whose new keys may be equal to those of old entities: after a
-    /// [rollback](Simulation::roll_back), before the first step that is resimulated. An entity that it returns has no body from then on: to [release](Self::release) it removes nothing. The next [`moved`](Self::moved) then returns
-    /// every body's pose. For a runner, ask it for a clone.
+    /// Call it right after the restore, because the next new keys may be equal to those of old entities: after an
+    /// assignment, and after a [rollback](crate::Simulation::roll_back) before the first step that is resimulated. An
+    /// entity that it returns has no body from then on: to [release](Self::release) it removes nothing. The next
+    /// [`moved`](Self::moved) then returns every body's pose. For a runner, ask it for a clone of its physics.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::{Owners, Simulation};
-    /// let (mut simulation, mut owners) = (Simulation::default(), Owners::default());
-    /// let door = simulation.insert_body(RigidBodyBuilder::fixed());
+    /// # use evenstep::{Owners, Physics};
+    /// let (mut physics, mut owners) = (Physics::new(), Owners::default());
+    /// let door = physics.insert_body(RigidBodyBuilder::fixed());
     /// owners.insert(door, "door");
-    /// let saved = simulation.clone();
-    /// owners.insert(simulation.insert_body(RigidBodyBuilder::dynamic()), "crate");
-    /// owners.release(&mut simulation, door, "door");
+    /// let saved = physics.clone();
+    /// owners.insert(physics.insert_body(RigidBodyBuilder::dynamic()), "crate");
+    /// owners.release(&mut physics, door, "door");
     ///
-    /// simulation = saved;
-    /// let unmatched = owners.unmatched(&simulation);
+    /// physics = saved;
+    /// let unmatched = owners.unmatched(&physics);
     /// assert_eq!((unmatched.entities, unmatched.bodies), (vec!["crate"], vec![door]));
     /// ```
-    pub fn unmatched(&mut self, simulation: &Simulation) -> Unmatched<E> {
-        self.synced = None;
-        let mut gone = self.take_if(|key, _| simulation.handle(key).is_none());
+    pub fn unmatched(&mut self, physics: &Physics) -> Unmatched<E> {
+        self.look_at_all_next();
+        let mut gone = self.take_if(|key, _| physics.handle(key).is_none());
         gone.sort_unstable_by_key(|(key, _)| *key);
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
         entities.append(&mut self.displaced);
-        let bodies = simulation.bodies().map(|(key, _)| key);
+        let bodies = physics.bodies().map(|(key, _)| key);
         let mut bodies: Vec<BodyKey> = bodies.filter(|key| self.entity(*key).is_none()).collect();
         bodies.sort_unstable();
         Unmatched { entities, bodies }
@@ -221,32 +240,42 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// Gives the frame of the last sync.
-    pub(crate) fn begin_sync(&mut self, bodies: &impl Bodies) -> Option<u64> {
-        let since = self.since(bodies);
-        self.synced = bodies.screen().map(|it| (bodies.run(), it.number()));
+    pub(crate) fn begin_sync(&mut self, host: &impl Host) -> Option<u64> {
+        let since = self.since(host);
+        self.synced = host.screen().map(|it| (host.run(), it.number()));
         since
     }
 
     /// The frame of the last sync, if it was one of these bodies.
-    fn since(&self, bodies: &impl Bodies) -> Option<u64> {
+    fn since(&self, host: &impl Host) -> Option<u64> {
         let (run, frame) = self.synced?;
-        (run == bodies.run()).then_some(frame)
+        (run == host.run()).then_some(frame)
+    }
+
+    fn look_at_all_next(&mut self) {
+        self.synced = None;
+        self.new.clear();
+    }
+
+    /// The bodies that were inserted since the last call.
+    pub(crate) fn take_new(&mut self) -> Vec<BodyKey> {
+        std::mem::take(&mut self.new)
     }
 
     /// Forgets the bodies that were removed since a frame, and gives them.
     pub(crate) fn take_removed(
         &mut self,
-        bodies: &impl Bodies,
+        host: &impl Host,
         since: Option<u64>,
     ) -> Vec<(BodyKey, E)> {
-        match since.and_then(|frame| bodies.screen()?.removed_since(frame)) {
+        match since.and_then(|frame| host.screen()?.removed_since(frame)) {
             Some(keys) => {
                 // Some that the last frame has removed live again, if steps were resimulated since.
-                let gone = keys.iter().filter(|key| bodies.pose(**key).is_none());
+                let gone = keys.iter().filter(|key| host.pose(**key).is_none());
                 let taken = gone.map(|key| Some((*key, self.take(*key)?)));
                 taken.flatten().collect()
             }
-            None => self.take_if(|key, _| bodies.pose(key).is_none()),
+            None => self.take_if(|key, _| host.pose(key).is_none()),
         }
     }
 
@@ -271,28 +300,35 @@ impl<E: Copy + PartialEq> Owners<E> {
         }
     }
 
-    /// What may be shown otherwise than in a frame; with `None`, all that is shown.
+    /// The bodies whose pose may differ from that in a frame; with `None`, all bodies.
     pub(crate) fn moved_since<'a>(
         &self,
-        bodies: &'a impl Bodies,
+        host: &'a impl Host,
         since: Option<u64>,
     ) -> Cow<'a, [(BodyKey, Pose)]> {
-        let moved = since.and_then(|frame| bodies.screen()?.moved_since(frame));
+        let moved = since.and_then(|frame| host.screen()?.moved_since(frame));
         moved.unwrap_or_else(|| {
             let owned = self.by_index.iter().flatten();
-            let all = owned.filter_map(|(key, _)| Some((*key, bodies.pose(*key)?)));
+            let all = owned.filter_map(|(key, _)| Some((*key, host.pose(*key)?)));
             all.collect()
         })
     }
+}
+
+/// The displayed poses of bodies that were [inserted](Owners::insert).
+pub(crate) fn new_poses(host: &impl Host, new: &[BodyKey]) -> Vec<(BodyKey, Pose)> {
+    let poses = new.iter().filter_map(|key| Some((*key, host.pose(*key)?)));
+    poses.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dim::testing::translation;
+    use crate::simulation::Simulation;
     use proptest::prelude::*;
     use rapier::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::time::Duration;
 
     #[derive(Clone, Debug)]
@@ -303,6 +339,10 @@ mod tests {
         Remove(usize),
         RemoveThroughRapier(usize),
         Teleport(usize),
+        InsertAlone,
+        Adopt,
+        Save,
+        Restore,
         Frame(u64),
         Sync,
     }
@@ -315,6 +355,10 @@ mod tests {
             1 => (0..20usize).prop_map(Action::Remove),
             1 => (0..20usize).prop_map(Action::RemoveThroughRapier),
             2 => (0..20usize).prop_map(Action::Teleport),
+            1 => Just(Action::InsertAlone),
+            1 => Just(Action::Adopt),
+            1 => Just(Action::Save),
+            1 => Just(Action::Restore),
             4 => (0..40u64).prop_map(Action::Frame),
             2 => Just(Action::Sync),
         ]
@@ -328,6 +372,10 @@ mod tests {
             let mut owners = Owners::default();
             let mut entities = BTreeMap::<u32, (BodyKey, Option<Pose>)>::new();
             let mut next = 0;
+            // Bodies without an entity.
+            let mut alone = Vec::new();
+            let mut has_missed_frames = false;
+            let mut saved = simulation.physics.clone();
             for action in actions {
                 let pick = |i: usize| {
                     let (entity, (key, _)) = entities.iter().nth(i % entities.len().max(1))?;
@@ -336,45 +384,67 @@ mod tests {
                 match action {
                     Action::Spawn => {
                         let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-                        let key = simulation.insert_body(body);
+                        let key = simulation.physics.insert_body(body);
                         owners.insert(key, next);
                         entities.insert(next, (key, None));
                         next += 1;
                     }
                     Action::Release(i) => if let Some((entity, key)) = pick(i) {
                         entities.remove(&entity);
-                        owners.release(&mut simulation, key, entity);
-                        prop_assert!(simulation.body(key).is_none());
+                        owners.release(&mut simulation.physics, key, entity);
+                        prop_assert!(simulation.physics.body(key).is_none());
                     }
                     Action::Despawn(i) => if let Some((entity, key)) = pick(i) {
                         entities.remove(&entity);
                         let body_of = |entity| entities.get(&entity).map(|(key, _)| *key);
                         owners.retain(&mut simulation, body_of);
-                        prop_assert!(simulation.body(key).is_none());
+                        prop_assert!(simulation.physics.body(key).is_none());
                     }
                     Action::Remove(i) => if let Some((_, key)) = pick(i) {
-                        simulation.remove(key);
+                        simulation.physics.remove(key);
                     }
                     Action::RemoveThroughRapier(i) => {
-                        if let Some(handle) = pick(i).and_then(|(_, key)| simulation.handle(key)) {
-                            simulation.physics_mut().remove_body(handle);
+                        if let Some(handle) = pick(i).and_then(|(_, key)| simulation.physics.handle(key)) {
+                            simulation.physics.rapier_mut().remove_body(handle);
                         }
                     }
                     Action::Teleport(i) => if let Some((entity, key)) = pick(i) {
                         let there = translation(entity as f32, i as f32, 0.0);
-                        let _ = simulation.teleport(key, there);
+                        let _ = simulation.physics.teleport(key, there);
+                    }
+                    Action::InsertAlone => {
+                        alone.push(simulation.physics.insert_body(RigidBodyBuilder::fixed()));
+                    }
+                    Action::Adopt => if let Some(key) = alone.pop() {
+                        owners.insert(key, next);
+                        entities.insert(next, (key, None));
+                        next += 1;
+                    }
+                    Action::Save => saved = simulation.physics.clone(),
+                    Action::Restore => {
+                        simulation.physics = saved.clone();
+                        let unmatched = owners.unmatched(&simulation.physics);
+                        for entity in unmatched.entities {
+                            entities.remove(&entity);
+                        }
+                        alone = unmatched.bodies;
                     }
                     Action::Frame(ms) => {
                         simulation.advance(Duration::from_millis(ms), |_, _| ());
+                        has_missed_frames = true;
                     }
                     Action::Sync => {
                         simulation.advance(Duration::ZERO, |_, _| ());
                         for entity in owners.removed(&mut simulation) {
                             let removed = entities.remove(&entity);
-                            prop_assert!(removed.is_some_and(|(key, _)| simulation.body(key).is_none()));
+                            prop_assert!(removed.is_some_and(|(key, _)| simulation.physics.body(key).is_none()));
                         }
+                        let has_missed_frames = std::mem::take(&mut has_missed_frames);
+                        let mut listed = BTreeSet::new();
                         for (entity, pose) in owners.moved(&simulation) {
                             entities.get_mut(&entity).unwrap().1 = Some(pose);
+                            let is_first = listed.insert(entity);
+                            prop_assert!(is_first || has_missed_frames, "listed twice");
                         }
                         for (entity, (key, pose)) in &entities {
                             prop_assert_eq!(simulation.pose(*key), *pose);

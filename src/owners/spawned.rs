@@ -23,7 +23,7 @@ use crate::simulation::Simulation;
 /// let launched = rocket.clone();
 /// runner.call(move |simulation, _| {
 ///     let key = launched.key().expect("it was inserted before this");
-///     simulation.apply_impulse(key, Vector::Y * 10.0).expect("it is there");
+///     simulation.physics.apply_impulse(key, Vector::Y * 10.0).expect("it is there");
 /// })?;
 /// let (simulation, _) = runner.stop();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -54,8 +54,9 @@ impl Spawned {
         let _ = self.0.set(Inserted { key, run, frame });
     }
 
-    /// Whether the body was there in a frame of a simulation, unless it was removed by then.
+    /// Whether the body was there in a frame of a simulation, unless it was removed by then. After an assignment of its
+    /// physics a simulation is a later run.
     pub(crate) fn has_come(&self, run: u64, frame: u64) -> bool {
-        (self.0.get()).is_some_and(|inserted| inserted.run == run && inserted.frame < frame)
+        (self.0.get()).is_some_and(|inserted| (inserted.run, inserted.frame) < (run, frame))
     }
 }

@@ -7,7 +7,7 @@ use rapier::math::{Pose, Rotation};
 
 /// How the visual error after a rollback decays: for
 /// [`Simulation::set_correction`](crate::Simulation::set_correction) and, for one body,
-/// [`Simulation::set_body_correction`](crate::Simulation::set_body_correction).
+/// [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
 /// After a rollback a body may be in another place than it was shown. The difference is added to what is shown, and
 /// decays. So the picture does not jump, and soon shows the corrected state. Position and rotation decay apart; but if the

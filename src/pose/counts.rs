@@ -10,14 +10,12 @@ pub struct PoseCounts {
     /// Bodies that came to rest, with their final pose shown in this frame, and those that the game
     /// may have changed and that did not move: the next frame does not process them.
     pub settled: usize,
-    /// The number of teleports since the frame before: by
-    /// [`Simulation::teleport`](crate::Simulation::teleport),
-    /// [`Simulation::teleport_by`](crate::Simulation::teleport_by), or a position set through Rapier.
+    /// The number of teleports since the frame before: by [`Physics::teleport`](crate::Physics::teleport),
+    /// [`Physics::teleport_by`](crate::Physics::teleport_by), or a position set through Rapier.
     /// Among the steps of one frame only the first two are noticed.
     pub teleported: usize,
-    /// Calls of
-    /// [`Simulation::set_previous_from_velocity`](crate::Simulation::set_previous_from_velocity) since the
-    /// frame before that had an effect so far.
+    /// Calls of [`Physics::set_previous_from_velocity`](crate::Physics::set_previous_from_velocity) since the frame before
+    /// that had an effect so far.
     pub set_from_velocity: usize,
     /// Bodies that are shown beyond their last state: [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate).
     pub extrapolated: usize,

@@ -9,7 +9,7 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
 /// How to draw a frame that falls between two steps: for
 /// [`Simulation::set_smoothing`](crate::Simulation::set_smoothing) and, for one body,
-/// [`Simulation::set_body_smoothing`](crate::Simulation::set_body_smoothing).
+/// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
 /// # Choosing
 /// | | behind | in free motion | at contacts | cost |
@@ -32,7 +32,7 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 ///     let mut simulation = Simulation::default();
 ///     simulation.set_smoothing(smoothing);
 ///     let body = RigidBodyBuilder::dynamic().gravity_scale(0.0).linvel(Vector::X * 60.0);
-///     let body = simulation.insert(body, ColliderBuilder::ball(0.5));
+///     let body = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
 ///     simulation.advance(Duration::from_millis(25), |_, _| ()); // one and a half steps, one metre each
 ///     simulation.pose(body).unwrap().translation.x
 /// };

@@ -1,63 +1,60 @@
-//! How bodies are shown: all, and each.
+//! How bodies are displayed: all, and each.
 
 use slotmap::SecondaryMap;
 
-use crate::key::{BodyKey, slot_of};
+use crate::key::BodyKey;
 
 use super::correction::Correction;
 use super::motion::Smoothing;
 
-/// Settings of what is shown. They are no part of the state: a rollback does not change them.
-///
-/// What was set for a body stays after its removal, as a rollback may bring it back, until it is set for another one in its
-/// slot.
+/// The settings of all bodies belong to the loop, which hands them to each capture. Those of a body belong to the state.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingSettings {
+    pub general: GeneralSmoothing,
+    bodies: SecondaryMap<BodyKey, BodySmoothing>,
+}
+
+/// For all bodies without settings of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct GeneralSmoothing {
     pub smoothing: Smoothing,
     pub correction: Correction,
-    bodies: SecondaryMap<BodyKey, BodySettings>,
 }
 
 /// `None`: that of all.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct BodySettings {
+pub(crate) struct BodySmoothing {
     pub smoothing: Option<Smoothing>,
     pub correction: Option<Correction>,
 }
 
 impl SmoothingSettings {
-    pub fn body(&self, key: BodyKey) -> BodySettings {
+    pub fn body(&self, key: BodyKey) -> BodySmoothing {
         self.bodies.get(key).copied().unwrap_or_default()
     }
 
-    /// Sets those of one body.
-    pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySettings {
-        if !self.bodies.contains_key(key) {
-            self.bodies.insert(key, BodySettings::default());
-            if !self.bodies.contains_key(key) {
-                // A newer body had the slot before a rollback, and slotmap keeps the newer one.
-                self.bodies
-                    .retain(|newer, _| slot_of(newer) != slot_of(key));
-                self.bodies.insert(key, BodySettings::default());
-            }
-        }
-        &mut self.bodies[key]
+    /// Sets those of a body that lives.
+    pub fn set_body(&mut self, key: BodyKey, settings: BodySmoothing) {
+        self.bodies.insert(key, settings);
     }
 
-    /// The smoothing of a body, its own or that of all.
+    pub fn remove(&mut self, key: BodyKey) {
+        self.bodies.remove(key);
+    }
+
+    /// Whether something was set for this body.
+    pub fn has(&self, key: BodyKey) -> bool {
+        self.bodies.contains_key(key)
+    }
+
     pub fn of(&self, key: BodyKey) -> Smoothing {
-        self.body(key).smoothing.unwrap_or(self.smoothing)
+        self.body(key).smoothing.unwrap_or(self.general.smoothing)
     }
 
-    /// The correction of a body, its own or that of all.
     pub fn correction_of(&self, key: BodyKey) -> Correction {
-        self.body(key).correction.unwrap_or(self.correction)
-    }
-
-    /// Whether the two poses of every body are enough to display it.
-    pub fn is_plain(&self) -> bool {
-        self.smoothing == Smoothing::Interpolate && self.bodies.is_empty()
+        self.body(key).correction.unwrap_or(self.general.correction)
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::key::BodyKey;
-use crate::simulation::Simulation;
+use crate::physics::Physics;
 use crate::state::{Start, checksum};
 use crate::time::ClockSettings;
 
@@ -85,14 +85,14 @@ pub(super) struct BodySums {
 }
 
 /// The first bytes of a body's checksum.
-pub(super) fn short_sum(simulation: &Simulation, key: BodyKey) -> Option<[u8; 2]> {
-    let [a, b, ..] = simulation.body_checksum(key)?.to_le_bytes();
+pub(super) fn short_sum(physics: &Physics, key: BodyKey) -> Option<[u8; 2]> {
+    let [a, b, ..] = physics.body_checksum(key)?.to_le_bytes();
     Some([a, b])
 }
 
 /// The bodies that may move, by their keys.
-pub(super) fn awake(simulation: &Simulation) -> impl Iterator<Item = BodyKey> {
-    let bodies = simulation.bodies();
+pub(super) fn awake(physics: &Physics) -> impl Iterator<Item = BodyKey> {
+    let bodies = physics.bodies();
     let moves =
         bodies.filter(|(_, body)| body.is_enabled() && !body.is_fixed() && !body.is_sleeping());
     moves.map(|(key, _)| key)

@@ -36,7 +36,7 @@ use super::chunk::{self, ChunkKind, FrameChunk, START};
 ///     while let Some(step) = simulation.next_step() {
 ///         recorder.input(step, &())?;
 ///         simulation.make_step();
-///         recorder.end_step(&simulation)?;
+///         recorder.end_step(&simulation.physics)?;
 ///     }
 ///     simulation.end_frame();
 /// }

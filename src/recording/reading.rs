@@ -24,7 +24,7 @@ use super::replay::{Replay, ReplayError};
 /// # while let Some(step) = simulation.next_step() {
 /// #     recorder.input(step, &())?;
 /// #     simulation.make_step();
-/// #     recorder.end_step(&simulation)?;
+/// #     recorder.end_step(&simulation.physics)?;
 /// # }
 /// let mut bytes = recorder.finish()?;
 /// bytes.pop(); // the disk was full
@@ -147,7 +147,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
     /// A replay from the last keyframe at or before a tick, or from the first one if that is later.
     ///
     /// To show it from exactly that tick on, play frames without showing them until
-    /// [`Simulation::tick`](crate::Simulation::tick) has reached it.
+    /// [`Physics::tick`](crate::Physics::tick) has reached it.
     #[must_use]
     pub fn replay(&self, tick: u64) -> Replay<'_> {
         let mut states = self.states.iter();

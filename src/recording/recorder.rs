@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::key::BodyKey;
+use crate::physics::Physics;
 use crate::simulation::{SaveError, Simulation};
 use crate::time::{ClockSettings, Step};
 
@@ -30,7 +31,7 @@ use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 #[non_exhaustive]
 pub struct RecorderSettings {
     /// A checksum of the whole simulation after this many steps: 1 by default, which finds the first step that
-    /// differs; 0 for none. Costs what [`Simulation::checksum`] costs.
+    /// differs; 0 for none. Costs what [`Physics::checksum`](crate::Physics::checksum) costs.
     pub check_every: u64,
     /// The checksums of all bodies that are awake, after this many steps: 1 by default, which finds the bodies
     /// that differ in that first step; 0 for none. With more than 1 it finds those that differ a few steps later, when
@@ -90,11 +91,11 @@ pub enum RecordError {
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
-/// let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 /// // What the game keeps beside the simulation; here, which body is the player's.
 /// let mut game: BodyKey = ball;
 /// fn step(simulation: &mut Simulation, game: &mut BodyKey, input: f32) {
-///     simulation.add_force(*game, Vector::X * input).expect("the ball is there");
+///     simulation.physics.add_force(*game, Vector::X * input).expect("the ball is there");
 /// }
 ///
 /// // Any `Write`: mostly a `BufWriter` of a file.
@@ -108,7 +109,7 @@ pub enum RecordError {
 ///         recorder.input(due, &input)?;
 ///         step(&mut simulation, &mut game, input);
 ///         simulation.make_step();
-///         recorder.end_step(&simulation)?;
+///         recorder.end_step(&simulation.physics)?;
 ///     }
 ///     simulation.end_frame();
 /// }
@@ -124,7 +125,7 @@ pub enum RecordError {
 ///             let Some(input) = replay.input(due)? else { break };
 ///             step(&mut simulation, &mut game, input);
 ///             simulation.make_step();
-///             replay.end_step(&simulation)?;
+///             replay.end_step(&simulation.physics)?;
 ///         }
 ///         simulation.end_frame();
 ///     }
@@ -134,7 +135,7 @@ pub enum RecordError {
 /// ```
 ///
 /// With [`Simulation::advance_with`], a `Runner` or an `Overlap` the calls are the same:
-/// [`begin_frame`](Self::begin_frame) in [`before_frame`](crate::Hooks::before_frame), [`input`](Self::input) first in
+/// [`begin_frame`](Self::begin_frame) last in [`before_frame`](crate::Hooks::before_frame), [`input`](Self::input) first in
 /// [`before_step`](crate::Hooks::before_step), [`end_step`](Self::end_step) first in
 /// [`after_step`](crate::Hooks::after_step).
 ///
@@ -146,7 +147,7 @@ pub enum RecordError {
 ///
 /// # What it does not hold
 /// What the game does to the simulation between two frames, other than by the clock's settings: a spawn, a
-/// teleport, a force, a replaced simulation. A replay would not repeat it, and report a
+/// teleport, a force, another state. A replay would not repeat it, and report a
 /// difference. Do it in a step, driven by that step's input; or, after a large change such as a new level, call
 /// [`new_run`](Self::new_run). Nor does it hold what is not part of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions
 /// of forces, a thread pool. Events of the last frame before a state are not in that state.
@@ -197,7 +198,7 @@ impl<W: Write> Recorder<W> {
     /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due. `game` is
     /// the game's own part of the state: what its steps depend on beside the simulation and their input.
     ///
-    /// Call it right before [`Simulation::begin_frame`], or in [`Hooks::before_frame`](crate::Hooks::before_frame).
+    /// Call it right before [`Simulation::begin_frame`], or last in [`Hooks::before_frame`](crate::Hooks::before_frame).
     ///
     /// # Errors
     /// A [`RecordError`]. If a keyframe cannot be written, the frame is recorded nevertheless.
@@ -209,7 +210,7 @@ impl<W: Write> Recorder<W> {
     ) -> Result<(), RecordError> {
         let result = self.record_state_if_due(simulation, game);
         if self.has_begun {
-            self.record_frame(simulation.present_clock().settings(), frame_time)?;
+            self.record_frame(simulation.clock().settings(), frame_time)?;
         }
         result
     }
@@ -234,7 +235,7 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     /// A [`RecordError`].
-    pub fn end_step(&mut self, simulation: &Simulation) -> Result<(), RecordError> {
+    pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.steps_since_state += 1;
         if !self.has_begun {
             return Ok(());
@@ -243,8 +244,8 @@ impl<W: Write> Recorder<W> {
         let checks_bodies = is_due(self.settings.check_bodies_every);
         let checks = checks_bodies || is_due(self.settings.check_every);
         let check = Check {
-            checksum: checks.then(|| simulation.checksum().to_le_bytes()),
-            bodies: checks_bodies.then(|| self.bodies(simulation)),
+            checksum: checks.then(|| physics.checksum().to_le_bytes()),
+            bodies: checks_bodies.then(|| self.bodies(physics)),
         };
         self.record(ChunkKind::Made, &check)
     }
@@ -285,7 +286,7 @@ impl<W: Write> Recorder<W> {
         };
         self.steps_since_state = 0;
         let game = postcard::to_stdvec(game).map_err(|_| RecordError::Game)?;
-        let start = (simulation.tick(), &game[..]);
+        let start = (simulation.physics.tick(), &game[..]);
         let mut bytes =
             postcard::to_extend(&start, chunk::begin()).map_err(|_| RecordError::Game)?;
         bytes.extend_from_slice(&state);
@@ -320,10 +321,10 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    fn bodies(&mut self, simulation: &Simulation) -> BodySums {
-        let awake: Vec<BodyKey> = chunk::awake(simulation).collect();
+    fn bodies(&mut self, physics: &Physics) -> BodySums {
+        let awake: Vec<BodyKey> = chunk::awake(physics).collect();
         let sums = awake.iter();
-        let sums = sums.filter_map(|key| chunk::short_sum(simulation, *key));
+        let sums = sums.filter_map(|key| chunk::short_sum(physics, *key));
         BodySums {
             sums: sums.collect(),
             keys: (self.awake.as_ref() != Some(&awake)).then(|| {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::key::BodyKey;
+use crate::physics::Physics;
 use crate::simulation::Simulation;
 use crate::state::{LoadError, decode};
 use crate::step::ForceGenerator;
@@ -98,7 +99,7 @@ pub struct Divergence {
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut simulation = Simulation::default();
-/// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 /// # let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;
 /// # let frame_time = Duration::from_millis(100);
 /// # recorder.begin_frame(&simulation, &(), frame_time)?;
@@ -106,7 +107,7 @@ pub struct Divergence {
 /// # while let Some(step) = simulation.next_step() {
 /// #     recorder.input(step, &())?;
 /// #     simulation.make_step();
-/// #     recorder.end_step(&simulation)?;
+/// #     recorder.end_step(&simulation.physics)?;
 /// # }
 /// # let recording = Recording::read(recorder.finish()?)?;
 /// # let mut replay = recording.replay(0);
@@ -117,10 +118,10 @@ pub struct Divergence {
 /// while let Some(step) = simulation.next_step() {
 ///     replay.input::<()>(step)?;
 ///     if step.tick == 2 {
-///         simulation.add_force(ball, Vector::X)?;
+///         simulation.physics.add_force(ball, Vector::X)?;
 ///     }
 ///     simulation.make_step();
-///     replay.end_step(&simulation)?;
+///     replay.end_step(&simulation.physics)?;
 /// }
 /// let first = &replay.differences()[0];
 /// assert_eq!((first.tick, first.last_tick, first.bodies[0]), (2, 5, ball));
@@ -225,11 +226,11 @@ impl<'r> Replay<'r> {
     ///
     /// # Errors
     /// [`ReplayError::Contents`].
-    pub fn end_step(&mut self, simulation: &Simulation) -> Result<(), ReplayError> {
+    pub fn end_step(&mut self, physics: &Physics) -> Result<(), ReplayError> {
         match self.peek() {
             // In this step the recording ends, or its run: the game panicked or went back, or the rest was cut off.
             None | Some(ChunkKind::Run) => Ok(()),
-            Some(ChunkKind::Made) => self.check(simulation),
+            Some(ChunkKind::Made) => self.check(physics),
             Some(_) => {
                 self.differ(Vec::new());
                 Ok(())
@@ -279,29 +280,29 @@ impl<'r> Replay<'r> {
         Ok(frame.time)
     }
 
-    fn check(&mut self, simulation: &Simulation) -> Result<(), ReplayError> {
+    fn check(&mut self, physics: &Physics) -> Result<(), ReplayError> {
         let mut check: Check = self.contents()?;
         let keys = check.bodies.as_mut().and_then(|bodies| bodies.keys.take());
         self.awake = keys.unwrap_or(std::mem::take(&mut self.awake));
         let Some(checksum) = check.checksum else {
             return Ok(());
         };
-        if checksum == simulation.checksum().to_le_bytes() {
+        if checksum == physics.checksum().to_le_bytes() {
             self.is_different = false;
             return Ok(());
         }
         let bodies = check.bodies.map(|bodies| bodies.sums);
-        let differing = bodies.map(|sums| self.differing(simulation, &sums));
+        let differing = bodies.map(|sums| self.differing(physics, &sums));
         self.differ(differing.unwrap_or_default());
         Ok(())
     }
 
-    fn differing(&self, simulation: &Simulation, sums: &[[u8; 2]]) -> Vec<BodyKey> {
+    fn differing(&self, physics: &Physics, sums: &[[u8; 2]]) -> Vec<BodyKey> {
         let recorded: BTreeSet<BodyKey> = self.awake.iter().copied().collect();
         // Awake here, and not when it was recorded.
-        let awake = chunk::awake(simulation).filter(|key| !recorded.contains(key));
+        let awake = chunk::awake(physics).filter(|key| !recorded.contains(key));
         let others = self.awake.iter().zip(sums);
-        let others = others.filter(|(key, sum)| chunk::short_sum(simulation, **key) != Some(**sum));
+        let others = others.filter(|(key, sum)| chunk::short_sum(physics, **key) != Some(**sum));
         let all: BTreeSet<BodyKey> = others.map(|(key, _)| *key).chain(awake).collect();
         all.into_iter().collect()
     }
@@ -359,7 +360,9 @@ mod tests {
 
     fn state() -> Vec<u8> {
         let mut simulation = Simulation::default();
-        simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
         simulation.advance(Duration::from_millis(20), |_, _| ());
         simulation.save().unwrap()
     }
@@ -407,7 +410,7 @@ mod tests {
                     let Some(()) = replay.input(step)? else { break };
                     simulation.make_step();
                     steps += 1;
-                    replay.end_step(&simulation)?;
+                    replay.end_step(&simulation.physics)?;
                 }
                 simulation.end_frame();
             }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::physics::Physics;
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
@@ -16,7 +17,7 @@ use super::{Frame, Simulation};
 /// the game itself.
 ///
 /// ```
-/// use evenstep::{Hooks, Simulation, Step};
+/// use evenstep::{Hooks, Physics, Simulation, Step};
 /// use std::time::Duration;
 ///
 /// struct Game { hits: usize }
@@ -24,14 +25,14 @@ use super::{Frame, Simulation};
 /// impl Hooks for Game {
 ///     type Error = std::convert::Infallible;
 ///
-///     fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
-///         assert_eq!(simulation.tick(), step.tick);
+///     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+///         assert_eq!(physics.tick(), step.tick);
 ///         Ok(())
 ///     }
 ///
-///     fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
-///         assert_eq!(simulation.tick(), step.tick + 1); // it counts as made
-///         self.hits += simulation.events().in_tick(step.tick).collisions().count();
+///     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+///         assert_eq!(physics.tick(), step.tick + 1); // it counts as made
+///         self.hits += physics.events().collisions().count();
 ///         Ok(())
 ///     }
 /// }
@@ -43,16 +44,19 @@ pub trait Hooks {
     /// What makes a hook fail; [`Infallible`] if none does.
     type Error;
 
-    /// Called before each frame, with the time that it took: for a `Recorder` (with the feature `serde`).
+    /// Called before each frame, with the time that it took. No frame is open, so everything is allowed here: pause, change
+    /// the speed, roll back, look into the past. Settings of the clock take effect in this frame. A `Recorder` (with the
+    /// feature `serde`) records here, after all that.
     ///
     /// With a `Runner` each step is a frame of the simulation: it is called before each of them, and before a frame without
     /// a step that lets time pass up to a call, or shows what one has changed. With an `Overlap` the frames are the game's.
+    /// Frames wait for the step under way, and it is called when they begin.
     ///
     /// # Errors
     /// An error drops the steps that are due: see [`Simulation::advance_with`].
     fn before_frame(
         &mut self,
-        simulation: &Simulation,
+        simulation: &mut Simulation,
         frame_time: Duration,
     ) -> Result<(), Self::Error> {
         let _ = (simulation, frame_time);
@@ -61,19 +65,21 @@ pub trait Hooks {
 
     /// Called before each step: forces, input, spawn and despawn.
     ///
+    /// If it assigns [another state](Physics#the-state-as-a-value), this step is dropped.
+    ///
     /// # Errors
     /// An error ends the frame before this step: see [`Simulation::advance_with`].
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
-        let _ = (simulation, step);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        let _ = (physics, step);
         Ok(())
     }
 
-    /// Called after each step: its events, and reactions to them.
+    /// Called after each step: its [events](Physics::events), and reactions to them.
     ///
     /// # Errors
     /// An error ends the frame after this step: see [`Simulation::advance_with`].
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
-        let _ = (simulation, step);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        let _ = (physics, step);
         Ok(())
     }
 
@@ -127,11 +133,11 @@ pub(crate) fn or_none<'a>(
 /// A closure as [`Hooks`].
 pub(super) struct BeforeStep<F>(pub F);
 
-impl<F: FnMut(&mut Simulation, Step)> Hooks for BeforeStep<F> {
+impl<F: FnMut(&mut Physics, Step)> Hooks for BeforeStep<F> {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        (self.0)(simulation, step);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        (self.0)(physics, step);
         Ok(())
     }
 }
@@ -144,7 +150,7 @@ impl Simulation {
     /// Advances by the time that a frame took: makes the steps that are due, none or several,
     /// and computes the poses for this frame.
     ///
-    /// `before_step` is called before each step, with the simulation and the step: add forces,
+    /// `before_step` is called before each step, with the [`Physics`] and the step: add forces,
     /// take input, spawn and despawn there, so that the run is the same at every frame rate. It may
     /// borrow the game's own world. For a hook after the step, for errors and for Rapier's own
     /// hooks see [`advance_with`](Self::advance_with).
@@ -157,7 +163,7 @@ impl Simulation {
     pub fn advance(
         &mut self,
         frame_time: Duration,
-        before_step: impl FnMut(&mut Simulation, Step),
+        before_step: impl FnMut(&mut Physics, Step),
     ) -> Frame {
         let Ok(frame) = self.advance_with(frame_time, &mut BeforeStep(before_step));
         frame
@@ -166,14 +172,14 @@ impl Simulation {
     /// [`advance`](Self::advance) with hooks before and after each step, which can fail.
     ///
     /// ```
-    /// # use evenstep::{Hooks, Simulation, Step};
+    /// # use evenstep::{Hooks, Physics, Simulation, Step};
     /// # use std::time::Duration;
     /// struct Game;
     ///
     /// impl Hooks for Game {
     ///     type Error = &'static str;
     ///
-    ///     fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), &'static str> {
+    ///     fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), &'static str> {
     ///         if step.tick == 1 { Err("no more") } else { Ok(()) }
     ///     }
     /// }
@@ -188,9 +194,9 @@ impl Simulation {
     /// # Errors
     /// The first error of a hook. It ends the frame: steps that were made stay made, those that
     /// were still due are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), forces for
-    /// the step that was not made are discarded. If steps were dropped the frame shows the latest state, otherwise
-    /// what it would have shown without the error. [`frame`](Self::frame) reports what was done. The next
-    /// frame continues as usual.
+    /// the step that was not made are discarded. Steps that are to be [resimulated](Self::roll_back) stay due. If steps were
+    /// dropped the frame shows the latest state, otherwise what it would have shown without the error.
+    /// [`frame`](Self::frame) reports what was done. The next frame continues as usual.
     ///
     /// # Panics
     /// As [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame begins: its
@@ -229,13 +235,13 @@ impl Simulation {
         );
         {
             span!("before_step");
-            hooks.before_step(self, step)?;
+            hooks.before_step(&mut self.physics, step)?;
         }
         let physics_hooks = hooks.physics_hooks();
-        // Not if the hook has replaced the simulation.
+        // Not if the hook has replaced the value.
         if self.make_step_with(or_none(physics_hooks.as_deref())) {
             span!("after_step");
-            hooks.after_step(self, step)?;
+            hooks.after_step(&mut self.physics, step)?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ pub struct Frame {
     /// The number of steps that were resimulated after a [rollback](crate::Simulation::roll_back), since the frame
     /// before.
     pub resimulated: u64,
-    /// The tick of the next step: see [`Simulation::tick`](crate::Simulation::tick).
+    /// The tick of the next step: see [`Physics::tick`](crate::Physics::tick).
     pub tick: u64,
     /// The length of the last step, in seconds of simulated time; 0 before the first.
     pub dt: f32,
@@ -34,13 +34,13 @@ pub struct Frame {
     /// The number of values of [`ForceGenerator`](crate::ForceGenerator)s that were ignored because they were not
     /// finite.
     pub rejected_forces: u64,
-    /// The number of forces and impulses that were added while time stands still and discarded at the end of the frame:
-    /// see [Forces](crate::Simulation#forces).
+    /// The number of forces and impulses that were added since the frame before, and discarded because time stopped: see
+    /// [Forces](crate::Physics#forces).
     pub forgotten_forces: u64,
     /// What happened to the poses.
     pub poses: PoseCounts,
     /// How far the origin of this picture is from that of the picture before, in metres: see
-    /// [`shift_origin`](crate::Simulation::shift_origin). Subtract it from the position of a camera, and from all else that
+    /// [`shift_origin`](crate::Physics::shift_origin). Subtract it from the position of a camera, and from all else that
     /// you keep in world space. After a rollback or a restored state it takes the camera back.
     pub origin_shift: Vector,
 }

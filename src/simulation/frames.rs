@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::key::BodyKey;
-use crate::step::{Events, World};
-use crate::time::Step;
-use rapier::dynamics::RigidBody;
+use crate::id::Id;
+use crate::pose::ErrorChange;
+use crate::step::replace_events;
+use crate::time::{ExactTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::state::{State, StepStage};
 use super::{Frame, Simulation};
+use crate::physics::Stage;
 
 /// # Frames and steps
 ///
@@ -33,7 +33,7 @@ use super::{Frame, Simulation};
 ///     world.simulation.make_step();
 /// }
 /// let frame = world.simulation.end_frame();
-/// assert_eq!((frame.steps, world.simulation.tick()), (2, 2));
+/// assert_eq!((frame.steps, world.simulation.physics.tick()), (2, 2));
 /// ```
 ///
 /// # Misuse
@@ -41,12 +41,14 @@ use super::{Frame, Simulation};
 /// | --- | --- |
 /// | a frame is begun while one is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped, see [`Dropped::aborted`](crate::Dropped::aborted). |
 /// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), and the frame shows the latest state. |
+/// | `end_frame` while steps are to be resimulated | These stay due: see [`roll_back`](Self::roll_back). |
 /// | `next_step` twice before `make_step` | The same step again. |
 /// | `next_step` when none is due, or outside of a frame | `None` |
 /// | `make_step` when no step was taken | Nothing; it returns `false`. |
 /// | `end_frame` outside of a frame | Nothing; it returns the last frame's counts again. |
 /// | the simulation is replaced within a frame | The new one is outside of a frame: the three lines above. Its bodies are in [`moved`](Self::moved) from the next frame on. |
-/// | [`advance`](Self::advance) inside its own hook | A frame begun while one is open; the outer one then has no step left. |
+/// | its [`physics`](Self::physics) is replaced within a frame | The step at hand is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) count from there on. |
+/// | [`advance`](Self::advance) between `next_step` and `make_step` | A frame begun while one is open; the outer one then has no step left. |
 ///
 /// When a step that was taken is not made, forces that were added since it was taken are discarded, because the
 /// game will add them again for that tick. Everything else that the game did stays.
@@ -57,21 +59,22 @@ impl Simulation {
     /// If Rapier panicked in an earlier step: its world is then in an unknown state, and the simulation can
     /// only be dropped, or [rewound](Self::rewind).
     pub fn begin_frame(&mut self, frame_time: Duration) {
+        self.notice_physics();
         self.check_world();
         if self.is_in_frame() {
             self.abort_steps();
         } else {
-            self.catch_up();
+            self.release_redo();
             if self.clock.settings().new_tick().is_some() {
-                self.abort_resimulation();
+                self.drop_redo();
             }
             self.frame = Frame {
                 number: self.frame.number,
                 dt: self.frame.dt,
                 ..Frame::default()
             };
-            match &mut self.resimulation {
-                Some(again) => again.events.clear(),
+            match &mut self.redo {
+                Some(redo) => redo.begin_frame(),
                 None => self.events.clear(),
             }
         }
@@ -79,13 +82,15 @@ impl Simulation {
         let tick = self.clock.tick();
         let between = std::mem::take(&mut self.resimulated_between);
         self.frame.resimulated = self.frame.resimulated.saturating_add(between);
-        let again = (self.frame.resimulated).saturating_add(self.steps_to_resimulate());
         let leaves_a_fraction = self.clock.settings().leaves_a_fraction();
-        self.frame.dropped += self.clock.begin_frame_after(again, frame_time);
+        self.frame.dropped += self.clock.begin_frame(frame_time);
         self.frame.tick = self.clock.tick();
         if self.frame.tick != tick {
-            self.renumber(self.frame.tick);
+            let time = self.clock.exact_time();
+            self.physics.renumber(self.frame.tick, time);
+            self.past.clear();
         }
+        self.stamp_physics();
         self.frame.alpha = if leaves_a_fraction {
             self.clock.alpha()
         } else {
@@ -98,10 +103,56 @@ impl Simulation {
 
     pub(crate) fn check_world(&self) {
         assert!(
-            self.state.stage != StepStage::Poisoned,
+            self.physics.stage != Stage::Poisoned,
             "Rapier panicked in the step of tick {}: drop this simulation, or rewind it",
-            self.tick()
+            self.physics.tick()
         );
+    }
+
+    /// Whether the value is the one that the loop has left here, not another one that the game has assigned.
+    pub(crate) fn knows_physics(&self) -> bool {
+        self.known == self.physics.epoch.number()
+    }
+
+    /// Follows what the game did to the value since the last call of the loop.
+    pub(crate) fn notice_physics(&mut self) {
+        if !self.knows_physics() {
+            self.take_over();
+        }
+        let edits = std::mem::take(&mut self.physics.past_edits);
+        let tick = self.physics.first_known_tick();
+        self.past.apply_edits(edits, tick);
+    }
+
+    /// Goes on with a value that the game has assigned.
+    fn take_over(&mut self) {
+        self.known = self.physics.epoch.number();
+        self.id = Id::default();
+        self.physics.leave_step();
+        self.physics.notice_edits();
+        self.physics.resync_if_outdated();
+        self.physics.begin_log(ErrorChange::ClearAll);
+        self.past.clear();
+        self.redo = None;
+        self.resimulated_between = 0;
+        self.events.clear();
+        if std::mem::take(&mut self.is_handed_out) {
+            self.frame.dropped += self.clock.abort_step();
+        }
+        let (tick, time) = (self.physics.tick(), self.physics.exact_time());
+        self.clock.go_to(tick, time);
+        if self.is_in_frame {
+            (self.frame.steps, self.frame.tick) = (0, tick);
+        }
+        #[cfg(feature = "parallel")]
+        self.physics.set_pool_if_none(self.pool.clone());
+        self.stamp_physics();
+    }
+
+    /// Hands the settings of the loop to the value.
+    pub(super) fn stamp_physics(&mut self) {
+        self.physics.set_general_smoothing(self.smoothing);
+        self.physics.expect_dt(self.clock.settings().rate().dt());
     }
 
     /// Takes the next step that is due in this frame; `None` if none is. The game does its part in the step, then calls
@@ -109,29 +160,28 @@ impl Simulation {
     ///
     /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame.
     pub fn next_step(&mut self) -> Option<Step> {
-        if self.state.stage == StepStage::Poisoned {
+        self.notice_physics();
+        if self.physics.stage == Stage::Poisoned {
             return None;
         }
-        self.catch_up();
-        if self.current_step().is_some() {
-            return self.current_step();
+        self.release_redo();
+        if let Some(step) = self.physics.current_step() {
+            return Some(step);
         }
         let Some(step) = self.peek() else {
-            self.state.stage = StepStage::Idle;
+            self.physics.stage = Stage::Idle;
             return None;
         };
         if self.past.is_on() {
             span!("keep_state");
             if self.past.keeps_snapshots() {
-                self.state.resources.check_whole();
+                self.physics.resources.check_whole();
             }
-            self.notice_edits();
-            let clock = self.clock().clone();
-            self.past.begin_step(clock, &self.state);
+            self.physics.notice_edits();
+            (self.past).begin_step(step, self.end_of_next_step(), &self.physics);
         }
-        self.state.targets.apply(&mut self.state.world, step);
-        self.state.forces.begin_step();
-        self.state.stage = StepStage::Before(step);
+        self.physics.begin_step(step);
+        self.is_handed_out = self.redo.is_none();
         Some(step)
     }
 
@@ -142,16 +192,19 @@ impl Simulation {
 
     /// The next step: one that is to be resimulated, or one that is due in this frame.
     pub(super) fn peek(&self) -> Option<Step> {
-        match &self.resimulation {
-            Some(again) => again.step(),
+        match &self.redo {
+            Some(redo) => redo.step(),
             None if !self.is_in_frame => None,
             None => self.clock.peek(),
         }
     }
 
-    /// The first tick of which an edit at this moment is seen: after the step at hand, if there is one.
-    pub(super) fn first_known_tick(&self) -> u64 {
-        self.tick() + u64::from(self.current_step().is_some())
+    /// The simulated time at the end of the next step.
+    fn end_of_next_step(&self) -> ExactTime {
+        match self.redo.as_ref().and_then(|redo| redo.next()) {
+            Some(record) => record.end,
+            None => self.clock.next_exact_time(),
+        }
     }
 
     /// Makes the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
@@ -171,7 +224,8 @@ impl Simulation {
     }
 
     fn make_taken(&mut self, hooks: &dyn PhysicsHooks, is_shown: bool) -> bool {
-        let StepStage::Before(step) = self.state.stage else {
+        self.notice_physics();
+        let Stage::Before(step) = self.physics.stage else {
             return false;
         };
         let is_last = match self.steps_to_resimulate() {
@@ -179,46 +233,34 @@ impl Simulation {
             left => left == 1,
         };
         let is_captured = is_shown || is_last || self.past.needs_poses(step.tick + 1);
-        let World { physics, keys, .. } = &mut self.state.world;
-        let rejected = self.state.forces.apply(&mut physics.bodies, keys, step);
+        let rejected = self.physics.apply_forces(step);
         if !step.is_resimulated {
             self.frame.rejected_forces += rejected;
         }
         if is_captured {
             span!("take_poses");
-            self.notice_edits();
-            self.list_woken();
-            self.past.keep_displaced(&self.state.pairs);
-            (self.state.pairs).begin_step(&self.state.world, step.tick, step.dt);
+            self.physics.notice_edits();
+            self.physics.list_woken();
+            self.past.keep_displaced(&self.physics.pairs);
+            self.physics.capture_before(step);
         }
-        self.state.stage = StepStage::Poisoned;
-        let State {
-            world, event_log, ..
-        } = &mut self.state;
-        world.step(step, hooks, event_log, &mut self.events);
-        self.state.stage = StepStage::After;
-        self.state.forces.end_step(&mut self.state.world.physics);
-        self.state.targets.end_step(step);
-        self.take_poses(step, is_captured);
-        self.past.end_step(step.tick, Events(&self.events));
+        let end = self.end_of_next_step();
+        self.physics.make_step(step, end, hooks, is_captured);
+        self.is_handed_out = false;
+        #[cfg(feature = "parallel")]
+        {
+            self.pool = self.physics.pool();
+        }
+        let events = self.physics.events();
+        replace_events(&mut self.events, step.tick..self.physics.tick(), events.0);
+        self.past.end_step(step.tick, events);
         self.count(step);
         true
     }
 
-    /// After the step.
-    fn take_poses(&mut self, step: Step, is_captured: bool) {
-        span!("take_poses");
-        let State { pairs, world, .. } = &mut self.state;
-        if is_captured {
-            pairs.end_step(world, step.tick + 1, step.dt, &self.smoothing);
-        } else {
-            pairs.align_awake(world);
-        }
-    }
-
     fn count(&mut self, step: Step) {
-        if let Some(again) = &mut self.resimulation {
-            if let Some(changes) = again.end_step(&self.events) {
+        if let Some(redo) = &mut self.redo {
+            if let Some(changes) = redo.end_step(&self.events) {
                 self.event_changes = changes;
             }
             let made = if self.is_in_frame {
@@ -236,6 +278,8 @@ impl Simulation {
     }
 
     /// Ends the frame: computes the poses that it shows. Returns what it did and dropped.
+    ///
+    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha.
     pub fn end_frame(&mut self) -> Frame {
         if self.end_frame_unshown() {
             span!("show_poses");
@@ -246,22 +290,25 @@ impl Simulation {
 
     /// [`end_frame`](Self::end_frame) of a simulation that a view shows. Gives whether a frame was open.
     pub(crate) fn end_frame_unshown(&mut self) -> bool {
-        if !self.is_in_frame || self.state.stage == StepStage::Poisoned {
+        self.notice_physics();
+        if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
             return false;
         }
         self.abort_steps();
         self.is_in_frame = false;
-        self.notice_edits();
-        if self.frame.steps == 0 && self.clock.settings().is_stopped() {
-            self.frame.forgotten_forces = self.state.forces.forget_those_of_pause();
-        }
         self.frame.number = self.frame.number.saturating_add(1);
-        let State {
-            world, pairs, log, ..
-        } = &mut self.state;
-        self.frame.awake = world.physics.islands.num_active_bodies();
-        pairs.settle(world, log);
-        self.frame.poses = std::mem::take(&mut log.counts);
+        self.frame.awake = self.physics.rapier().islands.num_active_bodies();
+        if self.redo.is_some() {
+            (self.frame.tick, self.frame.alpha) = self.picture;
+            return true;
+        }
+        self.physics.notice_edits();
+        if self.frame.steps == 0 && self.clock.settings().is_stopped() {
+            self.frame.forgotten_forces = self.physics.forces.discard_since_frame();
+        }
+        self.physics.forces.end_frame();
+        self.frame.poses = self.physics.settle();
+        self.picture = (self.frame.tick, self.frame.alpha);
         true
     }
 
@@ -269,9 +316,11 @@ impl Simulation {
     pub(crate) fn resume_frame(&mut self) {
         if !self.is_in_frame {
             self.is_in_frame = true;
-            self.present_mut().stage = StepStage::After;
+            if self.redo.is_none() {
+                self.physics.stage = Stage::After;
+            }
             self.frame.number -= 1;
-            self.state.log.counts = std::mem::take(&mut self.frame.poses);
+            self.physics.log.counts = std::mem::take(&mut self.frame.poses);
         }
     }
 
@@ -281,96 +330,22 @@ impl Simulation {
     }
 
     fn abort_steps(&mut self) {
-        self.catch_up();
-        self.abort_resimulation();
-        if let StepStage::Before(_) = std::mem::take(&mut self.state.stage) {
-            (self.state.forces).abort_step(&mut self.state.world.physics.bodies);
-            self.past.abort_step(self.clock.tick());
+        self.release_redo();
+        if self.physics.abort_step() {
+            self.past.abort_step(self.physics.tick());
         }
+        self.physics.leave_step();
+        self.is_handed_out = false;
         let dropped = self.clock.abort_frame();
         if dropped.aborted > 0 {
             self.frame.dropped += dropped;
             self.frame.alpha = 1.0;
-            self.notice_edits();
-            let tick = self.clock.tick();
-            self.past.replace_poses(&self.state.pairs, tick);
-            self.state.pairs.resync(&self.state.world, tick);
         }
-    }
-
-    /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
-    pub(crate) fn notice_edits(&mut self) {
-        let tick = self.tick();
-        let (mut dead, mut put) = (Vec::new(), Vec::new());
-        let State {
-            world,
-            pairs,
-            edits,
-            ..
-        } = &mut self.state;
-        if std::mem::take(&mut edits.all) {
-            for (key, handle) in world.keys.iter() {
-                let Some(position) = world.position(handle) else {
-                    dead.push(key);
-                    continue;
-                };
-                if pairs.notice(key, handle, position, tick) {
-                    put.push(key);
-                }
-                pairs.list_if_awake(key, handle, &world.physics.bodies[handle]);
-            }
-            pairs.doubt_all();
+        if dropped.aborted > 0 && self.redo.is_none() {
+            self.physics.notice_edits();
+            let tick = self.physics.tick();
+            self.past.replace_poses(&self.physics.pairs, tick);
+            self.physics.resync();
         }
-        for edited in edits.bodies.drain(..) {
-            let root = world.handle(edited);
-            // The links of a multibody go with its root.
-            let links = root.into_iter().flat_map(|root| world.links(root));
-            for handle in root.into_iter().chain(links) {
-                if let Some(key) = world.keys.key(handle)
-                    && let Some(position) = world.position(handle)
-                {
-                    pairs.doubt(key, handle);
-                    if pairs.notice(key, handle, position, tick) {
-                        put.push(key);
-                    }
-                }
-            }
-        }
-        for key in put {
-            self.put(key);
-        }
-        self.state.edits.any_woken |= !dead.is_empty();
-        for key in dead {
-            self.state.world.keys.found_dead(key);
-            self.died(key);
-        }
-    }
-
-    /// Lists the bodies that sleep before this step, and may sleep again after it, but may move in it.
-    fn list_woken(&mut self) {
-        let State {
-            world,
-            pairs,
-            edits,
-            ..
-        } = &mut self.state;
-        for key in edits.woken.drain(..) {
-            if let Some(handle) = world.handle(key) {
-                pairs.list_resting(key, handle);
-            }
-        }
-        if std::mem::take(&mut edits.any_woken) {
-            for (key, handle) in world.keys.iter() {
-                if world.get(key).is_some_and(RigidBody::is_sleeping) {
-                    pairs.list_resting(key, handle);
-                }
-            }
-        }
-    }
-
-    pub(super) fn died(&mut self, key: BodyKey) {
-        self.state.pairs.remove(key);
-        self.state.targets.remove(key);
-        self.state.log.removed.push(key);
     }
 }

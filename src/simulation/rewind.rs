@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::Simulation;
-use super::state::StepStage;
+use super::past::Past;
+use crate::physics::Stage;
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,22 +18,8 @@ pub enum RewindError {
         /// See [`Simulation::rewindable`].
         kept: Range<u64>,
     },
-    /// More steps would have to be resimulated than
-    /// [`set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame) or
-    /// [`set_budget`](crate::ClockSettings::set_budget) allow, with one left for the frame's own step: request a full
-    /// state, and call [`replace_state`](Simulation::replace_state) with that.
-    #[error(
-        "{steps} steps to be resimulated, where a frame may make {most}: \
-         call `replace_state` with a full state, or raise that limit"
-    )]
-    TooManySteps {
-        /// How many steps, with those that were resimulated since the last frame.
-        steps: u64,
-        /// The most that a frame may make.
-        most: u64,
-    },
     /// A frame is open: end it first.
-    #[error("a frame is open, or steps are to be resimulated: call `end_frame` first")]
+    #[error("a frame is open: call `end_frame` first")]
     WithinFrame,
 }
 
@@ -53,32 +40,32 @@ fn advice(kept: &Range<u64>) -> String {
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
-/// # use evenstep::{RewindError, Simulation};
+/// # use evenstep::{Physics, RewindError, Simulation};
 /// # use std::collections::BTreeMap;
 /// # use std::time::Duration;
 /// let mut simulation = Simulation::default();
 /// simulation.set_rewind_limits(20, 64 << 20); // a third of a second, in at most 64 MiB
-/// let ship = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// let ship = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 ///
 /// // The other player's input by tick, of which that of tick 3 is late.
 /// let mut thrust = BTreeMap::new();
-/// let apply = |simulation: &mut Simulation, thrust: &BTreeMap<u64, f32>, tick| {
+/// let apply = |physics: &mut Physics, thrust: &BTreeMap<u64, f32>, tick| {
 ///     let thrust = thrust.get(&tick).copied().unwrap_or(0.0);
-///     simulation.apply_impulse(ship, Vector::X * thrust).unwrap();
+///     physics.apply_impulse(ship, Vector::X * thrust).unwrap();
 /// };
 /// for _ in 0..5 {
-///     simulation.advance(Duration::from_millis(20), |simulation, step| {
-///         apply(simulation, &thrust, step.tick);
+///     simulation.advance(Duration::from_millis(20), |physics, step| {
+///         apply(physics, &thrust, step.tick);
 ///     });
 /// }
-/// assert_eq!((simulation.tick(), simulation.rewindable()), (6, 0..6));
+/// assert_eq!((simulation.physics.tick(), simulation.rewindable()), (6, 0..6));
 /// thrust.insert(3, 2.0);
-/// simulation.resimulate(3, |simulation, step| {
-///     assert!(step.is_resimulated && simulation.tick() == step.tick);
-///     apply(simulation, &thrust, step.tick);
+/// simulation.resimulate(3, |physics, step| {
+///     assert!(step.is_resimulated && physics.tick() == step.tick);
+///     apply(physics, &thrust, step.tick);
 /// })?;
-/// assert_eq!(simulation.tick(), 6);
-/// assert!(simulation.body(ship).unwrap().linvel().x > 0.0);
+/// assert_eq!(simulation.physics.tick(), 6);
+/// assert!(simulation.physics.body(ship).unwrap().linvel().x > 0.0);
 /// # Ok::<(), RewindError>(())
 /// ```
 ///
@@ -88,8 +75,8 @@ fn advice(kept: &Range<u64>) -> String {
 /// | go back and stay there: a player who rewinds, a debugger, scrubbing | [`rewind`](Self::rewind) |
 /// | make the steps since a tick again, in one call | [`resimulate`](Self::resimulate) |
 /// | the same in the game's own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
-/// | take over another machine's state, also for the steps that are resimulated | [`replace_state`](Self::replace_state) |
-/// | put a copy or a saved state back | assignment: [The state as a value](Self#the-state-as-a-value) |
+/// | take over another machine's state, also for the steps that are resimulated | [`correct`](Self::correct) |
+/// | put a copy or a saved state back | assignment: [The state as a value](crate::Physics#the-state-as-a-value) |
 /// | play a recording, and check it | `Replay` |
 ///
 /// # What is resimulated
@@ -97,37 +84,37 @@ fn advice(kept: &Range<u64>) -> String {
 /// [`make_step`](Self::make_step), until it asks for the next one: what its hooks do. The state before a step includes all
 /// that the game did until then, also elsewhere: between frames, or in a frame before its first step or after its last
 /// one. What it did elsewhere after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do
-/// everything in the hooks, by the input of that tick. Only the [origin](Self::shift_origin) stays where it was put: once
-/// that is shifted elsewhere, earlier states are no longer kept. Settings of the clock, of smoothing, corrections and
-/// history are not part of the state.
+/// everything in the hooks, by the input of that tick. Only the [origin](crate::Physics::shift_origin) stays where it was
+/// put: once that is shifted elsewhere, earlier states are no longer kept. Settings of the simulation (its clock,
+/// smoothing, correction, limits) are not part of the state; the smoothing and correction of a single body are.
 ///
-/// The game's own state goes back too if it is among the [resources](Self::resources): a score, or a whole world of an ECS
-/// that can be cloned, as `entities::RollbackWorld` of hecs. What the game keeps elsewhere it has to restore itself:
+/// Your game's state goes back too if it is among the [resources](crate::Physics::resources): a score, or a whole world of
+/// an ECS that can be cloned, as `entities::RollbackWorld` of hecs. Restore yourself what your game keeps outside of them:
 /// [`Owners::unmatched`](crate::Owners::unmatched), called right after [`roll_back`](Self::roll_back), finds bodies without
 /// an entity, and entities without a body.
 ///
-/// In the hooks of a step that is resimulated [`tick`](Self::tick), [`clock`](Self::clock), the [`Step`](crate::Step) and
-/// [`events`](Self::events) are those of that step, and [`Step::is_resimulated`](crate::Step::is_resimulated) is set. What frames show,
-/// [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then it moves to
-/// the corrected motion [smoothly](Self::set_correction). A key given out in a step that is resimulated is the
-/// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another
-/// body.
+/// In the hooks of a step that is resimulated the [`Step`](crate::Step) and all of the [`Physics`](crate::Physics) are those
+/// of that step, and [`Step::is_resimulated`](crate::Step::is_resimulated) is set. The [`clock`](Self::clock) stays that of
+/// the present. What frames show, [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then
+/// it moves to the corrected motion [smoothly](Self::set_correction). A key given out in a step that is resimulated is the
+/// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another body.
 ///
 /// # Cost
 /// While states are kept, each step saves one, with the bodies that sleep, or every n-th by
-/// [`set_rewind_interval`](Self::set_rewind_interval): of 200 bodies in motion a frame with a step takes 1.7 to 2.2 times as long, with every eighth step 1.1 to 1.2 times. Going
-/// back costs as much as a saved state. Figures: `cargo bench --bench rollback`.
+/// [`set_rewind_interval`](Self::set_rewind_interval): of 200 bodies in motion a frame with a step takes 1.7 to 2.2 times as
+/// long, with every eighth step 1.1 to 1.2 times. Going back costs as much as a saved state. Figures:
+/// `cargo bench --bench rollback`.
 impl Simulation {
     /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks, the default,
-    /// keeps none. What [resources](Self::resources) have on the heap does not count.
+    /// keeps none. What [resources](crate::Physics::resources) have on the heap does not count.
     ///
     /// A state's size is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
-    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), and when the [origin](Self::shift_origin) is
+    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), and when the [origin](crate::Physics::shift_origin) is
     /// shifted outside of a step. The state that a [rewind](Self::rewind) leaves is kept until the next step, beside these
-    /// limits. A [clone](Self#the-state-as-a-value) and a saved state hold none of them.
+    /// limits. A clone and a saved state hold none of them.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
-        let here = self.tick();
-        self.past.limit_snapshots(ticks, bytes, here);
+        self.notice_physics();
+        (self.past).limit_snapshots(ticks, bytes, self.physics.tick());
     }
 
     /// Keeps only the states before every so many steps, those whose tick is a multiple of `ticks`; 1 by default, which 0
@@ -157,12 +144,12 @@ impl Simulation {
     /// include later ones, until the next step, for which there is `rewind` alone.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
-        self.past.rewindable()
+        self.known_past().map_or(0..0, Past::rewindable)
     }
 
     /// The last tick up to this one whose state is kept.
     pub(crate) fn newest_kept(&self, tick: u64) -> Option<u64> {
-        self.past.nearest(tick)
+        self.known_past()?.nearest(tick)
     }
 
     /// The estimated size of the states that are kept, in bytes.
@@ -175,7 +162,7 @@ impl Simulation {
     /// back, and scrubbing. The next frame shows it.
     ///
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
-    /// settings and the overstep stay as they are. Pending forces are discarded. Going to the present tick is no error,
+    /// settings and the overstep stay as they are. Pending forces go back too. Going to the present tick is no error,
     /// whether its state is kept or not.
     ///
     /// ```
@@ -184,10 +171,10 @@ impl Simulation {
     /// let mut simulation = Simulation::default();
     /// simulation.set_rewind_limits(60, usize::MAX);
     /// simulation.advance(Duration::from_millis(200), |_, _| ());
-    /// assert_eq!(simulation.tick(), 12);
+    /// assert_eq!(simulation.physics.tick(), 12);
     /// for tick in [3, 12, 5] {
     ///     simulation.rewind(tick)?;
-    ///     assert_eq!(simulation.tick(), tick);
+    ///     assert_eq!(simulation.physics.tick(), tick);
     /// }
     /// simulation.advance(Duration::from_millis(20), |_, _| ()); // another run from here on
     /// assert!(simulation.rewind(12).is_err());
@@ -203,13 +190,13 @@ impl Simulation {
     /// # use evenstep::{Rate, Simulation};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::new(Rate::hz(10)?);
-    /// # simulation.physics_mut().gravity = Vector::ZERO;
+    /// # simulation.physics.rapier_mut().gravity = Vector::ZERO;
     /// # simulation.set_rewind_limits(100, usize::MAX);
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0); // 1 m in each step
-    /// let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// simulation.advance(Duration::from_millis(1_000 / 4), |_, _| ());
     /// simulation.advance(Duration::from_millis(1_000 / 4), |_, _| ());
-    /// assert_eq!(simulation.tick(), 5);
+    /// assert_eq!(simulation.physics.tick(), 5);
     ///
     /// simulation.pause();
     /// let frame_time = Duration::from_millis(7);
@@ -225,45 +212,59 @@ impl Simulation {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// Steps that are still to be resimulated are dropped. With the tick of the present state, that is all it does: stay here.
+    ///
     /// This also works after Rapier has panicked in a step: that step then was never made.
     ///
     /// # Errors
     /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
-        let has_panicked = self.state.stage == StepStage::Poisoned;
+        self.notice_physics();
+        let has_panicked = self.physics.stage == Stage::Poisoned;
         if !has_panicked {
-            self.catch_up();
+            self.release_redo();
+            if self.is_in_frame {
+                return Err(RewindError::WithinFrame);
+            }
         }
-        if (self.is_in_frame() || self.resimulation.is_some()) && !has_panicked {
-            return Err(RewindError::WithinFrame);
-        }
-        let Some((clock, state)) = self.past.snapshot(tick) else {
-            // There already, as at the beginning of a smooth rewind.
-            if tick == self.tick() && !has_panicked {
+        let here = self.physics.tick();
+        let Some(state) = self.past.snapshot(tick) else {
+            if tick == here && !has_panicked {
+                // There already, as at the beginning of a smooth rewind.
+                self.drop_redo();
                 return Ok(());
             }
             let kept = self.past.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         };
-        self.state.resources.check_whole();
-        let (clock, state) = (clock.clone(), state.clone());
-        if has_panicked {
-            self.resimulation = None;
-            self.is_in_frame = false;
-            self.frame.dropped += self.clock.abort_frame();
-        } else if self.past.rewindable().end <= self.tick() + 1 {
-            self.past.push(self.clock.clone(), &self.state, true);
+        self.physics.resources.check_whole();
+        let state = state.clone();
+        (self.is_in_frame, self.is_handed_out) = (false, false);
+        self.frame.dropped += self.clock.abort_frame();
+        if self.redo.is_none() && !has_panicked && self.past.rewindable().end <= here + 1 {
+            self.past.push_end(&self.physics);
         }
-        self.clock.go_to(&clock);
-        let left = self.swap_state(state);
-        self.show_other(left, false);
+        self.drop_redo();
+        self.clock.go_to(state.tick(), state.exact_time());
+        let left = self.swap_physics(state);
+        self.jump_from(left.log);
         self.events.clear();
         Ok(())
     }
 
-    /// Steps have other numbers from now on.
-    pub(super) fn renumber(&mut self, tick: u64) {
-        self.state.pairs.set_tick(tick);
-        self.past.clear();
+    /// The past, if it leads to the value that is there.
+    pub(super) fn known_past(&self) -> Option<&Past> {
+        let is_known = self.knows_physics() && !self.physics.past_edits.is_cut;
+        is_known.then_some(&self.past)
+    }
+
+    /// Lends a copy whose queries know of all that was done since the last step, together with the past.
+    pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
+        self.notice_physics();
+        let mut copy = self.clone();
+        copy.physics.world.refresh_queries();
+        std::mem::swap(&mut copy.past, &mut self.past);
+        ask(&copy);
+        self.past = copy.past;
     }
 }

@@ -6,18 +6,35 @@ use crate::time::Step;
 use super::Simulation;
 use super::advance::{BeforeStep, Hooks};
 use super::rewind::RewindError;
-use super::state::{State, StepStage};
+use crate::physics::{PastEdits, Physics, Stage};
 
-/// Why [`Simulation::resimulate_with`] failed. The present state is unchanged.
+/// Why [`Simulation::resimulate_with`] failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResimulateError<E> {
     /// The simulation cannot go back that far.
     #[error(transparent)]
     Rewind(#[from] RewindError),
-    /// A hook failed. The present state is as it was; the states kept before it are discarded.
-    #[error("a hook failed in a step that was resimulated: the present state is as it was")]
+    /// A hook failed. The simulation stays there, before that step, or after it if that was the hook after the step. The
+    /// rest of the steps is still due: the next frame begins with them. [`rewind`](Simulation::rewind) to the tick that
+    /// [`Physics::tick`] returns drops them.
+    #[error(
+        "a hook failed in a step that was resimulated: the rest is still due, `rewind` drops it"
+    )]
     Hook(#[source] E),
+}
+
+/// A state of another tick, which [`Simulation::correct`] does not take over.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the state is that of tick {}, and the simulation is at tick {tick}: roll back to that tick, or assign the state",
+    state.tick()
+)]
+pub struct CorrectError {
+    /// The tick of the simulation.
+    pub tick: u64,
+    /// The state.
+    pub state: Box<Physics>,
 }
 
 /// # Rollback
@@ -28,11 +45,19 @@ impl Simulation {
     /// [`next_step`](Self::next_step) gives, before any new one. [`resimulate`](Self::resimulate) does both.
     ///
     /// With an [interval](Self::set_rewind_interval) it goes back to the nearest state at or before that tick, which
-    /// [`tick`](Self::tick) then is.
+    /// [`tick`](crate::Physics::tick) then is.
     ///
-    /// It may be called within a frame too: before the game does its part in the current step, which is then taken
-    /// again. If the frame ends before the present is reached, the simulation returns to the present as it was, and the
-    /// kept states are discarded. Called again before that, it goes back further, or starts over.
+    /// It does nothing if the steps from `tick` on are due already: if `tick` is ahead of
+    /// [`physics.tick()`](crate::Physics::tick), or the same while no step is at hand. Called before the present is reached,
+    /// it goes back further, or starts over.
+    ///
+    /// It may be called within a frame too: before the game does its part in the current step, which is then taken again.
+    /// If the frame ends before the present is reached, or a hook fails, the rest stays due. Until it is made, frames repeat
+    /// the last picture with its tick and alpha, and their new steps are aborted. [`rewind`](Self::rewind) to
+    /// [`physics.tick()`](crate::Physics::tick) drops the rest and stays there.
+    ///
+    /// The limits of steps in a frame do not count these steps. To limit them, compare `physics.tick() - tick` with the
+    /// steps that a frame has time for.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -54,41 +79,26 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// [`RewindError::NotKept`], [`RewindError::TooManySteps`]; nothing is changed.
+    /// [`RewindError::NotKept`]; nothing is changed.
     ///
     /// # Panics
     /// As [`begin_frame`](Self::begin_frame).
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
+        self.notice_physics();
         self.check_world();
-        self.catch_up();
-        let present = self.clock.tick();
-        // There already: at the present, or where an earlier call has led.
-        if tick == self.tick() && (self.resimulation.is_none() || self.current_step().is_none()) {
-            return Ok(());
-        }
-        // On the way there, from the last state before it.
-        let is_ahead = self.resimulation.is_some() && self.tick() < tick && tick < present;
-        if is_ahead && self.past.snapshot_tick(tick) <= self.tick() {
+        self.release_redo();
+        let here = self.physics.tick();
+        // The steps from there on are due already.
+        if tick > here || (tick == here && self.physics.current_step().is_none()) {
             return Ok(());
         }
         let kept = self.past.rewindable();
-        let kept = kept.start..kept.end.min(self.tick().saturating_add(1));
+        let kept = kept.start..kept.end.min(here.saturating_add(1));
         let nearest = self.past.nearest(tick);
         let Some(tick) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
         };
-        let made = if self.is_in_frame() {
-            self.frame.resimulated + self.frame.steps
-        } else {
-            self.resimulated_between
-        };
-        let steps = made.saturating_add(present - tick);
-        let most = self.clock.settings().most_steps();
-        if steps >= most {
-            return Err(RewindError::TooManySteps { steps, most });
-        }
-        self.notice_edits();
-        self.leave_present(tick);
+        self.make_due_again(tick);
         Ok(())
     }
 
@@ -105,7 +115,7 @@ impl Simulation {
     pub fn resimulate(
         &mut self,
         tick: u64,
-        before_step: impl FnMut(&mut Simulation, Step),
+        before_step: impl FnMut(&mut Physics, Step),
     ) -> Result<(), RewindError> {
         match self.resimulate_with(tick, &mut BeforeStep(before_step)) {
             Ok(()) => Ok(()),
@@ -116,7 +126,7 @@ impl Simulation {
     /// [`resimulate`](Self::resimulate) with hooks before and after each step, which can fail.
     ///
     /// # Errors
-    /// A [`ResimulateError`]; the present state is as it was.
+    /// A [`ResimulateError`].
     ///
     /// # Panics
     /// As [`resimulate`](Self::resimulate).
@@ -129,12 +139,14 @@ impl Simulation {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {
-            if let Err(error) = self.make_one(hooks, step) {
-                self.abort_resimulation();
-                return Err(ResimulateError::Hook(error));
+            let result = self.make_one(hooks, step);
+            if result.is_err() && self.physics.abort_step() {
+                self.past.abort_step(step.tick);
             }
+            result.map_err(ResimulateError::Hook)?;
         }
-        self.catch_up();
+        self.release_redo();
+        self.physics.leave_step();
         Ok(())
     }
 
@@ -147,8 +159,8 @@ impl Simulation {
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// # simulation.set_rewind_limits(60, usize::MAX);
-    /// # simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
-    /// # let ball = simulation.insert(
+    /// # simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.physics.insert(
     /// #     RigidBodyBuilder::dynamic().translation(Vector::Y),
     /// #     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
     /// # );
@@ -156,9 +168,9 @@ impl Simulation {
     /// assert_eq!(simulation.events().len(), 1); // a sound is played
     ///
     /// // Late input: the ball was elsewhere by then.
-    /// simulation.resimulate(0, |simulation, step| {
+    /// simulation.resimulate(0, |physics, step| {
     ///     if step.tick == 0 {
-    ///         simulation.teleport(ball, Pose::from_translation(Vector::X * 9.0)).unwrap();
+    ///         physics.teleport(ball, Pose::from_translation(Vector::X * 9.0)).unwrap();
     ///     }
     /// })?;
     /// let changes = simulation.event_changes();
@@ -171,50 +183,69 @@ impl Simulation {
         EventChanges::of(&self.event_changes)
     }
 
-    /// Takes over a full state of another machine: a server's, for a client that was wrong. What frames show moves to it
-    /// [smoothly](Self::set_correction). Real time, settings and the overstep stay as they are.
+    /// Takes over the state of another machine at this very tick: a server's, for a client that was wrong. What frames show
+    /// moves to it [smoothly](Self::set_correction). To start elsewhere, without smoothness,
+    /// [assign](crate::Physics#the-state-as-a-value) it.
     ///
-    /// A state of an earlier tick is best taken over after a [`roll_back`](Self::roll_back) to that tick: the steps
-    /// since then are resimulated from it. With an [interval](Self::set_rewind_interval) first make the steps up to that
-    /// tick. A state of any other tick than the present one discards the kept states and the
-    /// [history](Self::set_history), and the simulation continues at its tick. A state of the present tick discards only
-    /// later ones, which a [`rewind`](Self::rewind) has left.
+    /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated from it.
+    /// With an [interval](Self::set_rewind_interval) first make the steps up to that tick. In a frame, the step at hand is
+    /// taken again. Real time, settings and the overstep stay as they are. Later states, which a [`rewind`](Self::rewind) has
+    /// kept, are discarded.
+    ///
+    /// [Resources](Physics::resources) of types that the new state lacks stay. Its [named](crate::ForceGenerator::named) forces
+    /// are those of the old state with that name.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # use std::time::Duration;
+    /// # let mut client = Simulation::default();
+    /// client.set_rewind_limits(60, usize::MAX);
+    /// # let ball = client.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// # let mut server = client.clone();
+    /// client.advance(Duration::from_millis(100), |_, _| ());
+    /// server.advance(Duration::from_millis(50), |physics, _| physics.add_force(ball, Vector::X).unwrap());
+    ///
+    /// let state = server.physics.clone(); // of tick 3
+    /// client.roll_back(state.tick())?;
+    /// client.correct(state)?;
+    /// client.advance(Duration::ZERO, |_, step| assert!(step.is_resimulated));
+    /// assert_eq!(client.physics.tick(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`RewindError::WithinFrame`] for a state of another tick while a frame is open or steps are to be resimulated;
-    /// nothing is changed.
+    /// A [`CorrectError`] for a state of another tick; nothing is changed.
     ///
     /// # Panics
-    /// As [`begin_frame`](Self::begin_frame).
-    pub fn replace_state(&mut self, mut state: Self) -> Result<(), RewindError> {
+    /// As [`begin_frame`](Self::begin_frame), and if Rapier panicked in a step of `state`.
+    pub fn correct(&mut self, mut state: Physics) -> Result<(), CorrectError> {
+        self.notice_physics();
         self.check_world();
-        state.check_world();
-        self.state.resources.check_whole();
-        self.catch_up();
-        let is_here = state.tick() == self.tick();
-        let is_outside = self.resimulation.is_none() && !self.is_in_frame;
-        if !is_here && !is_outside {
-            return Err(RewindError::WithinFrame);
+        assert!(
+            state.stage != Stage::Poisoned,
+            "Rapier panicked in a step of the state that is to be taken over"
+        );
+        self.physics.resources.check_whole();
+        self.release_redo();
+        let tick = self.physics.tick();
+        if state.tick() != tick {
+            let state = Box::new(state);
+            return Err(CorrectError { tick, state });
         }
-        if is_outside {
-            self.clock.go_to(state.clock());
-        } else if let StepStage::Before(step) = self.state.stage {
+        state.leave_step();
+        state.past_edits = PastEdits::default();
+        if self.physics.abort_step() {
             // The step at hand is taken anew.
-            self.past.abort_step(step.tick);
+            self.past.abort_step(tick);
+            self.is_handed_out = false;
         }
-        if let StepStage::Before(_) = std::mem::take(&mut state.state.stage) {
-            // The step at hand there is taken here, and the game does its part again.
-            let State { forces, world, .. } = &mut state.state;
-            forces.abort_step(&mut world.physics.bodies);
-        }
-        let left = self.swap_state(state.state);
-        if is_here {
-            self.past.replace_state(&left.pairs, self.tick());
-        } else {
-            self.past.clear();
-        }
-        if self.resimulation.is_none() {
-            self.show_other(left, true);
+        state.keep_what_it_lacks(&mut self.physics);
+        let left = self.swap_physics(state);
+        self.past.replace_state(&left.pairs, tick);
+        if self.redo.is_none() {
+            self.clock.go_to(tick, self.physics.exact_time());
+            self.correct_picture_from(left);
         }
         Ok(())
     }

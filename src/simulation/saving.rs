@@ -1,7 +1,6 @@
 //! The simulation in serde's terms: what can be written, and what may be given out once it is read.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -9,19 +8,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::canonical_nan::CanonicalNan;
 use crate::key::ForceGeneratorKey;
-use crate::pose::{Screen, SmoothingSettings};
+use crate::pose::{GeneralSmoothing, Screen};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
 
-use super::state::State;
 use super::{Frame, Simulation};
+use crate::physics::Physics;
 
 /// Why a state cannot be written to bytes. A clone can hold it anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// A frame is open, or steps were resimulated outside of one and [`next_step`](Simulation::next_step) was not called
-    /// since: call `end_frame`, or `next_step`.
+    /// A frame is open: call `end_frame`. Or a [rollback](Simulation::roll_back) is not over: resimulate its steps and call
+    /// [`next_step`](Simulation::next_step) once more, or [`rewind`](Simulation::rewind) to the present tick.
     #[error("a simulation within a frame cannot be saved: call `end_frame` first")]
     WithinFrame,
     /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
@@ -46,10 +45,10 @@ pub enum SaveError {
 #[derive(Serialize, Deserialize)]
 struct SavedSimulation<'a> {
     clock: Cow<'a, Clock>,
-    state: Cow<'a, State>,
+    physics: Cow<'a, Physics>,
     frame: Frame,
     resimulated_between: u64,
-    smoothing: Cow<'a, SmoothingSettings>,
+    smoothing: GeneralSmoothing,
     screen: Cow<'a, Option<Screen>>,
 }
 
@@ -57,12 +56,18 @@ struct SavedSimulation<'a> {
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
+        let (mut clock, mut physics) = (Cow::Borrowed(&self.clock), Cow::Borrowed(&self.physics));
+        if !self.knows_physics() {
+            // As the next call of the loop will take it over.
+            clock.to_mut().go_to(physics.tick(), physics.exact_time());
+            physics = Cow::Owned(self.physics.clone());
+        }
         let written = SavedSimulation {
-            clock: Cow::Borrowed(&self.clock),
-            state: Cow::Borrowed(&self.state),
+            clock,
+            physics,
             frame: self.frame,
             resimulated_between: self.resimulated_between,
-            smoothing: Cow::Borrowed(&self.smoothing),
+            smoothing: self.smoothing,
             screen: Cow::Borrowed(&self.screen),
         };
         written.serialize(CanonicalNan(serializer))
@@ -73,12 +78,14 @@ impl Serialize for Simulation {
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedSimulation::deserialize(deserializer)?;
+        let physics = written.physics.into_owned();
         let mut simulation = Self {
             clock: written.clock.into_owned(),
-            state: written.state.into_owned(),
+            known: physics.epoch.number(),
+            physics,
             frame: written.frame,
             resimulated_between: written.resimulated_between,
-            smoothing: Arc::new(written.smoothing.into_owned()),
+            smoothing: written.smoothing,
             screen: written.screen.into_owned(),
             ..Self::default()
         };
@@ -93,13 +100,13 @@ impl<'de> Deserialize<'de> for Simulation {
 
 impl Simulation {
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.is_in_frame() || self.resimulation.is_some() {
+        if self.is_in_frame() || (self.redo.is_some() && self.knows_physics()) {
             return Err(SaveError::WithinFrame);
         }
-        if self.state.world.has_unwritten_changes {
+        if self.physics.world.has_unwritten_changes {
             return Err(SaveError::ChangedSinceStep);
         }
-        let mut custom = self.state.forces.custom_forces();
+        let mut custom = self.physics.forces.custom_forces();
         match custom.find(|(_, force)| force.name().is_none()) {
             Some((key, _)) => Err(SaveError::UnnamedForce(key)),
             None => Ok(()),
@@ -108,15 +115,18 @@ impl Simulation {
 
     /// Whether nothing here panics for what was read. What Rapier shows to nobody is Rapier's to check.
     fn is_consistent(&mut self) -> bool {
-        let keys = &self.state.world.keys;
-        self.state.world.is_consistent()
-            && self.state.pairs.is_consistent(keys)
+        if self.physics.tick() != self.clock.tick() {
+            return false;
+        }
+        let keys = &self.physics.world.keys;
+        self.physics.world.is_consistent()
+            && self.physics.pairs.is_consistent(keys)
             && self.screen.as_ref().is_none_or(Screen::is_consistent)
-            && self.state.log.is_finite()
-            && self.state.targets.index(keys)
+            && self.physics.log.is_finite()
+            && self.physics.targets.index(keys)
     }
 
     pub(crate) fn bind_forces(&mut self, force: impl FnMut(&str) -> Option<ForceGenerator>) {
-        self.state.forces.bind(force);
+        self.physics.forces.bind(force);
     }
 }

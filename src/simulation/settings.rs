@@ -21,7 +21,7 @@ impl Simulation {
     /// assert_eq!((frame.steps, frame.dropped.steps), (4, 2));
     /// ```
     ///
-    /// If the [tick](ClockSettings::set_tick) is set, the [history](Self::set_history) under the old numbers is discarded.
+    /// If the [tick](ClockSettings::set_tick) is set, the [past](Self#back-in-time) under the old numbers is discarded.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
         self.clock.settings_mut()
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::dim::Isometry;
 use crate::key::BodyKey;
-use crate::pose::{ErrorChange, Moment, Pair, Screen};
+use crate::pose::{Moment, Pair, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
@@ -23,7 +23,7 @@ pub struct FrameChanges<'a> {
 /// # Poses
 ///
 /// A displayed pose is that of the body's origin, in world space. It is for drawing, never for physics: the
-/// true state is that of [`body`](Self::body).
+/// true state is that of [`body`](crate::Physics::body).
 ///
 /// The picture is complete when its frame ends, and stays as it is until the next frame ends. Later changes are in the next
 /// picture: a teleport, a shifted origin, a removed body. To display edits in a pause, call
@@ -36,11 +36,9 @@ pub struct FrameChanges<'a> {
 ///
 /// let mut simulation = Simulation::default();
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
-/// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
-/// let frame = simulation.advance(Duration::from_millis(25), |simulation, _| {
-///     assert_eq!(simulation.pose(ball).unwrap().translation.x, 0.0);
-/// });
-/// let (shown, simulated) = (simulation.pose(ball).unwrap(), simulation.body(ball).unwrap());
+/// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+/// let frame = simulation.advance(Duration::from_millis(25), |_, _| ());
+/// let (shown, simulated) = (simulation.pose(ball).unwrap(), simulation.physics.body(ball).unwrap());
 /// assert_eq!((frame.steps, frame.alpha), (1, 0.5));
 /// assert!((shown.translation.x - 0.5).abs() < 1e-3);
 /// assert!((simulated.translation().x - 1.0).abs() < 1e-3);
@@ -50,15 +48,15 @@ impl Simulation {
     /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
     ///
     /// A body that was removed since the last frame still has its pose in that picture; to ask whether a body is alive, use
-    /// [`body`](Self::body). A body that no frame has displayed yet has its current pose. `None` means that there is no such
-    /// body.
+    /// [`body`](crate::Physics::body). A body that no frame has displayed yet has its current pose. `None` means that there
+    /// is no such body.
     ///
     /// A point of the body, in its own frame, is in world space at `pose * point`: a muzzle, a seat, what a
     /// camera follows.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         let displayed = self.screen.as_ref().and_then(|screen| screen.pose(key));
-        displayed.or_else(|| Some(self.state.pairs.get(key)?.current))
+        displayed.or_else(|| Some(self.physics.pairs.get(key)?.current))
     }
 
     /// [`pose`](Self::pose) as nalgebra's type, to the bit.
@@ -75,11 +73,11 @@ impl Simulation {
     /// `None` if the collider was removed, or if its body has no key.
     #[must_use]
     pub fn collider_pose(&self, handle: ColliderHandle) -> Option<Pose> {
-        let collider = self.state.world.physics.colliders.get(handle)?;
+        let collider = self.physics.world.physics.colliders.get(handle)?;
         let Some(parent) = collider.parent() else {
             return Some(*collider.position());
         };
-        let pose = self.pose(self.key(parent)?)?;
+        let pose = self.pose(self.physics.key(parent)?)?;
         Some(pose * collider.position_wrt_parent()?)
     }
 
@@ -92,9 +90,9 @@ impl Simulation {
     /// whose steps were aborted, its last tick has the latest pose at each alpha.
     ///
     /// The pose is in the coordinates of that tick, as in [`world_at`](Self::world_at): those in which the next step
-    /// begins. A teleport or a [portal](Self::teleport_by) after that step does not change it, even right after it, nor
-    /// does a later [shift of the origin](Self::shift_origin). To see an earlier pose from beyond a portal, apply the same
-    /// isometry to it.
+    /// begins. A teleport or a [portal](crate::Physics::teleport_by) after that step does not change it, even right after
+    /// it, nor does a later [shift of the origin](crate::Physics::shift_origin). To see an earlier pose from beyond a portal,
+    /// apply the same isometry to it.
     ///
     /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
     /// [`set_history`](Self::set_history) keeps more. Of a body that was removed since, [`world_at`](Self::world_at) has
@@ -105,7 +103,7 @@ impl Simulation {
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// simulation.set_history(60);
     /// let frame = simulation.advance(Duration::from_millis(25), |_, _| ());
     /// let seen = simulation.pose(ball); // and clicked
@@ -115,27 +113,32 @@ impl Simulation {
     /// ```
     #[must_use]
     pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
-        self.state.world.handle(key)?;
+        self.physics.handle(key)?;
         let alpha = clamp_alpha(alpha);
-        let pair = self.past.pair(&self.state.pairs, key, tick)?;
+        let pair = match self.known_past() {
+            Some(past) => past.pair(&self.physics, key, tick)?,
+            None if tick == self.physics.tick() => self.physics.pairs.of_step(key)?,
+            None => return None,
+        };
         Some(pair)
             .filter(Pair::is_finite)
             .map(|pair| pair.at(alpha))
     }
 
     /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two by default, and at
-    /// least. States from before this call are not available; called in a hook, it counts from the next step on.
+    /// least. States from before this call are not available; within a step, it counts from the next step on.
     ///
     /// More than two cost 180 bytes for each state of a body that moves, and reading each such body in every step,
     /// not just in the last one of a frame. The [limits](Self::set_rewind_limits) of kept states do not shorten it.
     ///
     /// All earlier poses are discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
-    /// [origin](Self::shift_origin) is shifted outside of a step, and when a state of another tick
-    /// [replaces](Self::replace_state) this one. A [clone](Self#the-state-as-a-value) keeps as many from then on and has
-    /// no earlier ones. Saved bytes hold neither: call this again after loading them.
+    /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when
+    /// [another state](crate::Physics#the-state-as-a-value) is assigned. A [clone](Self#a-copy) of the simulation keeps as
+    /// many from then on and has no earlier ones. Saved bytes hold neither: call this again after loading them.
     pub fn set_history(&mut self, states: usize) {
         let ticks = (states as u64).saturating_sub(1);
-        self.past.limit_poses(ticks, self.tick());
+        self.notice_physics();
+        self.past.limit_poses(ticks, self.physics.tick());
     }
 
     /// How many states are kept of each body.
@@ -155,7 +158,7 @@ impl Simulation {
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    /// simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
     /// for listed in [1, 0, 0] {
     ///     simulation.advance(Duration::from_millis(20), |_, _| ());
     ///     assert_eq!(simulation.moved().len(), listed);
@@ -181,7 +184,7 @@ impl Simulation {
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// let seen = simulation.advance(Duration::from_millis(20), |_, _| ());
     /// simulation.advance(Duration::from_millis(20), |_, _| ()); // the host did not read this frame
     /// simulation.advance(Duration::ZERO, |_, _| ());
@@ -211,9 +214,12 @@ impl Simulation {
         let Some(screen) = &mut self.screen else {
             return;
         };
-        let log = self.state.take_log(screen.epoch());
-        let elapsed = std::mem::take(&mut self.shown_for);
         self.frame.number = self.frame.number.max(screen.number().saturating_add(1));
+        if self.redo.is_some() {
+            return screen.show_same(self.frame.number, screen.time());
+        }
+        let log = self.physics.take_log(screen.epoch());
+        let elapsed = std::mem::take(&mut self.shown_for);
         let last_dt = last_dt(&self.frame, &self.clock);
         let moment = Moment {
             frame: self.frame.number,
@@ -223,20 +229,13 @@ impl Simulation {
             beyond: None,
             elapsed,
             steps: elapsed.as_secs_f64() * self.clock.settings().speed() / last_dt,
-            smoothing: &self.smoothing,
-            origin: self.state.origin,
+            smoothing: self.physics.smoothing_settings(),
+            origin: self.physics.origin,
         };
-        let movers = self.state.pairs.movers();
+        let movers = self.physics.pairs.movers();
         self.frame.poses.extrapolated = screen.show(movers, log, &moment);
         self.frame.poses.corrected = screen.errors_len();
         self.frame.origin_shift = screen.origin_shift();
-    }
-
-    /// The body was teleported, so it has no visual error any more.
-    pub(super) fn put(&mut self, key: BodyKey) {
-        let log = &mut self.state.log;
-        log.counts.teleported += 1;
-        log.errors.push(ErrorChange::Clear(key));
     }
 }
 

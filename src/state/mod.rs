@@ -1,8 +1,5 @@
 //! What is done with the state of a simulation as a value.
 
-// A hash of the state.
-#[cfg(feature = "checksum")]
-mod checksum;
 // Headers and checksums of files.
 #[cfg(feature = "serde")]
 mod bytes;

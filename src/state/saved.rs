@@ -96,22 +96,22 @@ pub enum LoadError {
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut here = Simulation::default();
-/// # let ball = here.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// # let ball = here.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 /// here.advance(Duration::from_millis(20), |_, _| ());
 /// let bytes = here.save()?;
 /// let mut there = Simulation::load(&bytes)?;
 /// for simulation in [&mut here, &mut there] {
 ///     simulation.advance(Duration::from_millis(70), |_, _| ());
 /// }
-/// assert_eq!(here.checksum(), there.checksum());
+/// assert_eq!(here.physics.checksum(), there.physics.checksum());
 /// assert_eq!(here.pose(ball), there.pose(ball));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # What it holds
-/// All that a [clone](Simulation#the-state-as-a-value) holds, except the events of the last frame, which are to be read
-/// before, and how much of the past is kept ([states](Simulation::set_rewind_limits), [poses](Simulation::set_history)), which is
-/// to be set again.
+/// All that a [clone](Simulation#a-copy) holds, except the [`Resources`](crate::Resources), the events of the last frame, which
+/// are to be read before, and how much of the past is kept ([states](Simulation::set_rewind_limits),
+/// [poses](Simulation::set_history)), which is to be set again.
 /// [`Simulation`] also implements serde's traits, for a format of your own without the header.
 ///
 /// # What holds
@@ -151,7 +151,7 @@ impl Simulation {
     /// ```
     /// # use evenstep::{SaveError, Simulation};
     /// # let mut simulation = Simulation::default();
-    /// simulation.physics_mut().gravity.y = -1.6;
+    /// simulation.physics.rapier_mut().gravity.y = -1.6;
     /// // Rapier writes some changes only after a step has processed them.
     /// assert!(matches!(simulation.save(), Err(SaveError::ChangedSinceStep)));
     /// simulation.advance(std::time::Duration::from_millis(20), |_, _| ());
@@ -203,9 +203,9 @@ impl Simulation {
     /// # use evenstep::{ForceGenerator, Simulation, Wrench};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// let push = |_: &RigidBody, _| Wrench { force: Vector::X, ..Wrench::default() };
-    /// simulation.insert_force_generator(ball, ForceGenerator::named("push", push))?;
+    /// simulation.physics.insert_force_generator(ball, ForceGenerator::named("push", push))?;
     /// let bytes = simulation.save()?;
     ///
     /// let named = |name: &str| (name == "push").then(|| ForceGenerator::named(name, push));
@@ -213,7 +213,7 @@ impl Simulation {
     ///     [(Simulation::load_with(&bytes, named)?, true), (Simulation::load(&bytes)?, false)]
     /// {
     ///     loaded.advance(Duration::from_millis(20), |_, _| ());
-    ///     assert_eq!(loaded.body(ball).unwrap().linvel().x > 0.0, is_pushed);
+    ///     assert_eq!(loaded.physics.body(ball).unwrap().linvel().x > 0.0, is_pushed);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -291,7 +291,9 @@ fn rapier_version() -> [[u8; 2]; 3] {
 fn layout() -> [u8; 8] {
     let mut sample = Simulation::default();
     for _ in 0..2 {
-        sample.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+        sample
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     }
     let before = postcard::to_stdvec(&sample).unwrap_or_default();
     sample.advance(sample.clock().settings().rate().period() * 2, |_, _| ());

@@ -136,7 +136,8 @@ impl Event {
     }
 }
 
-/// The events of a frame, from [`Simulation::events`](crate::Simulation::events), or some of them: a view, as a slice is.
+/// The events of a frame, from [`Simulation::events`](crate::Simulation::events), those of the last step, from
+/// [`Physics::events`](crate::Physics::events), or some of them: a view, as a slice is.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -144,8 +145,8 @@ impl Event {
 /// use std::time::Duration;
 ///
 /// let mut simulation = Simulation::default();
-/// simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
-/// let ball = simulation.insert(
+/// simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::capsule_x(5.0, 0.5));
+/// let ball = simulation.physics.insert(
 ///     RigidBodyBuilder::dynamic().translation(Vector::Y),
 ///     ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS),
 /// );
@@ -157,7 +158,7 @@ impl Event {
 /// }
 ///
 /// // A removed body stops touching in the next step, by its dead key.
-/// simulation.remove(ball);
+/// simulation.physics.remove(ball);
 /// simulation.advance(Duration::from_millis(20), |_, _| ());
 /// let stopped = simulation.events().collisions().next().unwrap();
 /// assert!(stopped.removed && stopped.bodies.contains(&Some(ball)));
@@ -171,7 +172,7 @@ impl Event {
 /// within a step starts before it stops. Tears are in the order of their soft bodies, quarantined bodies in that of
 /// their keys.
 /// So the order is the same in every run of the same steps, on any number of threads, and does not depend on which
-/// bodies the game accessed through [`body_mut`](crate::Simulation::body_mut).
+/// bodies the game accessed through [`body_mut`](crate::Physics::body_mut).
 #[derive(Clone, Copy, Debug)]
 pub struct Events<'a>(pub(crate) &'a [Event]);
 
@@ -181,7 +182,7 @@ impl<'a> Events<'a> {
         self.0.iter()
     }
 
-    /// The events of one step: for the hook after it. Empty if the step is not one of the frame.
+    /// The events of one step. Empty if the step is not one of the frame.
     #[must_use]
     pub fn in_tick(self, tick: u64) -> Self {
         Self(&self.0[range_of(self.0, tick..tick.saturating_add(1))])
@@ -233,10 +234,10 @@ impl<'a> Events<'a> {
 }
 
 /// Of `others`, those of these ticks take the place of what `events` have of them.
-pub(crate) fn replace_events(events: &mut Vec<Event>, ticks: Range<u64>, mut others: Vec<Event>) {
+pub(crate) fn replace_events(events: &mut Vec<Event>, ticks: Range<u64>, others: &[Event]) {
     let range = range_of(events, ticks.clone());
-    let of_ticks = range_of(&others, ticks);
-    events.splice(range, others.drain(of_ticks));
+    let of_ticks = &others[range_of(others, ticks)];
+    events.splice(range, of_ticks.iter().cloned());
 }
 
 /// Where the events of these ticks are, or belong, among those sorted by tick.
@@ -267,8 +268,7 @@ impl EventLog {
         }
     }
 
-    /// After the step: adds what was found in it to `events`, which are sorted by tick, in the place of what an earlier
-    /// step had under the same number.
+    /// After the step: adds what was found in it to `events`.
     pub fn end_step(
         &mut self,
         events: &mut Vec<Event>,
@@ -279,9 +279,7 @@ impl EventLog {
             self.push(Event::Quarantined(Quarantined { tick, body }));
         }
         (self.found).sort_unstable_by_key(|(number, event)| (event.order(), *number));
-        let range = range_of(events, tick..tick + 1);
-        let found = self.found.drain(..).map(|(_, event)| event);
-        events.splice(range, found);
+        events.extend(self.found.drain(..).map(|(_, event)| event));
     }
 
     fn push(&mut self, event: Event) {

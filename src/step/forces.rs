@@ -1,5 +1,8 @@
 //! What acts on bodies in a step: forces for that step alone, and force generators.
 
+#[cfg(feature = "serde")]
+use std::collections::BTreeMap;
+
 use slotmap::SlotMap;
 
 use crate::key::{BodyKey, ForceGeneratorKey, Keys};
@@ -108,8 +111,6 @@ impl Push {
 struct Pushed {
     key: BodyKey,
     push: Push,
-    /// Pushed while time stood still, so by frame: it does not outlast a frame in which time still does.
-    is_of_pause: bool,
 }
 
 /// The forces of a simulation: those of the next step, and the lasting ones.
@@ -123,6 +124,8 @@ pub(crate) struct Forces {
     pushes: Vec<Pushed>,
     /// How many of them were there when the step at hand was taken.
     waiting: usize,
+    /// How many of them were there when the last frame ended.
+    lasting: usize,
     /// Dense: however many there once were, a step looks at those that are there.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
     /// The user forces that were there before ours, to be put back after the step: Rapier's own
@@ -135,6 +138,7 @@ pub(crate) struct Forces {
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SavedForces {
     pushes: Vec<Pushed>,
+    lasting: usize,
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
@@ -154,6 +158,7 @@ impl From<Forces> for SavedForces {
         Self {
             generators: Slots::of(&forces.generators, &any_generator()),
             pushes: forces.pushes,
+            lasting: forces.lasting,
         }
     }
 }
@@ -166,6 +171,7 @@ impl TryFrom<SavedForces> for Forces {
         let generators = written.generators.into_map(&any_generator());
         Ok(Self {
             pushes: written.pushes,
+            lasting: written.lasting,
             generators: generators.ok_or("force generators in impossible slots")?,
             ..Self::default()
         })
@@ -195,12 +201,17 @@ impl Forces {
         }
     }
 
-    pub fn push(&mut self, key: BodyKey, push: Push, is_of_pause: bool) {
-        self.pushes.push(Pushed {
-            key,
-            push,
-            is_of_pause,
-        });
+    /// Gives each named force what others have for its name.
+    #[cfg(feature = "serde")]
+    pub fn bind_to_those_of(&mut self, others: &Self) {
+        let custom = others.custom_forces();
+        let named = custom.filter_map(|(_, force)| Some((force.name()?, force)));
+        let named: BTreeMap<&str, &CustomForce> = named.collect();
+        self.bind(|name| Some(ForceGenerator::Custom((*named.get(name)?).clone())));
+    }
+
+    pub fn push(&mut self, key: BodyKey, push: Push) {
+        self.pushes.push(Pushed { key, push });
     }
 
     /// Moves the points in the world at which forces act.
@@ -227,9 +238,16 @@ impl Forces {
         self.restore(bodies);
     }
 
-    /// Forgets what was pushed while time stood still, and gives how much that was.
-    pub fn forget_those_of_pause(&mut self) -> u64 {
-        self.pushes.extract_if(.., |it| it.is_of_pause).count() as u64
+    /// A frame ends: what waits now waits for the next step, however long time stands still.
+    pub fn end_frame(&mut self) {
+        self.lasting = self.pushes.len();
+    }
+
+    /// Discards what was pushed since the last frame, in which time stood still. Returns how much that was.
+    pub fn discard_since_frame(&mut self) -> u64 {
+        self.pushes
+            .drain(self.lasting.min(self.pushes.len())..)
+            .count() as u64
     }
 
     pub fn insert_generator(
@@ -262,6 +280,7 @@ impl Forces {
             generators,
             replaced,
             waiting: _,
+            lasting,
         } = self;
         let mut rejected = 0;
         generators.retain(|_, (key, generator)| {
@@ -280,7 +299,8 @@ impl Forces {
             }
             true
         });
-        for Pushed { key, push, .. } in pushes.drain(..) {
+        *lasting = 0;
+        for Pushed { key, push } in pushes.drain(..) {
             if let Some(handle) = keys.handle(key)
                 && let Some(body) = dynamic(bodies, handle)
             {
@@ -368,7 +388,7 @@ mod tests {
         body.add_force(Vector::X, true);
         body.add_torque(spin(0.0, 2.0, 0.0), true);
         let mut keys = Keys::default();
-        let key = keys.insert(handle).0;
+        let key = keys.insert(handle, 0).0;
         let mut clock = Clock::new(Rate::default());
         clock.begin_frame(Duration::from_millis(20));
         (bodies, keys, key, clock.next_step().unwrap())
@@ -388,7 +408,7 @@ mod tests {
         ];
         for (push, kept) in pushes {
             let mut forces = Forces::default();
-            forces.push(key, push, false);
+            forces.push(key, push);
             forces.apply(&mut bodies, &keys, step);
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);

@@ -40,7 +40,7 @@ impl Wrench {
 
 /// A lasting force on one body, evaluated before every step until it is removed.
 ///
-/// Pass it to [`Simulation::insert_force_generator`](crate::Simulation::insert_force_generator). It is evaluated for the
+/// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). It is evaluated for the
 /// body's state at the start of the step, so the force is the same at every frame rate. A body that is
 /// pushed does not fall asleep, unless the force and the torque are exactly zero.
 ///
@@ -51,17 +51,17 @@ impl Wrench {
 ///
 /// let mut simulation = Simulation::default();
 /// let body = RigidBodyBuilder::dynamic().translation(-Vector::Y);
-/// let buoy = simulation.insert(body, ColliderBuilder::ball(0.5));
+/// let buoy = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
 /// let buoyancy = ForceGenerator::custom(|body, _step| Wrench {
 ///     force: Vector::Y * 30.0 * (-body.translation().y).clamp(0.0, 1.0),
 ///     ..Wrench::default()
 /// });
-/// let generator = simulation.insert_force_generator(buoy, buoyancy)?;
+/// let generator = simulation.physics.insert_force_generator(buoy, buoyancy)?;
 /// simulation.advance(Duration::from_millis(100), |_, _| ());
-/// assert!(simulation.body(buoy).unwrap().linvel().y > 0.0);
+/// assert!(simulation.physics.body(buoy).unwrap().linvel().y > 0.0);
 ///
-/// simulation.remove(buoy); // and its generators
-/// assert!(simulation.remove_force_generator(generator).is_none());
+/// simulation.physics.remove(buoy); // and its generators
+/// assert!(simulation.physics.remove_force_generator(generator).is_none());
 /// # Ok::<(), evenstep::BodyError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -146,12 +146,12 @@ impl ForceGenerator {
     /// # use evenstep::{ForceGenerator, Simulation, Wrench};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
     /// let nan = |_: &RigidBody, _| Wrench { force: Vector::NAN, ..Wrench::default() };
-    /// simulation.insert_force_generator(ball, ForceGenerator::custom(nan))?;
+    /// simulation.physics.insert_force_generator(ball, ForceGenerator::custom(nan))?;
     /// let frame = simulation.advance(Duration::from_millis(40), |_, _| ());
     /// assert_eq!((frame.steps, frame.rejected_forces), (2, 2));
-    /// assert!(simulation.body(ball).unwrap().is_enabled());
+    /// assert!(simulation.physics.body(ball).unwrap().is_enabled());
     /// # Ok::<(), evenstep::BodyError>(())
     /// ```
     #[must_use]

@@ -99,7 +99,8 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// ```
 ///
 /// # Level restarts
-/// The clock of a new [`Simulation`](crate::Simulation) begins at zero. The queue notices that at the next step,
+/// If a state is [assigned](crate::Physics#the-state-as-a-value), real time and the queue continue. The clock of a new
+/// [`Simulation`](crate::Simulation) begins at zero. The queue notices that at the next step,
 /// counts it in [`InputCounts::restarts`], and continues by the new clock. Samples still in the queue are delivered to
 /// the first step; to discard them, [`clear`](Self::clear) the queue. Make a new
 /// [`FrameTimer`](crate::FrameTimer) too, or its stamps continue the old clock.

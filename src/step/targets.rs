@@ -234,7 +234,7 @@ mod tests {
             .map(|_| {
                 let body = RigidBodyBuilder::kinematic_position_based();
                 let handle = world.physics.insert_body(body);
-                world.keys.insert(handle).0
+                world.keys.insert(handle, 0).0
             })
             .collect();
         (world, keys)

@@ -16,7 +16,7 @@ use crate::time::Step;
 ///
 /// let mut simulation = Simulation::default();
 /// // A server takes commands for the next 120 ticks: two seconds.
-/// let mut queue = TickQueue::new(simulation.tick(), 119);
+/// let mut queue = TickQueue::new(simulation.physics.tick(), 119);
 /// queue.push(1, "jump")?;
 /// queue.push(0, "walk")?;
 ///

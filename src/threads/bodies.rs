@@ -1,7 +1,7 @@
-//! A runner, as what has the bodies of entities.
+//! A runner, as what has the bodies of entities and displays them.
 
 use crate::key::BodyKey;
-use crate::owners::{Bodies, Source, Spawned};
+use crate::owners::{Bodies, BodyStore, Host, Picture, Spawned};
 use crate::pose::Screen;
 use crate::simulation::Hooks;
 use rapier::math::Pose;
@@ -15,25 +15,20 @@ where
 {
 }
 
-impl<H> Source for Runner<H>
+impl<H> Host for Runner<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+}
+
+impl<H> BodyStore for Runner<H>
 where
     H: Hooks + Send + 'static,
     H::Error: Send + 'static,
 {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.view().pose(key)
-    }
-
-    fn is_after(&self, spawned: &Spawned) -> bool {
-        self.view().is_after(spawned)
-    }
-
-    fn run(&self) -> Option<u64> {
-        None
-    }
-
-    fn screen(&self) -> Option<&Screen> {
-        Some(self.view().screen())
     }
 
     fn remove(&mut self, _: BodyKey) -> bool {
@@ -43,5 +38,23 @@ where
 
     fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
         Self::remove_all(self, keys)
+    }
+}
+
+impl<H> Picture for Runner<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
+    fn run(&self) -> Option<u64> {
+        None
+    }
+
+    fn screen(&self) -> Option<&Screen> {
+        Some(self.view().screen())
+    }
+
+    fn is_after(&self, spawned: &Spawned) -> bool {
+        self.view().is_after(spawned)
     }
 }

@@ -10,7 +10,7 @@ use super::mailbox::{ClockReading, Snapshot, Update};
 
 /// What was published of a simulation.
 pub(super) struct Publisher {
-    /// The id of the simulation: a call or a hook may replace it.
+    /// The id of the simulation: a call may replace it, and a call or a hook its state.
     run: u64,
     /// The state that was published last, the version of its poses, and how they are smoothed.
     epoch: u64,
@@ -30,7 +30,7 @@ impl Publisher {
             epoch: 0,
             version: 0,
             smoothing: Arc::clone(simulation.smoothing_settings()),
-            is_stopped: simulation.present_clock().settings().stands_still(),
+            is_stopped: simulation.clock().settings().stands_still(),
             starved,
             sent: Vec::new(),
         }
@@ -38,7 +38,7 @@ impl Publisher {
 
     /// A frame begins, with the settings that the clock has now.
     pub fn begin_frame(&mut self, simulation: &Simulation) {
-        self.is_stopped = simulation.present_clock().settings().stands_still();
+        self.is_stopped = simulation.clock().settings().stands_still();
     }
 
     pub fn is_other(&self, simulation: &Simulation) -> bool {
@@ -54,6 +54,9 @@ impl Publisher {
 
     /// The last state, if it is not the one that was published last.
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
+        if simulation.is_redoing() {
+            return None;
+        }
         // Another simulation that the game has put in brings its own.
         drop(simulation.take_screen());
         let log = simulation.take_log(self.epoch);
@@ -87,7 +90,7 @@ impl Snapshot {
         let clock = simulation.clock();
         self.run = simulation.id();
         self.frame = simulation.frame().number;
-        self.tick = simulation.tick();
+        self.tick = simulation.physics.tick();
         self.time = clock.simulated();
         self.dt = simulation.last_dt();
         self.is_stopped = is_stopped;
@@ -103,7 +106,7 @@ impl Snapshot {
 impl ClockReading {
     /// From a simulation's last frame on.
     pub fn of(simulation: &Simulation) -> Self {
-        let clock = simulation.present_clock();
+        let clock = simulation.clock();
         let settings = clock.settings();
         let speed = if settings.stands_still() {
             0.0

@@ -14,7 +14,7 @@ use rapier::geometry::Collider;
 
 use super::mailbox::{Mailbox, discard};
 use super::orders::{OrderSender, orders};
-use super::physics::{Call, Order, Physics};
+use super::physics::{Call, Order, Worker};
 use super::start::{Work, spawn};
 use super::view::View;
 use super::{Failure, RunnerSettings, SendError, Spawned, StartError};
@@ -67,7 +67,7 @@ impl<T> Answer<T> {
 ///     std::thread::yield_now();
 /// };
 /// let (simulation, _) = runner.stop();
-/// assert!(simulation.body(key).is_some());
+/// assert!(simulation.physics.body(key).is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -94,13 +94,13 @@ impl<T> Answer<T> {
 /// let (mut simulation, game) = runner.stop();
 /// let at = |x: f32| RigidBodyBuilder::fixed().translation(Vector::X * x);
 /// let level: Vec<BodyKey> = (0..5_000u16)
-///     .map(|i| simulation.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
+///     .map(|i| simulation.physics.insert(at(f32::from(i)), ColliderBuilder::ball(0.5)))
 ///     .collect();
 /// let runner = Runner::new(simulation, game, settings)?;
 /// // One call removes all of it.
 /// runner.call(move |simulation, _| {
 ///     for key in level {
-///         simulation.remove(key);
+///         simulation.physics.remove(key);
 ///     }
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -116,8 +116,7 @@ impl<T> Answer<T> {
 /// in slow motion they are answered at once.
 ///
 /// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) and limit of frame time are set:
-/// [`RunnerSettings::max_lag`] takes their place. The limits of steps and budget only decide how far a
-/// [rollback](Simulation::roll_back) may go.
+/// [`RunnerSettings::max_lag`] replaces these, and the limits of steps and budget too.
 ///
 /// # Recording
 /// A `Recorder` (with the feature `serde`) belongs to the hooks:
@@ -213,13 +212,13 @@ where
         mut simulation: Simulation,
         hooks: H,
         settings: RunnerSettings,
-    ) -> (Self, Physics<H>) {
-        let now = simulation.present_clock().real_time();
+    ) -> (Self, Worker<H>) {
+        let now = simulation.clock().real_time();
         let view = View::new(settings, simulation.take_screen(), now);
         let mailbox = Arc::new(Mailbox::default());
         let clock = WallClock::new(now);
         let (sender, orders) = orders(settings.commands);
-        let physics = Physics::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
+        let physics = Worker::new(simulation, hooks, settings, Arc::clone(&mailbox), orders);
         let mut runner = Self {
             orders: Some(sender),
             thread: None,
@@ -300,9 +299,9 @@ where
         let spawned = Spawned::default();
         let sent = spawned.clone();
         self.call(move |simulation, _| {
-            let key = simulation.insert_body(body);
+            let key = simulation.physics.insert_body(body);
             for collider in colliders {
-                let _ = simulation.insert_collider(key, collider);
+                let _ = simulation.physics.insert_collider(key, collider);
             }
             sent.set(key, simulation);
         })?;
@@ -319,7 +318,7 @@ where
     }
 
     /// Asks a question of the simulation as it is after the next step, or in a pause and in slow motion at once: a ray
-    /// cast, an overlap test, a saved state (`Simulation::clone`). Every call that was sent before was made by then.
+    /// cast, an overlap test, a snapshot (`simulation.physics.clone()`). Every call that was sent before was made by then.
     ///
     /// ```
     /// # use evenstep::threads::{Runner, RunnerSettings};
@@ -330,7 +329,7 @@ where
     /// #     type Error = std::convert::Infallible;
     /// # }
     /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
-    /// let answer = runner.ask(Simulation::tick)?;
+    /// let answer = runner.ask(|simulation| simulation.physics.tick())?;
     /// // Once a frame; here, as long as it takes.
     /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).expect("no panic");
     /// assert_eq!(tick, of_simulation);
@@ -346,7 +345,7 @@ where
         let (answer, receiver) = sync_channel(1);
         let query = Box::new(move |simulation: &Simulation| {
             // The receiver may have been dropped: nobody waits for the answer.
-            let _ = answer.send((simulation.tick(), question(simulation)));
+            let _ = answer.send((simulation.physics.tick(), question(simulation)));
         });
         let sent = self.order(Order::Query(query));
         sent.map_err(|error| error.map(drop))?;
@@ -354,9 +353,9 @@ where
     }
 
     /// After a panic: continues from the state before the step in which it happened, or after a panic in a call from the
-    /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. After a panic
-    /// while steps were resimulated it continues in the present, as that was. The calls that were made since are lost;
-    /// bodies whose entities went since are removed.
+    /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. Steps that
+    /// were still to be resimulated are dropped. The calls that were made since are lost; bodies whose entities went since
+    /// are removed.
     ///
     /// ```
     /// # use evenstep::threads::{Failure, Runner, RunnerSettings};
@@ -474,7 +473,7 @@ where
 }
 
 /// The thread: until nobody can send orders any more.
-fn run<H: Hooks>(physics: &mut Physics<H>, clock: WallClock) {
+fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
     loop {
         let goes_on = physics.orders.fetch();
         // To an absolute time, so that what each wait is late does not add up.

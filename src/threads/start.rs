@@ -39,8 +39,8 @@ mod tests {
         simulation.set_rewind_limits(10, usize::MAX);
         simulation.set_correction(Correction::default());
         simulation.advance(Duration::from_millis(37), |_, _| ());
-        let again = simulation.resimulate(1, |simulation, _| {
-            simulation.apply_impulse(key, Vector::Y * 0.01).unwrap();
+        let again = simulation.resimulate(1, |physics, _| {
+            physics.apply_impulse(key, Vector::Y * 0.01).unwrap();
         });
         again.unwrap();
         simulation

@@ -1,6 +1,6 @@
 //! A hecs world on a runner, with a clock of our own.
 
-use super::physics::Physics;
+use super::physics::Worker;
 use super::*;
 use crate::dim::testing::vector;
 use crate::entities::{Body, Entities, RenderPose};
@@ -25,7 +25,7 @@ struct Game {
     world: World,
     entities: Entities,
     runner: Runner<Idle>,
-    physics: Physics<Idle>,
+    physics: Worker<Idle>,
     now: Duration,
     /// The bodies that are to live, and whose they are.
     owned: BTreeMap<BodyKey, Entity>,
@@ -97,7 +97,8 @@ impl Game {
         let mut owned = BTreeMap::new();
         for i in 0..3 {
             let body = body(1_000 + i, i == 0);
-            let (entity, key) = entities.spawn(&mut world, &mut simulation, body, ball(), ());
+            let (entity, key) =
+                entities.spawn(&mut world, &mut simulation.physics, body, ball(), ());
             owned.insert(key, entity);
         }
         simulation.advance(MS(35), |_, _| ());
@@ -154,8 +155,8 @@ impl Game {
 
     fn remove_through_rapier(&self, key: BodyKey) -> Option<()> {
         let remove = move |simulation: &mut Simulation, _: &mut Idle| {
-            let handle = simulation.handle(key).expect("it lives");
-            simulation.physics_mut().remove_body(handle);
+            let handle = simulation.physics.handle(key).expect("it lives");
+            simulation.physics.rapier_mut().remove_body(handle);
         };
         self.runner.call(remove).ok()
     }
@@ -231,7 +232,7 @@ impl Game {
             Operation::Remove(n) => {
                 let (key, entity) = self.nth(n)?;
                 let remove = move |simulation: &mut Simulation, _: &mut Idle| {
-                    simulation.remove(key).expect("it lives");
+                    simulation.physics.remove(key).expect("it lives");
                 };
                 self.runner.call(remove).ok()?;
                 self.owned.remove(&key);
@@ -257,7 +258,7 @@ impl Game {
                 let sent = spawned.clone();
                 let remove = move |simulation: &mut Simulation, _: &mut Idle| {
                     let key = sent.key().expect("it was inserted before this");
-                    simulation.remove(key).expect("it lives");
+                    simulation.physics.remove(key).expect("it lives");
                 };
                 match self.runner.call(remove) {
                     Ok(()) => self.bare.push(entity),
@@ -323,7 +324,7 @@ proptest! {
         }
         prop_assert!(game.coming.is_empty());
         let (simulation, _) = game.physics.into_parts();
-        let simulated: BTreeSet<BodyKey> = simulation.bodies().map(|(key, _)| key).collect();
+        let simulated: BTreeSet<BodyKey> = simulation.physics.bodies().map(|(key, _)| key).collect();
         prop_assert_eq!(simulated, game.owned.into_keys().collect::<BTreeSet<_>>());
     }
 }
@@ -361,7 +362,7 @@ fn a_body_that_goes_before_it_is_shown_is_taken_off() {
     let (entity, spawned) = sent.unwrap();
     let sent = spawned.clone();
     let remove = move |simulation: &mut Simulation, _: &mut Idle| {
-        simulation.remove(sent.key().unwrap()).unwrap();
+        simulation.physics.remove(sent.key().unwrap()).unwrap();
     };
     runner.call(remove).unwrap();
     for _ in 0..5 {
@@ -391,4 +392,28 @@ fn a_body_that_goes_where_it_has_come_to_rest_unseen_does_not_come_back() {
     game.apply(1, Operation::RemoveComing(0)).unwrap();
     game.settle();
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
+}
+
+/// The state that it is in was never displayed.
+#[test]
+fn a_body_that_goes_with_its_state_before_it_is_shown_is_taken_off() {
+    let mut game = Game::new(9);
+    game.settle();
+    game.apply(0, Operation::Spawn(true));
+    let (_, entity) = game.coming.pop().unwrap();
+    let restore = |simulation: &mut Simulation, _: &mut Idle| {
+        simulation.physics = Simulation::default().physics;
+    };
+    game.runner.call(restore).unwrap();
+    for (_, entity) in std::mem::take(&mut game.owned) {
+        game.bare.push(entity);
+    }
+    game.settle();
+    for entity in game.bare.iter().chain([&entity]) {
+        assert!(
+            !game
+                .world
+                .satisfies::<hecs::Or<&Body, &RenderPose>>(*entity)
+        );
+    }
 }

@@ -17,6 +17,7 @@ mod automatic;
 // Noisy frame times in, even ones out.
 mod frame_filter;
 
+pub(crate) use clock::ExactTime;
 pub use clock::{Budget, Clock, ClockSettings, Dropped, SpeedError, Step};
 pub use frame_filter::{FilterError, FrameFilter};
 pub use frame_timer::FrameTimer;

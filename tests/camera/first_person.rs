@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, InputQueue, Simulation, Step};
+use evenstep::{BodyKey, Delivery, InputQueue, Physics, Simulation, Step};
 
 use super::scenes::space;
 use super::{Evenness, SPEED, TOLERANCE, cruiser, over_the_capture, recorded};
@@ -35,7 +35,7 @@ impl Look {
 
 /// In the hook, before each step: walks where the player looked at that time.
 fn walk(
-    simulation: &mut Simulation,
+    physics: &mut Physics,
     player: BodyKey,
     looks: &mut InputQueue<f32>,
     yaw: &mut f32,
@@ -45,7 +45,7 @@ fn walk(
         *yaw = look.input;
     }
     let velocity = Rotation::from_rotation_y(*yaw) * Vector::NEG_Z * SPEED;
-    let body = simulation.body_mut(player).expect("the player is there");
+    let body = physics.body_mut(player).expect("the player is there");
     body.set_linvel(velocity, true);
 }
 
@@ -53,7 +53,9 @@ fn walk(
 fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().lock_rotations();
-    let player = simulation.insert(body, ColliderBuilder::capsule_y(0.5, 0.3));
+    let player = simulation
+        .physics
+        .insert(body, ColliderBuilder::capsule_y(0.5, 0.3));
     let mut looks = InputQueue::new(Delivery::ByTime);
     let (mut look, mut yaw, mut events) = (Look::default(), 0.0, 0);
     let mut place = None;
@@ -64,11 +66,11 @@ fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
             look.turn(7.0, 0.0);
             looks.push(Duration::from_millis(8) * events, look.yaw);
         }
-        simulation.advance(time, |simulation, step| {
+        simulation.advance(time, |physics, step| {
             if step.tick == 300 {
-                place = Some(*simulation.body(player).unwrap().position());
+                place = Some(*physics.body(player).unwrap().position());
             }
-            walk(simulation, player, &mut looks, &mut yaw, step);
+            walk(physics, player, &mut looks, &mut yaw, step);
         });
         let eye = look.eye(&simulation, player).unwrap();
         // No latency: all that the mouse did is in the picture.
@@ -95,7 +97,9 @@ fn the_look_has_no_latency_and_the_walk_is_the_same_at_every_frame_rate() {
 fn the_eye_moves_evenly() {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().lock_rotations();
-    let player = simulation.insert(body.linvel(Vector::X * SPEED), ColliderBuilder::ball(0.3));
+    let player = simulation
+        .physics
+        .insert(body.linvel(Vector::X * SPEED), ColliderBuilder::ball(0.3));
     let mut look = Look::default();
     let mut evenness = Evenness::default();
     over_the_capture(&mut simulation, |simulation, time| {

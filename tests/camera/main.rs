@@ -34,7 +34,7 @@ fn cruiser() -> (Simulation, BodyKey) {
         .translation(Vector::X * -80.0)
         .linvel(Vector::X * SPEED)
         .angvel(spin(0.0, 3.0, 0.0));
-    let key = simulation.insert(body, cuboid(0.5, 0.5, 0.5));
+    let key = simulation.physics.insert(body, cuboid(0.5, 0.5, 0.5));
     (simulation, key)
 }
 
@@ -42,11 +42,11 @@ fn cruiser() -> (Simulation, BodyKey) {
 fn over_the_capture(simulation: &mut Simulation, mut frame: impl FnMut(&Simulation, Duration)) {
     for time in recorded() {
         simulation.advance(time, |_, _| ());
-        if simulation.tick() > 2 {
+        if simulation.physics.tick() > 2 {
             frame(simulation, time);
         }
     }
-    assert!(simulation.tick() > 1_000);
+    assert!(simulation.physics.tick() > 1_000);
 }
 
 /// How far from an even motion at [`SPEED`] places are, from frame to frame at worst: metres.
@@ -108,7 +108,7 @@ fn a_camera_at_the_latest_state_jitters() {
     let (mut simulation, target) = cruiser();
     let mut distances = Vec::new();
     over_the_capture(&mut simulation, |simulation, _| {
-        let camera = simulation.body(target).unwrap().translation();
+        let camera = simulation.physics.body(target).unwrap().translation();
         distances.push(simulation.pose(target).unwrap().translation.x - camera.x);
     });
     // Up to the motion of a whole step.
@@ -164,7 +164,7 @@ fn a_smooth_camera_trails_by_the_same_distance_in_every_frame() {
         let place = camera.follow(shown, time.as_secs_f32(), 5.0);
         follow_as_often_written(&mut usual, shown, time.as_secs_f32(), 5.0);
         // After three seconds the way from the start is gone.
-        if simulation.tick() > 180 {
+        if simulation.physics.tick() > 180 {
             lags.push(shown.distance(place));
             usual_lags.push(shown.distance(usual));
         }
@@ -201,7 +201,8 @@ fn in_front_of_walls(simulation: &Simulation, target: Vector, camera: Vector) ->
     let ray = Ray::new(target, offset / length);
     let walls = QueryFilter::only_fixed();
     let hit = simulation
-        .physics()
+        .physics
+        .rapier()
         .cast_ray(&ray, length + RADIUS, true, walls);
     hit.map_or(camera, |(_, distance)| {
         ray.point_at((distance - RADIUS).max(0.0))
@@ -212,7 +213,7 @@ fn in_front_of_walls(simulation: &Simulation, target: Vector, camera: Vector) ->
 fn a_camera_stays_on_this_side_of_a_wall() {
     let mut simulation = Simulation::default();
     let wall = RigidBodyBuilder::fixed().translation(Vector::X * -3.1);
-    simulation.insert(wall, cuboid(0.1, 5.0, 5.0));
+    simulation.physics.insert(wall, cuboid(0.1, 5.0, 5.0));
     simulation.advance(Duration::from_millis(17), |_, _| ());
     let far = in_front_of_walls(&simulation, Vector::ZERO, Vector::X * -6.0);
     assert!(far.distance(Vector::X * -2.8) < TOLERANCE, "{far}");
@@ -251,7 +252,7 @@ fn what_is_attached_to_the_latest_state_wobbles() {
     let (mut simulation, body) = cruiser();
     let mut worst = 0.0_f32;
     over_the_capture(&mut simulation, |simulation, _| {
-        let wrong = *simulation.body(body).unwrap().position() * Vector::X;
+        let wrong = *simulation.physics.body(body).unwrap().position() * Vector::X;
         let right = simulation.pose(body).unwrap() * Vector::X;
         worst = worst.max(wrong.distance(right));
     });
@@ -262,11 +263,11 @@ fn what_is_attached_to_the_latest_state_wobbles() {
 
 /// The body under a ray as this frame shows it, and its distance.
 fn pick(simulation: &Simulation, ray: &Ray, reach: f32) -> Option<(BodyKey, f32)> {
-    let colliders = simulation.physics().colliders.iter();
+    let colliders = simulation.physics.rapier().colliders.iter();
     let hits = colliders.filter_map(|(handle, collider)| {
         let pose = simulation.collider_pose(handle)?;
         let distance = collider.shape().cast_ray(&pose, ray, reach, true)?;
-        Some((simulation.key_of_collider(handle)?, distance))
+        Some((simulation.physics.key_of_collider(handle)?, distance))
     });
     hits.min_by(|one, other| one.1.total_cmp(&other.1))
 }
@@ -277,7 +278,7 @@ fn a_ray_at_what_is_shown_hits_it_and_one_of_rapiers_often_does_not() {
     let body = RigidBodyBuilder::dynamic()
         .gravity_scale(0.0)
         .linvel(Vector::X * 40.0);
-    let target = simulation.insert(
+    let target = simulation.physics.insert(
         body.translation(Vector::Y * 5.0),
         ColliderBuilder::ball(0.3),
     );
@@ -289,9 +290,10 @@ fn a_ray_at_what_is_shown_hits_it_and_one_of_rapiers_often_does_not() {
         assert_eq!(key, target);
         assert!((distance - 9.7).abs() < TOLERANCE, "{distance} m");
         let hit = simulation
-            .physics()
+            .physics
+            .rapier()
             .cast_ray(&ray, 100.0, true, QueryFilter::default());
-        let hit = hit.and_then(|(collider, _)| simulation.key_of_collider(collider));
+        let hit = hit.and_then(|(collider, _)| simulation.physics.key_of_collider(collider));
         frames += 1;
         misses += usize::from(hit != Some(target));
     });

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
 use evenstep::recording::Recorder;
-use evenstep::{Hooks, Rate, Simulation, Step};
+use evenstep::{Hooks, Physics, Rate, Simulation, Step};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -85,7 +85,7 @@ impl<S: Scene> Game<S> {
     pub fn start(expected: &Bits) -> (Simulation, Self) {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         let game = Self {
-            scene: S::build(&mut simulation),
+            scene: S::build(&mut simulation.physics),
             expected: Arc::clone(expected),
             compared: 0,
             guesses: false,
@@ -103,7 +103,11 @@ impl<S: Scene> Game<S> {
 impl<S: Scene> Hooks for Game<S> {
     type Error = Difference;
 
-    fn before_frame(&mut self, simulation: &Simulation, time: Duration) -> Result<(), Difference> {
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        time: Duration,
+    ) -> Result<(), Difference> {
         if let Some(recorder) = &mut self.recorder {
             let recorded = recorder.begin_frame(simulation, &self.scene, time);
             recorded.expect("it can be saved");
@@ -111,23 +115,23 @@ impl<S: Scene> Hooks for Game<S> {
         Ok(())
     }
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Difference> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Difference> {
         self.saved.insert(step.tick, self.scene.clone());
         let late = if self.is_guess(step) { LATE } else { 0 };
         let input = input(step.tick.saturating_sub(late));
         if let Some(recorder) = &mut self.recorder {
             recorder.input(step, &input).unwrap();
         }
-        self.scene.before_step(simulation, step.tick, input);
+        self.scene.before_step(physics, step.tick, input);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Difference> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Difference> {
         if let Some(recorder) = &mut self.recorder {
-            recorder.end_step(simulation).unwrap();
+            recorder.end_step(physics).unwrap();
         }
-        let events = Events::of_tick(simulation, step.tick);
-        self.scene.after_step(simulation, &events);
+        let events = Events::of_tick(physics, step.tick);
+        self.scene.after_step(physics, &events);
         let expected = self.expected.get(step.tick as usize);
         let Some(expected) = expected.filter(|_| !self.is_guess(step)) else {
             return Ok(());
@@ -135,7 +139,7 @@ impl<S: Scene> Hooks for Game<S> {
         if step.tick == self.compared {
             self.compared += 1;
         }
-        let is_same = bits(simulation.physics(), &self.scene, &events) == *expected;
+        let is_same = bits(physics.rapier(), &self.scene, &events) == *expected;
         is_same.then_some(()).ok_or(Difference(step.tick))
     }
 

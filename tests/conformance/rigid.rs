@@ -12,7 +12,7 @@ use crate::parts::{at, floor, heap, wave};
 use crate::scenes::testing::{cuboid, spaced, spin, translation, vector};
 use crate::world::{Events, World};
 
-/// Everything through `physics_mut`: spawn, removal, edits of bodies, colliders, gravity and parameters.
+/// Everything through `rapier_mut`: spawn, removal, edits of bodies, colliders, gravity and parameters.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Edits {
     bodies: VecDeque<RigidBodyHandle>,

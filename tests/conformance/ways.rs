@@ -56,7 +56,7 @@ fn rolled_back<S: Scene>(mut simulation: Simulation, mut game: Game<S>) -> Outco
     simulation.set_rewind_limits(LATE, usize::MAX);
     game.guesses = true;
     followed(simulation, game, |simulation, game| {
-        let tick = simulation.tick().saturating_sub(LATE);
+        let tick = simulation.physics.tick().saturating_sub(LATE);
         game.scene = game.saved[&tick].clone();
         match simulation.resimulate_with(tick, game) {
             Ok(()) => Ok(()),
@@ -128,15 +128,16 @@ fn recorded_and_replayed<S: Scene>(simulation: Simulation, mut game: Game<S>) ->
 fn replay<S: Scene>(mut replay: Replay, game: &mut Game<S>) -> Result<(), Difference> {
     let run = replay.next_run(|_| None).unwrap();
     let (mut simulation, scene) = run.expect("one was recorded");
-    (game.scene, game.compared) = (scene, simulation.tick());
+    (game.scene, game.compared) = (scene, simulation.physics.tick());
     while let Some(frame_time) = replay.begin_frame(&mut simulation).unwrap() {
         simulation.begin_frame(frame_time);
         while let Some(step) = simulation.next_step() {
             let input = replay.input(step).unwrap().expect("it was recorded");
-            game.scene.before_step(&mut simulation, step.tick, input);
+            game.scene
+                .before_step(&mut simulation.physics, step.tick, input);
             simulation.make_step_with(&*S::filters());
-            replay.end_step(&simulation).unwrap();
-            game.after_step(&mut simulation, step)?;
+            replay.end_step(&simulation.physics).unwrap();
+            game.after_step(&mut simulation.physics, step)?;
         }
         simulation.end_frame();
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics};
 use serde::Serialize;
 use twox_hash::XxHash3_64;
 
@@ -56,17 +56,17 @@ impl World for PhysicsWorld {
     }
 }
 
-impl World for Simulation {
+impl World for Physics {
     fn physics(&self) -> &PhysicsWorld {
-        self.physics()
+        self.rapier()
     }
 
     fn all(&mut self) -> &mut PhysicsWorld {
-        self.physics_mut()
+        self.rapier_mut()
     }
 
     fn except_bodies(&mut self) -> &mut PhysicsWorld {
-        self.physics_mut_except_bodies()
+        self.rapier_mut_except_bodies()
     }
 
     fn body(&mut self, handle: RigidBodyHandle) -> &mut RigidBody {
@@ -75,13 +75,13 @@ impl World for Simulation {
     }
 
     fn insert(&mut self, body: RigidBodyBuilder, collider: ColliderBuilder) -> RigidBodyHandle {
-        let key = Simulation::insert(self, body, collider);
+        let key = Physics::insert(self, body, collider);
         self.handle(key).expect("just inserted")
     }
 
     fn remove(&mut self, handle: RigidBodyHandle) {
         let key = key(self, handle);
-        Simulation::remove(self, key);
+        Physics::remove(self, key);
     }
 
     fn queries<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {
@@ -89,8 +89,8 @@ impl World for Simulation {
     }
 }
 
-fn key(simulation: &Simulation, handle: RigidBodyHandle) -> BodyKey {
-    simulation.key(handle).expect("it lives, and has a key")
+fn key(physics: &Physics, handle: RigidBodyHandle) -> BodyKey {
+    physics.key(handle).expect("it lives, and has a key")
 }
 
 pub type Pair = [ColliderHandle; 2];
@@ -128,8 +128,8 @@ impl Events {
     }
 
     /// Of a step that a simulation has made.
-    pub fn of_tick(simulation: &Simulation, tick: u64) -> Self {
-        let events = simulation.events().in_tick(tick);
+    pub fn of_tick(physics: &Physics, tick: u64) -> Self {
+        let events = physics.events().in_tick(tick);
         let touches = events.collisions();
         let touches = touches.map(|event| (event.colliders, event.started, event.sensor));
         let forces = events.contact_forces().map(|event| event.force);

@@ -30,7 +30,7 @@ pub fn shapes() -> (Simulation, Vec<BodyKey>) {
         };
         let (x, y) = (f32::from(i % 3), f32::from(i));
         let body = dynamic(0.3 * x, 1.0 + 0.8 * y, 0.0);
-        simulation.insert(body.rotation(0.3 + x), shape)
+        simulation.physics.insert(body.rotation(0.3 + x), shape)
     });
     let keys = keys.collect();
     (simulation, keys)
@@ -41,7 +41,7 @@ pub fn compounds() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = Simulation::default();
     let heights = (0..64u8).map(|i| f32::from(i * 3 % 5) * 0.1).collect();
     let ground = ColliderBuilder::heightfield(heights, Vector::new(48.0, 1.0));
-    simulation.insert(RigidBodyBuilder::fixed(), ground);
+    simulation.physics.insert(RigidBodyBuilder::fixed(), ground);
     let points = [
         Vector::new(0.3, 0.0),
         Vector::new(-0.4, 0.1),
@@ -75,10 +75,10 @@ pub fn compounds() -> (Simulation, Vec<BodyKey>) {
         };
         let (x, y) = (f32::from(i % 3), f32::from(i));
         let body = dynamic(0.6 * x, 1.5 + 0.5 * y, 0.0).ccd_enabled(i % 7 == 0);
-        let key = simulation.insert(body.angvel(x + 2.0), shape);
+        let key = simulation.physics.insert(body.angvel(x + 2.0), shape);
         if i % 6 == 5 {
             let second = ColliderBuilder::capsule_x(0.2, 0.1).position(arm);
-            simulation.insert_collider(key, second).unwrap();
+            simulation.physics.insert_collider(key, second).unwrap();
         }
         key
     });

@@ -26,7 +26,9 @@ pub fn shapes() -> (Simulation, Vec<BodyKey>) {
         };
         let at = [i % 3, i, i % 4].map(f32::from);
         let body = dynamic(0.3 * at[0], 1.0 + 0.8 * at[1], 0.2 * at[2]);
-        simulation.insert(body.rotation(Vector::new(at[0], 0.3, at[2])), shape)
+        simulation
+            .physics
+            .insert(body.rotation(Vector::new(at[0], 0.3, at[2])), shape)
     });
     let keys = keys.collect();
     (simulation, keys)
@@ -42,7 +44,7 @@ pub fn compounds() -> (Simulation, Vec<BodyKey>) {
         (0..64u8).map(|i| f32::from(i * 3 % 5) * 0.1).collect(),
     );
     let ground = ColliderBuilder::heightfield(heights, Vector::new(12.0, 1.0, 12.0));
-    simulation.insert(RigidBodyBuilder::fixed(), ground);
+    simulation.physics.insert(RigidBodyBuilder::fixed(), ground);
     let points = [
         Vector::new(0.3, 0.0, 0.1),
         Vector::new(-0.4, 0.1, 0.0),
@@ -76,10 +78,12 @@ pub fn compounds() -> (Simulation, Vec<BodyKey>) {
         };
         let at = [i % 3, i, i % 4].map(f32::from);
         let body = dynamic(0.6 * at[0], 1.5 + 0.5 * at[1], 0.5 * at[2]).ccd_enabled(i % 7 == 0);
-        let key = simulation.insert(body.angvel(Vector::new(at[0], 2.0, at[2])), shape);
+        let key = simulation
+            .physics
+            .insert(body.angvel(Vector::new(at[0], 2.0, at[2])), shape);
         if i % 6 == 5 {
             let second = ColliderBuilder::capsule_z(0.2, 0.1).position(arm);
-            simulation.insert_collider(key, second).unwrap();
+            simulation.physics.insert_collider(key, second).unwrap();
         }
         key
     });

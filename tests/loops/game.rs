@@ -3,7 +3,7 @@
 use super::scenes::testing::{pose, spin, translation, vector};
 use super::scenes::{MS, ball, hash, mixed};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, Hooks, InputQueue, Simulation, Step};
+use evenstep::{BodyKey, Delivery, Hooks, InputQueue, Physics, Simulation, Step};
 use std::collections::BTreeMap;
 
 /// The part of the game that is in the state.
@@ -24,11 +24,11 @@ pub struct Bits {
 }
 
 impl Bits {
-    pub fn of(simulation: &Simulation) -> Self {
+    pub fn of(physics: &Physics) -> Self {
         Self {
-            hash: hash(simulation.physics()),
-            keys: keys(simulation),
-            score: simulation.resources().get::<Score>().unwrap().clone(),
+            hash: hash(physics.rapier()),
+            keys: keys(physics),
+            score: physics.resources().get::<Score>().unwrap().clone(),
         }
     }
 }
@@ -55,14 +55,20 @@ pub struct Game {
 
 /// Bodies, and a platform that the game moves.
 pub fn furnish(simulation: &mut Simulation) {
-    simulation.physics_mut().gravity = Vector::Y * -9.81;
-    simulation.resources_mut().insert(Score::default());
-    simulation.insert(RigidBodyBuilder::kinematic_position_based(), loud());
+    simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
+    simulation.physics.resources_mut().insert(Score::default());
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), loud());
     let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -2.0);
-    simulation.insert(floor, super::scenes::testing::cuboid(20.0, 0.5, 20.0));
+    simulation
+        .physics
+        .insert(floor, super::scenes::testing::cuboid(20.0, 0.5, 20.0));
     for i in 0..4u8 {
         let at = vector(0.15 * f32::from(i), f32::from(i), 0.0);
-        simulation.insert(RigidBodyBuilder::dynamic().translation(at), loud());
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic().translation(at), loud());
     }
 }
 
@@ -70,20 +76,20 @@ fn loud() -> ColliderBuilder {
     ball().active_events(ActiveEvents::COLLISION_EVENTS)
 }
 
-fn keys(simulation: &Simulation) -> Vec<BodyKey> {
-    let mut keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+fn keys(physics: &Physics) -> Vec<BodyKey> {
+    let mut keys: Vec<_> = physics.bodies().map(|(key, _)| key).collect();
     keys.sort_unstable();
     keys
 }
 
-fn score(simulation: &mut Simulation) -> &mut Score {
-    simulation.resources_mut().get_mut::<Score>().unwrap()
+fn score(physics: &mut Physics) -> &mut Score {
+    physics.resources_mut().get_mut::<Score>().unwrap()
 }
 
 /// Does something before a step, between two frames, or to a state of another machine. `pushes` is false where a force would be
 /// forgotten.
-pub fn act(simulation: &mut Simulation, chance: u64, pushes: bool) {
-    let keys = keys(simulation);
+pub fn act(physics: &mut Physics, chance: u64, pushes: bool) {
+    let keys = keys(physics);
     let any = keys[(chance / 16) as usize % keys.len()];
     let at = vector((chance / 64 % 9) as f32 - 4.0, 3.0, 0.0);
     match chance % 16 {
@@ -91,24 +97,24 @@ pub fn act(simulation: &mut Simulation, chance: u64, pushes: bool) {
             let body = RigidBodyBuilder::dynamic()
                 .translation(at)
                 .linvel(Vector::X);
-            simulation.insert(body.sleeping(chance.is_multiple_of(5)), loud());
+            physics.insert(body.sleeping(chance.is_multiple_of(5)), loud());
         }
-        3 | 4 if keys.len() > 6 => drop(simulation.remove(any)),
-        5 => drop(simulation.teleport(any, Pose::from_translation(at))),
+        3 | 4 if keys.len() > 6 => drop(physics.remove(any)),
+        5 => drop(physics.teleport(any, Pose::from_translation(at))),
         6 => {
-            let body = simulation.body_mut(any).unwrap();
+            let body = physics.body_mut(any).unwrap();
             body.set_linvel(vector(9.0, 1.0, 2.0), true);
         }
         7 if chance.is_multiple_of(3) => {
-            let body = simulation.body_mut(any).unwrap();
+            let body = physics.body_mut(any).unwrap();
             body.set_linvel(Vector::splat(f32::NAN), true);
         }
         8 => {
             // It lives for less than a step.
-            let key = simulation.insert(RigidBodyBuilder::dynamic().translation(at), loud());
-            simulation.remove(key).unwrap();
+            let key = physics.insert(RigidBodyBuilder::dynamic().translation(at), loud());
+            physics.remove(key).unwrap();
         }
-        _ if pushes => drop(simulation.apply_impulse(any, vector(0.01, 0.02, 0.0))),
+        _ if pushes => drop(physics.apply_impulse(any, vector(0.01, 0.02, 0.0))),
         _ => (),
     }
 }
@@ -189,38 +195,38 @@ impl Game {
 impl Hooks for Game {
     type Error = Failure;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Failure> {
-        assert_eq!(simulation.tick(), step.tick);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
+        assert_eq!(physics.tick(), step.tick);
         self.take_input(step);
         if self.fails_before(step) {
             // The failure discards this force.
-            let key = *keys(simulation).last().unwrap();
-            simulation.add_force(key, Vector::Y * 100.0).unwrap();
+            let key = *keys(physics).last().unwrap();
+            physics.add_force(key, Vector::Y * 100.0).unwrap();
             return Err(Failure);
         }
-        score(simulation).steps += 1;
+        score(physics).steps += 1;
         let input = self.inputs.get(&step.tick).copied().unwrap_or_default();
-        let hits = score(simulation).hits;
+        let hits = score(physics).hits;
         let chance = mixed(self.seed ^ mixed(step.tick ^ input) ^ hits);
-        act(simulation, chance, true);
+        act(physics, chance, true);
         if (chance / 16).is_multiple_of(4) {
-            let guest = simulation.insert(RigidBodyBuilder::dynamic(), loud());
-            score(simulation).guests.push(guest);
+            let guest = physics.insert(RigidBodyBuilder::dynamic(), loud());
+            score(physics).guests.push(guest);
         }
-        let platform = keys(simulation)[0];
+        let platform = keys(physics)[0];
         let to = translation(0.0, 0.1 * (chance % 7) as f32, 0.0);
         // Fails for a body of another type.
-        let _ = simulation.set_kinematic_target(platform, to, step.end_time + MS(25));
-        self.steps.insert(step.tick, Bits::of(simulation));
+        let _ = physics.set_kinematic_target(platform, to, step.end_time + MS(25));
+        self.steps.insert(step.tick, Bits::of(physics));
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Failure> {
-        assert_eq!(simulation.tick(), step.tick + 1);
-        let events = simulation.events().in_tick(step.tick).iter();
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
+        assert_eq!(physics.tick(), step.tick + 1);
+        let events = physics.events().in_tick(step.tick).iter();
         let events: Vec<_> = events.map(|event| format!("{event:?}")).collect();
         if step.tick.is_multiple_of(2) {
-            react(simulation, step, events.len() as u64);
+            react(physics, step, events.len() as u64);
         }
         self.events.insert(step.tick, events);
         if self.fails_after(step) {
@@ -232,20 +238,20 @@ impl Hooks for Game {
 }
 
 /// After a step of an even tick: portals, removals and a new origin.
-fn react(simulation: &mut Simulation, step: Step, events: u64) {
-    score(simulation).hits += events;
-    for guest in std::mem::take(&mut score(simulation).guests) {
-        simulation.remove(guest);
+fn react(physics: &mut Physics, step: Step, events: u64) {
+    score(physics).hits += events;
+    for guest in std::mem::take(&mut score(physics).guests) {
+        physics.remove(guest);
     }
-    for key in keys(simulation) {
-        let x = simulation.body(key).unwrap().position().translation.x;
+    for key in keys(physics) {
+        let x = physics.body(key).unwrap().position().translation.x;
         if x.abs() > 3.0 {
             let by = pose(Vector::X * (-1.5 * x), spin(0.0, 0.0, 0.5));
             // Not if it is not finite.
-            let _ = simulation.teleport_by(key, by);
+            let _ = physics.teleport_by(key, by);
         }
     }
     if step.tick % 12 == 8 {
-        simulation.shift_origin(vector(0.5, 0.25, 0.0)).unwrap();
+        physics.shift_origin(vector(0.5, 0.25, 0.0)).unwrap();
     }
 }

@@ -50,10 +50,10 @@ impl Host {
         }
         let is_pull = matches!(self, Self::Pull(_));
         let simulation = self.simulation();
-        assert_eq!(simulation.tick(), plan.tick);
+        assert_eq!(simulation.physics.tick(), plan.tick);
         set(simulation, plan.setting);
         for chance in &plan.edits {
-            act(simulation, *chance, plan.pushes);
+            act(&mut simulation.physics, *chance, plan.pushes);
         }
         model.edit(plan);
         match plan.twist {
@@ -66,13 +66,15 @@ impl Host {
             Some(Twist::Scrub { back, forwards }) => {
                 let first = plan.tick.saturating_sub(back);
                 rewind(simulation, first, model);
-                let tick = simulation.tick() + forwards;
+                let tick = simulation.physics.tick() + forwards;
                 rewind(simulation, tick.min(plan.tick), model);
             }
             Some(Twist::Keep) => model.keep(simulation.clone()),
             Some(Twist::Take) => {
-                if let Some(kept) = model.take_kept() {
-                    simulation.replace_state(kept).unwrap();
+                if let Some(kept) = model.take_kept()
+                    && let Err(error) = simulation.correct(kept.physics)
+                {
+                    simulation.physics = *error.state;
                 }
             }
             _ => (),
@@ -136,9 +138,9 @@ fn pull(
                 go_back(simulation, plan, model, game);
                 continue;
             }
-            game.before_step(simulation, step)?;
+            game.before_step(&mut simulation.physics, step)?;
             assert!(simulation.make_step());
-            game.after_step(simulation, step)?;
+            game.after_step(&mut simulation.physics, step)?;
         }
         if index.take().is_none() {
             return Ok(());
@@ -159,13 +161,13 @@ fn go_back(simulation: &mut Simulation, plan: &Plan, model: &mut Model, game: &m
         assert!(model.at(tick).is_none(), "{error}");
         return;
     }
-    let reached = simulation.tick();
+    let reached = simulation.physics.tick();
     assert!(reached <= tick && tick < reached + plan.interval);
     model.roll_back(reached);
     if let Some(chance) = chance {
         let mut theirs = model.at(reached).unwrap().clone();
-        act(&mut theirs, chance, false);
-        simulation.replace_state(theirs.clone()).unwrap();
+        act(&mut theirs.physics, chance, false);
+        simulation.correct(theirs.clone().physics).unwrap();
         model.replace(theirs);
     } else {
         game.take(tick, mixed(tick));
@@ -173,7 +175,7 @@ fn go_back(simulation: &mut Simulation, plan: &Plan, model: &mut Model, game: &m
 }
 
 fn rewind(simulation: &mut Simulation, tick: u64, model: &mut Model) {
-    if tick == simulation.tick() {
+    if tick == simulation.physics.tick() {
         return;
     }
     match simulation.rewind(tick) {
@@ -185,10 +187,10 @@ fn rewind(simulation: &mut Simulation, tick: u64, model: &mut Model) {
 /// Checks the laws that hold after each frame of one thread.
 fn check(simulation: &Simulation, frame: Frame, plan: &Plan, game: &Game) {
     assert_eq!(frame.steps, plan.steps);
-    assert_eq!(frame.tick, simulation.tick());
+    assert_eq!(frame.tick, simulation.physics.tick());
     // Only where no body was teleported since the last step.
     if frame.steps > 0 && frame.tick.is_multiple_of(2) {
-        for (key, _) in simulation.bodies() {
+        for (key, _) in simulation.physics.bodies() {
             let again = simulation.pose_at(key, frame.tick, frame.alpha);
             let is_corrected = simulation.visual_error(key).is_some();
             assert!(is_corrected || again == simulation.pose(key));
@@ -196,7 +198,7 @@ fn check(simulation: &Simulation, frame: Frame, plan: &Plan, game: &Game) {
     }
     // A frame that ends before its last step displays the latest state.
     if frame.dropped.aborted > 0 {
-        for (key, body) in simulation.bodies() {
+        for (key, body) in simulation.physics.bodies() {
             let is_corrected = simulation.visual_error(key).is_some();
             assert!(is_corrected || simulation.pose(key) == Some(*body.position()));
         }

@@ -45,8 +45,12 @@ fn play(script: &Script, kind: Kind) -> (Game, Vec<(u64, u64)>) {
         }
     }
     let simulation = host.stop(&mut game);
-    assert_eq!(game::Bits::of(&simulation), model.bits(), "{kind:?}");
-    assert_eq!(simulation.tick(), model.tick());
+    assert_eq!(
+        game::Bits::of(&simulation.physics),
+        model.bits(),
+        "{kind:?}"
+    );
+    assert_eq!(simulation.physics.tick(), model.tick());
     let inputs = game.delivered_inputs();
     (game, inputs)
 }

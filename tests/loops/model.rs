@@ -76,11 +76,11 @@ impl Model {
     }
 
     pub fn tick(&self) -> u64 {
-        self.current.tick()
+        self.current.physics.tick()
     }
 
     pub fn bits(&self) -> Bits {
-        Bits::of(&self.current)
+        Bits::of(&self.current.physics)
     }
 
     pub fn plan(&mut self, frame: &FrameScript) -> Plan {
@@ -145,7 +145,11 @@ impl Model {
     /// Between two frames.
     pub fn edit(&mut self, plan: &Plan) {
         for chance in &plan.edits {
-            act(&mut self.current, *chance, plan.pushes && !plan.forgets);
+            act(
+                &mut self.current.physics,
+                *chance,
+                plan.pushes && !plan.forgets,
+            );
         }
     }
 
@@ -168,9 +172,9 @@ impl Model {
 
     /// Another state of the current tick, or of another.
     pub fn replace(&mut self, state: Simulation) {
-        if state.tick() != self.tick() {
+        if state.physics.tick() != self.tick() {
             self.states.clear();
-            self.first = state.tick();
+            self.first = state.physics.tick();
         }
         self.current = state;
     }

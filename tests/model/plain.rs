@@ -4,7 +4,7 @@ use super::reference::{Velocity, Way, are_near, one_step_back};
 use super::scenes::testing::{at_most, pose, spin, translation, vector};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
+use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,8 +15,10 @@ pub struct Body {
     pub stepped: Option<Way>,
     /// The ways of earlier steps, by the number of steps made at their end.
     pub ways: BTreeMap<u64, Way>,
-    /// The first of these that is known.
+    /// The first of these that is known: at the earliest that of its birth.
     pub since: u64,
+    /// Whether the way of that one is known for sure: not of the step in which keeping began.
+    pub is_since_known: bool,
     smoothing: Option<Smoothing>,
     /// Where the last step left it, or where it was born.
     left_at: Pose,
@@ -62,9 +64,16 @@ pub struct Model {
     pub set_from_velocity: usize,
     /// The number of states kept.
     pub history: usize,
-    /// What waits for the next step, and whether time stood still when it was added.
-    pushes: Vec<(BodyKey, Vector, bool)>,
+    /// What waits for the next step.
+    pushes: Vec<(BodyKey, Vector)>,
+    /// How many of these were there before the step at hand, and at the end of the last frame.
     waiting: usize,
+    lasting: usize,
+    /// How many steps are due in the frame at hand.
+    due: u64,
+    /// The length of the last step; before the first one, that of the rate.
+    dt: f32,
+    has_stepped: bool,
     /// Of the frame at hand.
     is_after_step: bool,
     /// A single step while paused, of the next frame.
@@ -85,12 +94,38 @@ const STEPPINGS: [Stepping; 5] = [
     Stepping::DisplayCounted,
 ];
 
-fn access(simulation: &mut Simulation, key: BodyKey, access: Access) -> &mut RigidBody {
-    let handle = simulation.handle(key).unwrap();
+/// What the game gets at: in a hook the physics, elsewhere the whole simulation.
+pub trait Reach {
+    fn physics(&mut self) -> &mut Physics;
+    fn simulation(&mut self) -> Option<&mut Simulation>;
+}
+
+impl Reach for Physics {
+    fn physics(&mut self) -> &mut Physics {
+        self
+    }
+
+    fn simulation(&mut self) -> Option<&mut Simulation> {
+        None
+    }
+}
+
+impl Reach for Simulation {
+    fn physics(&mut self) -> &mut Physics {
+        &mut self.physics
+    }
+
+    fn simulation(&mut self) -> Option<&mut Simulation> {
+        Some(self)
+    }
+}
+
+fn access(physics: &mut Physics, key: BodyKey, access: Access) -> &mut RigidBody {
+    let handle = physics.handle(key).unwrap();
     match access {
-        Access::BodyMut => simulation.body_mut(key).unwrap(),
-        Access::PhysicsMut => &mut simulation.physics_mut().bodies[handle],
-        Access::PhysicsMutFor => &mut simulation.physics_mut_for(&[key]).bodies[handle],
+        Access::BodyMut => physics.body_mut(key).unwrap(),
+        Access::PhysicsMut => &mut physics.rapier_mut().bodies[handle],
+        Access::PhysicsMutFor => &mut physics.rapier_mut_for(&[key]).bodies[handle],
     }
 }
 
@@ -106,10 +141,10 @@ fn velocity(body: &RigidBody) -> Velocity {
 }
 
 /// As Rapier caps it at the beginning of a step.
-fn capped(body: &RigidBody, simulation: &Simulation, dt: f32) -> Velocity {
+fn capped(body: &RigidBody, physics: &Physics, dt: f32) -> Velocity {
     let mut velocity = velocity(body);
     if body.is_dynamic() {
-        let parameters = simulation.physics().integration_parameters;
+        let parameters = physics.rapier().integration_parameters;
         let most = parameters.max_linear_velocity();
         velocity.linear = velocity.linear.clamp_length_max(most);
         let most = std::f32::consts::FRAC_PI_4 / dt;
@@ -132,8 +167,9 @@ impl Model {
     /// Of a simulation in which nothing has happened yet. What is in it goes on as it is.
     pub fn new(simulation: &Simulation) -> Self {
         let mut model = Self::default();
-        for (key, body) in simulation.bodies() {
-            model.born(key, *body.position(), 0);
+        model.expect_dt(simulation);
+        for (key, body) in simulation.physics.bodies() {
+            model.born(&simulation.physics, key, *body.position());
         }
         model.keys.clear();
         model
@@ -143,14 +179,20 @@ impl Model {
         self.bodies.keys().copied().collect()
     }
 
-    pub fn begin_frame(&mut self, tick: u64) {
+    /// A frame of this length is about to begin: it reads the settings.
+    pub fn begin_frame(&mut self, simulation: &Simulation, frame_time: Duration) {
+        let mut clock = simulation.clock().clone();
+        clock.begin_frame(frame_time);
+        self.due = clock.due();
+        self.expect_dt(simulation);
         self.asks_for_step = false;
         if let Some(new) = self.new_tick.take()
-            && new != tick
+            && new != simulation.physics.tick()
         {
             self.frames.iter_mut().for_each(|frame| frame.poses.clear());
             for body in self.bodies.values_mut() {
                 body.since = new;
+                body.is_since_known = false;
                 body.lost_until = body.lost_until.map(|_| new);
                 body.ways.clear();
                 if self.history > 2 {
@@ -160,14 +202,20 @@ impl Model {
         }
     }
 
+    fn expect_dt(&mut self, simulation: &Simulation) {
+        if !self.has_stepped {
+            self.dt = simulation.clock().settings().rate().dt();
+        }
+    }
+
     pub fn take_step(&mut self) {
         self.waiting = self.pushes.len();
     }
 
     /// Right before Rapier's step.
-    pub fn begin_step(&mut self, simulation: &Simulation, step: Step) {
+    pub fn begin_step(&mut self, physics: &Physics, step: Step) {
         for (key, body) in &mut self.bodies {
-            let rapiers = simulation.body(*key).unwrap();
+            let rapiers = physics.body(*key).unwrap();
             let pose = *rapiers.position();
             body.is_lost |= !pose.is_finite();
             if body.is_new && pose != body.way.current {
@@ -176,15 +224,15 @@ impl Model {
                     frame.poses.remove(key);
                 }
             }
-            let mut velocity = capped(rapiers, simulation, step.dt);
+            let mut velocity = capped(rapiers, physics, step.dt);
             body.may_be_unseen |= rapiers.is_sleeping();
-            let pushes = self.pushes.iter().filter(|(pushed, ..)| pushed == key);
+            let pushes = self.pushes.iter().filter(|(pushed, _)| pushed == key);
             if rapiers.is_dynamic() && pushes.clone().count() > 0 {
                 let mut body = rapiers.clone();
-                for (_, push, _) in pushes {
+                for (_, push) in pushes {
                     body.apply_impulse(*push, true);
                 }
-                velocity = capped(&body, simulation, step.dt);
+                velocity = capped(&body, physics, step.dt);
             }
             let was_put = body.was_teleported || pose != body.left_at;
             let is_noticed = body.was_teleported || !self.is_outdated;
@@ -198,12 +246,14 @@ impl Model {
     }
 
     /// Right after Rapier's step.
-    pub fn end_step(&mut self, simulation: &Simulation, step: Step) {
+    pub fn end_step(&mut self, physics: &Physics, step: Step) {
         let tick = step.tick + 1;
         self.is_after_step = true;
+        self.due -= 1;
+        (self.dt, self.has_stepped) = (step.dt, true);
         self.is_outdated = !(step.is_last || self.history > 2);
         for (key, body) in &mut self.bodies {
-            let rapiers = simulation.body(*key).unwrap();
+            let rapiers = physics.body(*key).unwrap();
             let current = *rapiers.position();
             let (previous, before) = body.start;
             let smoothing = body.smoothing.unwrap_or(self.smoothing);
@@ -252,55 +302,65 @@ impl Model {
         }
     }
 
-    /// A frame without a step has ended: if time stands still, what was pushed while it did is forgotten.
-    pub fn forget_pushes(&mut self, simulation: &Simulation, steps: u64) -> u64 {
+    /// A frame of so many steps has ended: without one, and if time stands still, what was pushed since the frame before
+    /// is forgotten. Gives how much that is.
+    pub fn end_frame(&mut self, simulation: &Simulation, steps: u64) -> u64 {
         self.is_after_step = false;
-        if steps > 0 || !stands_still(simulation) || self.asks_for_step {
-            return 0;
+        let mut forgotten = 0;
+        if steps == 0 && stands_still(simulation) && !self.asks_for_step {
+            let first = self.lasting.min(self.pushes.len());
+            forgotten = self.pushes.drain(first..).count() as u64;
         }
-        let forgotten = self.pushes.extract_if(.., |(.., in_pause)| *in_pause);
-        forgotten.count() as u64
+        self.lasting = self.pushes.len();
+        forgotten
     }
 
     /// Bodies that Rapier has elsewhere than the last step left them.
-    pub fn notice(&mut self, simulation: &Simulation) {
+    pub fn notice(&mut self, physics: &Physics) {
         for key in self.living() {
-            let pose = *simulation.body(key).unwrap().position();
+            let pose = *physics.body(key).unwrap().position();
             if pose.is_finite() && pose != self.bodies[&key].way.current {
                 let body = self.bodies.get_mut(&key).unwrap();
                 body.stepped.get_or_insert(body.way);
                 body.is_rounded |= body.way.put(pose);
-                self.forget_current(key, simulation.tick());
+                self.forget_current(key, physics.tick());
             }
         }
     }
 
-    /// The frame, or the one that takes its place, begins without the steps that were due.
-    pub fn abort(&mut self, simulation: &Simulation, was_taken: bool, due: u64) {
+    /// The frame, or the one that takes its place, begins without the steps that were due. Gives how many.
+    pub fn abort(&mut self, physics: &Physics, was_taken: bool) -> u64 {
+        let tick = physics.tick();
         if was_taken {
             self.pushes.truncate(self.waiting);
+            // Who was born in the step that is not made was there before it.
+            for body in self.bodies.values_mut() {
+                body.since = body.since.min(tick);
+            }
         }
+        let due = std::mem::take(&mut self.due);
         if due == 0 {
-            return;
+            return 0;
         }
         let was_outdated = std::mem::take(&mut self.is_outdated);
         if !was_outdated {
-            self.notice(simulation);
+            self.notice(physics);
         }
         for (key, body) in &mut self.bodies {
-            let pose = *simulation.body(*key).unwrap().position();
+            let pose = *physics.body(*key).unwrap().position();
             body.is_lost |= !pose.is_finite();
             body.way = Way::at_rest(pose);
             if was_outdated {
                 body.stepped = None;
             }
-            if let Some(way) = body.ways.get_mut(&simulation.tick()) {
+            if let Some(way) = body.ways.get_mut(&physics.tick()) {
                 *way = body.stepped.unwrap_or(body.way);
             }
         }
         for key in self.living() {
-            self.forget_current(key, simulation.tick());
+            self.forget_current(key, physics.tick());
         }
+        due
     }
 
     /// The body is shown otherwise than the last step moved it, which is what its history has.
@@ -320,13 +380,16 @@ impl Model {
 
 /// # Actions
 impl Model {
-    fn born(&mut self, key: BodyKey, pose: Pose, tick: u64) {
+    fn born(&mut self, physics: &Physics, key: BodyKey, pose: Pose) {
         self.keys.push(key);
+        // In a hook before a step, the state after that step is the first with it.
+        let is_before_step = physics.current_step().is_some();
         let body = Body {
             way: Way::at_rest(pose),
             stepped: None,
             ways: BTreeMap::new(),
-            since: tick,
+            since: physics.tick() + u64::from(is_before_step),
+            is_since_known: self.history > 2 && (is_before_step || !self.is_outdated),
             smoothing: None,
             left_at: pose,
             was_teleported: false,
@@ -348,31 +411,36 @@ impl Model {
         self.forget_all(key);
     }
 
-    pub fn act(&mut self, simulation: &mut Simulation, action: &Action) {
+    pub fn act(&mut self, game: &mut impl Reach, action: &Action) {
+        let physics = game.physics();
         match action {
-            Action::Spawn { kind, x } => self.spawn(simulation, *kind, *x),
+            Action::Spawn { kind, x } => self.spawn(physics, *kind, *x),
             Action::Track { x } => {
                 let at = translation(*x, 8.0, 0.0);
                 let body = RigidBodyBuilder::dynamic().pose(at);
-                let handle = simulation.physics_mut().insert_body(body);
-                let key = simulation.track(handle).unwrap();
-                self.born(key, at, simulation.tick());
+                let handle = physics.rapier_mut().insert_body(body);
+                let key = physics.track(handle).unwrap();
+                self.born(physics, key, at);
             }
-            Action::ShiftOrigin(x) => self.shift_origin(simulation, vector(*x, 3.0, -*x)),
-            Action::Set(setting) => self.set(simulation, setting),
+            Action::ShiftOrigin(x) => self.shift_origin(physics, vector(*x, 3.0, -*x)),
+            Action::Set(setting) => {
+                if let Some(simulation) = game.simulation() {
+                    self.set(simulation, setting);
+                }
+            }
             Action::To(i, deed) => {
                 if let Some(key) = self.keys.get(i % self.keys.len().max(1)) {
                     let key = *key;
-                    self.act_on(simulation, key, deed);
+                    self.act_on(physics, key, deed);
                     if let Some(body) = self.bodies.get_mut(&key) {
-                        body.may_be_unseen |= simulation.body(key).unwrap().is_sleeping();
+                        body.may_be_unseen |= physics.body(key).unwrap().is_sleeping();
                     }
                 }
             }
         }
     }
 
-    fn spawn(&mut self, simulation: &mut Simulation, kind: Kind, x: f32) {
+    fn spawn(&mut self, physics: &mut Physics, kind: Kind, x: f32) {
         let at = translation(x, 1.0 + x.abs(), 0.3 * x);
         let spin = spin(9.0, x, 1.0);
         let body = match kind {
@@ -392,21 +460,21 @@ impl Model {
             _ => Vector::ZERO,
         };
         let ball = ColliderBuilder::ball(0.4).translation(off);
-        let key = simulation.insert(body.pose(at), ball);
+        let key = physics.insert(body.pose(at), ball);
         // Whatever slows down is asleep after a few steps, and never wakes and falls asleep again within one.
-        let body = simulation.body_mut(key).unwrap();
+        let body = physics.body_mut(key).unwrap();
         body.activation_mut().time_until_sleep = 0.06;
         body.activation_mut().normalized_linear_threshold = 0.5;
-        self.born(key, at, simulation.tick());
+        self.born(physics, key, at);
     }
 
-    fn shift_origin(&mut self, simulation: &mut Simulation, origin: Vector) {
+    fn shift_origin(&mut self, physics: &mut Physics, origin: Vector) {
         if !self.is_outdated {
-            self.notice(simulation);
+            self.notice(physics);
         }
-        simulation.shift_origin(origin).unwrap();
-        let tick = simulation.tick();
-        let is_before_step = simulation.current_step().is_some();
+        physics.shift_origin(origin).unwrap();
+        let tick = physics.tick();
+        let is_before_step = physics.current_step().is_some();
         let is_within_step = is_before_step || self.is_after_step;
         let by = Pose::from_translation(-origin);
         for key in self.living() {
@@ -416,6 +484,7 @@ impl Model {
             }
             if !is_within_step {
                 body.since = tick;
+                body.is_since_known = false;
                 body.ways.retain(|of, _| *of == tick);
             }
             if let Some(way) = body.ways.get_mut(&tick).filter(|_| !is_before_step) {
@@ -441,10 +510,11 @@ impl Model {
             Setting::Smoothing(smoothing) => {
                 simulation.set_smoothing(smoothing);
                 self.smoothing = smoothing;
+                self.expect_dt(simulation);
             }
             Setting::History(states) => {
                 simulation.set_history(states);
-                self.set_history(states, simulation.tick());
+                self.set_history(states, simulation.physics.tick());
                 assert_eq!(simulation.history(), states.max(2));
             }
             Setting::Tick(tick) => {
@@ -476,6 +546,7 @@ impl Model {
         let kept = self.history.max(2) as u64 - 1;
         self.history = states;
         for body in self.bodies.values_mut() {
+            body.is_since_known = false;
             if states <= 2 {
                 body.ways.clear();
             } else {
@@ -488,22 +559,22 @@ impl Model {
         }
     }
 
-    fn act_on(&mut self, simulation: &mut Simulation, key: BodyKey, deed: &Deed) {
-        let handle = simulation.handle(key).unwrap();
-        let rapiers = &simulation.physics().bodies[handle];
+    fn act_on(&mut self, physics: &mut Physics, key: BodyKey, deed: &Deed) {
+        let handle = physics.handle(key).unwrap();
+        let rapiers = &physics.rapier().bodies[handle];
         let (position, collider) = (*rapiers.position(), rapiers.colliders().first().copied());
         let to = |x: f32| pose(vector(x, 6.0, -x), spin(0.1 * x, 0.2, 0.0));
         match *deed {
             Deed::Remove => {
-                simulation.remove(key).unwrap();
+                physics.remove(key).unwrap();
                 self.died(key);
             }
             Deed::RemoveThroughRapier => {
-                simulation.physics_mut().remove_body(handle).unwrap();
+                physics.rapier_mut().remove_body(handle).unwrap();
                 self.died(key);
             }
             Deed::Teleport(x) => {
-                simulation.teleport(key, to(x)).unwrap();
+                physics.teleport(key, to(x)).unwrap();
                 let body = self.bodies.get_mut(&key).unwrap();
                 body.stepped.get_or_insert(body.way);
                 body.way.put(to(x));
@@ -513,26 +584,26 @@ impl Model {
                 body.way.after = Velocity::default();
                 body.was_teleported = true;
                 self.teleports += 1;
-                self.forget_current(key, simulation.tick());
+                self.forget_current(key, physics.tick());
             }
             Deed::TeleportBy(x) => {
                 let by = pose(vector(x, 1.0, 0.0), spin(0.0, 0.1 * x, 0.0));
-                let result = simulation.teleport_by(key, by);
+                let result = physics.teleport_by(key, by);
                 if position.is_finite() {
                     assert_eq!(result, Ok(()));
                     self.teleports += 1;
                     let body = self.bodies.get_mut(&key).unwrap();
                     body.stepped.get_or_insert(body.way);
-                    self.transform(key, &by, simulation.tick());
+                    self.transform(key, &by, physics.tick());
                     // The velocity of one that is led is not turned with it.
-                    let is_led = is_led(simulation.body(key).unwrap());
+                    let is_led = is_led(physics.body(key).unwrap());
                     self.bodies.get_mut(&key).unwrap().may_be_unseen |= is_led;
                 } else {
                     assert_eq!(result, Err(BodyError::NotFinite(key)));
                 }
             }
             Deed::Put(part, x, how) => {
-                let body = access(simulation, key, how);
+                let body = access(physics, key, how);
                 // Half of them without waking the body: nothing but we will look at it then.
                 match part {
                     Part::Whole => body.set_position(to(x), x > 0.0),
@@ -541,26 +612,22 @@ impl Model {
                 }
             }
             Deed::Push => {
-                simulation.apply_impulse(key, PUSH).unwrap();
-                let in_pause = stands_still(simulation) && !self.is_after_step;
-                self.pushes.push((key, PUSH, in_pause));
+                physics.apply_impulse(key, PUSH).unwrap();
+                self.pushes.push((key, PUSH));
             }
             Deed::SetVelocity(x, how) => {
-                let body = access(simulation, key, how);
+                let body = access(physics, key, how);
                 body.set_linvel(vector(0.1 * x, 2.0, 0.5), true);
                 body.set_angvel(spin(0.5, x, 3.0), true);
             }
-            Deed::Sleep(how) => access(simulation, key, how).sleep(),
+            Deed::Sleep(how) => access(physics, key, how).sleep(),
             Deed::Toggle => {
-                let body = simulation.body_mut(key).unwrap();
+                let body = physics.body_mut(key).unwrap();
                 body.set_enabled(!body.is_enabled());
             }
-            Deed::NanVelocity => simulation
-                .body_mut(key)
-                .unwrap()
-                .set_linvel(Vector::NAN, true),
+            Deed::NanVelocity => physics.body_mut(key).unwrap().set_linvel(Vector::NAN, true),
             Deed::NanPosition => {
-                let body = simulation.body_mut(key).unwrap();
+                let body = physics.body_mut(key).unwrap();
                 body.set_position(Pose::from_translation(Vector::NAN), true);
                 self.bodies.get_mut(&key).unwrap().is_lost = true;
             }
@@ -571,47 +638,47 @@ impl Model {
                     RigidBodyType::KinematicPositionBased,
                     RigidBodyType::KinematicVelocityBased,
                 ];
-                let body = simulation.body_mut(key).unwrap();
+                let body = physics.body_mut(key).unwrap();
                 body.set_body_type(types[usize::from(i)], true);
             }
             Deed::Target { x, ms } => {
-                let is_led = is_led(&simulation.physics().bodies[handle]);
-                let time = simulation.clock().time() + Duration::from_millis(ms);
-                let result = simulation.set_kinematic_target(key, to(x), time);
+                let is_led = is_led(&physics.rapier().bodies[handle]);
+                let time = physics.time() + Duration::from_millis(ms);
+                let result = physics.set_kinematic_target(key, to(x), time);
                 assert_eq!(
                     result,
                     is_led.then_some(()).ok_or(BodyError::NotKinematic(key))
                 );
             }
             Deed::SetNext(x) => {
-                let body = simulation.body_mut(key).unwrap();
+                let body = physics.body_mut(key).unwrap();
                 body.set_next_kinematic_position(to(x));
             }
-            Deed::SetPreviousFromVelocity => self.set_previous(simulation, key),
+            Deed::SetPreviousFromVelocity => self.set_previous(physics, key),
             Deed::SetSmoothing(smoothing) => {
-                simulation.set_body_smoothing(key, smoothing).unwrap();
+                physics.set_body_smoothing(key, smoothing).unwrap();
                 self.bodies.get_mut(&key).unwrap().smoothing = smoothing;
-                assert_eq!(simulation.body_smoothing(key), smoothing);
+                assert_eq!(physics.body_smoothing(key), smoothing);
             }
             Deed::AddCollider(x) => {
                 let ball = ColliderBuilder::ball(0.2).translation(vector(0.0, 0.0, 0.1 * x));
-                simulation.insert_collider(key, ball).unwrap();
+                physics.insert_collider(key, ball).unwrap();
             }
             Deed::RemoveCollider => {
                 if let Some(collider) = collider {
-                    simulation.remove_collider(collider).unwrap();
+                    physics.remove_collider(collider).unwrap();
                 }
             }
         }
     }
 
-    fn set_previous(&mut self, simulation: &mut Simulation, key: BodyKey) {
+    fn set_previous(&mut self, physics: &mut Physics, key: BodyKey) {
         if !self.is_outdated {
-            self.notice(simulation);
+            self.notice(physics);
         }
-        simulation.set_previous_from_velocity(key).unwrap();
-        let dt = simulation.clock().settings().rate().dt();
-        let rapiers = simulation.body(key).unwrap();
+        physics.set_previous_from_velocity(key).unwrap();
+        let dt = self.dt;
+        let rapiers = physics.body(key).unwrap();
         let (position, after) = (*rapiers.position(), velocity(rapiers));
         if !position.is_finite() {
             return;
@@ -623,14 +690,18 @@ impl Model {
         let smoothing = body.smoothing.unwrap_or(self.smoothing);
         // While steps are still due, no frame will show it; nor will one that shows the state after.
         let shows_previous = matches!(smoothing, Smoothing::Interpolate | Smoothing::Hermite);
-        let is_shown = simulation.clock().due() == 0 && shows_previous;
-        let tick = simulation.tick();
-        let is_of_step = simulation.current_step().is_none() && body.stepped.is_none();
+        let is_shown = self.due == 0 && shows_previous;
+        let tick = physics.tick();
+        let is_of_step = physics.current_step().is_none() && body.stepped.is_none();
+        // Of the same state, without a past.
+        let mut copy = Simulation::with_physics(Rate::default(), physics.clone());
+        copy.set_smoothing(self.smoothing);
+        let at_start = copy.pose_at(key, tick, 0.0);
         let previous = if is_shown {
-            at_previous(simulation).pose(key).unwrap()
+            at_previous(copy).pose(key).unwrap()
         } else {
             // No frame shows it now, but later ones may look back at this tick.
-            let of_step = is_of_step.then(|| simulation.pose_at(key, tick, 0.0));
+            let of_step = is_of_step.then_some(at_start);
             of_step.flatten().unwrap_or(position)
         };
         let scale = 1.0 + position.translation.length() + dt * after.linear.length();
@@ -639,7 +710,7 @@ impl Model {
             "{previous:?} is not {expected}"
         );
         let led = is_led(rapiers) && smoothing == Smoothing::Interpolate;
-        let before = capped(rapiers, simulation, dt);
+        let before = capped(rapiers, physics, dt);
         body.way = Way {
             previous,
             current: position,
@@ -652,21 +723,20 @@ impl Model {
         };
         if is_of_step && let Some(way) = body.ways.get_mut(&tick) {
             *way = body.way;
-            way.previous = simulation.pose_at(key, tick, 0.0).unwrap();
+            way.previous = at_start.unwrap();
         }
         self.forget_current(key, tick);
     }
 }
 
-/// A simulation that shows the poses right before the last step, as far as a frame can.
-pub fn at_previous(simulation: &Simulation) -> Simulation {
-    let mut copy = simulation.clone();
+/// This simulation, as it shows the poses right before the last step, as far as a frame can.
+pub fn at_previous(mut simulation: Simulation) -> Simulation {
     // Also without the single steps that were asked for.
-    copy.resume();
-    copy.pause();
-    let settings = copy.clock_settings_mut();
+    simulation.resume();
+    simulation.pause();
+    let settings = simulation.clock_settings_mut();
     settings.set_stepping(Stepping::Fixed);
     settings.set_overstep(Duration::ZERO);
-    copy.advance(Duration::ZERO, |_, _| ());
-    copy
+    simulation.advance(Duration::ZERO, |_, _| ());
+    simulation
 }

@@ -163,7 +163,7 @@ impl Game {
             .set_max_frame_time(Duration::MAX);
         if self.has_floor {
             let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -1.0);
-            simulation.insert(floor, cuboid(50.0, 0.5, 50.0));
+            simulation.physics.insert(floor, cuboid(50.0, 0.5, 50.0));
         }
         let mut run = Run {
             simulation,
@@ -190,7 +190,7 @@ impl Run {
                 self.do_one(deed);
             }
         }
-        self.before.push(hash(self.simulation.physics()));
+        self.before.push(hash(self.simulation.physics.rapier()));
     }
 
     /// Makes the next step, unless Rapier panics in it.
@@ -228,7 +228,10 @@ impl Run {
     }
 
     fn insert(&mut self, body: RigidBodyBuilder) {
-        let key = self.simulation.insert(body, ColliderBuilder::ball(0.4));
+        let key = self
+            .simulation
+            .physics
+            .insert(body, ColliderBuilder::ball(0.4));
         self.keys.push(key);
     }
 
@@ -239,7 +242,7 @@ impl Run {
     fn connect(&mut self, joint: &Joint) {
         let ends = joint
             .ends
-            .map(|index| self.simulation.handle(self.key(index)));
+            .map(|index| self.simulation.physics.handle(self.key(index)));
         let [Some(one), Some(other)] = ends else {
             return;
         };
@@ -258,7 +261,7 @@ impl Run {
                 .into(),
             JointKind::Rope => RopeJointBuilder::new(1.5).into(),
         };
-        let physics = self.simulation.physics_mut_except_bodies();
+        let physics = self.simulation.physics.rapier_mut_except_bodies();
         // Rapier panics for a link that is not dynamic, and for ends that are disabled.
         let are_enabled = [one, other]
             .iter()
@@ -274,13 +277,14 @@ impl Run {
     /// A body as the game reaches it.
     fn reach(&mut self, index: usize, way: Way) -> Option<&mut RigidBody> {
         let key = self.key(index);
-        let handle = self.simulation.handle(key)?;
+        let handle = self.simulation.physics.handle(key)?;
         match way {
-            Way::Body => self.simulation.body_mut(key),
-            Way::Physics => self.simulation.physics_mut().bodies.get_mut(handle),
+            Way::Body => self.simulation.physics.body_mut(key),
+            Way::Physics => self.simulation.physics.rapier_mut().bodies.get_mut(handle),
             Way::PhysicsFor => self
                 .simulation
-                .physics_mut_for(&[key])
+                .physics
+                .rapier_mut_for(&[key])
                 .bodies
                 .get_mut(handle),
         }
@@ -288,31 +292,31 @@ impl Run {
 
     /// Whether the body is a link other than the root.
     fn is_dependent(&self, index: usize) -> bool {
-        let joints = &self.simulation.physics().multibody_joints;
-        let handle = self.simulation.handle(self.key(index));
+        let joints = &self.simulation.physics.rapier().multibody_joints;
+        let handle = self.simulation.physics.handle(self.key(index));
         let link = handle.and_then(|handle| joints.rigid_body_link(handle));
         link.is_some_and(|link| link.id != 0)
     }
 
     fn is_link(&self, index: usize) -> bool {
-        let joints = &self.simulation.physics().multibody_joints;
-        let handle = self.simulation.handle(self.key(index));
+        let joints = &self.simulation.physics.rapier().multibody_joints;
+        let handle = self.simulation.physics.handle(self.key(index));
         handle.is_some_and(|handle| joints.rigid_body_link(handle).is_some())
     }
 
     /// Cuts a multibody above one of its links, which is then the root of a loose end.
     fn cut(&mut self, link: RigidBodyHandle, cut: Cut) {
-        let physics = self.simulation.physics_mut_except_bodies();
+        let physics = self.simulation.physics.rapier_mut_except_bodies();
         let mut joints = physics.multibody_joints.attached_joints(link);
         let Some((above, _, joint)) = joints.find(|(_, below, _)| *below == link) else {
             return;
         };
         drop(joints);
-        let key = self.simulation.key(above);
+        let key = self.simulation.physics.key(above);
         match (cut, key) {
-            (Cut::Body, Some(key)) => drop(self.simulation.remove(key)),
+            (Cut::Body, Some(key)) => drop(self.simulation.physics.remove(key)),
             _ => {
-                let physics = self.simulation.physics_mut_except_bodies();
+                let physics = self.simulation.physics.rapier_mut_except_bodies();
                 physics.remove_multibody_joint(joint);
             }
         }
@@ -331,17 +335,18 @@ impl Run {
                 }
             }
             Deed::WakeByIslands(index, is_strong) => {
-                if let Some(handle) = self.simulation.handle(self.key(index)) {
+                if let Some(handle) = self.simulation.physics.handle(self.key(index)) {
                     self.simulation
-                        .physics_mut_except_bodies()
+                        .physics
+                        .rapier_mut_except_bodies()
                         .wake_up(handle, is_strong);
                 }
             }
             Deed::Push(index, by) => {
-                let _ = self.simulation.apply_impulse(self.key(index), by);
+                let _ = self.simulation.physics.apply_impulse(self.key(index), by);
             }
             Deed::Twist(index, by) => {
-                let _ = self.simulation.add_torque(self.key(index), by);
+                let _ = self.simulation.physics.add_torque(self.key(index), by);
             }
             Deed::Put(index, to, way) => {
                 if let Some(body) = self.reach(index, way) {
@@ -351,6 +356,7 @@ impl Run {
             Deed::Teleport(index, to) => {
                 let _ = self
                     .simulation
+                    .physics
                     .teleport(self.key(index), Pose::from_translation(to));
             }
             Deed::SetVelocity(index, velocity) => {
@@ -377,19 +383,22 @@ impl Run {
             Deed::Insert(at) => self.insert(RigidBodyBuilder::dynamic().translation(at)),
             Deed::Remove(index, way) => {
                 let key = self.key(index);
-                let Some(handle) = self.simulation.handle(key) else {
+                let Some(handle) = self.simulation.physics.handle(key) else {
                     return;
                 };
                 match way {
-                    Way::Body => drop(self.simulation.remove(key)),
-                    Way::Physics => drop(self.simulation.physics_mut().remove_body(handle)),
+                    Way::Body => drop(self.simulation.physics.remove(key)),
+                    Way::Physics => drop(self.simulation.physics.rapier_mut().remove_body(handle)),
                     Way::PhysicsFor => {
-                        self.simulation.physics_mut_for(&[key]).remove_body(handle);
+                        self.simulation
+                            .physics
+                            .rapier_mut_for(&[key])
+                            .remove_body(handle);
                     }
                 }
             }
             Deed::RemoveJoint(index) => {
-                let physics = self.simulation.physics_mut_except_bodies();
+                let physics = self.simulation.physics.rapier_mut_except_bodies();
                 let joint = physics
                     .impulse_joints()
                     .map(|(handle, _)| handle)
@@ -400,9 +409,9 @@ impl Run {
             }
             Deed::Connect(ref joint) => self.connect(joint),
             Deed::Cut(index, cut, by) => {
-                if let Some(handle) = self.simulation.handle(self.key(index)) {
+                if let Some(handle) = self.simulation.physics.handle(self.key(index)) {
                     self.cut(handle, cut);
-                    let _ = self.simulation.teleport_by(self.key(index), by);
+                    let _ = self.simulation.physics.teleport_by(self.key(index), by);
                 }
             }
         }

@@ -16,13 +16,13 @@ use scenes::{cases, hash};
 const FOLLOWED: u64 = 20;
 
 fn bits(run: &Run) -> u64 {
-    hash(run.simulation.physics())
+    hash(run.simulation.physics.rapier())
 }
 
 /// Makes steps to `tick`; gives all bits after each.
 fn follow(mut run: Run, tick: u64) -> Vec<u64> {
     let mut all = Vec::new();
-    while run.simulation.tick() < tick {
+    while run.simulation.physics.tick() < tick {
         run.step();
         all.push(bits(&run));
     }
@@ -34,7 +34,7 @@ fn follow(mut run: Run, tick: u64) -> Vec<u64> {
 fn expected(game: &Game) -> Option<Vec<u64>> {
     let mut run = game.run();
     let mut all = Vec::new();
-    while run.simulation.tick() < TICKS + FOLLOWED {
+    while run.simulation.physics.tick() < TICKS + FOLLOWED {
         run.try_step()?;
         all.push(bits(&run));
     }
@@ -44,7 +44,7 @@ fn expected(game: &Game) -> Option<Vec<u64>> {
 /// All bits before each step, and the keys that were given out.
 fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
     let mut run = game.run();
-    while run.simulation.tick() < TICKS {
+    while run.simulation.physics.tick() < TICKS {
         run.frame(fps);
     }
     run.before.truncate(TICKS as usize);
@@ -88,7 +88,7 @@ fn steps_can_be_made_again(game: &Game) {
         // Half of the time not every state is kept.
         run.simulation.set_rewind_interval(tick / 8 % 2 * 3);
         run.simulation.roll_back(from).unwrap();
-        let from = run.simulation.tick();
+        let from = run.simulation.physics.tick();
         run.keys.truncate(known[from as usize]);
         run.make_steps();
         let expected = expected[tick as usize - 1];
@@ -127,10 +127,10 @@ fn all_is_finite_and_can_be_loaded(game: &Game, fps: u32) {
         return;
     }
     let mut run = game.run();
-    while run.simulation.tick() < TICKS {
+    while run.simulation.physics.tick() < TICKS {
         run.frame(fps);
         let simulation = &run.simulation;
-        for (key, _) in simulation.bodies() {
+        for (key, _) in simulation.physics.bodies() {
             assert!(simulation.pose(key).is_some_and(|pose| pose.is_finite()));
         }
         #[cfg(feature = "serde")]

@@ -4,7 +4,7 @@ use super::testing::{ball_joint, cloth, cuboid, spaced, translation, vector};
 use super::{MS, hash, pile, sleepers, with_floor};
 use evenstep::rapier::prelude::*;
 use evenstep::{
-    BodyKey, Clock, Collision, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Rate,
+    BodyKey, Clock, Collision, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Physics, Rate,
     Simulation, Smoothing, Step, Wrench,
 };
 use std::collections::VecDeque;
@@ -52,12 +52,12 @@ impl Everything {
         // Joints of both kinds: a chain of each, hung up.
         for (z, is_multibody) in [(12.0, false), (15.0, true)] {
             let hook = RigidBodyBuilder::fixed().translation(spaced(0.0, 8.0, z));
-            let mut last = simulation.insert_body(hook);
+            let mut last = simulation.physics.insert_body(hook);
             for i in 1..8u8 {
-                let next = simulation.insert(at(f32::from(i), 8.0, z), ball());
-                let ends = [last, next].map(|key| simulation.handle(key).unwrap());
+                let next = simulation.physics.insert(at(f32::from(i), 8.0, z), ball());
+                let ends = [last, next].map(|key| simulation.physics.handle(key).unwrap());
                 let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
-                let physics = simulation.physics_mut_except_bodies();
+                let physics = simulation.physics.rapier_mut_except_bodies();
                 if is_multibody {
                     physics
                         .insert_multibody_joint(ends[0], ends[1], joint)
@@ -69,14 +69,16 @@ impl Everything {
             }
         }
         let cloth = cloth(spaced(-15.0, 5.0, -15.0), 3.0, 5);
-        simulation.physics_mut().insert_soft_body(cloth);
+        simulation.physics.rapier_mut().insert_soft_body(cloth);
 
-        let player = simulation.insert(at(8.0, 1.0, 0.0), ball());
+        let player = simulation.physics.insert(at(8.0, 1.0, 0.0), ball());
         let lift = RigidBodyBuilder::kinematic_position_based().translation(vector(-9.0, 0.5, 0.0));
-        let lift = simulation.insert(lift, cuboid(1.5, 0.1, 1.5));
-        simulation.insert(at(-9.0, 2.0, 0.0), ball());
-        let bullet = simulation.insert(at(20.0, 3.0, 5.0).ccd_enabled(true), ball());
-        simulation.insert(
+        let lift = simulation.physics.insert(lift, cuboid(1.5, 0.1, 1.5));
+        simulation.physics.insert(at(-9.0, 2.0, 0.0), ball());
+        let bullet = simulation
+            .physics
+            .insert(at(20.0, 3.0, 5.0).ccd_enabled(true), ball());
+        simulation.physics.insert(
             RigidBodyBuilder::fixed().translation(spaced(4.0, 1.0, -6.0)),
             cuboid(3.0, 1.0, 3.0)
                 .sensor(true)
@@ -85,19 +87,25 @@ impl Everything {
         // Sleepers, one of which is hit later.
         sleepers(&mut simulation, 4);
         simulation
+            .physics
             .set_body_smoothing(crates[3], Some(Smoothing::Hermite))
             .unwrap();
         simulation
+            .physics
             .set_body_smoothing(player, Some(Smoothing::Extrapolate))
             .unwrap();
         simulation
+            .physics
             .insert_force_generator(crates[20], gusts())
             .unwrap();
         let drag = ForceGenerator::Drag {
             linear: 0.3,
             angular: 0.1,
         };
-        simulation.insert_force_generator(player, drag).unwrap();
+        simulation
+            .physics
+            .insert_force_generator(player, drag)
+            .unwrap();
         let script = Script {
             input: InputQueue::new(Delivery::ByTime),
             player,
@@ -128,6 +136,7 @@ impl Everything {
             let there = self.simulation.clock().time_after(MS(400));
             let pose = translation(-9.0, height, 0.0);
             self.simulation
+                .physics
                 .set_kinematic_target(self.script.lift, pose, there)
                 .unwrap();
         }
@@ -135,13 +144,20 @@ impl Everything {
         if number % 11 == 3 {
             let push = vector(0.0, 2.0, 1.0);
             self.simulation
+                .physics
                 .apply_impulse(self.script.player, push)
                 .unwrap();
         }
         if number % 50 == 25 {
-            self.simulation.shift_origin(Vector::X * 8.0).unwrap();
+            self.simulation
+                .physics
+                .shift_origin(Vector::X * 8.0)
+                .unwrap();
         } else if number % 50 == 49 {
-            self.simulation.shift_origin(Vector::X * -8.0).unwrap();
+            self.simulation
+                .physics
+                .shift_origin(Vector::X * -8.0)
+                .unwrap();
         }
         frame_time
     }
@@ -153,8 +169,8 @@ impl Everything {
         let mut tears_and_quarantined = events.quarantined().count();
         tears_and_quarantined += events.soft_body_tears().count();
         Seen {
-            hash: hash(simulation.physics()),
-            particles: (simulation.physics().soft_bodies())
+            hash: hash(simulation.physics.rapier()),
+            particles: (simulation.physics.rapier().soft_bodies())
                 .flat_map(|(_, body)| body.particle_positions().collect::<Vec<_>>())
                 .collect(),
             frame: simulation.frame(),
@@ -190,39 +206,39 @@ pub struct Seen {
 impl Hooks for Script {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         for sample in self.input.drain(step) {
             let push = if sample.input {
                 Vector::X
             } else {
                 vector(0.0, 0.0, 1.0)
             };
-            simulation.add_force(self.player, push * 20.0).unwrap();
+            physics.add_force(self.player, push * 20.0).unwrap();
         }
         if step.tick.is_multiple_of(9) {
             let x = (step.tick % 13) as f32 - 6.0;
             let body = RigidBodyBuilder::dynamic().translation(vector(x, 9.0, 2.0));
             let ball = ColliderBuilder::ball(0.3).active_events(ActiveEvents::COLLISION_EVENTS);
-            let key = simulation.insert(body, ball);
+            let key = physics.insert(body, ball);
             self.guests.push_back(key);
             self.keys.push(key);
         }
         if step.tick % 14 == 13
             && let Some(key) = self.guests.pop_front()
         {
-            simulation.remove(key).unwrap();
+            physics.remove(key).unwrap();
         }
         if step.tick.is_multiple_of(60) {
             let pose = translation(20.0, 3.0, 5.0);
-            simulation.teleport(self.bullet, pose).unwrap();
-            let body = simulation.body_mut(self.bullet).unwrap();
+            physics.teleport(self.bullet, pose).unwrap();
+            let body = physics.body_mut(self.bullet).unwrap();
             body.set_linvel(vector(-150.0, 0.0, -25.0), true);
         }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.collisions += simulation.events().in_tick(step.tick).collisions().count();
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.collisions += physics.events().in_tick(step.tick).collisions().count();
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ pub mod testing;
 
 use evenstep::rapier::prelude::*;
 use evenstep::{
-    BodyKey, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Rate, Simulation, Step,
+    BodyKey, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Physics, Rate, Simulation, Step,
 };
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -32,7 +32,7 @@ pub const MS: fn(u64) -> Duration = Duration::from_millis;
 /// A world with a wide floor whose top is at 0.
 pub fn with_floor(rate: Rate) -> Simulation {
     let mut simulation = Simulation::new(rate);
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::fixed().translation(Vector::Y * -0.5),
         cuboid(FLOOR, 0.5, FLOOR),
     );
@@ -42,7 +42,7 @@ pub fn with_floor(rate: Rate) -> Simulation {
 /// Free space: no gravity, and nothing in it.
 pub fn space(hz: u32) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(hz).unwrap());
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     simulation
 }
 
@@ -59,7 +59,7 @@ pub fn flyer() -> RigidBodyBuilder {
 /// Free space at 100 steps a second, and a flyer of 1 kg.
 pub fn flyer_in_space() -> (Simulation, BodyKey) {
     let mut simulation = space(100);
-    let key = simulation.insert(flyer(), ball().mass(1.0));
+    let key = simulation.physics.insert(flyer(), ball().mass(1.0));
     (simulation, key)
 }
 
@@ -117,7 +117,7 @@ pub fn advance(simulation: &mut Simulation, ms: u64) -> Frame {
 /// Lets no body fall asleep: a pile that did half way through a measurement would be two scenes in one.
 pub fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {
     for key in keys {
-        let body = simulation.body_mut(*key).expect("just inserted");
+        let body = simulation.physics.body_mut(*key).expect("just inserted");
         *body.activation_mut() = RigidBodyActivation::cannot_sleep();
     }
 }
@@ -143,7 +143,7 @@ pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
             let (stack, level) = (i / 10, i % 10);
             let [x, z] = on_ground(stack, side).map(|n| 1.5 * n - 0.75 * side as f32);
             let at = vector(x, 0.5 + level as f32, z);
-            simulation.insert(
+            simulation.physics.insert(
                 RigidBodyBuilder::dynamic().translation(at),
                 cuboid(0.5, 0.5, 0.5),
             )
@@ -157,7 +157,7 @@ pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .map(|i| {
             let [x, y, z] = in_layers(i, 8);
             let at = vector(1.01 * x + 0.3 * (y % 2.0), 0.6 + 1.05 * y, 1.01 * z);
-            simulation.insert(
+            simulation.physics.insert(
                 RigidBodyBuilder::dynamic().translation(at),
                 cuboid(0.5, 0.5, 0.5),
             )
@@ -167,12 +167,12 @@ pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
 
 /// `count` bodies that spin in free space and never meet: no gravity, no contacts, all above 3 m.
 pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let side = (1..).find(|side| side * side * side >= count).unwrap_or(1);
     (0..count)
         .map(|i| {
             let [x, y, z] = in_layers(i, side).map(|n| 4.0 * n);
-            simulation.insert(
+            simulation.physics.insert(
                 RigidBodyBuilder::dynamic()
                     .translation(vector(x, y + 4.0, z))
                     .angvel(spin(1.0, 2.0 + (i % 7) as f32, 0.5)),
@@ -189,7 +189,7 @@ pub fn sleepers(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .map(|i| {
             let [x, z] = on_ground(i, side);
             let at = vector(2.0 * x, 0.5, 2.0 * z);
-            simulation.insert(
+            simulation.physics.insert(
                 RigidBodyBuilder::dynamic().translation(at).sleeping(true),
                 ColliderBuilder::ball(0.5),
             )
@@ -225,7 +225,7 @@ impl Yard {
     pub fn new(rate: Rate) -> Self {
         let mut simulation = with_floor(rate);
         let crates = pile(&mut simulation, 40);
-        let player = simulation.insert(
+        let player = simulation.physics.insert(
             RigidBodyBuilder::dynamic().translation(vector(8.0, 1.0, 0.0)),
             ColliderBuilder::capsule_y(0.5, 0.3).active_events(ActiveEvents::COLLISION_EVENTS),
         );
@@ -255,7 +255,10 @@ impl Yard {
             (player, drag),
         ];
         for (body, generator) in lasting {
-            simulation.insert_force_generator(body, generator).unwrap();
+            simulation
+                .physics
+                .insert_force_generator(body, generator)
+                .unwrap();
         }
         let game = Game {
             queue: InputQueue::new(Delivery::ByTime),
@@ -276,23 +279,21 @@ impl Yard {
 impl Hooks for Game {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         for sample in self.queue.drain(step) {
             self.delivered.push((step.tick, sample.input));
             match sample.input {
                 Key::Left(down) => self.left = down,
-                Key::Jump => simulation
-                    .apply_impulse(self.player, Vector::Y * 1.5)
-                    .unwrap(),
+                Key::Jump => physics.apply_impulse(self.player, Vector::Y * 1.5).unwrap(),
             }
         }
         if self.left {
-            simulation.add_force(self.player, Vector::X * -8.0).unwrap();
+            physics.add_force(self.player, Vector::X * -8.0).unwrap();
         }
         if step.tick.is_multiple_of(7) {
             let at = vector((step.tick % 11) as f32 - 5.0, 12.0, (step.tick % 5) as f32);
             self.guests.push_back(
-                simulation.insert(
+                physics.insert(
                     RigidBodyBuilder::dynamic()
                         .translation(at)
                         .angvel(spin(1.0, 1.0, 1.0)),
@@ -303,7 +304,7 @@ impl Hooks for Game {
         if step.tick % 13 == 12
             && let Some(guest) = self.guests.pop_front()
         {
-            simulation.remove(guest).unwrap();
+            physics.remove(guest).unwrap();
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::testing::{angle_between, axes, cuboid, cuboid_of, spin, translation, 
 use std::time::{Duration, Instant};
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Smoothing, Step, Stepping};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 
 use super::strategies::{self, Random};
 use super::{ball, heap, with_floor};
@@ -48,7 +48,7 @@ impl Way {
 }
 
 /// The game's part in a step, of which it knows what has happened up to a real time.
-type Game<'a> = &'a dyn Fn(&mut Simulation, Step, Duration);
+type Game<'a> = &'a dyn Fn(&mut Physics, Step, Duration);
 
 /// A simulation and the frames that it shows in one way.
 pub struct Screen {
@@ -71,8 +71,8 @@ impl Screen {
 
     /// The steps of a frame; then [`preview`](Self::preview) it.
     pub fn advance(&mut self, time: Duration, game: Game) {
-        self.simulation.advance(time, |simulation, step| {
-            game(simulation, step, Duration::MAX);
+        self.simulation.advance(time, |physics, step| {
+            game(physics, step, Duration::MAX);
         });
     }
 
@@ -93,9 +93,9 @@ impl Screen {
             time = period.mul_f32(length).max(Duration::from_nanos(1));
         }
         let now = self.simulation.clock().real_time();
-        ahead.advance(time, |simulation, step| {
+        ahead.advance(time, |physics, step| {
             if plays {
-                game(simulation, step, now);
+                game(physics, step, now);
             }
         });
         self.ahead = Some(ahead);
@@ -107,7 +107,7 @@ impl Screen {
                 let alpha = self.simulation.frame().alpha;
                 // Of a step that ends at the frame's time the end is shown, also if it took no time.
                 let share = if alpha >= least { 1.0 } else { alpha / least };
-                ahead.pose_at(key, ahead.tick(), share)
+                ahead.pose_at(key, ahead.physics.tick(), share)
             }
             _ => self.simulation.pose(key),
         };
@@ -126,8 +126,8 @@ impl Truth {
         simulation.pause();
         for _ in 0..AHEAD {
             simulation.clock_settings_mut().step_once();
-            simulation.advance(Duration::ZERO, |simulation, step| {
-                game(simulation, step, Duration::MAX);
+            simulation.advance(Duration::ZERO, |physics, step| {
+                game(physics, step, Duration::MAX);
             });
         }
         simulation.resume();
@@ -135,8 +135,8 @@ impl Truth {
     }
 
     pub fn advance(&mut self, time: Duration, game: Game) {
-        self.0.advance(time, |simulation, step| {
-            game(simulation, step, Duration::MAX);
+        self.0.advance(time, |physics, step| {
+            game(physics, step, Duration::MAX);
         });
     }
 
@@ -169,7 +169,7 @@ pub struct Scene {
     pub name: &'static str,
     /// Fills a world and gives the body that the game plays with.
     pub build: fn(&mut Simulation) -> BodyKey,
-    pub game: fn(&mut Simulation, BodyKey, Step, Duration),
+    pub game: fn(&mut Physics, BodyKey, Step, Duration),
     /// Whether nothing hits anything, so that the motion has a smooth curve.
     pub is_smooth: bool,
 }
@@ -190,20 +190,24 @@ const fn scene(
 pub fn scenes() -> [Scene; 9] {
     [
         scene("free fall", true, |simulation| {
-            simulation.insert(RigidBodyBuilder::dynamic(), ball())
+            simulation
+                .physics
+                .insert(RigidBodyBuilder::dynamic(), ball())
         }),
         scene("spinner off centre", true, |simulation| {
-            simulation.physics_mut().gravity = Vector::ZERO;
+            simulation.physics.rapier_mut().gravity = Vector::ZERO;
             let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 3.0);
             let side = cuboid(0.5, 0.1, 0.3).translation(Vector::X * 0.5);
-            simulation.insert(body.angvel(spin(0.5, 12.0, 0.0)), side)
+            simulation
+                .physics
+                .insert(body.angvel(spin(0.5, 12.0, 0.0)), side)
         }),
         Scene {
-            game: |simulation, key, step, _| {
+            game: |physics, key, step, _| {
                 let force = of_report("curve").force.expect("it has one");
-                let body = simulation.body(key).expect("it lives");
+                let body = physics.body(key).expect("it lives");
                 let force = force(body, step.time);
-                simulation.add_force(key, force).expect("it lives");
+                physics.add_force(key, force).expect("it lives");
             },
             ..scene("force of the game", true, of_report("curve").build)
         },
@@ -212,18 +216,18 @@ pub fn scenes() -> [Scene; 9] {
         scene("chain of 20", true, of_report("chain of 20").build),
         scene("heap of 200, shot at", false, heap_shot_at),
         Scene {
-            game: |simulation, key, step, _| {
+            game: |physics, key, step, _| {
                 let stroke = step.time.as_secs();
                 let height = if stroke.is_multiple_of(2) { 2.0 } else { 0.0 };
                 let pose = translation(0.0, height, 0.0);
                 let end = Duration::from_secs(stroke + 1);
-                let set = simulation.set_kinematic_target(key, pose, end);
+                let set = physics.set_kinematic_target(key, pose, end);
                 set.expect("a pose of a kinematic body");
             },
             ..scene("crates on a lift", false, lift)
         },
         Scene {
-            game: |simulation, key, step, now| {
+            game: |physics, key, step, now| {
                 let turn = turns_before(step.end_time.min(now));
                 let way = [
                     Vector::X,
@@ -231,12 +235,14 @@ pub fn scenes() -> [Scene; 9] {
                     -Vector::X,
                     -vector(0.0, 0.0, 1.0),
                 ][turn % 4];
-                let body = simulation.body_mut(key).expect("it lives");
+                let body = physics.body_mut(key).expect("it lives");
                 body.set_linvel(way * 6.0, true);
             },
             ..scene("player who turns", false, |simulation| {
-                simulation.physics_mut().gravity = Vector::ZERO;
-                simulation.insert(RigidBodyBuilder::dynamic(), ball())
+                simulation.physics.rapier_mut().gravity = Vector::ZERO;
+                simulation
+                    .physics
+                    .insert(RigidBodyBuilder::dynamic(), ball())
             })
         },
     ]
@@ -256,13 +262,13 @@ fn turns_before(time: Duration) -> usize {
 
 /// Twenty balls of 5 to 50 m/s that hit the walls and each other.
 fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let elastic = |collider: ColliderBuilder| collider.restitution(1.0).friction(0.0);
     for axis in axes() {
         let half = Vector::splat(3.0) - axis * 2.5;
         for at in [axis * 2.5, axis * -2.5] {
             let wall = RigidBodyBuilder::fixed().translation(at);
-            simulation.insert(wall, elastic(cuboid_of(half)));
+            simulation.physics.insert(wall, elastic(cuboid_of(half)));
         }
     }
     let mut last = None;
@@ -274,7 +280,11 @@ fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
             .translation(at)
             .ccd_enabled(true);
         let body = body.linvel(way * (5.0 + 45.0 / 19.0 * n));
-        last = Some(simulation.insert(body, elastic(ColliderBuilder::ball(0.1))));
+        last = Some(
+            simulation
+                .physics
+                .insert(body, elastic(ColliderBuilder::ball(0.1))),
+        );
     }
     last.expect("twenty are put in")
 }
@@ -289,18 +299,20 @@ fn heap_shot_at(simulation: &mut Simulation) -> BodyKey {
             .translation(at)
             .gravity_scale(0.0);
         let body = body.linvel(Vector::X * 20.0);
-        simulation.insert(body, ColliderBuilder::ball(0.4).density(5.0));
+        simulation
+            .physics
+            .insert(body, ColliderBuilder::ball(0.4).density(5.0));
     }
     crates[0]
 }
 
 fn lift(simulation: &mut Simulation) -> BodyKey {
     let body = RigidBodyBuilder::kinematic_position_based();
-    let lift = simulation.insert(body, cuboid(3.0, 0.1, 3.0));
+    let lift = simulation.physics.insert(body, cuboid(3.0, 0.1, 3.0));
     for i in 0..8u8 {
         let at = vector(f32::from(i % 4) - 1.5, 0.6, 1.5 * f32::from(i / 4) - 0.7);
         let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
-        simulation.insert(body, cuboid(0.4, 0.5, 0.4));
+        simulation.physics.insert(body, cuboid(0.4, 0.5, 0.4));
     }
     lift
 }
@@ -369,12 +381,12 @@ pub struct Figures {
 pub fn measure(scene: &Scene, way: Way, rate: Rate, length: Duration) -> Figures {
     let mut simulation = Simulation::new(rate);
     let played = (scene.build)(&mut simulation);
-    let keys: Vec<BodyKey> = (simulation.bodies())
+    let keys: Vec<BodyKey> = (simulation.physics.bodies())
         .filter(|(_, body)| !body.is_fixed())
         .map(|(key, _)| key)
         .collect();
-    let game = |simulation: &mut Simulation, step: Step, now: Duration| {
-        (scene.game)(simulation, played, step, now);
+    let game = |physics: &mut Physics, step: Step, now: Duration| {
+        (scene.game)(physics, played, step, now);
     };
     let mut truth = Truth::new(simulation.clone(), &game);
     let mut screen = Screen::new(simulation, way);
@@ -391,7 +403,10 @@ pub fn measure(scene: &Scene, way: Way, rate: Rate, length: Duration) -> Figures
             steps.push(stepped);
         }
         truth.advance(time, &game);
-        let (tick, alpha) = (screen.simulation.tick(), screen.simulation.frame().alpha);
+        let (tick, alpha) = (
+            screen.simulation.physics.tick(),
+            screen.simulation.frame().alpha,
+        );
         if tick < 2 {
             continue;
         }
@@ -432,12 +447,14 @@ pub fn latency(way: Way, rate: Rate) -> f64 {
 
 fn seen_after(way: Way, rate: Rate, pressed: Duration) -> Duration {
     let mut simulation = Simulation::new(rate);
-    simulation.physics_mut().gravity = Vector::ZERO;
-    let key = simulation.insert(RigidBodyBuilder::dynamic().can_sleep(false), ball());
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().can_sleep(false), ball());
     let mut screen = Screen::new(simulation, way);
-    let game = |simulation: &mut Simulation, step: Step, now: Duration| {
+    let game = |physics: &mut Physics, step: Step, now: Duration| {
         if pressed < step.end_time.min(now) {
-            let body = simulation.body_mut(key).expect("it lives");
+            let body = physics.body_mut(key).expect("it lives");
             body.set_linvel(Vector::X, true);
         }
     };

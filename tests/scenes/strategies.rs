@@ -4,7 +4,7 @@ use super::testing::{ball_joint, cuboid, spin, vector};
 use std::time::{Duration, Instant};
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Delivery, InputQueue, Rate, Simulation, Smoothing, Stepping};
+use evenstep::{BodyKey, Delivery, InputQueue, Physics, Rate, Simulation, Smoothing, Stepping};
 
 use super::{hash, pile, with_floor};
 
@@ -139,8 +139,8 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "spring",
         build: |simulation| {
-            simulation.physics_mut().gravity = Vector::ZERO;
-            simulation.insert(
+            simulation.physics.rapier_mut().gravity = Vector::ZERO;
+            simulation.physics.insert(
                 RigidBodyBuilder::dynamic(),
                 ColliderBuilder::ball(0.2).mass(1.0),
             )
@@ -150,7 +150,9 @@ pub const SCENES: [Scene; 9] = [
             let end = Vector::X * (time.as_millis() / 500 % 2) as f32;
             (end - body.translation()) * SPRING - body.linvel() * DAMPING
         }),
-        figure: |simulation, key| (f64::from(body(simulation, key).translation().x) - 0.5).abs(),
+        figure: |simulation, key| {
+            (f64::from(body(&simulation.physics, key).translation().x) - 0.5).abs()
+        },
         figure_name: "metres from the middle, where 0.5 is the end of the spring",
         worst: true,
         has_reference: true,
@@ -162,12 +164,12 @@ pub const SCENES: [Scene; 9] = [
             let crates = (0..25).map(|i| {
                 let at = Vector::Y * (0.5 + i as f32);
                 let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
-                simulation.insert(body, cuboid(0.5, 0.5, 0.5))
+                simulation.physics.insert(body, cuboid(0.5, 0.5, 0.5))
             });
             crates.last().unwrap()
         },
         force: None,
-        figure: |simulation, key| 24.5 - f64::from(body(simulation, key).translation().y),
+        figure: |simulation, key| 24.5 - f64::from(body(&simulation.physics, key).translation().y),
         figure_name: "metres that the top came down",
         worst: false,
         has_reference: false,
@@ -179,10 +181,10 @@ pub const SCENES: [Scene; 9] = [
             let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
             let ball = ColliderBuilder::ball(0.5).restitution(1.0).friction(0.0);
             let ball = ball.restitution_combine_rule(CoefficientCombineRule::Max);
-            simulation.insert(body, ball)
+            simulation.physics.insert(body, ball)
         },
         force: None,
-        figure: |simulation, key| f64::from(body(simulation, key).translation().y),
+        figure: |simulation, key| f64::from(body(&simulation.physics, key).translation().y),
         figure_name: "highest point after a fall from 5 m",
         worst: true,
         has_reference: true,
@@ -217,16 +219,18 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "curve",
         build: |simulation| {
-            simulation.physics_mut().gravity = Vector::ZERO;
+            simulation.physics.rapier_mut().gravity = Vector::ZERO;
             let body = RigidBodyBuilder::dynamic()
                 .translation(Vector::X * 5.0)
                 .linvel(vector(0.0, 0.0, 8.0));
-            simulation.insert(body, ColliderBuilder::ball(0.2).mass(1.0))
+            simulation
+                .physics
+                .insert(body, ColliderBuilder::ball(0.2).mass(1.0))
         },
         // v² / r toward the middle: a circle of 5 m at 8 m/s.
         force: Some(|body, _| body.translation().normalize_or_zero() * (-64.0 / 5.0)),
         figure: |simulation, key| {
-            (f64::from(body(simulation, key).translation().length()) - 5.0).abs()
+            (f64::from(body(&simulation.physics, key).translation().length()) - 5.0).abs()
         },
         figure_name: "metres off the circle",
         worst: true,
@@ -235,13 +239,15 @@ pub const SCENES: [Scene; 9] = [
     Scene {
         name: "spinning top",
         build: |simulation| {
-            simulation.physics_mut().gravity = Vector::ZERO;
+            simulation.physics.rapier_mut().gravity = Vector::ZERO;
             let body = RigidBodyBuilder::dynamic().angvel(spin(0.5, 12.0, 0.0));
-            simulation.insert(body, cuboid(0.5, 0.1, 0.3).mass(1.0))
+            simulation
+                .physics
+                .insert(body, cuboid(0.5, 0.1, 0.3).mass(1.0))
         },
         force: None,
         figure: |simulation, key| {
-            let energy = f64::from(body(simulation, key).kinetic_energy());
+            let energy = f64::from(body(&simulation.physics, key).kinetic_energy());
             (energy / TOP_START - 1.0).abs() * 100.0
         },
         figure_name: "% of energy lost or gained",
@@ -259,7 +265,7 @@ pub const SCENES: [Scene; 9] = [
                     12.0 + (i / 20) as f32,
                     (i % 7) as f32,
                 );
-                simulation.insert(
+                simulation.physics.insert(
                     RigidBodyBuilder::dynamic().translation(at),
                     ColliderBuilder::ball(0.4),
                 );
@@ -267,7 +273,7 @@ pub const SCENES: [Scene; 9] = [
             crates[699]
         },
         force: None,
-        figure: |simulation, key| f64::from(body(simulation, key).translation().y),
+        figure: |simulation, key| f64::from(body(&simulation.physics, key).translation().y),
         figure_name: "height of the last crate at the end",
         worst: false,
         has_reference: false,
@@ -281,13 +287,14 @@ const SPRING: f32 = 2_500.0;
 /// is held for a step.
 const DAMPING: f32 = 25.0;
 
-fn body(simulation: &Simulation, key: BodyKey) -> &RigidBody {
-    simulation.body(key).expect("the watched body lives")
+fn body(physics: &Physics, key: BodyKey) -> &RigidBody {
+    physics.body(key).expect("the watched body lives")
 }
 
 fn dynamic(simulation: &Simulation) -> impl Iterator<Item = &RigidBody> {
     simulation
-        .physics()
+        .physics
+        .rapier()
         .bodies
         .iter()
         .map(|(_, body)| body)
@@ -316,15 +323,16 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
         let ball = ColliderBuilder::ball(0.1)
             .mass(1.0)
             .collision_groups(InteractionGroups::none());
-        simulation.insert(body, ball)
+        simulation.physics.insert(body, ball)
     };
-    let mut last = simulation.insert_body(RigidBodyBuilder::fixed());
+    let mut last = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     for i in 1..=20 {
         let next = link(simulation, i);
-        let ends = [last, next].map(|key| simulation.handle(key).expect("just inserted"));
+        let ends = [last, next].map(|key| simulation.physics.handle(key).expect("just inserted"));
         let joint = ball_joint(Vector::ZERO, Vector::X * -0.5);
         simulation
-            .physics_mut()
+            .physics
+            .rapier_mut()
             .insert_impulse_joint(ends[0], ends[1], joint);
         last = next;
     }
@@ -333,21 +341,24 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
 
 /// Twenty bullets of all speeds up to 200 m/s, a metre before a wall of 5 cm.
 fn bullets(simulation: &mut Simulation, ccd: bool) -> BodyKey {
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let wall = cuboid(0.025, 20.0, 20.0);
-    let wall = simulation.insert(RigidBodyBuilder::fixed(), wall);
+    let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), wall);
     for i in 1..=20 {
         let at = vector(-2.0, 0.0, i as f32 - 10.0);
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .linvel(Vector::X * 10.0 * i as f32)
             .ccd_enabled(ccd);
-        simulation.insert(body, ColliderBuilder::ball(0.05).restitution(0.5));
+        simulation
+            .physics
+            .insert(body, ColliderBuilder::ball(0.05).restitution(0.5));
     }
     if !ccd {
         // Rapier sweeps fast bodies against fixed ones unasked: without any CCD at all.
         simulation
-            .physics_mut()
+            .physics
+            .rapier_mut()
             .integration_parameters
             .max_ccd_substeps = 0;
     }
@@ -393,11 +404,11 @@ impl Reference {
             return None;
         }
         let (mut simulation, key) = start(scene, REFERENCE_HZ);
-        let mut places = vec![body(&simulation, key).translation()];
+        let mut places = vec![body(&simulation.physics, key).translation()];
         let step = Duration::from_secs(1) / REFERENCE_HZ;
         for _ in 0..=length.as_millis() as u32 * REFERENCE_HZ / 1_000 {
             advance(&mut simulation, scene, key, step);
-            places.push(body(&simulation, key).translation());
+            places.push(body(&simulation.physics, key).translation());
         }
         Some(Self(places))
     }
@@ -420,12 +431,12 @@ fn start(scene: &Scene, hz: u32) -> (Simulation, BodyKey) {
 /// A frame, with the game's own force in each step; gives the simulated time that it made.
 fn advance(simulation: &mut Simulation, scene: &Scene, key: BodyKey, time: Duration) -> f64 {
     let mut made = 0.0;
-    simulation.advance(time, |simulation, step| {
+    simulation.advance(time, |physics, step| {
         made += f64::from(step.dt);
         if let Some(force) = scene.force {
-            let force = force(body(simulation, key), step.time);
+            let force = force(body(physics, key), step.time);
             // Where a strategy has thrown the body out of the world there is no force any more.
-            let _ = simulation.add_force(key, force);
+            let _ = physics.add_force(key, force);
         }
     });
     made
@@ -465,9 +476,9 @@ pub fn run(
             .expect("the watched body lives")
             .translation;
         outcome.samples.push((now, figure, shown));
-        speeds.push(body(&simulation, key).linvel().length());
+        speeds.push(body(&simulation.physics, key).linvel().length());
         if let Some(reference) = reference {
-            let true_place = body(&simulation, key).translation();
+            let true_place = body(&simulation.physics, key).translation();
             if let Some(place) = reference.at(simulated) {
                 let off = f64::from(true_place.distance(place));
                 let most = outcome.off_reference.unwrap_or(0.0);
@@ -481,7 +492,7 @@ pub fn run(
     } else {
         outcome.samples.last().map_or(0.0, |s| s.1)
     };
-    outcome.end = hash(simulation.physics());
+    outcome.end = hash(simulation.physics.rapier());
     (outcome.stutter, outcome.jump) = smoothness(&outcome.samples, &speeds);
     outcome
 }
@@ -523,13 +534,13 @@ fn cubic(around: &[(f64, f64, Vector)], time: f64) -> Vector {
 pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     let mut random = Random(seed);
     let mut simulation = Simulation::new(Rate::hz(strategy.hz).expect("not zero"));
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     simulation
         .clock_settings_mut()
         .set_stepping(strategy.stepping);
     simulation.set_smoothing(strategy.smoothing);
     let body = RigidBodyBuilder::dynamic().can_sleep(false);
-    let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+    let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     let mut queue = InputQueue::new(Delivery::NextStep);
     let (mut waiting, mut pressed): (Option<Duration>, Option<Pose>) = (None, None);
     let (mut total, mut count, mut pause) = (0.0, 0, 0u32);
@@ -542,9 +553,9 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
             waiting = Some(at);
             pressed = simulation.pose(key);
         }
-        simulation.advance(*time, |simulation, step| {
+        simulation.advance(*time, |physics, step| {
             for _ in queue.drain(step) {
-                let body = simulation.body_mut(key).expect("it lives");
+                let body = physics.body_mut(key).expect("it lives");
                 body.set_linvel(Vector::X, true);
             }
         });
@@ -557,6 +568,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
             pause = 7;
             // At rest again for the next one.
             simulation
+                .physics
                 .body_mut(key)
                 .expect("it lives")
                 .set_linvel(Vector::ZERO, true);

@@ -44,7 +44,7 @@ fn advance(time: Res<Time>, mut physics: ResMut<Physics>, mut transforms: Query<
 fn spawn(world: &mut World, body: &scene::Body) -> Entity {
     let mut physics = world.resource_mut::<Physics>();
     let (body_of_rapier, collider) = body.for_rapier();
-    let key = physics.simulation.insert(body_of_rapier, collider);
+    let key = physics.simulation.physics.insert(body_of_rapier, collider);
     let entity = world.spawn((Body(key), dim::placed(body.at))).id();
     world.resource_mut::<Physics>().by_body.insert(key, entity);
     entity
@@ -76,7 +76,10 @@ impl InBevy {
     fn body(&self, body: usize) -> &RigidBody {
         let component = self.app.world().get::<Body>(self.of_body[body]);
         let key = component.expect("spawned with one").0;
-        self.simulation().body(key).expect("no body is removed")
+        self.simulation()
+            .physics
+            .body(key)
+            .expect("no body is removed")
     }
 }
 

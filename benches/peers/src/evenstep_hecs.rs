@@ -26,7 +26,8 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
         .bodies()
         .map(|body| {
             let (body, collider) = body.for_rapier();
-            let (entity, _) = entities.spawn(&mut world, &mut simulation, body, collider, ());
+            let (entity, _) =
+                entities.spawn(&mut world, &mut simulation.physics, body, collider, ());
             entity
         })
         .collect();
@@ -41,7 +42,7 @@ pub fn build(scene: Scene) -> Box<dyn Peer> {
 /// An empty simulation without gravity, at the rate of all.
 pub fn simulation() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(STEPS_PER_SECOND).expect("60 is a rate"));
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     simulation
 }
 
@@ -49,7 +50,10 @@ impl InHecs {
     fn body(&self, body: usize) -> &RigidBody {
         let component = self.world.get::<&components::Body>(self.of_body[body]);
         let key = component.expect("spawned with one").key();
-        self.simulation.body(key).expect("no body is removed")
+        self.simulation
+            .physics
+            .body(key)
+            .expect("no body is removed")
     }
 }
 

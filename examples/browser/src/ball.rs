@@ -24,10 +24,12 @@ pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
     report_panics();
     let mut simulation = Simulation::new(Rate::hz(10).expect("it is not zero"));
     let floor = ColliderBuilder::cuboid(10.0, 0.1, 10.0).restitution(1.0);
-    simulation.insert(RigidBodyBuilder::fixed(), floor);
+    simulation.physics.insert(RigidBodyBuilder::fixed(), floor);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0);
     let page = Rc::new(RefCell::new(Page {
-        ball: simulation.insert(body, ColliderBuilder::ball(0.4).restitution(0.8)),
+        ball: simulation
+            .physics
+            .insert(body, ColliderBuilder::ball(0.4).restitution(0.8)),
         simulation,
         presses: InputQueue::new(Delivery::ByTime),
         clock: PageClock::new(),
@@ -47,14 +49,18 @@ impl Page {
     /// Gives the heights of the ball: after the last step, and between the last two.
     fn frame(&mut self, stamp: f64) -> [f32; 2] {
         let frame_time = self.clock.frame(stamp);
-        self.simulation.advance(frame_time, |simulation, step| {
+        self.simulation.advance(frame_time, |physics, step| {
             let presses = self.presses.drain(step).count();
             // Every two seconds too, so that it never comes to rest.
             let pushes = presses + usize::from(step.tick % 20 == 19);
-            let pushed = simulation.apply_impulse(self.ball, Vector::Y * 1.5 * pushes as f32);
+            let pushed = physics.apply_impulse(self.ball, Vector::Y * 1.5 * pushes as f32);
             pushed.expect("the ball stays");
         });
-        let last = self.simulation.body(self.ball).expect("the ball stays");
+        let last = self
+            .simulation
+            .physics
+            .body(self.ball)
+            .expect("the ball stays");
         let shown = self.simulation.pose(self.ball).expect("the ball stays");
         [last.translation().y, shown.translation.y]
     }

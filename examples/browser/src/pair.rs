@@ -64,7 +64,7 @@ impl Match {
     /// How many steps were made.
     #[wasm_bindgen(getter)]
     pub fn tick(&self) -> f64 {
-        self.peer.borrow().player.simulation.tick() as f64
+        self.peer.borrow().player.simulation.physics.tick() as f64
     }
 
     /// How many checksums differed from those of the other end.
@@ -103,6 +103,7 @@ fn draw(context: &CanvasRenderingContext2d, canvas: &HtmlCanvasElement, peer: &P
     let player = &peer.player;
     for (key, body) in player
         .simulation
+        .physics
         .bodies()
         .filter(|(_, body)| body.is_dynamic())
     {
@@ -115,7 +116,7 @@ fn draw(context: &CanvasRenderingContext2d, canvas: &HtmlCanvasElement, peer: &P
             .iter()
             .position(|player| *player == key);
         context.set_fill_style_str(COLOURS[number.unwrap_or(2)]);
-        let collider = &player.simulation.physics().colliders[body.colliders()[0]];
+        let collider = &player.simulation.physics.rapier().colliders[body.colliders()[0]];
         let size = f64::from(collider.shape().compute_local_aabb().half_extents().x) * scale;
         let Vector { x, z, .. } = pose.translation;
         let (x, y) = (

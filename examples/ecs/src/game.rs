@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Button, Correction, Delivery, InputQueue, Simulation, Step};
+use evenstep::{BodyKey, Button, Correction, Delivery, InputQueue, Physics, Simulation, Step};
 
 /// Balls come every so many steps, and die when they are so many steps old.
 const DROP_EVERY: u64 = 12;
@@ -142,7 +142,7 @@ impl Game {
         }
         simulation.set_correction(Correction::OFF);
         simulation.set_rewind_limits(ticks, usize::MAX);
-        let tick = simulation.tick().saturating_sub(ticks);
+        let tick = simulation.physics.tick().saturating_sub(ticks);
         simulation.roll_back(tick).expect("no frame is open");
         if let Some(then) = self.kept.get(&tick) {
             (self.walk, self.jump, self.things) = *then;
@@ -261,12 +261,12 @@ impl Game {
         }
     }
 
-    pub fn drive(&self, simulation: &mut Simulation, player: BodyKey) {
-        simulation
+    pub fn drive(&self, physics: &mut Physics, player: BodyKey) {
+        physics
             .add_force(player, Vector::X * 9.0 * self.walk)
             .expect("the player lives");
         for _ in 0..self.jump.presses() {
-            simulation
+            physics
                 .apply_impulse(player, Vector::Y * 2.5)
                 .expect("the player lives");
         }
@@ -319,7 +319,7 @@ pub fn in_order<T>(found: impl Iterator<Item = (BodyKey, T)>) -> Vec<(BodyKey, T
 }
 
 /// Leads the platform to and fro: once a second, to where it is to be a second later.
-pub fn lead(simulation: &mut Simulation, platform: BodyKey, step: Step) {
+pub fn lead(physics: &mut Physics, platform: BodyKey, step: Step) {
     if step.tick.is_multiple_of(LEAD_EVERY) {
         let to = PLATFORM[if step.tick.is_multiple_of(2 * LEAD_EVERY) {
             1
@@ -327,27 +327,27 @@ pub fn lead(simulation: &mut Simulation, platform: BodyKey, step: Step) {
             0
         }];
         let time = step.time + Duration::from_secs(1);
-        simulation
+        physics
             .set_kinematic_target(platform, Pose::from_translation(to), time)
             .expect("nobody removes the platform");
     }
 }
 
 /// Blows at the balls.
-pub fn blow(simulation: &mut Simulation, balls: impl Iterator<Item = BodyKey>) {
+pub fn blow(physics: &mut Physics, balls: impl Iterator<Item = BodyKey>) {
     for (ball, ()) in in_order(balls.map(|ball| (ball, ()))) {
-        if let Some(body) = simulation.body_mut(ball) {
+        if let Some(body) = physics.body_mut(ball) {
             body.apply_impulse(Vector::new(-0.004, 0.0, 0.006), true);
         }
     }
 }
 
 /// Removes the body of the doomed crate through Rapier's own API.
-pub fn blast(simulation: &mut Simulation, doomed: BodyKey, step: Step) {
+pub fn blast(physics: &mut Physics, doomed: BodyKey, step: Step) {
     if step.tick == BLAST_AT
-        && let Some(handle) = simulation.handle(doomed)
+        && let Some(handle) = physics.handle(doomed)
     {
-        simulation.physics_mut().remove_body(handle);
+        physics.rapier_mut().remove_body(handle);
     }
 }
 
@@ -359,11 +359,10 @@ pub fn dead<E>(balls: impl Iterator<Item = (BodyKey, (E, u64))>, step: Step) -> 
         .collect()
 }
 
-/// The sensors that the player began to touch in this step, in the order of their keys.
-pub fn touched(simulation: &Simulation, player: BodyKey, step: Step) -> Vec<BodyKey> {
-    let touched = simulation
+/// The sensors that the player began to touch in the last step, in the order of their keys.
+pub fn touched(physics: &Physics, player: BodyKey) -> Vec<BodyKey> {
+    let touched = physics
         .events()
-        .in_tick(step.tick)
         .collisions()
         .filter(|collision| collision.started && collision.sensor)
         .filter_map(|collision| match collision.bodies {

@@ -121,6 +121,7 @@ impl Outcome {
         };
         let mut render_poses: Vec<_> = entities.iter().filter_map(with_pose).collect();
         let shown = simulation
+            .physics
             .bodies()
             .map(|(key, _)| (key, simulation.pose(key).expect("it lives")));
         let mut shown: Vec<_> = shown.collect();
@@ -129,7 +130,7 @@ impl Outcome {
         }
         Self {
             frame: simulation.frame(),
-            hash: simulation.checksum(),
+            hash: simulation.physics.checksum(),
             entities: entities
                 .into_iter()
                 .map(|(number, key, _)| (number, key))

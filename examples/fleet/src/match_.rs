@@ -86,11 +86,11 @@ impl Match {
     /// Makes the step that was taken. Gives the checksum after it.
     pub fn step(&mut self, step: Step, row: Row) -> u64 {
         for (body, buttons) in self.bodies.iter().zip(row) {
-            push(&mut self.simulation, *body, buttons);
+            push(&mut self.simulation.physics, *body, buttons);
         }
-        throw(&mut self.simulation, &self.bodies, step.tick);
+        throw(&mut self.simulation.physics, &self.bodies, step.tick);
         self.simulation.make_step();
-        let checksum = self.simulation.checksum();
+        let checksum = self.simulation.physics.checksum();
         if self.steps.len() == 2 * REMEMBERED {
             self.steps.drain(..REMEMBERED);
         }
@@ -114,7 +114,7 @@ impl Match {
     /// The tick of its next step.
     #[must_use]
     pub fn tick(&self) -> u64 {
-        self.simulation.tick()
+        self.simulation.physics.tick()
     }
 
     /// What was applied in the last step.
@@ -165,7 +165,7 @@ impl Match {
         };
         let simulation = Simulation::load(&state)?;
         // Their places in the arena's list.
-        let mut bodies: Vec<_> = (simulation.bodies())
+        let mut bodies: Vec<_> = (simulation.physics.bodies())
             .map(|(key, body)| (body.user_data, key))
             .collect();
         bodies.sort_unstable();

@@ -5,7 +5,7 @@
 use std::hash::{Hash, Hasher};
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Simulation, Step};
 use twox_hash::XxHash3_64;
 
 use crate::Random;
@@ -25,16 +25,16 @@ impl Buttons {
 /// checksum.
 pub trait Rules: Clone + Hash + Send + Sync + 'static {
     /// What the game does before a step.
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]);
+    fn before_step(&mut self, physics: &mut Physics, step: Step, buttons: [Buttons; 2]);
 
     /// What it does after it.
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step);
+    fn after_step(&mut self, physics: &mut Physics, step: Step);
 }
 
 /// The checksum of all that the next step depends on.
 #[must_use]
-pub fn checksum(simulation: &Simulation, game: &impl Rules) -> u64 {
-    let mut hasher = PortableHasher(XxHash3_64::with_seed(simulation.checksum()));
+pub fn checksum(physics: &Physics, game: &impl Rules) -> u64 {
+    let mut hasher = PortableHasher(XxHash3_64::with_seed(physics.checksum()));
     game.hash(&mut hasher);
     hasher.finish()
 }
@@ -96,17 +96,21 @@ impl Arena {
     #[must_use]
     pub fn start() -> (Simulation, Self) {
         let mut simulation = Simulation::default();
-        build_walls(&mut simulation);
+        build_walls(&mut simulation.physics);
         for i in 0..16u8 {
             let place = Vector::new(f32::from(i % 4) - 1.5, 0.3, f32::from(i / 4) - 1.5);
             let crate_ =
                 RigidBodyBuilder::dynamic().translation(place * Vector::new(1.4, 1.0, 1.4));
-            simulation.insert(crate_, ColliderBuilder::cuboid(0.3, 0.3, 0.3));
+            simulation
+                .physics
+                .insert(crate_, ColliderBuilder::cuboid(0.3, 0.3, 0.3));
         }
         let players = [-4.5, 4.5].map(|x| {
             let ball = ColliderBuilder::ball(0.5).density(4.0);
             let body = RigidBodyBuilder::dynamic().translation(Vector::new(x, 0.5, 0.0));
-            simulation.insert(body, ball.active_events(ActiveEvents::COLLISION_EVENTS))
+            simulation
+                .physics
+                .insert(body, ball.active_events(ActiveEvents::COLLISION_EVENTS))
         });
         let arena = Self {
             players,
@@ -118,41 +122,41 @@ impl Arena {
     }
 
     /// Drops a ball somewhere into the arena.
-    pub fn drop_ball(&mut self, simulation: &mut Simulation) {
+    pub fn drop_ball(&mut self, physics: &mut Physics) {
         let [x, z] = [self.random.signed(), self.random.signed()];
         let place = Vector::new(x * ARENA * 0.8, 4.0, z * ARENA * 0.8);
         let body = RigidBodyBuilder::dynamic().translation(place);
         self.balls
-            .push(simulation.insert(body, ColliderBuilder::ball(0.3)));
+            .push(physics.insert(body, ColliderBuilder::ball(0.3)));
         if self.balls.len() > MOST_BALLS {
-            simulation.remove(self.balls.remove(0));
+            physics.remove(self.balls.remove(0));
         }
     }
 
     /// Pushes the players, and blows one of the balls aside.
-    pub fn push(&mut self, simulation: &mut Simulation, buttons: [Buttons; 2]) {
+    pub fn push(&mut self, physics: &mut Physics, buttons: [Buttons; 2]) {
         for (i, player) in self.players.into_iter().enumerate() {
             let force = buttons[i].direction() * (PUSH + self.scores[i] as f32);
-            simulation.add_force(player, force).expect("a player stays");
+            physics.add_force(player, force).expect("a player stays");
         }
         if !self.balls.is_empty() {
             let ball = self.balls[self.random.below(self.balls.len() as u64) as usize];
             let wind = Vector::new(self.random.signed(), 0.0, self.random.signed());
-            simulation.add_force(ball, wind).expect("it is in the list");
+            physics.add_force(ball, wind).expect("it is in the list");
         }
     }
 }
 
 impl Rules for Arena {
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]) {
+    fn before_step(&mut self, physics: &mut Physics, step: Step, buttons: [Buttons; 2]) {
         if step.tick.is_multiple_of(BALL_EVERY) {
-            self.drop_ball(simulation);
+            self.drop_ball(physics);
         }
-        self.push(simulation, buttons);
+        self.push(physics, buttons);
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
-        let hits = simulation.events().in_tick(step.tick).collisions();
+    fn after_step(&mut self, physics: &mut Physics, _: Step) {
+        let hits = physics.events().collisions();
         for bodies in hits.filter(|hit| hit.started).map(|hit| hit.bodies) {
             for (player, score) in self.players.iter().zip(&mut self.scores) {
                 *score += u32::from(bodies.contains(&Some(*player)));
@@ -161,12 +165,12 @@ impl Rules for Arena {
     }
 }
 
-fn build_walls(simulation: &mut Simulation) {
+fn build_walls(physics: &mut Physics) {
     let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.5);
-    simulation.insert(floor, ColliderBuilder::cuboid(ARENA, 0.5, ARENA));
+    physics.insert(floor, ColliderBuilder::cuboid(ARENA, 0.5, ARENA));
     for side in [Vector::X, Vector::NEG_X, Vector::Z, Vector::NEG_Z] {
         let wall = RigidBodyBuilder::fixed().translation(side * (ARENA + 0.5) + Vector::Y * 2.0);
         let half = Vector::splat(ARENA) - side.abs() * (ARENA - 0.5);
-        simulation.insert(wall, ColliderBuilder::cuboid(half.x, 2.5, half.z));
+        physics.insert(wall, ColliderBuilder::cuboid(half.x, 2.5, half.z));
     }
 }

@@ -63,7 +63,7 @@ impl Lockstep {
     /// send.
     pub fn frame(&mut self, time: Duration, buttons: impl Fn(u64) -> Buttons) -> (Frame, Packet) {
         self.simulation.begin_frame(time);
-        while self.simulation.tick() < self.wanted
+        while self.simulation.physics.tick() < self.wanted
             && let Some(step) = self.simulation.next_step()
         {
             let input = (step.tick + DELAY, buttons(step.tick));
@@ -73,12 +73,13 @@ impl Lockstep {
             // In the first ticks nobody holds anything down yet.
             let buttons = (self.queues.each_mut()).map(|queue| queue.drain(step).next());
             let buttons = buttons.map(Option::unwrap_or_default);
-            self.game.before_step(&mut self.simulation, step, buttons);
+            self.game
+                .before_step(&mut self.simulation.physics, step, buttons);
             self.simulation.make_step();
-            self.game.after_step(&mut self.simulation, step);
-            if self.simulation.tick().is_multiple_of(CHECK_EVERY) {
-                let sum = checksum(&self.simulation, &self.game);
-                self.checksums.insert(self.simulation.tick(), sum);
+            self.game.after_step(&mut self.simulation.physics, step);
+            if self.simulation.physics.tick().is_multiple_of(CHECK_EVERY) {
+                let sum = checksum(&self.simulation.physics, &self.game);
+                self.checksums.insert(self.simulation.physics.tick(), sum);
             }
         }
         (self.simulation.end_frame(), self.packet())

@@ -77,7 +77,7 @@ impl End {
         let number = self.number;
         (self.peer).frame(time, |tick| Buttons::of_script(number, tick))?;
         if now < self.outage_end {
-            self.ticks_by_outage = self.peer.player.simulation.tick();
+            self.ticks_by_outage = self.peer.player.simulation.physics.tick();
         }
         self.watch(time);
         Ok(())
@@ -89,7 +89,7 @@ impl End {
         self.speeds[0] += player.simulation.clock().settings().speed() * seconds;
         self.speeds[1] += seconds;
         for (i, key) in player.game().players.into_iter().enumerate() {
-            let body = player.simulation.body(key).expect("a player stays");
+            let body = player.simulation.physics.body(key).expect("a player stays");
             let pose = player.simulation.pose(key).expect("it is finite");
             let error = player.simulation.visual_error(key);
             let error = error.map_or(Vector::ZERO, |error| error.translation);
@@ -129,7 +129,7 @@ fn play(ends: &mut [End; 2], now: &Cell<Duration>, length: Duration) -> Result<(
 
 /// The last tick whose state no input can change any more, on both sides.
 fn last_confirmed([here, there]: &[End; 2]) -> Option<(u64, [u64; 2])> {
-    let mut ticks = (0..=here.peer.player.simulation.tick()).rev();
+    let mut ticks = (0..=here.peer.player.simulation.physics.tick()).rev();
     ticks.find_map(|tick| {
         let sums = [here, there].map(|end| end.peer.confirmed_checksum(tick));
         Some((tick, [sums[0]?, sums[1]?]))
@@ -173,7 +173,7 @@ fn report(ends: &[End; 2]) {
     };
     row("frames a second", &|end| DISPLAYS[end.number].to_string());
     row("ticks", &|end| {
-        end.peer.player.simulation.tick().to_string()
+        end.peer.player.simulation.physics.tick().to_string()
     });
     row("ticks before the end of the outage", &|end| {
         end.ticks_by_outage.to_string()

@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use evenstep::{Frame, RewindError, Simulation};
+use evenstep::{Frame, Physics, RewindError, Simulation};
 use ggrs::{
     Config, DesyncDetection, GgrsError, GgrsEvent, GgrsRequest, InputStatus, P2PSession,
     PlayerType, PredictRepeatLast, SessionBuilder, SessionState,
@@ -120,7 +120,7 @@ impl<G: Rules> Player<G> {
     #[must_use]
     pub fn new((mut simulation, game): (Simulation, G)) -> Self {
         simulation.set_rewind_limits(MAX_PREDICTION as u64, MOST_BYTES);
-        simulation.resources_mut().insert(game);
+        simulation.physics.resources_mut().insert(game);
         Self {
             simulation,
             counts: Counts::default(),
@@ -136,7 +136,7 @@ impl<G: Rules> Player<G> {
     /// If it was removed from the simulation's resources.
     #[must_use]
     pub fn game(&self) -> &G {
-        let game = self.simulation.resources().get();
+        let game = self.simulation.physics.resources().get();
         game.expect("it was inserted")
     }
 
@@ -151,11 +151,11 @@ impl<G: Rules> Player<G> {
     ) -> Result<Frame, MatchError> {
         self.simulation.begin_frame(time);
         while self.simulation.clock().due() > 0 {
-            let tick = self.simulation.tick();
+            let tick = self.simulation.physics.tick();
             for request in advance(tick)? {
                 self.fulfil(request)?;
             }
-            if self.simulation.tick() == tick {
+            if self.simulation.physics.tick() == tick {
                 break;
             }
         }
@@ -168,12 +168,12 @@ impl<G: Rules> Player<G> {
     fn fulfil(&mut self, request: GgrsRequest<Netcode<G>>) -> Result<(), MatchError> {
         match request {
             GgrsRequest::SaveGameState { cell, frame } => {
-                let sum = checksum(&self.simulation, self.game());
+                let sum = checksum(&self.simulation.physics, self.game());
                 self.checksums.insert(tick(frame), sum);
                 cell.save(frame, None, Some(sum.into()));
             }
             GgrsRequest::LoadGameState { frame, .. } => {
-                let steps = self.simulation.tick() - tick(frame);
+                let steps = self.simulation.physics.tick() - tick(frame);
                 self.simulation.roll_back(tick(frame))?;
                 self.went_back = true;
                 self.counts.rollbacks += 1;
@@ -192,13 +192,13 @@ impl<G: Rules> Player<G> {
             self.note_changes();
         }
         let buttons = [inputs[0].0, inputs[1].0];
-        self.with_game(|simulation, game| game.before_step(simulation, step, buttons));
+        self.with_game(|physics, game| game.before_step(physics, step, buttons));
         self.simulation.make_step();
-        self.with_game(|simulation, game| game.after_step(simulation, step));
+        self.with_game(|physics, game| game.after_step(physics, step));
     }
 
-    fn with_game(&mut self, f: impl FnOnce(&mut Simulation, &mut G)) {
-        let scope = self.simulation.resource_scope(f);
+    fn with_game(&mut self, f: impl FnOnce(&mut Physics, &mut G)) {
+        let scope = self.simulation.physics.resource_scope(f);
         scope.expect("it was inserted");
     }
 

@@ -28,7 +28,10 @@ fn play(quality: &Quality, ticks: u64) -> ([Lockstep; 2], u64) {
             waited += frame.dropped.aborted;
             lines[number].send(now, packet);
         }
-        if ends.iter().all(|end| end.simulation.tick() >= ticks) {
+        if ends
+            .iter()
+            .all(|end| end.simulation.physics.tick() >= ticks)
+        {
             break;
         }
         assert!(now < MS(60_000), "they wait for each other");
@@ -55,7 +58,7 @@ fn a_difference_is_found() {
     let mut there = Lockstep::new(Arena::start(), 1);
     there.game.scores[0] += 1;
     let mut here = Lockstep::new(Arena::start(), 0);
-    while here.simulation.tick() < 60 {
+    while here.simulation.physics.tick() < 60 {
         let (_, packet) = here.frame(MS(10), |tick| Buttons::of_script(0, tick));
         there.receive(&packet);
         let (_, packet) = there.frame(MS(10), |tick| Buttons::of_script(1, tick));

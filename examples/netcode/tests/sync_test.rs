@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use evenstep::{Simulation, Step};
+use evenstep::{Physics, Simulation, Step};
 use evenstep_netcode::Random;
 use evenstep_netcode::game::{Arena, Buttons, Rules};
 use evenstep_netcode::rollback::{MAX_PREDICTION, MatchError, Netcode, Player};
@@ -24,7 +24,7 @@ fn sync_test<G: Rules>(
         .start_synctest_session()?;
     let mut player = Player::new(start);
     let mut random = Random::new(3);
-    while player.simulation.tick() < ticks {
+    while player.simulation.physics.tick() < ticks {
         let time = Duration::from_micros(random.below(45_000));
         player.frame(time, |tick| {
             for number in 0..2 {
@@ -58,7 +58,7 @@ fn steps_made_again_give_the_same_state() {
         let [new, confirmed, retracted] = counts.events;
         assert!(confirmed > 100 && (new, retracted) == (0, 0), "{counts:?}");
         // All that can go wrong did happen: balls were dropped and removed, and forces depend on both scores.
-        assert!(player.simulation.tick() > 45 * 9 && game.balls.len() == 8);
+        assert!(player.simulation.physics.tick() > 45 * 9 && game.balls.len() == 8);
         assert!(game.scores.iter().all(|score| *score > 5), "{game:?}");
     }
 }
@@ -68,18 +68,18 @@ fn steps_made_again_give_the_same_state() {
 fn a_run_that_never_goes_back_is_the_same() {
     let again = sync_test(Arena::start(), 7, 400).unwrap();
     let (mut simulation, mut game) = Arena::start();
-    let last = again.simulation.tick() - 1;
-    while simulation.tick() < last {
+    let last = again.simulation.physics.tick() - 1;
+    while simulation.physics.tick() < last {
         simulation.begin_frame(Duration::from_micros(16_667));
         while let Some(step) = simulation.next_step() {
             let buttons = [0, 1].map(|number| Buttons::of_script(number, step.tick));
-            game.before_step(&mut simulation, step, buttons);
+            game.before_step(&mut simulation.physics, step, buttons);
             simulation.make_step();
-            game.after_step(&mut simulation, step);
+            game.after_step(&mut simulation.physics, step);
         }
         simulation.end_frame();
     }
-    let sum = evenstep_netcode::game::checksum(&simulation, &game);
+    let sum = evenstep_netcode::game::checksum(&simulation.physics, &game);
     assert_eq!(again.checksum(last), Some(sum));
 }
 
@@ -97,14 +97,14 @@ impl Hash for RandomLeftOut {
 }
 
 impl Rules for RandomLeftOut {
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step, buttons: [Buttons; 2]) {
+    fn before_step(&mut self, physics: &mut Physics, step: Step, buttons: [Buttons; 2]) {
         let seed = self.random.fetch_add(1, Ordering::Relaxed);
         self.arena.random = Random::new(seed);
-        self.arena.before_step(simulation, step, buttons);
+        self.arena.before_step(physics, step, buttons);
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
-        self.arena.after_step(simulation, step);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) {
+        self.arena.after_step(physics, step);
     }
 }
 
@@ -122,16 +122,16 @@ impl Hash for SpawnsByCount {
 }
 
 impl Rules for SpawnsByCount {
-    fn before_step(&mut self, simulation: &mut Simulation, _: Step, buttons: [Buttons; 2]) {
+    fn before_step(&mut self, physics: &mut Physics, _: Step, buttons: [Buttons; 2]) {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         if calls.is_multiple_of(45) {
-            self.arena.drop_ball(simulation);
+            self.arena.drop_ball(physics);
         }
-        self.arena.push(simulation, buttons);
+        self.arena.push(physics, buttons);
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) {
-        self.arena.after_step(simulation, step);
+    fn after_step(&mut self, physics: &mut Physics, step: Step) {
+        self.arena.after_step(physics, step);
     }
 }
 

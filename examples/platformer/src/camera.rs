@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use evenstep::Simulation;
 use evenstep::rapier::prelude::*;
+use evenstep::{Physics, Simulation};
 
 use crate::look::Look;
 
@@ -70,19 +70,19 @@ impl Camera {
         let at = self.place + Vector::Y * ABOVE + look.heading() * Vector::X * BESIDE;
         let back = -look.direction();
         View {
-            eye: at + back * free_distance(simulation, at, back),
+            eye: at + back * free_distance(&simulation.physics, at, back),
             at,
         }
     }
 }
 
 /// How far the camera can go back. Walls do not move: Rapier's own query is right for them.
-fn free_distance(simulation: &Simulation, at: Vector, back: Vector) -> f32 {
+fn free_distance(physics: &Physics, at: Vector, back: Vector) -> f32 {
     const RADIUS: f32 = 0.3; // metres that it keeps from walls
     let ray = Ray::new(at, back);
     let walls = QueryFilter::only_fixed();
-    let hit = simulation
-        .physics()
+    let hit = physics
+        .rapier()
         .cast_ray(&ray, DISTANCE + RADIUS, true, walls);
     hit.map_or(DISTANCE, |(_, distance)| (distance - RADIUS).max(0.0))
 }

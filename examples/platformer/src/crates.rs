@@ -1,6 +1,6 @@
 //! What the character pushes: ordinary bodies.
 
-use evenstep::Simulation;
+use evenstep::Physics;
 use evenstep::rapier::prelude::*;
 
 use crate::level::Paint;
@@ -11,7 +11,7 @@ pub const HALF: f32 = 0.5;
 const MASS: f32 = 20.0;
 
 /// Puts crates into a world.
-pub fn build(simulation: &mut Simulation, places: &[Vector]) {
+pub fn build(physics: &mut Physics, places: &[Vector]) {
     for place in places {
         let body = RigidBodyBuilder::dynamic()
             .translation(*place)
@@ -19,6 +19,6 @@ pub fn build(simulation: &mut Simulation, places: &[Vector]) {
         let collider = ColliderBuilder::cuboid(HALF, HALF, HALF)
             .mass(MASS)
             .friction(0.6);
-        simulation.insert(body, collider);
+        physics.insert(body, collider);
     }
 }

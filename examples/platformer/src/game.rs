@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use evenstep::rapier::math::Vector;
-use evenstep::{Delivery, Frame, Hooks, Rate, Simulation, Step};
+use evenstep::{Delivery, Frame, Hooks, Physics, Rate, Simulation, Step};
 
 use crate::camera::{Camera, View};
 use crate::controls::{Controls, Input};
@@ -38,22 +38,22 @@ struct Rules {
 impl Hooks for Rules {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         self.past.keep(step.tick, &self.state);
         let wish = self.controls.wish(step);
         let State { hero, shots, .. } = &mut self.state;
-        self.platforms.set_off(simulation, step);
-        hero.step(simulation, step, wish);
-        shots.expire(simulation, step);
+        self.platforms.set_off(physics, step);
+        hero.step(physics, step, wish);
+        shots.expire(physics, step);
         for _ in 0..wish.shots {
-            shots.shoot(simulation, step, hero.place(simulation), wish.look);
+            shots.shoot(physics, step, hero.place(physics), wish.look);
         }
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
         let State { hero, pickups, .. } = &mut self.state;
-        pickups.collect(simulation, step, hero.key());
+        pickups.collect(physics, hero.key());
         Ok(())
     }
 }
@@ -74,12 +74,13 @@ impl Game {
     pub fn new(level: &Level, delivery: Delivery) -> Self {
         let mut simulation = Simulation::new(Rate::hz(60).expect("it is not zero"));
         simulation.set_rewind_limits(REWIND_STEPS, REWIND_BYTES);
-        level.build_ground(&mut simulation);
-        let platforms = Platforms::build(&mut simulation, &level.routes);
-        crate::crates::build(&mut simulation, &level.crates);
-        let pickups = Pickups::build(&mut simulation, &level.coins);
-        let hero = Hero::build(&mut simulation, level.start);
-        let camera = Camera::new(hero.place(&simulation));
+        let physics = &mut simulation.physics;
+        level.build_ground(physics);
+        let platforms = Platforms::build(physics, &level.routes);
+        crate::crates::build(physics, &level.crates);
+        let pickups = Pickups::build(physics, &level.coins);
+        let hero = Hero::build(physics, level.start);
+        let camera = Camera::new(hero.place(physics));
         let state = State {
             hero,
             pickups,
@@ -139,7 +140,7 @@ impl Game {
     fn go_back(&mut self, frame_time: Duration) {
         self.rules.controls.skip();
         time::go_back(&mut self.simulation, frame_time);
-        if let Some(state) = self.rules.past.at(self.simulation.tick()) {
+        if let Some(state) = self.rules.past.at(self.simulation.physics.tick()) {
             self.rules.state = state.clone();
         }
     }

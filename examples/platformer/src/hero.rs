@@ -6,7 +6,7 @@
 
 use evenstep::rapier::control::KinematicCharacterController;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Step};
 
 use crate::controls::Wish;
 use crate::level::{HERO, Paint, SHOT};
@@ -51,14 +51,14 @@ pub struct Hero {
 
 impl Hero {
     /// Puts it into a world, with its feet there.
-    pub fn build(simulation: &mut Simulation, feet: Vector) -> Self {
+    pub fn build(physics: &mut Physics, feet: Vector) -> Self {
         let start = feet + Vector::Y * STANDING;
         let body = RigidBodyBuilder::kinematic_position_based()
             .translation(start)
             .user_data(Paint::Hero.into());
         let collider = ColliderBuilder::capsule_y(HALF_HEIGHT, RADIUS).collision_groups(groups());
         Self {
-            key: simulation.insert(body, collider),
+            key: physics.insert(body, collider),
             start,
             walk: Vector::ZERO,
             drift: Vector::ZERO,
@@ -76,23 +76,23 @@ impl Hero {
 
     /// Where its middle is, in the last state.
     #[must_use]
-    pub fn place(&self, simulation: &Simulation) -> Vector {
-        simulation.body(self.key).expect("it stays").translation()
+    pub fn place(&self, physics: &Physics) -> Vector {
+        physics.body(self.key).expect("it stays").translation()
     }
 
     /// In the hook, before each step, after the platforms got their targets.
-    pub fn step(&mut self, simulation: &mut Simulation, step: Step, wish: Wish) {
-        let place = self.place(simulation);
+    pub fn step(&mut self, physics: &mut Physics, step: Step, wish: Wish) {
+        let place = self.place(physics);
         if place.y < LOWEST {
-            self.start_over(simulation);
+            self.start_over(physics);
             return;
         }
         self.walk = approach(self.walk, wish.walk * SPEED, ACCELERATION * step.dt);
         self.jump(wish.jumps);
-        let wanted = self.wanted(simulation, step);
-        let gone = place + self.go(simulation, step, place, wanted);
-        let next = self.stand(simulation, step, gone);
-        let body = simulation.body_mut(self.key).expect("it stays");
+        let wanted = self.wanted(physics, step);
+        let gone = place + self.go(physics, step, place, wanted);
+        let next = self.stand(physics, step, gone);
+        let body = physics.body_mut(self.key).expect("it stays");
         body.set_next_kinematic_position(Pose::from_parts(next, wish.look.heading()));
     }
 
@@ -111,28 +111,22 @@ impl Hero {
     }
 
     /// How far it would go in this step: on the ground by its own feet alone, in the air with gravity.
-    fn wanted(&mut self, simulation: &Simulation, step: Step) -> Vector {
+    fn wanted(&mut self, physics: &Physics, step: Step) -> Vector {
         if self.steps_off_ground == 0 {
             return self.walk * step.dt;
         }
-        self.rise += simulation.physics().gravity.y * step.dt;
+        self.rise += physics.rapier().gravity.y * step.dt;
         (self.walk + self.drift + Vector::Y * self.rise) * step.dt
     }
 
     /// As far of that as its capsule can go past walls. What is in the way is pushed.
-    fn go(
-        &mut self,
-        simulation: &mut Simulation,
-        step: Step,
-        place: Vector,
-        wanted: Vector,
-    ) -> Vector {
+    fn go(&mut self, physics: &mut Physics, step: Step, place: Vector, wanted: Vector) -> Vector {
         let controller = KinematicCharacterController::default();
         let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);
         let pose = Pose::from_translation(place);
-        let filter = self.filter(simulation);
+        let filter = self.filter(physics);
         let mut hits = Vec::new();
-        let mut queries = simulation.query_pipeline_mut(filter);
+        let mut queries = physics.query_pipeline_mut(filter);
         let movement =
             controller.move_shape(step.dt, &queries.as_ref(), &capsule, &pose, wanted, |hit| {
                 hits.push(hit)
@@ -150,8 +144,8 @@ impl Hero {
     }
 
     /// Where it is after the step: its feet are on what is under that place, and are moved with it.
-    fn stand(&mut self, simulation: &Simulation, step: Step, place: Vector) -> Vector {
-        let ground = self.ground_below(simulation, place);
+    fn stand(&mut self, physics: &Physics, step: Step, place: Vector) -> Vector {
+        let ground = self.ground_below(physics, place);
         let Some((body, distance)) = ground.filter(|_| self.rise <= 0.0) else {
             self.steps_off_ground = self.steps_off_ground.saturating_add(1);
             return place;
@@ -166,7 +160,7 @@ impl Hero {
     /// What is under its feet, and how far below its middle: nothing steeper than 45°.
     fn ground_below<'a>(
         &self,
-        simulation: &'a Simulation,
+        physics: &'a Physics,
         place: Vector,
     ) -> Option<(&'a RigidBody, f32)> {
         // Legs on the ground reach down a step, in the air they do not.
@@ -176,13 +170,13 @@ impl Hero {
             0.0
         };
         let down = Ray::new(place, Vector::NEG_Y);
-        let filter = self.filter(simulation);
-        let physics = simulation.physics();
+        let filter = self.filter(physics);
+        let world = physics.rapier();
         let (collider, hit) =
-            physics.cast_ray_and_get_normal(&down, STANDING + reach, true, filter)?;
-        let body = physics.colliders[collider].parent()?;
+            world.cast_ray_and_get_normal(&down, STANDING + reach, true, filter)?;
+        let body = world.colliders[collider].parent()?;
         let is_flat = hit.normal.y > 0.7;
-        is_flat.then(|| (&physics.bodies[body], hit.time_of_impact))
+        is_flat.then(|| (&world.bodies[body], hit.time_of_impact))
     }
 
     /// On the ground, which moves at `drift`.
@@ -193,16 +187,16 @@ impl Hero {
     }
 
     /// Into the depth, and back to the start.
-    fn start_over(&mut self, simulation: &mut Simulation) {
+    fn start_over(&mut self, physics: &mut Physics) {
         let start = Pose::from_translation(self.start);
-        simulation.teleport(self.key, start).expect("it stays");
+        physics.teleport(self.key, start).expect("it stays");
         self.walk = Vector::ZERO;
         self.land(Vector::ZERO);
     }
 
     /// All that it can stand on or run into.
-    fn filter(&self, simulation: &Simulation) -> QueryFilter<'static> {
-        let own = simulation.body(self.key).expect("it stays").colliders()[0];
+    fn filter(&self, physics: &Physics) -> QueryFilter<'static> {
+        let own = physics.body(self.key).expect("it stays").colliders()[0];
         QueryFilter::new()
             .exclude_collider(own)
             .exclude_sensors()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenstep::Simulation;
+use evenstep::Physics;
 use evenstep::rapier::prelude::*;
 
 use crate::platforms::Route;
@@ -77,12 +77,12 @@ impl Level {
     }
 
     /// Puts the ground into a world: one body, walls and all.
-    pub fn build_ground(&self, simulation: &mut Simulation) {
+    pub fn build_ground(&self, physics: &mut Physics) {
         let body = RigidBodyBuilder::fixed().user_data(Paint::Ground.into());
-        let ground = simulation.insert_body(body);
+        let ground = physics.insert_body(body);
         for (middle, half) in &self.ground {
             let block = ColliderBuilder::cuboid(half.x, half.y, half.z).translation(*middle);
-            simulation
+            physics
                 .insert_collider(ground, block)
                 .expect("just inserted");
         }

@@ -1,7 +1,7 @@
 //! What the character collects: sensors that turn.
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics};
 
 use crate::level::Paint;
 
@@ -19,7 +19,7 @@ pub struct Pickups {
 
 impl Pickups {
     /// Puts coins into a world.
-    pub fn build(simulation: &mut Simulation, places: &[Vector]) -> Self {
+    pub fn build(physics: &mut Physics, places: &[Vector]) -> Self {
         let left = places.iter().map(|place| {
             let body = RigidBodyBuilder::kinematic_velocity_based()
                 .translation(*place)
@@ -30,7 +30,7 @@ impl Pickups {
                 .active_events(ActiveEvents::COLLISION_EVENTS)
                 // The character is kinematic too: by default no such pair is looked at.
                 .active_collision_types(ActiveCollisionTypes::KINEMATIC_KINEMATIC);
-            simulation.insert(body, collider)
+            physics.insert(body, collider)
         });
         Self {
             left: left.collect(),
@@ -39,8 +39,8 @@ impl Pickups {
     }
 
     /// In the hook after each step, by its events: each coin counts once, as it is gone then.
-    pub fn collect(&mut self, simulation: &mut Simulation, step: Step, hero: BodyKey) {
-        let collisions = simulation.events().in_tick(step.tick).collisions();
+    pub fn collect(&mut self, physics: &mut Physics, hero: BodyKey) {
+        let collisions = physics.events().collisions();
         let touched: Vec<BodyKey> = collisions
             .filter(|collision| collision.started && collision.bodies.contains(&Some(hero)))
             .flat_map(|collision| collision.bodies.into_iter().flatten())
@@ -48,7 +48,7 @@ impl Pickups {
         for key in touched {
             if let Some(place) = self.left.iter().position(|left| *left == key) {
                 self.left.swap_remove(place);
-                simulation.remove(key);
+                physics.remove(key);
                 self.score += 1;
             }
         }

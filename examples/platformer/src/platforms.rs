@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Step};
 
 use crate::level::Paint;
 
@@ -31,13 +31,13 @@ pub struct Platforms {
 
 impl Platforms {
     /// Puts them into a world.
-    pub fn build(simulation: &mut Simulation, routes: &[Route]) -> Self {
+    pub fn build(physics: &mut Physics, routes: &[Route]) -> Self {
         let routes = routes.iter().map(|route| {
             let body = RigidBodyBuilder::kinematic_position_based()
                 .translation(route.from)
                 .user_data(Paint::Platform.into());
             let collider = ColliderBuilder::cuboid(HALF.x, HALF.y, HALF.z);
-            (simulation.insert(body, collider), *route)
+            (physics.insert(body, collider), *route)
         });
         Self {
             routes: routes.collect(),
@@ -45,11 +45,11 @@ impl Platforms {
     }
 
     /// In the hook, before each step and before the character walks.
-    pub fn set_off(&self, simulation: &mut Simulation, step: Step) {
+    pub fn set_off(&self, physics: &mut Physics, step: Step) {
         for (key, route) in &self.routes {
             let (end, time) = route.next_end(step.time);
             // Set again in each step: the same target changes nothing.
-            simulation
+            physics
                 .set_kinematic_target(*key, Pose::from_translation(end), time)
                 .expect("a platform is kinematic, and stays");
         }

@@ -1,7 +1,7 @@
 //! What the character shoots: fast balls that do not pass through what they hit, for two seconds each.
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Step};
 
 use crate::level::{HERO, Paint, SHOT};
 use crate::look::Look;
@@ -24,7 +24,7 @@ pub struct Shots {
 impl Shots {
     /// In the hook, before a step: from the true place of the character, not from where it is shown. The shot is then
     /// shown from the muzzle on, as both are interpolated alike.
-    pub fn shoot(&mut self, simulation: &mut Simulation, step: Step, hero: Vector, look: Look) {
+    pub fn shoot(&mut self, physics: &mut Physics, step: Step, hero: Vector, look: Look) {
         let direction = look.direction();
         let muzzle = hero + Vector::Y * 0.3 + direction * 0.6;
         let body = RigidBodyBuilder::dynamic()
@@ -39,16 +39,16 @@ impl Shots {
         let collider = ColliderBuilder::ball(RADIUS)
             .mass(MASS)
             .collision_groups(groups);
-        let key = simulation.insert(body, collider);
+        let key = physics.insert(body, collider);
         self.flying.push((key, step.tick + LIFE));
     }
 
     /// In the hook, before each step: removes those whose time is over.
-    pub fn expire(&mut self, simulation: &mut Simulation, step: Step) {
+    pub fn expire(&mut self, physics: &mut Physics, step: Step) {
         self.flying.retain(|(key, end)| {
             let stays = step.tick < *end;
             if !stays {
-                simulation.remove(*key);
+                physics.remove(*key);
             }
             stays
         });

@@ -63,7 +63,7 @@ pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     let shown = (now - frame_time.as_secs_f64() / step).max(oldest as f64);
     let overstep = Duration::from_secs_f64(shown.fract() * step);
     let tick = shown as u64;
-    if tick == simulation.tick() || simulation.rewind(tick).is_ok() {
+    if tick == simulation.physics.tick() || simulation.rewind(tick).is_ok() {
         // A frame in a pause makes no step. Real time goes on, as the stamps of input need it.
         simulation.pause();
         simulation.clock_settings_mut().set_overstep(overstep);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Frame, Hooks, Rate, RateError, Simulation, Step};
+use evenstep::{BodyError, BodyKey, Frame, Hooks, Physics, Rate, RateError, Simulation, Step};
 
 use crate::controls::{Controls, Key};
 use crate::hero::Hero;
@@ -35,8 +35,8 @@ impl Game {
     /// If there is no such rate: steps a second.
     pub fn new(rate: u32) -> Result<Self, RateError> {
         let mut simulation = Simulation::new(Rate::hz(rate)?);
-        simulation.physics_mut().gravity = Vector::Y * -20.0;
-        let level = level::build(&mut simulation);
+        simulation.physics.rapier_mut().gravity = Vector::Y * -20.0;
+        let level = level::build(&mut simulation.physics);
         let rules = Rules {
             controls: Controls::default(),
             hero: Hero::new(level.hero),
@@ -95,21 +95,21 @@ impl Game {
 impl Hooks for Rules {
     type Error = BodyError;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), BodyError> {
         // The lift goes up and down, each for so long. A target that is set again is as it was.
         let (height, time) = LIFT;
         let leg = (step.time.as_nanos() / time.as_nanos()) as u32;
         let up = if leg.is_multiple_of(2) { height } else { 0.0 };
         let place = Pose::from_translation(self.level.lift_at + Vector::Y * up);
-        simulation.set_kinematic_target(self.level.lift, place, time * (leg + 1))?;
+        physics.set_kinematic_target(self.level.lift, place, time * (leg + 1))?;
 
         let wish = self.controls.wish(step);
-        self.hero.before_step(simulation, wish, step)
+        self.hero.before_step(physics, wish, step)
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), BodyError> {
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), BodyError> {
         let touches = |coin: &BodyKey| {
-            let mut collisions = simulation.events().in_tick(step.tick).collisions();
+            let mut collisions = physics.events().collisions();
             collisions.any(|it| it.started && it.bodies.contains(&Some(*coin)))
         };
         let (collected, left) = self
@@ -120,7 +120,7 @@ impl Hooks for Rules {
         self.level.coins = left;
         self.score += collected.len();
         for coin in collected {
-            simulation.remove(coin);
+            physics.remove(coin);
         }
         Ok(())
     }

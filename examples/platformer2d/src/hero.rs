@@ -2,7 +2,7 @@
 
 use evenstep::rapier::parry::query::ShapeCastOptions;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Simulation, Step};
+use evenstep::{BodyError, BodyKey, Physics, Step};
 
 use crate::controls::Wish;
 
@@ -46,13 +46,13 @@ impl Hero {
     /// If the body is gone.
     pub fn before_step(
         &mut self,
-        simulation: &mut Simulation,
+        physics: &mut Physics,
         wish: Wish,
         step: Step,
     ) -> Result<(), BodyError> {
-        let body = simulation.body(self.key).ok_or(BodyError::Gone(self.key))?;
+        let body = physics.body(self.key).ok_or(BodyError::Gone(self.key))?;
         let (mass, velocity) = (body.mass(), body.linvel());
-        let ground = self.ground(simulation);
+        let ground = self.ground(physics);
         let is_rising = velocity.y > ground.unwrap_or(Vector::ZERO).y + 0.5;
         if ground.is_some() && !is_rising {
             self.last_on_ground = Some(step.tick);
@@ -76,14 +76,14 @@ impl Hero {
             change.y = velocity.y * (CUT - 1.0);
             self.is_jumping = false;
         }
-        simulation.apply_impulse(self.key, change * mass)
+        physics.apply_impulse(self.key, change * mass)
     }
 
     /// The velocity of what it stands on.
-    fn ground(&self, simulation: &Simulation) -> Option<Vector> {
-        let body = simulation.body(self.key)?;
+    fn ground(&self, physics: &Physics) -> Option<Vector> {
+        let body = physics.body(self.key)?;
         let not_itself = QueryFilter::default()
-            .exclude_rigid_body(simulation.handle(self.key)?)
+            .exclude_rigid_body(physics.handle(self.key)?)
             .exclude_sensors();
         // A ball a little smaller than its foot, a hand's breadth down.
         let foot = Pose::from_translation(body.translation() - Vector::Y * 0.3);
@@ -92,11 +92,11 @@ impl Hero {
             stop_at_penetration: false,
             ..ShapeCastOptions::default()
         };
-        let physics = simulation.physics();
+        let world = physics.rapier();
         let (collider, _) =
-            physics.cast_shape(&foot, -Vector::Y, &Ball::new(0.27), options, not_itself)?;
-        let below = physics.colliders.get(collider)?.parent();
-        let below = below.and_then(|handle| physics.bodies.get(handle));
+            world.cast_shape(&foot, -Vector::Y, &Ball::new(0.27), options, not_itself)?;
+        let below = world.colliders.get(collider)?.parent();
+        let below = below.and_then(|handle| world.bodies.get(handle));
         Some(below.map_or(Vector::ZERO, RigidBody::linvel))
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics};
 
 use crate::one_way::platform;
 use crate::sprites::Look;
@@ -46,7 +46,7 @@ pub struct Level {
 /// # Panics
 /// If the map has no hero or no lift.
 #[must_use]
-pub fn build(simulation: &mut Simulation) -> Level {
+pub fn build(physics: &mut Physics) -> Level {
     let (mut hero, mut lift) = (None, None);
     let (mut coins, mut looks) = (Vec::new(), Vec::new());
     for (at, width, tile) in tiles() {
@@ -92,7 +92,7 @@ pub fn build(simulation: &mut Simulation) -> Level {
             ),
             _ => continue,
         };
-        let key = simulation.insert(body, collider);
+        let key = physics.insert(body, collider);
         looks.push((key, look));
         match tile {
             '@' => hero = Some(key),

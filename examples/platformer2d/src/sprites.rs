@@ -48,7 +48,7 @@ impl OwnStore {
     #[must_use]
     pub fn new(simulation: &Simulation, looks: &[(BodyKey, Look)]) -> Self {
         let sprites = looks.iter().filter_map(|(key, look)| {
-            let body = simulation.body(*key)?;
+            let body = simulation.physics.body(*key)?;
             Some((*key, (*look, *body.position())))
         });
         Self {

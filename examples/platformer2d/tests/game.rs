@@ -85,6 +85,7 @@ fn a_press_before_it_lands_and_one_after_it_left_the_ground_count() {
     // Falling, and about to land.
     while game
         .simulation()
+        .physics
         .body(game.level().hero)
         .unwrap()
         .linvel()
@@ -168,7 +169,7 @@ fn a_run_is_the_same_at_every_frame_rate() {
                 game.advance(time.min(left)).unwrap();
             }
         }
-        let bodies = game.simulation().bodies();
+        let bodies = game.simulation().physics.bodies();
         bodies
             .map(|(key, body)| (key, *body.position()))
             .collect::<Vec<_>>()

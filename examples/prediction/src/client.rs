@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evenstep::rapier::prelude::{Pose, RigidBody, RigidBodyType};
-use evenstep::{BodyKey, Correction, Simulation, Step};
+use evenstep::{BodyKey, Correction, Physics, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::game::{Buttons, PLAYERS, arena, push};
@@ -75,7 +75,7 @@ impl Client {
         correction.position.half_life = Duration::from_millis(100);
         simulation.set_correction(correction);
         let paths = bodies.iter().filter_map(|key| {
-            let body = simulation.body_mut(*key)?;
+            let body = simulation.physics.body_mut(*key)?;
             body.set_body_type(RigidBodyType::KinematicPositionBased, true);
             Some(Path::new(State::of(body)))
         });
@@ -142,7 +142,7 @@ impl Client {
     }
 
     fn packet(&mut self) -> Inputs {
-        let tick = self.simulation.tick();
+        let tick = self.simulation.physics.tick();
         self.inputs = self.inputs.split_off(&tick.saturating_sub(KEPT));
         let newest = self.inputs.values().rev().take(REPEATED);
         Inputs {
@@ -156,12 +156,16 @@ impl Client {
     fn play(&mut self, step: Step) {
         if let Some(me) = self.me {
             let buttons = self.inputs.get(&step.tick).copied().unwrap_or_default();
-            push(&mut self.simulation, self.bodies[me], buttons);
+            push(&mut self.simulation.physics, self.bodies[me], buttons);
         }
         let shown = (step.tick + 1) as f64 - self.delay.ticks();
         for (place, path) in self.paths.iter().enumerate() {
             if !self.is_predicted[place] {
-                follow(&mut self.simulation, self.bodies[place], path.at(shown));
+                follow(
+                    &mut self.simulation.physics,
+                    self.bodies[place],
+                    path.at(shown),
+                );
             }
         }
     }
@@ -191,7 +195,7 @@ impl Client {
 
     /// Puts a body where it was at the tick that was gone back to, if it is not there already.
     fn put(&mut self, place: usize) {
-        let (key, tick) = (self.bodies[place], self.simulation.tick());
+        let (key, tick) = (self.bodies[place], self.simulation.physics.tick());
         let (body_type, truth) = if self.is_predicted[place] {
             (RigidBodyType::Dynamic, self.truth(place, tick))
         } else {
@@ -201,7 +205,7 @@ impl Client {
             return;
         }
         let shown = self.paths[place].at(tick as f64 - self.delay.ticks());
-        let body = self.simulation.body_mut(key).expect("bodies stay");
+        let body = self.simulation.physics.body_mut(key).expect("bodies stay");
         body.set_body_type(body_type, true);
         body.set_position(truth.map_or(shown, |state| state.pose()), true);
         if let Some(state) = truth {
@@ -212,7 +216,7 @@ impl Client {
     }
 
     fn body(&self, place: usize) -> &RigidBody {
-        let body = self.simulation.body(self.bodies[place]);
+        let body = self.simulation.physics.body(self.bodies[place]);
         body.expect("bodies stay")
     }
 
@@ -297,12 +301,12 @@ impl Client {
 }
 
 /// Moves a proxy.
-fn follow(simulation: &mut Simulation, key: BodyKey, to: Pose) {
-    let at = *simulation.body(key).expect("bodies stay").position();
+fn follow(physics: &mut Physics, key: BodyKey, to: Pose) {
+    let at = *physics.body(key).expect("bodies stay").position();
     if at.translation.distance(to.translation) > LARGEST_STEP {
-        (simulation.teleport(key, to)).expect("what came is finite");
+        (physics.teleport(key, to)).expect("what came is finite");
     } else if at != to {
-        let body = simulation.body_mut(key).expect("bodies stay");
+        let body = physics.body_mut(key).expect("bodies stay");
         body.set_next_kinematic_position(to);
     }
 }

@@ -91,7 +91,7 @@ impl Cost {
         }
         self.lab.run(self.lab.now + MS(50));
         let client = &mut self.lab.ends[0].client;
-        let tick = client.simulation.tick() - STEPS;
+        let tick = client.simulation.physics.tick() - STEPS;
         let (result, time) = timed(|| {
             client
                 .simulation
@@ -122,6 +122,7 @@ fn throw(lab: &mut Lab) -> Result<(), Box<dyn Error>> {
     for key in lab.server.bodies.clone() {
         lab.server
             .simulation
+            .physics
             .apply_impulse(key, Vector::new(0.5, 4.0, 0.0))?;
     }
     Ok(())
@@ -134,7 +135,7 @@ fn print_sizes(lab: &Lab, name: &str) -> Result<(), Box<dyn Error>> {
         .server
         .bodies
         .iter()
-        .filter_map(|key| simulation.body(*key));
+        .filter_map(|key| simulation.physics.body(*key));
     let list: Vec<(u16, State)> = (0..).zip(list.map(State::of)).collect();
     let mut spent = Vec::new();
     for _ in 0..TIMES {

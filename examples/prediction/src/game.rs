@@ -1,7 +1,7 @@
 //! The rules: balls push crates about in an arena. No network.
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics, Simulation};
 
 use crate::Random;
 
@@ -29,7 +29,7 @@ const PUSH: f32 = 24.0;
 #[must_use]
 pub fn arena(crates: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = Simulation::default();
-    build_walls(&mut simulation);
+    build_walls(&mut simulation.physics);
     let players = (0..PLAYERS).map(|i| {
         let place = Vector::new(3.0 * i as f32 - 4.5, 0.5, 7.0);
         let body = RigidBodyBuilder::dynamic().translation(place);
@@ -43,31 +43,34 @@ pub fn arena(crates: usize) -> (Simulation, Vec<BodyKey>) {
         (body, ColliderBuilder::cuboid(0.35, 0.35, 0.35).mass(1.0))
     });
     let bodies = players.chain(crates).enumerate();
-    let keys =
-        bodies.map(|(i, (body, collider))| simulation.insert(body.user_data(i as u128), collider));
+    let keys = bodies.map(|(i, (body, collider))| {
+        simulation
+            .physics
+            .insert(body.user_data(i as u128), collider)
+    });
     let keys = keys.collect();
     (simulation, keys)
 }
 
 /// Pushes a player by what it holds down.
-pub fn push(simulation: &mut Simulation, player: BodyKey, buttons: Buttons) {
+pub fn push(physics: &mut Physics, player: BodyKey, buttons: Buttons) {
     let force = buttons.direction() * PUSH;
-    (simulation.add_force(player, force)).expect("a player's body stays");
+    (physics.add_force(player, force)).expect("a player's body stays");
 }
 
 /// What no client knows before the server tells: twice a second a crate is thrown up.
-pub fn throw(simulation: &mut Simulation, bodies: &[BodyKey], tick: u64) {
+pub fn throw(physics: &mut Physics, bodies: &[BodyKey], tick: u64) {
     let crates = &bodies[PLAYERS..];
     if tick.is_multiple_of(30) && !crates.is_empty() {
         let mut random = Random::new(tick);
         let thrown = crates[random.below(crates.len() as u64) as usize];
         let impulse = Vector::new(random.signed(), 4.0, random.signed());
-        (simulation.apply_impulse(thrown, impulse)).expect("a crate stays");
+        (physics.apply_impulse(thrown, impulse)).expect("a crate stays");
     }
 }
 
-fn build_walls(simulation: &mut Simulation) {
-    let world = simulation.physics_mut();
+fn build_walls(physics: &mut Physics) {
+    let world = physics.rapier_mut();
     let floor = ColliderBuilder::cuboid(ARENA, 0.5, ARENA).translation(Vector::Y * -0.5);
     world.insert_collider(floor, None);
     for side in [Vector::X, Vector::NEG_X, Vector::Z, Vector::NEG_Z] {

@@ -65,7 +65,7 @@ impl End {
         }
         let period = Duration::from_secs(1) / self.display;
         let player = self.client.player().unwrap_or_default();
-        let buttons = (self.buttons)(player, self.client.simulation.tick());
+        let buttons = (self.buttons)(player, self.client.simulation.physics.tick());
         if let Some(packet) = self.client.frame(period.mul_f64(self.clock), buttons) {
             self.seen.sent(&packet);
             self.up.send(now, packet);

@@ -50,10 +50,10 @@ impl ServerLog {
         let bodies = server
             .bodies
             .iter()
-            .filter_map(|key| server.simulation.body(*key));
+            .filter_map(|key| server.simulation.physics.body(*key));
         self.0.push(Had {
             time,
-            tick: server.simulation.tick(),
+            tick: server.simulation.physics.tick(),
             places: bodies.map(|body| body.translation().to_array()).collect(),
             missed: std::array::from_fn(|player| server.missed(player)),
         });
@@ -92,7 +92,7 @@ impl ClientLog {
         let shown = |place: usize| simulation.pose(client.bodies[place]).expect("bodies stay");
         let key = client.bodies[player];
         let error = simulation.visual_error(key).unwrap_or_default();
-        let velocity = simulation.body(key).expect("bodies stay").linvel();
+        let velocity = simulation.physics.body(key).expect("bodies stay").linvel();
         let own = [shown(player).translation, error.translation, velocity];
         let others = (0..client.bodies.len()).filter(|place| !client.is_predicted(*place));
         self.frames.push(Shown {

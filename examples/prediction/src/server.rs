@@ -62,7 +62,9 @@ impl Server {
         let (mut simulation, bodies) = arena(crates);
         // Nothing is drawn here: what moved is told of the latest states.
         simulation.set_smoothing(Smoothing::Latest);
-        let states = bodies.iter().filter_map(|key| simulation.body(*key));
+        let states = bodies
+            .iter()
+            .filter_map(|key| simulation.physics.body(*key));
         let states = states.map(|body| (0, State::of(body))).collect();
         Self {
             simulation,
@@ -78,7 +80,7 @@ impl Server {
     pub fn join(&mut self) -> Option<usize> {
         let player = self.peers.iter().position(Option::is_none)?;
         self.peers[player] = Some(Peer {
-            inputs: TickQueue::new(self.simulation.tick(), MOST_LEAD),
+            inputs: TickQueue::new(self.simulation.physics.tick(), MOST_LEAD),
             held: Buttons::default(),
             silence: 0,
             missed: 0,
@@ -105,7 +107,7 @@ impl Server {
     /// A packet from the client of this player.
     pub fn receive(&mut self, player: usize, packet: &[u8]) {
         if let (Some(peer), Some(inputs)) = (&mut self.peers[player], read::<Inputs>(packet)) {
-            peer.receive(&inputs, self.simulation.tick());
+            peer.receive(&inputs, self.simulation.physics.tick());
         }
     }
 
@@ -120,7 +122,7 @@ impl Server {
         for peer in &mut self.peers {
             peer.take_if(|peer| peer.silence > LEFT);
         }
-        if self.simulation.tick() < self.last.0 + SNAPSHOT_EVERY {
+        if self.simulation.physics.tick() < self.last.0 + SNAPSHOT_EVERY {
             return Vec::new();
         }
         self.take_states();
@@ -137,24 +139,27 @@ impl Server {
     fn play(&mut self, step: Step) {
         for (peer, key) in self.peers.iter_mut().zip(&self.bodies) {
             if let Some(peer) = peer {
-                push(&mut self.simulation, *key, peer.buttons(step));
+                push(&mut self.simulation.physics, *key, peer.buttons(step));
             }
         }
         if self.throws {
-            throw(&mut self.simulation, &self.bodies, step.tick);
+            throw(&mut self.simulation.physics, &self.bodies, step.tick);
         }
     }
 
     /// Looks at the bodies that moved since the last snapshot, and at no others.
     fn take_states(&mut self) {
-        let (tick, frame) = (self.simulation.tick(), self.simulation.frame().number);
+        let (tick, frame) = (
+            self.simulation.physics.tick(),
+            self.simulation.frame().number,
+        );
         let moved = match self.simulation.changes_since(self.last.1) {
             Some(changes) => changes.moved.iter().map(|(key, _)| *key).collect(),
             // More has happened than is kept.
             None => self.bodies.clone(),
         };
         let moved = moved.into_iter();
-        for body in moved.filter_map(|key| self.simulation.body(key)) {
+        for body in moved.filter_map(|key| self.simulation.physics.body(key)) {
             let (place, state) = (body.user_data as usize, State::of(body));
             if state != self.states[place].1 {
                 self.states[place] = (tick, state);

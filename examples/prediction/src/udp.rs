@@ -124,7 +124,7 @@ pub fn play(
         let time = clock.now() - last;
         last += time;
         let player = client.player().unwrap_or_default();
-        let buttons = Buttons::of_script(player, client.simulation.tick());
+        let buttons = Buttons::of_script(player, client.simulation.physics.tick());
         if let Some(packet) = client.frame(time, buttons) {
             log.sent(&packet);
             up.send(last - clock.start, packet);

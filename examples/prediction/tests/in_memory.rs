@@ -66,14 +66,15 @@ fn rest(lab: &mut Lab) {
         end.buttons = NOTHING;
     }
     lab.run(lab.now + MS(10_000));
-    let bodies = lab.server.simulation.bodies();
+    let bodies = lab.server.simulation.physics.bodies();
     assert!(bodies.map(|(_, body)| body).all(RigidBody::is_sleeping));
 }
 
 /// How far off the server's a body of a client is, in metres and radians.
 fn off(server: &Server, client: &Client, place: usize) -> (f32, f32) {
     let simulations = [&server.simulation, &client.simulation];
-    let [there, here] = simulations.map(|it| *it.body(server.bodies[place]).unwrap().position());
+    let [there, here] =
+        simulations.map(|it| *it.physics.body(server.bodies[place]).unwrap().position());
     let angle = there.rotation.angle_between(here.rotation);
     (there.translation.distance(here.translation), angle)
 }
@@ -125,7 +126,11 @@ fn a_packet_is_not_too_large_and_all_bodies_get_their_turn() {
     lab.join(end(200, &line()));
     lab.run(MS(1_000));
     for key in lab.server.bodies.clone() {
-        (lab.server.simulation.apply_impulse(key, Vector::Y * 4.0)).unwrap();
+        (lab.server
+            .simulation
+            .physics
+            .apply_impulse(key, Vector::Y * 4.0))
+        .unwrap();
     }
     let heights = |lab: &Lab| {
         let bodies = lab.server.bodies.iter();
@@ -133,6 +138,7 @@ fn a_packet_is_not_too_large_and_all_bodies_get_their_turn() {
             lab.ends[0]
                 .client
                 .simulation
+                .physics
                 .body(*key)
                 .unwrap()
                 .translation()
@@ -200,7 +206,7 @@ fn a_snapshot_that_was_overtaken_is_not_taken() {
         client.receive(&packets[number]);
     }
     let inputs: Inputs = read(&client.frame(MS(17), Buttons(0)).unwrap()).unwrap();
-    assert_eq!(inputs.ack, server.simulation.tick());
+    assert_eq!(inputs.ack, server.simulation.physics.tick());
 }
 
 /// The server and a client of the same time, with nothing in between.
@@ -222,15 +228,16 @@ fn a_wrong_prediction_is_corrected_to_rounding() {
             // What the client cannot know.
             server
                 .simulation
+                .physics
                 .apply_impulse(own, Vector::new(5.0, 2.0, 0.0))
                 .unwrap();
         }
         for (_, packet) in frame(&mut server, &mut client) {
             let before = client.counts.rollbacks;
             client.receive(&packet);
-            let tick = server.simulation.tick();
+            let tick = server.simulation.physics.tick();
             if client.counts.rollbacks > before && i >= 60 {
-                let there = server.simulation.body(own).unwrap().position();
+                let there = server.simulation.physics.body(own).unwrap().position();
                 // What the next step began with.
                 let here = client.simulation.pose_at(own, tick + 1, 0.0).unwrap();
                 let distance = there.translation.distance(here.translation);
@@ -241,12 +248,12 @@ fn a_wrong_prediction_is_corrected_to_rounding() {
     }
     assert_eq!(corrected, 1);
     // From there on it is right: the client's present is the server's future.
-    let tick = client.simulation.tick();
-    let here = *client.simulation.body(own).unwrap().position();
-    while server.simulation.tick() < tick {
+    let tick = client.simulation.physics.tick();
+    let here = *client.simulation.physics.body(own).unwrap().position();
+    while server.simulation.physics.tick() < tick {
         server.frame(period);
     }
-    let there = server.simulation.body(own).unwrap().position();
+    let there = server.simulation.physics.body(own).unwrap().position();
     let distance = there.translation.distance(here.translation);
     assert!(distance < 0.002, "{distance} m");
 }
@@ -259,6 +266,7 @@ fn a_correction_fades_on_the_screen() {
     let own = lab.server.bodies[0];
     lab.server
         .simulation
+        .physics
         .apply_impulse(own, Vector::X * 6.0)
         .unwrap();
     let mut largest: f32 = 0.0;
@@ -289,6 +297,7 @@ fn a_right_prediction_is_left_alone() {
     let places: Vec<_> = lab
         .server
         .simulation
+        .physics
         .bodies()
         .map(|(_, body)| body.translation())
         .collect();
@@ -307,7 +316,8 @@ fn clocks_that_differ_are_kept_in_step() {
             let speed = end.client.simulation.clock().settings().speed();
             assert!((0.98..=1.02).contains(&speed));
             // 50 ms are three steps.
-            let ahead = end.client.simulation.tick() as i64 - lab.server.simulation.tick() as i64;
+            let ahead = end.client.simulation.physics.tick() as i64
+                - lab.server.simulation.physics.tick() as i64;
             assert!((3..=8).contains(&ahead), "{ahead} ticks ahead");
         }
     }
@@ -375,6 +385,7 @@ fn an_outage_is_got_over() {
     let speed = lab
         .server
         .simulation
+        .physics
         .body(lab.server.bodies[0])
         .unwrap()
         .linvel()
@@ -409,14 +420,21 @@ fn pushed_before(reach: f32) -> i64 {
     lab.run(MS(2_000));
     lab.ends[0].buttons = UP;
     let key = lab.server.bodies[IN_FRONT];
-    let start = lab.server.simulation.body(key).unwrap().translation().z;
+    let start = lab
+        .server
+        .simulation
+        .physics
+        .body(key)
+        .unwrap()
+        .translation()
+        .z;
     let mut pushed = [None; 2];
     while pushed.contains(&None) {
         assert!(lab.now < MS(10_000), "{pushed:?}");
         lab.run(lab.now + MS(1));
         let simulations = [&lab.server.simulation, &lab.ends[0].client.simulation];
         for (pushed, simulation) in pushed.iter_mut().zip(simulations) {
-            if simulation.body(key).unwrap().translation().z < start - 0.05 {
+            if simulation.physics.body(key).unwrap().translation().z < start - 0.05 {
                 pushed.get_or_insert(lab.now.as_millis() as i64);
             }
         }
@@ -436,7 +454,13 @@ fn what_is_near_is_pushed_at_once_and_what_is_far_follows() {
     for end in &lab.ends {
         let client = &end.client;
         let me = client.player().unwrap();
-        let at = |place: usize| client.simulation.body(client.bodies[place]).unwrap();
+        let at = |place: usize| {
+            client
+                .simulation
+                .physics
+                .body(client.bodies[place])
+                .unwrap()
+        };
         for place in 0..client.bodies.len() {
             let distance = at(place).translation().distance(at(me).translation());
             let is_crate = place >= 4;
@@ -460,6 +484,7 @@ fn a_crate_that_only_the_client_has_moved_is_put_back() {
         .unwrap();
     client
         .simulation
+        .physics
         .apply_impulse(client.bodies[near], Vector::X * 3.0)
         .unwrap();
     lab.run(lab.now + MS(50));
@@ -476,15 +501,24 @@ fn a_proxy_that_jumps_throws_nothing_about() {
     lab.ends[0].buttons = |_, _| Buttons(4);
     let [own, other] = [lab.server.bodies[0], lab.server.bodies[1]];
     let place = |x| Pose::translation(x, 0.5, 7.5);
-    lab.server.simulation.teleport(other, place(-3.4)).unwrap();
+    lab.server
+        .simulation
+        .physics
+        .teleport(other, place(-3.4))
+        .unwrap();
     lab.run(MS(2_000));
-    lab.server.simulation.teleport(other, place(-5.6)).unwrap();
+    lab.server
+        .simulation
+        .physics
+        .teleport(other, place(-5.6))
+        .unwrap();
     let mut most = 0.0_f32;
     for _ in 0..60 {
         lab.run(lab.now + MS(16));
         let at = lab.ends[0]
             .client
             .simulation
+            .physics
             .body(own)
             .unwrap()
             .translation();
@@ -502,11 +536,15 @@ fn a_crate_that_leaves_is_let_go_once() {
     lab.ends[0].buttons = NOTHING;
     let key = lab.server.bodies[4];
     let near = Pose::translation(-4.5, 0.35, 5.0);
-    lab.server.simulation.teleport(key, near).unwrap();
+    lab.server.simulation.physics.teleport(key, near).unwrap();
     lab.run(MS(3_000));
     assert!(lab.ends[0].client.is_predicted(4));
     let away = Vector::Z * -5.0;
-    lab.server.simulation.apply_impulse(key, away).unwrap();
+    lab.server
+        .simulation
+        .physics
+        .apply_impulse(key, away)
+        .unwrap();
     let mut changes = 0;
     for _ in 0..120 {
         let before = lab.ends[0].client.is_predicted(4);

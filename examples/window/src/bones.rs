@@ -5,7 +5,7 @@ use evenstep::rapier::pipeline::{
     DebugRenderStyle,
 };
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics};
 
 use crate::shown::Shown;
 
@@ -33,16 +33,16 @@ pub struct Line {
 impl Bones {
     /// As they are after the last step.
     #[must_use]
-    pub fn of(simulation: &Simulation) -> Self {
-        let physics = simulation.physics();
-        let keys = simulation.bodies().map(|(key, _)| key);
+    pub fn of(physics: &Physics) -> Self {
+        let world = physics.rapier();
+        let keys = physics.bodies().map(|(key, _)| key);
         Self {
-            bodies: physics.bodies.clone(),
-            colliders: physics.colliders.clone(),
-            joints: physics.impulse_joints.clone(),
-            multibody_joints: physics.multibody_joints.clone(),
+            bodies: world.bodies.clone(),
+            colliders: world.colliders.clone(),
+            joints: world.impulse_joints.clone(),
+            multibody_joints: world.multibody_joints.clone(),
             keys: keys
-                .filter_map(|key| Some((simulation.handle(key)?, key)))
+                .filter_map(|key| Some((physics.handle(key)?, key)))
                 .collect(),
         }
     }

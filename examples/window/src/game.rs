@@ -1,7 +1,7 @@
 //! What a step of the playground depends on, beside the simulation: who is who, and what the player does.
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Step};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::paint::Paint;
@@ -66,7 +66,7 @@ impl Game {
     #[must_use]
     pub fn new(scene: Scene, rate: Rate) -> (Simulation, Self) {
         let mut simulation = Simulation::new(rate);
-        let cast = scene.build(&mut simulation);
+        let cast = scene.build(&mut simulation.physics);
         let game = Self {
             scene,
             cast,
@@ -91,36 +91,36 @@ impl Game {
     }
 
     /// The game's part of a step, before Rapier's.
-    pub fn step(&mut self, simulation: &mut Simulation, step: Step, input: &Input) {
+    pub fn step(&mut self, physics: &mut Physics, step: Step, input: &Input) {
         for deed in &input.deeds {
-            self.act(simulation, step, *deed);
+            self.act(physics, step, *deed);
         }
         let moment = Moment {
             step,
             origin: self.origin(),
             drive: input.drive,
         };
-        self.scene.step(simulation, &mut self.cast, moment);
+        self.scene.step(physics, &mut self.cast, moment);
         if let Some(pull) = input.pull {
-            self.pull(simulation, step, pull);
+            self.pull(physics, step, pull);
         }
     }
 
-    fn act(&mut self, simulation: &mut Simulation, step: Step, deed: Deed) {
+    fn act(&mut self, physics: &mut Physics, step: Step, deed: Deed) {
         match deed {
-            Deed::Spawn => self.spawn(simulation),
-            Deed::Fire => self.fire(simulation, step),
-            Deed::Teleport(key) => self.teleport(simulation, key),
+            Deed::Spawn => self.spawn(physics),
+            Deed::Fire => self.fire(physics, step),
+            Deed::Teleport(key) => self.teleport(physics, key),
             Deed::Portal(key) => {
                 // Half a turn about the middle of the scene.
                 let turn = Pose::rotation(Vector::Y * std::f32::consts::PI);
                 let middle = Pose::from_translation(-self.origin());
                 // What cannot be moved, as a link of a multibody, stays.
-                let _ = simulation.teleport_by(key, middle * turn * middle.inverse());
+                let _ = physics.teleport_by(key, middle * turn * middle.inverse());
             }
             Deed::ShiftOrigin => {
                 let origin = self.origin() + SHIFT;
-                simulation.shift_origin(SHIFT).expect("it is finite");
+                physics.shift_origin(SHIFT).expect("it is finite");
                 self.origins.push((step.tick, origin));
             }
         }
@@ -130,7 +130,7 @@ impl Game {
         clippy::disallowed_methods,
         reason = "the runs that are compared are of one machine"
     )]
-    fn spawn(&mut self, simulation: &mut Simulation) {
+    fn spawn(&mut self, physics: &mut Physics) {
         // Around a circle, so that they do not all fall onto the same place.
         let angle = self.spawned as f32 * 2.4;
         let at = Vector::new(1.2 * angle.cos(), 6.0, 0.8 * angle.sin()) - self.origin();
@@ -140,33 +140,33 @@ impl Game {
             .translation(at)
             .rotation(Vector::new(0.4, angle, 0.2))
             .user_data(paint.into());
-        simulation.insert(body, ColliderBuilder::cuboid(0.4, 0.4, 0.4));
+        physics.insert(body, ColliderBuilder::cuboid(0.4, 0.4, 0.4));
     }
 
-    fn fire(&mut self, simulation: &mut Simulation, step: Step) {
+    fn fire(&mut self, physics: &mut Physics, step: Step) {
         let at = Vector::new(-8.0, 1.6, 1.0) - self.origin();
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
             .linvel(Vector::new(40.0, 0.5, -4.5))
             .ccd_enabled(true)
             .user_data(Paint::Piece(4).into());
-        let key = simulation.insert(body, ColliderBuilder::ball(0.16).density(8.0));
-        self.cast.passing.push((step.tick, key));
+        let key = physics.insert(body, ColliderBuilder::ball(0.16).density(8.0));
+        self.cast.passing.push((step.time, key));
     }
 
-    fn teleport(&mut self, simulation: &mut Simulation, key: BodyKey) {
-        let Some(mut pose) = simulation.body(key).map(|body| *body.position()) else {
+    fn teleport(&mut self, physics: &mut Physics, key: BodyKey) {
+        let Some(mut pose) = physics.body(key).map(|body| *body.position()) else {
             return;
         };
         let place = pose.translation + self.origin();
         let other = Vector::new(-place.x, place.y + 0.5, -place.z);
         pose.translation = other - self.origin();
-        let _ = simulation.teleport(key, pose);
+        let _ = physics.teleport(key, pose);
     }
 
     /// A spring to where the mouse is, computed ahead so that it does not overshoot at low rates.
-    fn pull(&self, simulation: &mut Simulation, step: Step, pull: Pull) {
-        let Some(body) = simulation.body(pull.key).filter(|body| body.is_dynamic()) else {
+    fn pull(&self, physics: &mut Physics, step: Step, pull: Pull) {
+        let Some(body) = physics.body(pull.key).filter(|body| body.is_dynamic()) else {
             return;
         };
         let point = body.position() * pull.held_at;
@@ -176,8 +176,8 @@ impl Game {
         let force = spring * (body.mass() / damped);
         // Without this it would swing about the point for long.
         let brake = -body.angvel() * body.mass() * 0.3;
-        let added = simulation.add_force_at_point(pull.key, force, point);
-        let braked = simulation.add_torque(pull.key, brake);
+        let added = physics.add_force_at_point(pull.key, force, point);
+        let braked = physics.add_torque(pull.key, brake);
         debug_assert!(added.is_ok() && braked.is_ok(), "it is dynamic and finite");
     }
 }

@@ -95,13 +95,13 @@ pub struct Report {
 
 impl Report {
     fn of(simulation: &Simulation, player: &Player, mut looks: Looks, wants_bones: bool) -> Self {
-        look(simulation, &mut looks);
+        look(&simulation.physics, &mut looks);
         Self {
             frame: simulation.frame(),
             dropped: simulation.clock().dropped().frame_time,
             game: player.game.clone(),
             looks,
-            bones: wants_bones.then(|| Bones::of(simulation)),
+            bones: wants_bones.then(|| Bones::of(&simulation.physics)),
             is_starved: false,
             recorded: player.tape.as_ref().map(Tape::bytes),
         }
@@ -241,7 +241,7 @@ impl Half {
                 let (simulation, player) = &**here;
                 self.report = Report::of(simulation, player, looks, wants_bones);
                 let poses = poses(&self.report.looks, |key| simulation.pose(key));
-                (poses, simulation.tick())
+                (poses, simulation.physics.tick())
             }
             Host::Thread { runner, answer } => {
                 self.report.looks = looks;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
-use evenstep::{Hooks, Simulation, Step};
+use evenstep::{Hooks, Physics, Simulation, Step};
 
 use crate::game::{Game, Input};
 use crate::tape::Tape;
@@ -40,7 +40,7 @@ impl Player {
 
     /// One step back, between two frames. Gives whether there was one.
     pub fn step_back(&mut self, simulation: &mut Simulation) -> bool {
-        let Some(tick) = simulation.tick().checked_sub(1) else {
+        let Some(tick) = simulation.physics.tick().checked_sub(1) else {
             return false;
         };
         if simulation.rewind(tick).is_err() {
@@ -63,7 +63,7 @@ impl Player {
 impl Hooks for Player {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         while self.past.len() as u64 >= MOST_STEPS_BACK {
             self.past.pop_front();
         }
@@ -75,13 +75,13 @@ impl Hooks for Player {
         if let Some(tape) = &mut self.tape {
             tape.input(step, &input);
         }
-        self.game.step(simulation, step, &input);
+        self.game.step(physics, step, &input);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         if let Some(tape) = &mut self.tape {
-            tape.end_step(simulation, step);
+            tape.end_step(physics, step);
         }
         Ok(())
     }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
-use evenstep::Simulation;
 use evenstep::rapier::math::{Pose, Vector};
 use evenstep::recording::{Divergence, Recording, Replay};
+use evenstep::{Physics, Simulation};
 
 use crate::game::{Game, Input};
 use crate::shown::{Looks, Shown, look, wheels};
@@ -83,12 +83,12 @@ impl Film {
             let Some(input) = replay.input::<Input>(step)? else {
                 break;
             };
-            game.step(simulation, step, &input);
+            game.step(&mut simulation.physics, step, &input);
             if nudge == Some(step.tick) {
-                nudge_body(simulation, game);
+                nudge_body(&mut simulation.physics, game);
             }
             simulation.make_step();
-            replay.end_step(simulation)?;
+            replay.end_step(&simulation.physics)?;
         }
         let frame = simulation.end_frame();
         let shown = self.shown(simulation, game);
@@ -102,7 +102,7 @@ impl Film {
 
     fn shown(&mut self, simulation: &Simulation, game: &Game) -> Shown {
         let mut looks = Looks::new();
-        look(simulation, &mut looks);
+        look(&simulation.physics, &mut looks);
         let keys = looks.keys();
         let poses: BTreeMap<_, Pose> = keys
             .filter_map(|key| Some((*key, simulation.pose(*key)?)))
@@ -117,8 +117,8 @@ impl Film {
 }
 
 /// The least that can be done to a run: enough to be found.
-fn nudge_body(simulation: &mut Simulation, game: &Game) {
-    if let Some(body) = simulation.body_mut(game.cast.followed) {
+fn nudge_body(physics: &mut Physics, game: &Game) {
+    if let Some(body) = physics.body_mut(game.cast.followed) {
         let velocity = body.linvel();
         let nudged = Vector::new(velocity.x + 1e-4, velocity.y, velocity.z);
         body.set_linvel(nudged, true);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics};
 
 use crate::game::Game;
 use crate::paint::Paint;
@@ -20,8 +20,8 @@ pub struct Look {
 }
 
 impl Look {
-    fn of(simulation: &Simulation, body: &RigidBody) -> Self {
-        let colliders = &simulation.physics().colliders;
+    fn of(physics: &Physics, body: &RigidBody) -> Self {
+        let colliders = &physics.rapier().colliders;
         let parts = body.colliders().iter().map(|handle| {
             let collider = &colliders[*handle];
             let place = collider.position_wrt_parent();
@@ -42,12 +42,10 @@ impl Look {
 pub type Looks = BTreeMap<BodyKey, Look>;
 
 /// Looks at the bodies that are not known yet, and forgets those that are gone.
-pub fn look(simulation: &Simulation, looks: &mut Looks) {
-    looks.retain(|key, _| simulation.body(*key).is_some());
-    for (key, body) in simulation.bodies() {
-        looks
-            .entry(key)
-            .or_insert_with(|| Look::of(simulation, body));
+pub fn look(physics: &Physics, looks: &mut Looks) {
+    looks.retain(|key, _| physics.body(*key).is_some());
+    for (key, body) in physics.bodies() {
+        looks.entry(key).or_insert_with(|| Look::of(physics, body));
     }
 }
 

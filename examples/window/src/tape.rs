@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evenstep::recording::{RecordError, Recorder, RecorderSettings};
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Simulation, Step};
 
 use crate::game::{Game, Input};
 
@@ -45,9 +45,9 @@ impl Tape {
     }
 
     /// After a step.
-    pub fn end_step(&mut self, simulation: &Simulation, step: Step) {
-        self.record(|recorder| recorder.end_step(simulation));
-        self.checks.insert(step.tick, checks(simulation));
+    pub fn end_step(&mut self, physics: &Physics, step: Step) {
+        self.record(|recorder| recorder.end_step(physics));
+        self.checks.insert(step.tick, checks(physics));
     }
 
     /// What follows does not go on from what was.
@@ -85,8 +85,8 @@ impl Default for Tape {
     }
 }
 
-fn checks(simulation: &Simulation) -> BTreeMap<BodyKey, u64> {
-    let keys = simulation.bodies().map(|(key, _)| key);
-    keys.filter_map(|key| Some((key, simulation.body_checksum(key)?)))
+fn checks(physics: &Physics) -> BTreeMap<BodyKey, u64> {
+    let keys = physics.bodies().map(|(key, _)| key);
+    keys.filter_map(|key| Some((key, physics.body_checksum(key)?)))
         .collect()
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
-use evenstep::{BodyKey, Hooks, Rate, Simulation, Step};
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -150,7 +150,7 @@ impl Model {
 
 fn clock(calls: &[Call], tally: &mut Tally) {
     let mut simulation = scenes::space(100);
-    let key = simulation.insert(scenes::flyer(), scenes::ball());
+    let key = simulation.physics.insert(scenes::flyer(), scenes::ball());
     let mut model = Model {
         tick: 0,
         new_tick: None,
@@ -254,10 +254,10 @@ fn frame(
 struct Player(Run);
 
 impl Player {
-    fn act(&mut self, simulation: &mut Simulation, step: Step) {
-        std::mem::swap(&mut self.0.simulation, simulation);
+    fn act(&mut self, physics: &mut Physics, step: Step) {
+        std::mem::swap(&mut self.0.simulation.physics, physics);
         self.0.act(step);
-        std::mem::swap(&mut self.0.simulation, simulation);
+        std::mem::swap(&mut self.0.simulation.physics, physics);
     }
 
     /// What has come of it: the bits before each step, and the keys that were given out by then.
@@ -270,8 +270,8 @@ impl Player {
 impl Hooks for Player {
     type Error = Infallible;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Infallible> {
-        self.act(simulation, step);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.act(physics, step);
         Ok(())
     }
 }
@@ -290,8 +290,8 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
     // Rapier may panic in it; then it does on every loop.
     let Some(expected) = tally.guard(|_| {
         let (mut simulation, mut player) = begin();
-        while simulation.tick() < TICKS {
-            simulation.advance(FRAME, |simulation, step| player.act(simulation, step));
+        while simulation.physics.tick() < TICKS {
+            simulation.advance(FRAME, |physics, step| player.act(physics, step));
         }
         player.outcome()
     }) else {
@@ -301,7 +301,7 @@ fn loops(game: &Game, by_wall_clock: bool, tally: &mut Tally) {
         |player: Player, name: &str| assert!(player.outcome() == expected, "{name} differs");
     let (simulation, mut player) = begin();
     player.0.simulation = simulation;
-    while player.0.simulation.tick() < TICKS {
+    while player.0.simulation.physics.tick() < TICKS {
         player.0.simulation.begin_frame(FRAME / 3);
         player.0.make_steps();
         player.0.simulation.end_frame();

@@ -46,7 +46,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let mut clock = Clock::new(Rate::default());
     clock.begin_frame(MS(40));
     let simulation = worlds::all().swap_remove(0);
-    let (key, _) = simulation.bodies().next().expect("a floor");
+    let (key, _) = simulation.physics.bodies().next().expect("a floor");
     let mut input = InputQueue::new(Delivery::ByTime);
     let mut by_tick = TickQueue::new(5, 100);
     for i in 0..4 {
@@ -69,7 +69,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         Plain::Timer(FrameTimer::new(MS(3))),
         Plain::Smoothing(Smoothing::Hermite),
         Plain::Correction(Correction::default()),
-        Plain::Unmatched(owners.unmatched(&simulation)),
+        Plain::Unmatched(owners.unmatched(&simulation.physics)),
         Plain::Simulation(Box::new(simulation)),
         Plain::Key(key),
         Plain::Runner(RunnerSettings::default()),
@@ -156,8 +156,8 @@ pub fn run(input: &[u8], tally: &mut Tally) {
         Plain::Key(key) => {
             let _ = (
                 simulation.pose(key),
-                simulation.body(key).is_some(),
-                simulation.remove(key),
+                simulation.physics.body(key).is_some(),
+                simulation.physics.remove(key),
             );
         }
         Plain::Unmatched(_) | Plain::Runner(_) | Plain::Recorder(_) | Plain::Ending(_) => return,

@@ -7,7 +7,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::recording::{
     FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, ReplayError,
 };
-use evenstep::{Simulation, Step};
+use evenstep::{Physics, Simulation, Step};
 use mutatis::{Candidates, Mutate, Result, Session};
 
 use crate::mutate::{Bytes, WORDS};
@@ -49,9 +49,9 @@ fn record<W: Write>(
         simulation.begin_frame(frame_time);
         while let Some(step) = simulation.next_step() {
             recorder.input(step, &number)?;
-            act(&mut simulation, step, number);
+            act(&mut simulation.physics, step, number);
             simulation.make_step();
-            recorder.end_step(&simulation)?;
+            recorder.end_step(&simulation.physics)?;
         }
         simulation.end_frame();
     }
@@ -59,14 +59,14 @@ fn record<W: Write>(
 }
 
 /// The game's part, by its input.
-fn act(simulation: &mut Simulation, step: Step, input: u8) {
-    let bodies = simulation.bodies().count().max(1);
-    let key = simulation
+fn act(physics: &mut Physics, step: Step, input: u8) {
+    let bodies = physics.bodies().count().max(1);
+    let key = physics
         .bodies()
         .nth(usize::from(input) % bodies)
         .map(|(key, _)| key);
     if let Some(key) = key {
-        let _ = simulation.add_force(key, Vector::X * (step.tick % 5) as f32);
+        let _ = physics.add_force(key, Vector::X * (step.tick % 5) as f32);
     }
 }
 
@@ -176,9 +176,13 @@ fn play(
                 let Some(input) = replay.input::<u8>(step)? else {
                     break;
                 };
-                act(&mut simulation, step, input.wrapping_add(number / 100));
+                act(
+                    &mut simulation.physics,
+                    step,
+                    input.wrapping_add(number / 100),
+                );
                 simulation.make_step();
-                replay.end_step(&simulation)?;
+                replay.end_step(&simulation.physics)?;
                 tally.operations += 5;
             }
             simulation.end_frame();

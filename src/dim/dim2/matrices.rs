@@ -13,7 +13,7 @@ use rapier::math::Pose;
 /// # use evenstep::{Rate, Simulation, write_matrices_3x3};
 /// # use evenstep::rapier::prelude::*;
 /// # let mut simulation = Simulation::new(Rate::default());
-/// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
 /// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
 /// let moved = simulation.moved();
 /// let mut instances = vec![[[0.0; 3]; 3]; moved.len()];

@@ -19,7 +19,7 @@ use super::lanes::{Rotations, Vectors};
 /// # use evenstep::{Rate, Simulation, write_matrices_3x4};
 /// # use evenstep::rapier::prelude::*;
 /// # let mut simulation = Simulation::new(Rate::default());
-/// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
 /// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
 /// let moved = simulation.moved();
 /// let mut instances = vec![[[0.0; 4]; 3]; moved.len()];
@@ -49,7 +49,7 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
 /// # use evenstep::{Rate, Simulation, write_matrices_4x4};
 /// # use evenstep::rapier::prelude::*;
 /// # let mut simulation = Simulation::new(Rate::default());
-/// # simulation.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
+/// # simulation.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y), ColliderBuilder::ball(0.5));
 /// # simulation.advance(std::time::Duration::ZERO, |_, _| ());
 /// # let moved = simulation.moved();
 /// let mut instances = vec![[[0.0; 4]; 4]; moved.len()];

@@ -8,11 +8,11 @@ mod world;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::physics::Physics;
 use crate::pose::Pairs;
 use crate::step::{Event, Events};
-use crate::time::Clock;
+use crate::time::{ExactTime, Step};
 
-use super::state::{State, StepStage};
 use poses::Motion;
 
 pub use world::PastWorld;
@@ -43,30 +43,24 @@ struct Limits {
     poses: u64,
 }
 
-/// A step.
-#[derive(Clone)]
-pub(super) struct Entry {
-    /// Before the step.
-    clock: Clock,
+/// A tick, and the step that was made from there.
+struct Entry {
+    tick: u64,
     /// The state before the step, and its size in bytes.
-    snapshot: Option<(State, usize)>,
-    /// While snapshots are kept.
-    events: Vec<Event>,
+    snapshot: Option<(Physics, usize)>,
     motion: Motion,
+    /// `None` of the state that a rewind has left.
+    record: Option<Record>,
 }
 
-impl Entry {
-    pub fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
-    pub fn events(&self) -> &[Event] {
-        &self.events
-    }
-
-    pub fn tick(&self) -> u64 {
-        self.clock.tick()
-    }
+/// A step as it was made.
+#[derive(Clone)]
+pub(super) struct Record {
+    pub step: Step,
+    /// The simulated time at its end.
+    pub end: ExactTime,
+    /// While snapshots are kept.
+    pub events: Vec<Event>,
 }
 
 /// A copy has the same limits and is empty.
@@ -139,7 +133,7 @@ impl Past {
     /// The ticks from the oldest snapshot on.
     pub fn rewindable(&self) -> Range<u64> {
         let oldest = self.first_snapshot(0);
-        oldest.map_or(0..0, |place| self.entries[place].tick()..self.end())
+        oldest.map_or(0..0, |place| self.entries[place].tick..self.end())
     }
 
     /// The estimated size of all snapshots.
@@ -147,18 +141,17 @@ impl Past {
         self.bytes
     }
 
-    /// The snapshot of that tick, with its clock.
-    pub fn snapshot(&self, tick: u64) -> Option<(&Clock, &State)> {
-        let entry = self.entry(tick)?;
-        let (state, _) = entry.snapshot.as_ref()?;
-        Some((&entry.clock, state))
+    /// The snapshot of that tick.
+    pub fn snapshot(&self, tick: u64) -> Option<&Physics> {
+        let (state, _) = self.entry(tick)?.snapshot.as_ref()?;
+        Some(state)
     }
 
     /// The tick of the last snapshot up to this tick.
     pub fn nearest(&self, tick: u64) -> Option<u64> {
         let mut entries = self.entries.iter().rev();
-        let nearest = entries.find(|it| it.snapshot.is_some() && it.tick() <= tick);
-        nearest.map(Entry::tick)
+        let nearest = entries.find(|it| it.snapshot.is_some() && it.tick <= tick);
+        nearest.map(|entry| entry.tick)
     }
 }
 
@@ -169,36 +162,45 @@ impl Past {
         self.bytes = 0;
     }
 
-    /// The next step of `clock` begins. The game may have begun it before and not finished it.
-    pub fn begin_step(&mut self, clock: Clock, state: &State) {
-        let tick = clock.tick();
+    /// A step begins. The game may have begun it before and not finished it.
+    pub fn begin_step(&mut self, step: Step, end: ExactTime, state: &Physics) {
+        let tick = step.tick;
         let is_first = std::mem::take(&mut self.is_detached) || self.first_snapshot(0).is_none();
         let is_due = is_first || self.snapshot(tick).is_some() || self.has_snapshot_due(tick);
-        self.push(clock, state, is_due && self.keeps_snapshots());
+        let record = Record {
+            step,
+            end,
+            events: Vec::new(),
+        };
+        self.push(state, is_due && self.keeps_snapshots(), Some(record));
         self.cut(tick);
     }
 
-    /// Adds the step of `clock` in place of all entries from its tick on.
+    /// Adds the state that a rewind leaves, so that it is possible to go forwards to it.
     ///
-    /// The limits do not count until the next step: a state that a rewind leaves pushes out no other one.
-    pub fn push(&mut self, clock: Clock, state: &State, has_snapshot: bool) {
-        self.take_from(clock.tick());
-        if self.end() != clock.tick() {
+    /// The limits do not count until the next step: it pushes out no other one.
+    pub fn push_end(&mut self, state: &Physics) {
+        self.push(state, true, None);
+    }
+
+    /// Adds an entry in place of all from its tick on.
+    fn push(&mut self, state: &Physics, has_snapshot: bool, record: Option<Record>) {
+        let tick = state.tick();
+        self.take_from(tick);
+        if self.end() != tick {
             self.clear();
         }
         let snapshot = has_snapshot.then(|| {
             // A state that was read may claim any size.
             let bytes = state.bytes().min(usize::MAX - self.bytes);
             self.bytes += bytes;
-            let mut state = state.clone();
-            state.stage = StepStage::Idle;
-            (state, bytes)
+            (state.clone(), bytes)
         });
-        let is_known = self.keeps_poses() && state.pairs.tick() == clock.tick();
+        let is_known = self.keeps_poses() && state.pairs.tick() == tick;
         self.entries.push_back(Entry {
-            clock,
+            tick,
             snapshot,
-            events: Vec::new(),
+            record,
             motion: Motion::new(is_known.then_some(&state.pairs)),
         });
     }
@@ -206,9 +208,9 @@ impl Past {
     /// The step of this tick has ended, with its events among these.
     pub fn end_step(&mut self, tick: u64, events: Events<'_>) {
         if self.keeps_snapshots()
-            && let Some(entry) = self.entry_mut(tick)
+            && let Some(record) = self.entry_mut(tick).and_then(|it| it.record.as_mut())
         {
-            entry.events = events.in_tick(tick).0.to_vec();
+            record.events = events.0.to_vec();
         }
         self.cut(tick + 1);
     }
@@ -221,28 +223,13 @@ impl Past {
     }
 
     /// Takes the steps from `tick` up to the `present`, to be resimulated, and the state before the first of them.
-    pub fn take(&mut self, tick: u64, present: u64) -> Option<(State, VecDeque<Entry>)> {
-        let mut steps = self.take_from(tick);
-        steps.retain(|step| step.tick() < present);
-        let snapshots = steps.iter_mut().map(|step| step.snapshot.take());
-        let (state, _) = snapshots.fold(None, Option::or)?;
+    pub fn take(&mut self, tick: u64, present: u64) -> Option<(Physics, VecDeque<Record>)> {
+        let mut taken = self.take_from(tick);
+        let (state, _) = taken.front_mut()?.snapshot.take()?;
+        let steps = taken.into_iter().filter(|entry| entry.tick < present);
         // The state may be one that replaced another.
         self.is_detached = true;
-        Some((state, steps))
-    }
-
-    /// Puts back steps that were taken and not resimulated. All snapshots are discarded.
-    pub fn put_back(&mut self, steps: VecDeque<Entry>) {
-        let first = steps.front().map_or(0, Entry::tick);
-        self.take_from(first);
-        if self.end() != first {
-            self.clear();
-        }
-        self.entries.extend(steps);
-        for entry in &mut self.entries {
-            entry.snapshot = None;
-        }
-        self.bytes = 0;
+        Some((state, steps.filter_map(|entry| entry.record).collect()))
     }
 
     fn take_from(&mut self, tick: u64) -> VecDeque<Entry> {
@@ -254,26 +241,26 @@ impl Past {
 
     /// The tick after the newest entry.
     fn end(&self) -> u64 {
-        let newest = self.entries.back().map(Entry::tick);
+        let newest = self.entries.back().map(|entry| entry.tick);
         newest.map_or(0, |tick| tick.saturating_add(1))
     }
 
     /// The place of the first entry of this tick or a later one.
     fn place(&self, tick: u64) -> usize {
-        let first = self.entries.front().map_or(0, Entry::tick);
+        let first = self.entries.front().map_or(0, |entry| entry.tick);
         let place = usize::try_from(tick.saturating_sub(first)).unwrap_or(usize::MAX);
         place.min(self.entries.len())
     }
 
     fn entry(&self, tick: u64) -> Option<&Entry> {
         let entry = self.entries.get(self.place(tick));
-        entry.filter(|entry| entry.tick() == tick)
+        entry.filter(|entry| entry.tick == tick)
     }
 
     fn entry_mut(&mut self, tick: u64) -> Option<&mut Entry> {
         let place = self.place(tick);
         let entry = self.entries.get_mut(place);
-        entry.filter(|entry| entry.tick() == tick)
+        entry.filter(|entry| entry.tick == tick)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::key::BodyKey;
+use crate::physics::{PastEdits, Physics};
 use crate::pose::{Pair, Pairs};
-use rapier::math::Pose;
 
 use super::Past;
 
@@ -15,8 +15,6 @@ use super::Past;
 pub(super) struct Motion {
     /// The motion in the previous step, of all bodies that may have moved in it; `None` if it is not known.
     moved: Option<Vec<(BodyKey, Pair)>>,
-    /// Bodies that were inserted in this step or after it: they did not exist at its tick.
-    born: Vec<BodyKey>,
     /// Poses that were replaced in this step or after it without a motion: earlier ticks lead to these.
     replaced: Option<Box<Pairs>>,
 }
@@ -81,28 +79,34 @@ impl Past {
         self.motion_mut(before?)
     }
 
-    /// A body exists from this tick on.
-    pub fn insert(&mut self, key: BodyKey, tick: u64) {
-        if let Some(before) = self.motion_before(tick) {
-            before.born.push(key);
+    /// Takes over what the game did to the poses of ticks before `tick`, the first that shows it.
+    pub fn apply_edits(&mut self, edits: PastEdits, tick: u64) {
+        if edits.is_cut {
+            self.clear();
+        }
+        if let Some(replaced) = edits.replaced {
+            self.keep_replaced(replaced, tick);
+        }
+        if let Some(moved) = self.motion_before(tick).and_then(Motion::unreplaced) {
+            for (key, previous) in edits.previous {
+                if find(moved, key).is_none() {
+                    moved.push((key, Pair::at_rest(previous)));
+                }
+            }
         }
     }
 
     /// From this tick on other poses replace these, to which no step led.
     pub fn replace_poses(&mut self, pairs: &Pairs, tick: u64) {
-        self.keep_displaced(pairs);
-        if let Some(before) = self.motion_before(tick) {
-            let replaced = &mut before.replaced;
-            replaced.get_or_insert_with(|| Box::new(pairs.clone()));
+        if self.keeps_poses() {
+            self.keep_replaced(Box::new(pairs.clone()), tick);
         }
     }
 
-    /// Before the step that led to this tick a body was at `previous`, which another previous pose replaces.
-    pub fn replace_previous(&mut self, key: BodyKey, previous: Pose, tick: u64) {
-        if let Some(moved) = self.motion_before(tick).and_then(Motion::unreplaced)
-            && find(moved, key).is_none()
-        {
-            moved.push((key, Pair::at_rest(previous)));
+    fn keep_replaced(&mut self, pairs: Box<Pairs>, tick: u64) {
+        self.keep_displaced(&pairs);
+        if let Some(before) = self.motion_before(tick) {
+            before.replaced.get_or_insert(pairs);
         }
     }
 
@@ -125,7 +129,6 @@ impl Past {
         if let Some(aborted) = aborted
             && let Some(before) = self.motion_before(tick)
         {
-            before.born.extend(aborted.born);
             before.replaced = before.replaced.take().or(aborted.replaced);
         }
     }
@@ -133,29 +136,39 @@ impl Past {
 
 /// # Look-up
 impl Past {
-    /// The poses of a body before and after the step that led to `tick`. `pairs` are those of the present.
-    pub fn pair<'a>(&'a self, mut pairs: &'a Pairs, key: BodyKey, tick: u64) -> Option<Pair> {
+    /// The poses of a body before and after the step that led to `tick`. `physics` is the present.
+    pub fn pair<'a>(&'a self, physics: &'a Physics, key: BodyKey, tick: u64) -> Option<Pair> {
+        let (mut pairs, edits) = (&physics.pairs, &physics.past_edits);
         let present = pairs.tick();
-        if tick == present {
+        if tick == present && !(edits.replaced.is_some() && physics.current_step().is_some()) {
             return pairs.of_step(key);
         }
-        if tick > present || tick.saturating_add(self.poses()) <= present {
+        let is_kept = tick <= present && tick.saturating_add(self.poses()) > present;
+        if !is_kept || edits.is_cut || !physics.world.keys.was_born(key, tick) {
             return None;
         }
         let steps = |from, to| self.entries.range(self.place(from)..self.place(to));
         let mut end = present.saturating_add(1);
-        if steps(tick, end).any(|step| step.motion.born.contains(&key)) {
-            return None;
-        }
+        pairs = edits.replaced.as_deref().unwrap_or(pairs);
         for step in steps(tick, end) {
             if let Some(replaced) = &step.motion.replaced
                 && replaced.tick() <= present
             {
-                (pairs, end) = (replaced, step.tick() + 1);
+                (pairs, end) = (replaced, step.tick + 1);
                 break;
             }
         }
-        let last = pairs.of_step(key)?;
+        let mut last = pairs.of_step(key)?;
+        if tick == present {
+            return Some(last);
+        }
+        let mut previous = edits.previous.iter();
+        // Of a pose before the origin was shifted, the previous one is known.
+        if std::ptr::eq(pairs, &raw const physics.pairs)
+            && let Some((_, previous)) = previous.find(|(edited, _)| *edited == key)
+        {
+            last.previous = *previous;
+        }
         let moved = self.entry(tick)?.motion.moved.as_ref()?;
         if let Some((pose, _)) = pairs.rest(key).filter(|(_, since)| *since <= tick) {
             return Some(Pair::at_rest(pose));

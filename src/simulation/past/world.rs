@@ -35,13 +35,13 @@ impl Simulation {
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// simulation.set_rewind_limits(30, usize::MAX); // half a second
-    /// # simulation.physics_mut().gravity = Vector::ZERO;
+    /// # simulation.physics.rapier_mut().gravity = Vector::ZERO;
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
-    /// let target = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// let target = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// let frame = simulation.advance(Duration::from_millis(75), |_, _| ());
     /// assert_eq!((frame.tick, frame.alpha), (4, 0.5)); // the target is shown at x = 3.5
     /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the shot has arrived
-    /// simulation.remove(target);
+    /// simulation.physics.remove(target);
     ///
     /// let past = simulation.world_at(frame.tick, frame.alpha)?;
     /// let ray = Ray::new(Vector::X * 3.5 + Vector::Y * 5.0, Vector::NEG_Y);
@@ -62,15 +62,15 @@ impl Simulation {
     /// What is removed after that step and before the next one begins (in [`after_step`](crate::Hooks::after_step), between
     /// two frames) is not there. All else is where it was then, in the coordinates of that tick, as in
     /// [`pose_at`](Self::pose_at): even if it was teleported or went through a portal since, or a hook has
-    /// [shifted the origin](Self::shift_origin).
+    /// [shifted the origin](crate::Physics::shift_origin).
     ///
     /// # Errors
     /// [`RewindError::NotKept`].
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<PastWorld<'_>, RewindError> {
-        let kept = self.past.snapshot(tick).map(|(_, state)| state);
-        let state = kept.unwrap_or(&self.state);
+        let kept = self.known_past().and_then(|past| past.snapshot(tick));
+        let state = kept.unwrap_or(&self.physics);
         if state.pairs.tick() != tick {
-            let kept = self.past.rewindable();
+            let kept = self.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         }
         let mut past = PastWorld {

@@ -38,6 +38,7 @@ impl Overlap {
         let Some(before) = self.before.take() else {
             return Ok(());
         };
+        self.here().notice_physics();
         if self.is_unmade() {
             self.under_way = None;
             self.waiting.clear();
@@ -56,7 +57,7 @@ impl Overlap {
         let (Some(simulation), Some(under_way)) = (&self.simulation, &self.under_way) else {
             return true;
         };
-        let is_elsewhere = simulation.tick() != under_way.step.tick + 1;
+        let is_elsewhere = simulation.physics.tick() != under_way.step.tick + 1;
         self.publisher.is_other(simulation)
             || (is_elsewhere && simulation.steps_to_resimulate() == 0)
     }
@@ -94,13 +95,13 @@ impl Overlap {
             }
             if step.is_last && simulation.frame().steps > 0 {
                 // While it is made, frames show the step before it.
-                simulation.notice_edits();
+                simulation.physics.notice_edits();
                 self.publish();
             }
             let simulation = self.here();
-            hooks.before_step(simulation, step)?;
-            // Not if the hook has rolled back or replaced the simulation.
-            if simulation.current_step() == Some(step) {
+            hooks.before_step(&mut simulation.physics, step)?;
+            // Not if the hook has replaced the value.
+            if simulation.physics.current_step() == Some(step) {
                 self.send(step, hooks.physics_hooks());
                 return Ok(());
             }
@@ -162,8 +163,8 @@ impl Overlap {
             simulation.make_one(hooks, step)?;
         }
         // Not if it was unmade.
-        if !is_again && simulation.tick() == step.tick + 1 {
-            hooks.after_step(simulation, step)?;
+        if !is_again && simulation.physics.tick() == step.tick + 1 {
+            hooks.after_step(&mut simulation.physics, step)?;
         }
         self.notice_other();
         Ok(())
@@ -180,16 +181,18 @@ impl Overlap {
     /// Reads the simulation's clock, and takes what was published, if anything was.
     fn receive(&mut self, update: Option<Update>) {
         if let Some(simulation) = &self.simulation {
-            self.longest_frame = simulation.present_clock().settings().max_frame_time();
+            self.longest_frame = simulation.clock().settings().max_frame_time();
             self.view.receive(update, ClockReading::of(simulation));
         }
     }
 
     /// A simulation that is another one goes on from now.
     fn notice_other(&mut self) {
-        if let Some(simulation) = &mut self.simulation
-            && self.publisher.notice_other(simulation)
-        {
+        let Some(simulation) = &mut self.simulation else {
+            return;
+        };
+        simulation.notice_physics();
+        if self.publisher.notice_other(simulation) {
             self.under_way = None;
             self.publish();
         }

@@ -41,7 +41,7 @@ use super::{RunnerSettings, StartError, Starved};
 ///
 /// let mut simulation = Simulation::default();
 /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-/// let key = simulation.insert(body, ColliderBuilder::ball(0.5));
+/// let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
 /// let mut overlap = Overlap::new(simulation)?;
 /// for _ in 0..30 {
 ///     let view = overlap.frame(Duration::from_millis(7), &mut Game)?;
@@ -137,7 +137,7 @@ impl Overlap {
             slack: 1.0,
             ..RunnerSettings::default()
         };
-        let real_time = simulation.present_clock().real_time();
+        let real_time = simulation.clock().real_time();
         let mut overlap = Self {
             view: View::new(settings, simulation.take_screen(), real_time),
             publisher: Publisher::new(&simulation, Starved::Hold),
@@ -159,7 +159,8 @@ impl Overlap {
     /// Call once a frame with the time that it took: starts the steps that can start, and returns what to show.
     ///
     /// # Errors
-    /// What a hook returned, as from [`advance_with`](Simulation::advance_with); the rest of the frame's steps is dropped.
+    /// The error of a hook, as from [`advance_with`](Simulation::advance_with). The rest of the frame's steps is dropped;
+    /// steps that are to be resimulated stay due.
     ///
     /// # Panics
     /// If the hooks, Rapier or a custom force panic.
@@ -217,8 +218,8 @@ impl Overlap {
 
     /// The simulation between two frames, to be saved, edited or replaced. Waits until the
     /// current step is made. The hook after it is called by the next frame, unless the simulation was
-    /// [rewound](Simulation::rewind) or replaced; after a rollback it is called for the step as it
-    /// is made again. What is set of the clock counts from that frame on.
+    /// [rewound](Simulation::rewind), or it or its `physics` replaced; after a rollback it is called for the step as it
+    /// is resimulated. Settings of the clock take effect in that frame.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.
@@ -229,7 +230,7 @@ impl Overlap {
         // So that it can be saved.
         simulation.end_frame_unshown();
         if self.under_way.is_some() {
-            (self.before).get_or_insert_with(|| simulation.present_clock().settings().clone());
+            (self.before).get_or_insert_with(|| simulation.clock().settings().clone());
         }
         simulation
     }
@@ -286,6 +287,7 @@ fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
 mod tests {
     use super::*;
     use crate::BodyKey;
+    use crate::Physics;
     use crate::dim::testing::translation;
     use crate::threads::physics::tests::flyer;
     use rapier::prelude::*;
@@ -306,28 +308,20 @@ mod tests {
     impl Hooks for Game {
         type Error = &'static str;
 
-        fn before_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), Self::Error> {
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
             assert_eq!(Rc::strong_count(&self.world), 1);
             if self.fails_at.take_if(|tick| *tick == step.tick).is_some() {
                 return Err("as it was told");
             }
             self.before.push(step.tick);
             if let Some(key) = self.key {
-                simulation.apply_impulse(key, Vector::Y * 0.01).unwrap();
+                physics.apply_impulse(key, Vector::Y * 0.01).unwrap();
             }
             Ok(())
         }
 
-        fn after_step(
-            &mut self,
-            simulation: &mut Simulation,
-            step: Step,
-        ) -> Result<(), Self::Error> {
-            assert_eq!(simulation.tick(), step.tick + 1);
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+            assert_eq!(physics.tick(), step.tick + 1);
             self.after.push(step.tick);
             Ok(())
         }
@@ -355,10 +349,10 @@ mod tests {
         assert_eq!(game.before, reference.before);
         assert!(reference.after.len() - game.after.len() <= 1);
         let simulation = overlap.stop();
-        assert_eq!(simulation.tick(), alone.tick());
+        assert_eq!(simulation.physics.tick(), alone.physics.tick());
         assert_eq!(
-            simulation.body(key).unwrap().position(),
-            alone.body(key).unwrap().position()
+            simulation.physics.body(key).unwrap().position(),
+            alone.physics.body(key).unwrap().position()
         );
     }
 
@@ -405,6 +399,7 @@ mod tests {
         overlap.simulation().pause();
         overlap
             .simulation()
+            .physics
             .teleport(key, translation(0.0, 5.0, 0.0))
             .unwrap();
         let mut shown = None;
@@ -435,7 +430,11 @@ mod tests {
     impl Hooks for SetsLimit {
         type Error = std::convert::Infallible;
 
-        fn before_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Self::Error> {
+        fn before_frame(
+            &mut self,
+            simulation: &mut Simulation,
+            _: Duration,
+        ) -> Result<(), Self::Error> {
             simulation.clock_settings_mut().set_max_frame_time(MS(3));
             Ok(())
         }
@@ -466,10 +465,10 @@ mod tests {
     fn a_panic_of_rapiers_comes_out_of_the_next_frame() {
         let (mut simulation, _) = flyer();
         let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
-        let ends = ends.map(|body| simulation.physics_mut().insert_body(body));
-        simulation.physics_mut().remove_body(ends[1]);
+        let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
+        simulation.physics.rapier_mut().remove_body(ends[1]);
         let joint = FixedJointBuilder::new();
-        (simulation.physics_mut()).insert_impulse_joint(ends[0], ends[1], joint);
+        (simulation.physics.rapier_mut()).insert_impulse_joint(ends[0], ends[1], joint);
         let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::default();
         overlap.frame(MS(10), &mut game).unwrap();
@@ -505,10 +504,10 @@ mod tests {
         let mut overlap = Overlap::new(flyer().0).unwrap();
         for tick in 1..4 {
             overlap.frame(MS(10), &mut GivesBomb).unwrap();
-            let frame = AssertUnwindSafe(|| overlap.simulation().tick());
+            let frame = AssertUnwindSafe(|| overlap.simulation().physics.tick());
             catch_unwind(frame).unwrap_err();
-            assert_eq!(overlap.simulation().tick(), tick);
+            assert_eq!(overlap.simulation().physics.tick(), tick);
         }
-        assert_eq!(overlap.stop().tick(), 3);
+        assert_eq!(overlap.stop().physics.tick(), 3);
     }
 }

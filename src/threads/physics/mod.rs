@@ -26,7 +26,7 @@ type Query = Box<dyn FnOnce(&Simulation) + Send>;
 /// The most steps that are made one after the other before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
-pub(super) struct Physics<H: Hooks> {
+pub(super) struct Worker<H: Hooks> {
     simulation: Simulation,
     hooks: H,
     settings: RunnerSettings,
@@ -48,13 +48,13 @@ pub(super) struct Physics<H: Hooks> {
 pub(super) enum Order<H: Hooks> {
     Call(Call<H>),
     Query(Query),
-    /// [`Simulation::remove`] of each.
+    /// [`Physics::remove`](crate::Physics::remove) of each.
     RemoveAll(Vec<BodyKey>),
     /// After a panic: go on from the state before.
     Recover,
 }
 
-impl<H: Hooks> Physics<H> {
+impl<H: Hooks> Worker<H> {
     pub fn new(
         mut simulation: Simulation,
         hooks: H,
@@ -104,7 +104,7 @@ impl<H: Hooks> Physics<H> {
         // What is the game's may panic wherever it is dropped.
         let steps = AssertUnwindSafe(|| self.make_due_steps());
         if let Err(payload) = catch_unwind(steps) {
-            self.fail(self.simulation.tick(), payload);
+            self.fail(self.simulation.physics.tick(), payload);
         }
         let again = self.hand_over();
         let next = self.deadline();
@@ -113,12 +113,12 @@ impl<H: Hooks> Physics<H> {
 
     /// How much real time after the last frame the next step is due; `None` in a pause.
     fn until_next_step(&self) -> Option<Duration> {
-        let until = self.simulation.present_clock().until_next_step();
+        let until = self.simulation.clock().until_next_step();
         until.filter(|_| self.broken.is_none())
     }
 
     fn deadline(&self) -> Option<Duration> {
-        let real_time = self.simulation.present_clock().real_time();
+        let real_time = self.simulation.clock().real_time();
         Some(real_time.saturating_add(self.until_next_step()?))
     }
 
@@ -167,7 +167,7 @@ impl<H: Hooks> Physics<H> {
 
     /// Lets the time pass until now, or until right before the next step.
     fn pass_time(&mut self) {
-        let passed = (self.now).saturating_sub(self.simulation.present_clock().real_time());
+        let passed = (self.now).saturating_sub(self.simulation.clock().real_time());
         let passed = match self.until_next_step() {
             Some(until) => passed.min(until.saturating_sub(Duration::from_nanos(1))),
             None => passed,
@@ -179,7 +179,7 @@ impl<H: Hooks> Physics<H> {
 
     /// Whether the next step comes as soon as at speed 1, or sooner.
     fn is_step_near(&self) -> bool {
-        let period = self.simulation.present_clock().settings().rate().period();
+        let period = self.simulation.clock().settings().rate().period();
         let until = self.until_next_step();
         until.is_some_and(|until| until <= period)
     }
@@ -202,7 +202,7 @@ impl<H: Hooks> Physics<H> {
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let result = catch_unwind(AssertUnwindSafe(|| call(simulation, hooks)));
         if let Err(payload) = result {
-            self.fail(self.simulation.tick(), payload);
+            self.fail(self.simulation.physics.tick(), payload);
         }
         self.notice_other();
     }
@@ -231,7 +231,7 @@ impl<H: Hooks> Physics<H> {
             number = self.simulation.frame().number.saturating_add(1),
             frame_time = frame_time.as_secs_f64()
         );
-        let tick = self.simulation.present_clock().tick();
+        let tick = self.simulation.clock().tick();
         self.publisher.begin_frame(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
@@ -267,13 +267,11 @@ impl<H: Hooks> Physics<H> {
 
     fn recover(&mut self) {
         if let Some(tick) = self.broken {
-            // Where steps were resimulated, the present is whole.
-            let is_back = self.simulation.abort_resimulation();
             // A hook's panic leaves the frame open, Rapier's the world broken.
             self.simulation.end_frame_unshown();
             // Of a step that a command has panicked before, there is only the state of the one before that.
             let newest = self.simulation.newest_kept(tick);
-            if is_back || newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
+            if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
                 self.broken = None;
                 let keys = std::mem::take(&mut self.removed_meanwhile);
                 self.remove_all(keys);
@@ -283,15 +281,16 @@ impl<H: Hooks> Physics<H> {
 
     fn remove_all(&mut self, keys: Vec<BodyKey>) {
         for key in &keys {
-            self.simulation.remove(*key);
+            self.simulation.physics.remove(*key);
         }
         if self.broken.is_some() {
             self.removed_meanwhile.extend(keys);
         }
     }
 
-    /// Another simulation, which a call or a hook has put in place of this one, goes on from now.
+    /// Another simulation or state, which a call or a hook has put in place of this one, goes on from now.
     fn notice_other(&mut self) {
+        self.simulation.notice_physics();
         if self.publisher.notice_other(&self.simulation) {
             self.simulation.set_real_time(self.now);
         }
@@ -349,7 +348,7 @@ fn begin_frame<H: Hooks>(
 /// A question that panics has changed nothing: the game goes on.
 fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Failure<E>>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| query(simulation))) {
-        let tick = simulation.tick();
+        let tick = simulation.physics.tick();
         failures.push_back(Failure::Question { tick, payload });
     }
 }

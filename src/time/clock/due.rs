@@ -7,7 +7,7 @@ use crate::time::rate::duration_from_nanos;
 
 use super::settings::ClockSettings;
 use super::speed::Speed;
-use super::units::{in_units_of, seconds, units_per_nano, units_per_step};
+use super::units::{ExactTime, in_units_of, seconds, units_per_nano, units_per_step};
 use super::{Clock, Dropped, Step};
 
 /// The steps of a frame that are still to be made.
@@ -15,7 +15,7 @@ use super::{Clock, Dropped, Step};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Due {
     /// The tick after the last of them.
-    end: u64,
+    pub(super) end: u64,
     /// Their length. All but the last are as long as the rate says.
     units: u128,
     /// Whether none of the frame was made yet.
@@ -44,12 +44,6 @@ impl Clock {
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     pub fn begin_frame(&mut self, elapsed: Duration) -> Dropped {
-        self.begin_frame_after(0, elapsed)
-    }
-
-    /// [`begin_frame`](Self::begin_frame) of which `made` steps count as made: the limits leave fewer, and one at
-    /// least.
-    pub(crate) fn begin_frame_after(&mut self, made: u64, elapsed: Duration) -> Dropped {
         let aborted = self.abort_frame().aborted;
         let settings = self.apply_settings();
         self.real_time = self.real_time.saturating_add(elapsed);
@@ -58,7 +52,7 @@ impl Clock {
             // Nothing else, also if what waits would make a step by another rate or stepping.
             self.steps(settings.single_steps().into(), None, None)
         } else {
-            self.plan(&settings, made, elapsed, &mut dropped)
+            self.plan(&settings, elapsed, &mut dropped)
         };
         // What was aborted was counted when it was.
         self.dropped += dropped;
@@ -100,6 +94,15 @@ impl Clock {
         })
     }
 
+    /// [`exact_time`](Self::exact_time) after the next step that is due.
+    pub(crate) fn next_exact_time(&self) -> ExactTime {
+        let length = self.due.map_or(0, |due| self.length(due));
+        ExactTime {
+            units: self.simulated.saturating_add(length),
+            rate: self.unit_rate,
+        }
+    }
+
     /// The number of steps that are still due in this frame.
     #[must_use]
     pub fn due(&self) -> u64 {
@@ -113,6 +116,21 @@ impl Clock {
             ..Dropped::default()
         };
         self.due = None;
+        self.dropped += dropped;
+        dropped
+    }
+
+    /// Drops the next step that is due, and returns it as [`Dropped::aborted`].
+    pub(crate) fn abort_step(&mut self) -> Dropped {
+        let Some(due) = self.due.filter(|_| self.due() > 0) else {
+            return Dropped::default();
+        };
+        let (end, units) = (due.end - 1, due.units.saturating_sub(self.length(due)));
+        self.due = (end > self.tick).then_some(Due { end, units, ..due });
+        let dropped = Dropped {
+            aborted: 1,
+            ..Dropped::default()
+        };
         self.dropped += dropped;
         dropped
     }
@@ -137,11 +155,10 @@ impl Clock {
         units.min(units_per_step(rate) - 1)
     }
 
-    /// What is due after a frame of which `made` steps were made; nothing if it put in no time.
+    /// What is due in a frame; nothing if it put in no time.
     fn plan(
         &mut self,
         settings: &ClockSettings,
-        made: u64,
         elapsed: Duration,
         dropped: &mut Dropped,
     ) -> Option<Due> {
@@ -152,7 +169,7 @@ impl Clock {
         let length = units_per_step(self.unit_rate);
         let (whole, last, left) = settings.stepping().plan(gathered, length);
         self.overstep = left;
-        let whole = settings.limit(whole, last.is_some(), made, dropped);
+        let whole = settings.limit(whole, last.is_some(), dropped);
         self.steps(whole, last, Some(units_per_nano))
     }
 

@@ -24,6 +24,7 @@ use due::Due;
 pub use settings::ClockSettings;
 pub use speed::SpeedError;
 pub use step::{Dropped, Step};
+pub(crate) use units::ExactTime;
 use units::in_units_of;
 
 /// Turns the elapsed time of frames into whole steps: the accumulator of
@@ -119,11 +120,16 @@ impl Clock {
         &mut self.settings
     }
 
-    /// Goes to where `other` is in simulated time. Real time, the settings and the overstep stay.
-    pub(crate) fn go_to(&mut self, other: &Self) {
-        self.abort_frame();
-        self.tick = other.tick;
-        self.simulated = in_units_of(self.unit_rate, other.simulated, other.unit_rate);
+    /// Goes to this tick and simulated time. Real time, the settings, the overstep and the number of steps that are due stay.
+    pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
+        if let Some(due) = &mut self.due {
+            match tick.checked_add(due.end.saturating_sub(self.tick)) {
+                Some(end) => due.end = end,
+                None => self.due = None,
+            }
+        }
+        self.tick = tick;
+        self.simulated = in_units_of(self.unit_rate, time.units, time.rate);
     }
 
     /// Real time passes that is part of no frame, and counts as dropped.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::time::rate::duration_from_nanos;
 
 use super::speed::Speed;
-use super::units::{units_per_nano, units_per_step};
+use super::units::{ExactTime, units_per_nano, units_per_step};
 use super::{Clock, Dropped};
 
 /// The largest f32 below one: an alpha is never rounded up to a whole step.
@@ -14,7 +14,7 @@ pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 /// # Readings
 impl Clock {
     /// The tick of the next step: the number of steps made so far, unless
-    /// [`set_tick`](crate::ClockSettings::set_tick) has numbered them anew.
+    /// [`set_tick`](crate::ClockSettings::set_tick) has renumbered them.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
@@ -28,7 +28,7 @@ impl Clock {
     }
 
     /// Simulated time, rounded down to a nanosecond: the length of all steps so far, of those that are due, and the
-    /// [overstep](Self::overstep). In a hook it is the time at the end of the frame; that of a step is
+    /// [overstep](Self::overstep). Within a frame it is the time at the end of the frame; that of a step is
     /// [`Step::time`](crate::Step::time):
     ///
     /// ```
@@ -125,10 +125,12 @@ impl Clock {
         (fraction as f32).min(LARGEST_ALPHA)
     }
 
-    /// Simulated time, in the clock's own units.
-    #[cfg(feature = "checksum")]
-    pub(crate) fn exact_time(&self) -> u128 {
-        self.simulated
+    /// The length of all steps so far, without rounding.
+    pub(crate) fn exact_time(&self) -> ExactTime {
+        ExactTime {
+            units: self.simulated,
+            rate: self.unit_rate,
+        }
     }
 
     /// An amount of simulated time, rounded down to a nanosecond.

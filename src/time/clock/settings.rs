@@ -75,7 +75,7 @@ impl ClockSettings {
     }
 
     /// Numbers the steps of the next frame, and all later ones, from `tick` on: to join a match on another machine, or to
-    /// continue one. A rollback of a [`Simulation`](crate::Simulation) that is under way then is given up.
+    /// continue one. A [`Simulation`](crate::Simulation) then drops steps that are still to be resimulated.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -357,25 +357,13 @@ impl ClockSettings {
         (taken, taken.as_nanos() * self.units_per_nano())
     }
 
-    /// How many of `whole` steps may be made after those that were `made`, beside a shorter one: all together one at least.
-    pub(super) fn limit(
-        &self,
-        whole: u64,
-        has_shorter: bool,
-        made: u64,
-        dropped: &mut Dropped,
-    ) -> u64 {
-        let left = |most: u64| most.saturating_sub(made).max(1) - u64::from(has_shorter);
+    /// How many of `whole` steps may be made, beside a shorter one: all together one at least.
+    pub(super) fn limit(&self, whole: u64, has_shorter: bool, dropped: &mut Dropped) -> u64 {
+        let left = |most: u64| most.max(1) - u64::from(has_shorter);
         let at_most = |most| whole.min(left(most));
         let [by_count, by_budget] = self.most_by_limit().map(at_most);
         dropped.steps = whole - by_count;
         dropped.over_budget = by_count.saturating_sub(by_budget);
-        by_count.min(by_budget)
-    }
-
-    /// The most steps that a frame may make.
-    pub(crate) fn most_steps(&self) -> u64 {
-        let [by_count, by_budget] = self.most_by_limit();
         by_count.min(by_budget)
     }
 

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use super::units::ExactTime;
+
 /// One step: which one it is, and the time that it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Step {
-    /// Its number: how many steps were before it, unless [`set_tick`](crate::ClockSettings::set_tick) has numbered them anew.
+    /// Its number: how many steps were before it, unless [`set_tick`](crate::ClockSettings::set_tick) has renumbered them.
     pub tick: u64,
     /// The length in seconds of simulated time: the same for every step, unless
     /// [`Stepping`](crate::Stepping) is one that varies it.
@@ -30,6 +32,24 @@ pub struct Step {
     /// Whether it was made before, and is resimulated after a
     /// [rollback](crate::Simulation::roll_back). All other fields are as they were the first time.
     pub is_resimulated: bool,
+}
+
+impl Step {
+    /// A step that no clock has made due, from one time to another.
+    pub(crate) fn of_physics(tick: u64, dt: f32, [start, end]: [ExactTime; 2]) -> Self {
+        Self {
+            tick,
+            dt,
+            time: start.duration(),
+            end_time: end.duration(),
+            real_start: Duration::ZERO,
+            real_end: Duration::ZERO,
+            real_frame_end: Duration::ZERO,
+            is_first: true,
+            is_last: true,
+            is_resimulated: false,
+        }
+    }
 }
 
 /// What was dropped in a frame, or in all of them, and why.

@@ -1,8 +1,48 @@
 //! The units that a clock counts in: 1 ns / (rate · speed units).
 
-use crate::time::rate::{NANOS_PER_SECOND, Rate};
+use std::time::Duration;
+
+use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 
 use super::speed::{SPEED_UNITS, Speed};
+
+/// Simulated time without rounding, in the units of the rate that it was counted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct ExactTime {
+    pub(super) units: u128,
+    pub(super) rate: Rate,
+}
+
+impl ExactTime {
+    /// Rounded down to a nanosecond.
+    pub fn duration(self) -> Duration {
+        duration_from_nanos(self.units / units_per_nano(self.rate, Speed::ONE))
+    }
+
+    /// The time after a step of this many seconds.
+    pub fn after(self, dt: f32) -> Self {
+        let length = if dt.to_bits() == self.rate.dt().to_bits() {
+            units_per_step(self.rate)
+        } else {
+            let nanos = Duration::try_from_secs_f32(dt)
+                .unwrap_or_default()
+                .as_nanos();
+            nanos * units_per_nano(self.rate, Speed::ONE)
+        };
+        let units = self.units.saturating_add(length);
+        Self { units, ..self }
+    }
+
+    pub fn is_zero(self) -> bool {
+        self.units == 0
+    }
+
+    #[cfg(feature = "checksum")]
+    pub fn units(self) -> u128 {
+        self.units
+    }
+}
 
 /// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {

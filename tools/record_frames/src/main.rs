@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation};
+use evenstep::{BodyKey, Physics, Rate, Simulation};
 use minifb::{Window, WindowOptions};
 
 const WIDTH: usize = 1024;
@@ -44,16 +44,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut window = Window::new("evenstep", WIDTH, HEIGHT, WindowOptions::default())?;
     window.set_target_fps(options.fps);
     let mut simulation = Simulation::new(Rate::hz(60)?);
-    let crates = fill(&mut simulation);
+    let crates = fill(&mut simulation.physics);
     let mut pixels = vec![0; WIDTH * HEIGHT];
     let mut times = Vec::new();
     let mut last = Instant::now();
     let end = last + Duration::from_secs(options.seconds);
     while window.is_open() && last < end {
         let frame_time = times.last().copied().unwrap_or_default();
-        simulation.advance(frame_time, |simulation, step| {
+        simulation.advance(frame_time, |physics, step| {
             if step.tick.is_multiple_of(ROUND * 60) {
-                drop_anew(simulation, &crates);
+                drop_anew(physics, &crates);
             }
         });
         draw(&simulation, &crates, &mut pixels);
@@ -69,11 +69,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn fill(simulation: &mut Simulation) -> Vec<BodyKey> {
+fn fill(physics: &mut Physics) -> Vec<BodyKey> {
     let wall = |x: f32, half: f32| RigidBodyBuilder::fixed().translation(Vector::new(x, half, 0.0));
-    simulation.insert(wall(0.0, -0.5), ColliderBuilder::cuboid(20.0, 0.5, 10.0));
+    physics.insert(wall(0.0, -0.5), ColliderBuilder::cuboid(20.0, 0.5, 10.0));
     for side in [-1.0, 1.0] {
-        simulation.insert(
+        physics.insert(
             wall(18.0 * side, 6.0),
             ColliderBuilder::cuboid(0.5, 6.0, 10.0),
         );
@@ -81,12 +81,12 @@ fn fill(simulation: &mut Simulation) -> Vec<BodyKey> {
     let size = |i: u32| 0.25 + 0.05 * (i % 5) as f32;
     let crates = (0..CRATES).map(|i| {
         let body = RigidBodyBuilder::dynamic();
-        simulation.insert(body, ColliderBuilder::cuboid(size(i), size(i), size(i)))
+        physics.insert(body, ColliderBuilder::cuboid(size(i), size(i), size(i)))
     });
     crates.collect()
 }
 
-fn drop_anew(simulation: &mut Simulation, crates: &[BodyKey]) {
+fn drop_anew(physics: &mut Physics, crates: &[BodyKey]) {
     for (&key, i) in crates.iter().zip(0u32..) {
         let (column, row) = ((i % 20) as f32, (i / 20) as f32);
         let at = Pose::translation(
@@ -94,7 +94,7 @@ fn drop_anew(simulation: &mut Simulation, crates: &[BodyKey]) {
             4.0 + row,
             0.1 * (row % 7.0),
         );
-        simulation.teleport(key, at).expect("no crate is removed");
+        physics.teleport(key, at).expect("no crate is removed");
     }
 }
 

@@ -9,7 +9,7 @@ use evenstep::{BodyKey, Owners, Simulation, Step};
 
 /// Foreign types are no resources: a type of the game's own holds them. They are replaced together.
 #[derive(Resource, Default)]
-pub struct Physics {
+pub struct Scene {
     pub simulation: Simulation,
     pub owners: Owners<Entity>,
 }
@@ -38,32 +38,32 @@ pub fn install(world: &mut World) {
 }
 
 pub fn frame(world: &mut World, time: Duration) {
-    world.resource_mut::<Physics>().simulation.begin_frame(time);
-    while let Some(step) = world.resource_mut::<Physics>().simulation.next_step() {
+    world.resource_mut::<Scene>().simulation.begin_frame(time);
+    while let Some(step) = world.resource_mut::<Scene>().simulation.next_step() {
         world.insert_resource(CurrentStep(step));
         world.run_schedule(Systems::BeforeStep);
-        if world.resource_mut::<Physics>().simulation.make_step() {
+        if world.resource_mut::<Scene>().simulation.make_step() {
             world.run_schedule(Systems::AfterStep);
         }
     }
-    world.resource_mut::<Physics>().simulation.end_frame();
+    world.resource_mut::<Scene>().simulation.end_frame();
     world.run_system_cached(sync).expect("it is a system");
 }
 
-fn link(at: On<Insert<Body>>, bodies: Query<&Body>, mut physics: ResMut<Physics>) -> Result {
-    physics.owners.insert(bodies.get(at.entity)?.0, at.entity);
+fn link(at: On<Insert<Body>>, bodies: Query<&Body>, mut scene: ResMut<Scene>) -> Result {
+    scene.owners.insert(bodies.get(at.entity)?.0, at.entity);
     Ok(())
 }
 
 /// On a despawn, and when the component is removed or replaced.
-fn unlink(at: On<Discard<Body>>, bodies: Query<&Body>, mut physics: ResMut<Physics>) -> Result {
-    let Physics { simulation, owners } = &mut *physics;
-    owners.release(simulation, bodies.get(at.entity)?.0, at.entity);
+fn unlink(at: On<Discard<Body>>, bodies: Query<&Body>, mut scene: ResMut<Scene>) -> Result {
+    let Scene { simulation, owners } = &mut *scene;
+    owners.release(&mut simulation.physics, bodies.get(at.entity)?.0, at.entity);
     Ok(())
 }
 
-fn sync(mut physics: ResMut<Physics>, mut poses: Query<&mut RenderPose>, mut commands: Commands) {
-    let Physics { simulation, owners } = &mut *physics;
+fn sync(mut scene: ResMut<Scene>, mut poses: Query<&mut RenderPose>, mut commands: Commands) {
+    let Scene { simulation, owners } = &mut *scene;
     for entity in owners.removed(simulation) {
         commands.entity(entity).remove::<(Body, RenderPose)>();
     }

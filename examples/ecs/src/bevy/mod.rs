@@ -9,7 +9,7 @@ use bevy_ecs::prelude::*;
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
 use crate::game::{self, Made, Part, Thing};
 use crate::host::{Host, Outcome};
-use glue::{Body, CurrentStep, Physics, RenderPose, Systems};
+use glue::{Body, CurrentStep, RenderPose, Scene, Systems};
 
 #[derive(Resource)]
 struct Game(game::Game);
@@ -28,10 +28,10 @@ pub fn start(game: game::Game) -> Box<dyn Host> {
 }
 
 fn start_level(world: &mut World, mut game: game::Game) {
-    let mut physics = Physics::default();
+    let mut scene = Scene::default();
     let things = game.level().into_iter();
-    let bundles: Vec<_> = things.map(|thing| insert(&mut physics, thing)).collect();
-    world.insert_resource(physics);
+    let bundles: Vec<_> = things.map(|thing| insert(&mut scene, thing)).collect();
+    world.insert_resource(scene);
     world.insert_resource(Game(game));
     let mut commands = world.commands();
     for (components, part) in bundles {
@@ -40,9 +40,9 @@ fn start_level(world: &mut World, mut game: game::Game) {
     world.flush();
 }
 
-fn insert(physics: &mut Physics, thing: Thing) -> (Components, Part) {
+fn insert(scene: &mut Scene, thing: Thing) -> (Components, Part) {
     let pose = RenderPose(*thing.body.position());
-    let body = Body(physics.simulation.insert(thing.body, thing.collider));
+    let body = Body(scene.simulation.physics.insert(thing.body, thing.collider));
     let part = thing.part;
     ((body, pose, Number(thing.number), part), part)
 }
@@ -77,36 +77,35 @@ fn read_input(step: Res<CurrentStep>, mut game: ResMut<Game>) {
     game.0.read_input(step.0);
 }
 
-fn drive(game: Res<Game>, mut physics: ResMut<Physics>, player: Single<&Body, With<Player>>) {
-    game.0.drive(&mut physics.simulation, player.0);
+fn drive(game: Res<Game>, mut scene: ResMut<Scene>, player: Single<&Body, With<Player>>) {
+    game.0.drive(&mut scene.simulation.physics, player.0);
 }
 
-fn lead(
-    step: Res<CurrentStep>,
-    mut physics: ResMut<Physics>,
-    platform: Single<&Body, With<Platform>>,
-) {
-    game::lead(&mut physics.simulation, platform.0, step.0);
+fn lead(step: Res<CurrentStep>, mut scene: ResMut<Scene>, platform: Single<&Body, With<Platform>>) {
+    game::lead(&mut scene.simulation.physics, platform.0, step.0);
 }
 
-fn blow(mut physics: ResMut<Physics>, balls: Query<&Body, With<Ball>>) {
-    game::blow(&mut physics.simulation, balls.iter().map(|ball| ball.0));
+fn blow(mut scene: ResMut<Scene>, balls: Query<&Body, With<Ball>>) {
+    game::blow(
+        &mut scene.simulation.physics,
+        balls.iter().map(|ball| ball.0),
+    );
 }
 
-fn blast(step: Res<CurrentStep>, mut physics: ResMut<Physics>, doomed: Query<&Body, With<Doomed>>) {
+fn blast(step: Res<CurrentStep>, mut scene: ResMut<Scene>, doomed: Query<&Body, With<Doomed>>) {
     for body in doomed {
-        game::blast(&mut physics.simulation, body.0, step.0);
+        game::blast(&mut scene.simulation.physics, body.0, step.0);
     }
 }
 
 fn drop_balls(
     step: Res<CurrentStep>,
     mut game: ResMut<Game>,
-    mut physics: ResMut<Physics>,
+    mut scene: ResMut<Scene>,
     mut commands: Commands,
 ) {
     for thing in game.0.drop_balls(step.0) {
-        let (components, part) = insert(&mut physics, thing);
+        let (components, part) = insert(&mut scene, thing);
         spawn(&mut commands, components, part);
     }
 }
@@ -120,14 +119,13 @@ fn let_die(step: Res<CurrentStep>, balls: Query<(Entity, &Body, &Ball)>, mut com
 }
 
 fn collect(
-    step: Res<CurrentStep>,
-    physics: Res<Physics>,
+    scene: Res<Scene>,
     player: Single<&Body, With<Player>>,
     pickups: Query<(), With<Pickup>>,
     mut commands: Commands,
 ) {
-    for sensor in game::touched(&physics.simulation, player.0, step.0) {
-        if let Some(entity) = physics.owners.entity(sensor)
+    for sensor in game::touched(&scene.simulation.physics, player.0) {
+        if let Some(entity) = scene.owners.entity(sensor)
             && pickups.contains(entity)
         {
             commands.entity(entity).despawn();
@@ -151,7 +149,7 @@ fn restart(world: &mut World) {
 
 impl Host for InBevy {
     fn frame(&mut self, time: Duration) {
-        let end = self.0.resource::<Physics>().simulation.clock().real_time() + time;
+        let end = self.0.resource::<Scene>().simulation.clock().real_time() + time;
         self.0.resource_mut::<Game>().0.feed(end);
         glue::frame(&mut self.0, time);
     }
@@ -169,17 +167,17 @@ impl Host for InBevy {
             .map(|(entity, number, part, body)| (entity, number.0, *part, body.map(|body| body.0)));
         let made: Vec<Made<Entity>> = made.collect();
         let (gone, lost) = world.resource_scope(|world, mut game: Mut<Game>| {
-            let Physics { simulation, owners } = &mut *world.resource_mut();
+            let Scene { simulation, owners } = &mut *world.resource_mut();
             game.0.roll_back(simulation, &made, ticks);
-            let unmatched = owners.unmatched(simulation);
+            let unmatched = owners.unmatched(&simulation.physics);
             (unmatched.entities, game.0.lost(&unmatched.bodies, &made))
         });
         for entity in gone {
             world.despawn(entity);
         }
         for lost in lost {
-            let physics = world.resource::<Physics>();
-            let pose = physics.simulation.pose(lost.key).expect("it lives");
+            let scene = world.resource::<Scene>();
+            let pose = scene.simulation.pose(lost.key).expect("it lives");
             let body = (Body(lost.key), RenderPose(pose));
             let mut commands = world.commands();
             match lost.entity {
@@ -200,7 +198,7 @@ impl Host for InBevy {
             .expect("the level has all of them");
         let entities = entities.iter(&self.0);
         Outcome::of(
-            &self.0.resource::<Physics>().simulation,
+            &self.0.resource::<Scene>().simulation,
             entities.map(|(number, body, pose)| {
                 (number.0, body.map(|body| body.0), pose.map(|pose| pose.0))
             }),

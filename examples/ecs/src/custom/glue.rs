@@ -39,7 +39,7 @@ impl Stage {
 
     pub fn spawn(&mut self, body: RigidBody, collider: Collider) -> Entity {
         let pose = *body.position();
-        let key = self.simulation.insert(body, collider);
+        let key = self.simulation.physics.insert(body, collider);
         let entity = self.entities.spawn();
         self.bodies.insert(entity, key);
         self.render_poses.insert(entity, pose);
@@ -57,8 +57,9 @@ impl Stage {
 
     /// In each step, so that bodies of despawned entities go at the same tick at every frame rate.
     fn release(&mut self) {
+        let physics = &mut self.simulation.physics;
         for (key, entity) in self.despawned.drain(..) {
-            self.owners.release(&mut self.simulation, key, entity);
+            self.owners.release(physics, key, entity);
         }
     }
 

@@ -109,24 +109,24 @@ fn keys<T>(stage: &Stage, column: &Column<T>) -> Vec<BodyKey> {
 
 fn drive(stage: &mut Stage, game: &Game) {
     for key in keys(stage, &game.columns.players) {
-        game.rules.drive(&mut stage.simulation, key);
+        game.rules.drive(&mut stage.simulation.physics, key);
     }
 }
 
 fn lead(stage: &mut Stage, game: &Game, step: Step) {
     for key in keys(stage, &game.columns.platforms) {
-        game::lead(&mut stage.simulation, key, step);
+        game::lead(&mut stage.simulation.physics, key, step);
     }
 }
 
 fn blow(stage: &mut Stage, game: &Game) {
     let balls = keys(stage, &game.columns.balls);
-    game::blow(&mut stage.simulation, balls.into_iter());
+    game::blow(&mut stage.simulation.physics, balls.into_iter());
 }
 
 fn blast(stage: &mut Stage, game: &Game, step: Step) {
     for key in keys(stage, &game.columns.doomed) {
-        game::blast(&mut stage.simulation, key, step);
+        game::blast(&mut stage.simulation.physics, key, step);
     }
 }
 
@@ -138,9 +138,9 @@ fn let_die(stage: &mut Stage, game: &mut Game, step: Step) {
     }
 }
 
-fn collect(stage: &mut Stage, game: &mut Game, step: Step) {
+fn collect(stage: &mut Stage, game: &mut Game, _: Step) {
     let player = keys(stage, &game.columns.players)[0];
-    for sensor in game::touched(&stage.simulation, player, step) {
+    for sensor in game::touched(&stage.simulation.physics, player) {
         if let Some(entity) = stage.owners.entity(sensor)
             && game.columns.pickups.get(entity).is_some()
         {
@@ -181,7 +181,7 @@ impl Host for InCustom {
         });
         let made: Vec<Made<Entity>> = made.collect();
         (game.rules).roll_back(&mut stage.simulation, &made, ticks);
-        let unmatched = stage.owners.unmatched(&stage.simulation);
+        let unmatched = stage.owners.unmatched(&stage.simulation.physics);
         for entity in unmatched.entities {
             despawn(stage, &mut game.columns, entity);
         }

@@ -22,18 +22,19 @@ impl Stage {
         self.simulation.begin_frame(time);
         while let Some(step) = self.simulation.next_step() {
             before(self, game, step);
-            self.sync();
+            self.remove_dropped();
             if self.simulation.make_step() {
                 after(self, game, step);
-                self.sync();
+                self.remove_dropped();
             }
         }
         self.simulation.end_frame();
-        self.sync();
+        self.entities.sync(&mut self.world, &mut self.simulation);
     }
 
-    /// In each step too, so that bodies of despawned entities go at the same tick at every frame rate.
-    fn sync(&mut self) {
-        self.entities.sync(&mut self.world, &mut self.simulation);
+    /// In each step, so that bodies of despawned entities go at the same tick at every frame rate.
+    fn remove_dropped(&mut self) {
+        let physics = &mut self.simulation.physics;
+        self.entities.remove_dropped(&mut self.world, physics);
     }
 }

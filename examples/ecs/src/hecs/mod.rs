@@ -39,7 +39,13 @@ fn spawn(stage: &mut Stage, thing: Thing) {
         entities,
     } = stage;
     let number = (Number(thing.number),);
-    let (entity, _) = entities.spawn(world, simulation, thing.body, thing.collider, number);
+    let (entity, _) = entities.spawn(
+        world,
+        &mut simulation.physics,
+        thing.body,
+        thing.collider,
+        number,
+    );
     add_part(world, entity, thing.part);
 }
 
@@ -71,24 +77,24 @@ fn before_step(stage: &mut Stage, game: &mut Game, step: Step) {
 
 fn drive(stage: &mut Stage, game: &Game) {
     for body in stage.world.query_mut::<With<&Body, &Player>>() {
-        game.drive(&mut stage.simulation, body.key());
+        game.drive(&mut stage.simulation.physics, body.key());
     }
 }
 
 fn lead(stage: &mut Stage, step: Step) {
     for body in stage.world.query_mut::<With<&Body, &Platform>>() {
-        game::lead(&mut stage.simulation, body.key(), step);
+        game::lead(&mut stage.simulation.physics, body.key(), step);
     }
 }
 
 fn blow(stage: &mut Stage) {
     let balls = stage.world.query_mut::<With<&Body, &Ball>>().into_iter();
-    game::blow(&mut stage.simulation, balls.map(Body::key));
+    game::blow(&mut stage.simulation.physics, balls.map(Body::key));
 }
 
 fn blast(stage: &mut Stage, step: Step) {
     for body in stage.world.query_mut::<With<&Body, &Doomed>>() {
-        game::blast(&mut stage.simulation, body.key(), step);
+        game::blast(&mut stage.simulation.physics, body.key(), step);
     }
 }
 
@@ -103,11 +109,11 @@ fn let_die(stage: &mut Stage, step: Step) {
     }
 }
 
-fn collect(stage: &mut Stage, _: &mut Game, step: Step) {
+fn collect(stage: &mut Stage, _: &mut Game, _: Step) {
     let mut players = stage.world.query_mut::<With<&Body, &Player>>().into_iter();
     let player = players.next().expect("the player lives").key();
     drop(players);
-    for sensor in game::touched(&stage.simulation, player, step) {
+    for sensor in game::touched(&stage.simulation.physics, player) {
         if let Some(entity) = stage.entities.entity(sensor)
             && stage.world.satisfies::<&Pickup>(entity)
         {
@@ -148,7 +154,7 @@ impl Host for InHecs {
             .map(|(entity, number, part, body)| (entity, number.0, *part, body.map(Body::key)))
             .collect();
         self.game.roll_back(simulation, &made, ticks);
-        let unmatched = entities.unmatched(world, simulation);
+        let unmatched = entities.unmatched(world, &simulation.physics);
         for entity in unmatched.entities {
             world.despawn(entity).expect("just found");
         }

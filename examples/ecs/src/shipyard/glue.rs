@@ -9,7 +9,7 @@ use evenstep::{BodyKey, Owners, Simulation, Step};
 
 /// They are replaced together.
 #[derive(Unique, Default)]
-pub struct Physics {
+pub struct Scene {
     pub simulation: Simulation,
     pub owners: Owners<EntityId>,
 }
@@ -29,43 +29,43 @@ pub struct RenderPose(pub Pose);
 pub const BEFORE_STEP: &str = "before step";
 pub const AFTER_STEP: &str = "after step";
 
-type PhysicsMut<'a> = UniqueViewMut<'a, Physics>;
+type SceneMut<'a> = UniqueViewMut<'a, Scene>;
 
 /// Spawns an entity with a body.
 pub fn spawn(all: &mut AllStorages, body: RigidBody, collider: Collider) -> EntityId {
     let pose = *body.position();
-    let key = all.run(|mut physics: PhysicsMut| physics.simulation.insert(body, collider));
+    let key = all.run(|mut scene: SceneMut| scene.simulation.physics.insert(body, collider));
     let entity = all.add_entity((Body(key), RenderPose(pose)));
-    all.run(|mut physics: PhysicsMut| physics.owners.insert(key, entity));
+    all.run(|mut scene: SceneMut| scene.owners.insert(key, entity));
     entity
 }
 
 pub fn frame(world: &World, time: Duration) {
-    world.run(|mut physics: PhysicsMut| physics.simulation.begin_frame(time));
-    while let Some(step) = world.run(|mut physics: PhysicsMut| physics.simulation.next_step()) {
+    world.run(|mut scene: SceneMut| scene.simulation.begin_frame(time));
+    while let Some(step) = world.run(|mut scene: SceneMut| scene.simulation.next_step()) {
         world.add_unique(CurrentStep(step));
         world.run_workload(BEFORE_STEP).expect("the game's systems");
         world.run(release);
-        if world.run(|mut physics: PhysicsMut| physics.simulation.make_step()) {
+        if world.run(|mut scene: SceneMut| scene.simulation.make_step()) {
             world.run_workload(AFTER_STEP).expect("the game's systems");
             world.run(release);
         }
     }
-    world.run(|mut physics: PhysicsMut| physics.simulation.end_frame());
+    world.run(|mut scene: SceneMut| scene.simulation.end_frame());
     world.run(sync);
 }
 
 /// In each step, so that bodies of deleted entities go at the same tick at every frame rate.
-fn release(mut physics: PhysicsMut, mut bodies: ViewMut<Body>) {
-    let Physics { simulation, owners } = &mut *physics;
+fn release(mut scene: SceneMut, mut bodies: ViewMut<Body>) {
+    let Scene { simulation, owners } = &mut *scene;
     for (entity, body) in bodies.deleted() {
-        owners.release(simulation, body.0, entity);
+        owners.release(&mut simulation.physics, body.0, entity);
     }
     bodies.clear_all_deleted();
 }
 
-fn sync(mut physics: PhysicsMut, mut bodies: ViewMut<Body>, mut poses: ViewMut<RenderPose>) {
-    let Physics { simulation, owners } = &mut *physics;
+fn sync(mut scene: SceneMut, mut bodies: ViewMut<Body>, mut poses: ViewMut<RenderPose>) {
+    let Scene { simulation, owners } = &mut *scene;
     for entity in owners.removed(simulation) {
         (&mut bodies, &mut poses).remove(entity);
     }

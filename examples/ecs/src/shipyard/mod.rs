@@ -13,7 +13,7 @@ use ::shipyard::{
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
 use crate::game::{self, Made, Part, Thing};
 use crate::host::{Host, Outcome};
-use glue::{AFTER_STEP, BEFORE_STEP, Body, CurrentStep, Physics, RenderPose};
+use glue::{AFTER_STEP, BEFORE_STEP, Body, CurrentStep, RenderPose, Scene};
 
 #[derive(Unique)]
 struct Game(game::Game);
@@ -28,7 +28,7 @@ pub fn start(game: game::Game) -> Box<dyn Host> {
 }
 
 fn start_level(all: &mut AllStorages, mut game: game::Game) {
-    all.add_unique(Physics::default());
+    all.add_unique(Scene::default());
     for thing in game.level() {
         spawn(all, thing);
     }
@@ -76,42 +76,42 @@ fn read_input(step: UniqueView<CurrentStep>, mut game: UniqueViewMut<Game>) {
 
 fn drive(
     game: UniqueView<Game>,
-    mut physics: UniqueViewMut<Physics>,
+    mut scene: UniqueViewMut<Scene>,
     bodies: View<Body>,
     players: View<Player>,
 ) {
     for (body, _) in (&bodies, &players).iter() {
-        game.0.drive(&mut physics.simulation, body.0);
+        game.0.drive(&mut scene.simulation.physics, body.0);
     }
 }
 
 fn lead(
     step: UniqueView<CurrentStep>,
-    mut physics: UniqueViewMut<Physics>,
+    mut scene: UniqueViewMut<Scene>,
     bodies: View<Body>,
     platforms: View<Platform>,
 ) {
     for (body, _) in (&bodies, &platforms).iter() {
-        game::lead(&mut physics.simulation, body.0, step.0);
+        game::lead(&mut scene.simulation.physics, body.0, step.0);
     }
 }
 
-fn blow(mut physics: UniqueViewMut<Physics>, bodies: View<Body>, balls: View<Ball>) {
+fn blow(mut scene: UniqueViewMut<Scene>, bodies: View<Body>, balls: View<Ball>) {
     let balls = (&bodies, &balls);
     game::blow(
-        &mut physics.simulation,
+        &mut scene.simulation.physics,
         balls.iter().map(|(body, _)| body.0),
     );
 }
 
 fn blast(
     step: UniqueView<CurrentStep>,
-    mut physics: UniqueViewMut<Physics>,
+    mut scene: UniqueViewMut<Scene>,
     bodies: View<Body>,
     doomed: View<Doomed>,
 ) {
     for (body, _) in (&bodies, &doomed).iter() {
-        game::blast(&mut physics.simulation, body.0, step.0);
+        game::blast(&mut scene.simulation.physics, body.0, step.0);
     }
 }
 
@@ -143,16 +143,15 @@ fn collect(mut all: AllStoragesViewMut) {
 }
 
 fn touched(
-    step: UniqueView<CurrentStep>,
-    physics: UniqueView<Physics>,
+    scene: UniqueView<Scene>,
     bodies: View<Body>,
     players: View<Player>,
     pickups: View<Pickup>,
 ) -> Vec<EntityId> {
     let (player, _) = (&bodies, &players).iter().next().expect("the player lives");
-    let sensors = game::touched(&physics.simulation, player.0, step.0).into_iter();
+    let sensors = game::touched(&scene.simulation.physics, player.0).into_iter();
     sensors
-        .filter_map(|sensor| physics.owners.entity(sensor))
+        .filter_map(|sensor| scene.owners.entity(sensor))
         .filter(|entity| pickups.get(*entity).is_ok())
         .collect()
 }
@@ -173,11 +172,10 @@ fn restart(mut all: AllStoragesViewMut) {
 
 impl Host for InShipyard {
     fn frame(&mut self, time: Duration) {
-        self.0.run(
-            |physics: UniqueView<Physics>, mut game: UniqueViewMut<Game>| {
-                game.0.feed(physics.simulation.clock().real_time() + time);
-            },
-        );
+        self.0
+            .run(|scene: UniqueView<Scene>, mut game: UniqueViewMut<Game>| {
+                game.0.feed(scene.simulation.clock().real_time() + time);
+            });
         glue::frame(&self.0, time);
     }
 
@@ -194,10 +192,10 @@ impl Host for InShipyard {
             },
         );
         let (gone, lost) = world.run(
-            |mut physics: UniqueViewMut<Physics>, mut game: UniqueViewMut<Game>| {
-                let Physics { simulation, owners } = &mut *physics;
+            |mut scene: UniqueViewMut<Scene>, mut game: UniqueViewMut<Game>| {
+                let Scene { simulation, owners } = &mut *scene;
                 game.0.roll_back(simulation, &made, ticks);
-                let unmatched = owners.unmatched(simulation);
+                let unmatched = owners.unmatched(&simulation.physics);
                 (unmatched.entities, game.0.lost(&unmatched.bodies, &made))
             },
         );
@@ -211,9 +209,9 @@ impl Host for InShipyard {
                 add(&mut all, entity, lost.number, lost.part);
                 entity
             });
-            let pose = all.run(|mut physics: UniqueViewMut<Physics>| {
-                physics.owners.insert(lost.key, entity);
-                physics.simulation.pose(lost.key).expect("it lives")
+            let pose = all.run(|mut scene: UniqueViewMut<Scene>| {
+                scene.owners.insert(lost.key, entity);
+                scene.simulation.pose(lost.key).expect("it lives")
             });
             all.add_component(entity, (Body(lost.key), RenderPose(pose)));
         }
@@ -221,13 +219,13 @@ impl Host for InShipyard {
 
     fn outcome(&self) -> Outcome {
         self.0.run(
-            |physics: UniqueView<Physics>,
+            |scene: UniqueView<Scene>,
              numbers: View<Number>,
              bodies: View<Body>,
              poses: View<RenderPose>| {
                 let entities = numbers.iter().with_id();
                 Outcome::of(
-                    &physics.simulation,
+                    &scene.simulation,
                     entities.map(|(entity, number)| {
                         let (body, pose) = (bodies.get(entity).ok(), poses.get(entity).ok());
                         (number.0, body.map(|body| body.0), pose.map(|pose| pose.0))

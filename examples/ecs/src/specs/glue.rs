@@ -7,7 +7,7 @@ use evenstep::{BodyKey, Owners, Simulation, rapier::math::Pose};
 
 /// They are replaced together.
 #[derive(Default)]
-pub struct Physics {
+pub struct Scene {
     pub simulation: Simulation,
     pub owners: Owners<Entity>,
 }
@@ -49,7 +49,7 @@ pub fn frame(world: &mut World, time: Duration, [before, after]: [&mut Dispatche
 }
 
 fn simulation(world: &mut World) -> &mut Simulation {
-    &mut world.get_mut::<Physics>().expect("is there").simulation
+    &mut world.get_mut::<Scene>().expect("is there").simulation
 }
 
 /// In each step, so that bodies of deleted entities go at the same tick at every frame rate. An event holds only
@@ -59,13 +59,14 @@ fn release(world: &mut World) {
     let bodies = world.read_storage::<Body>();
     let mut changes = bodies.channel().read(&mut world.fetch_mut::<Changes>().0);
     if changes.any(|change| matches!(change, ComponentEvent::Removed(_))) {
-        let Physics { simulation, owners } = &mut *world.fetch_mut();
-        owners.retain(simulation, |entity| Some(bodies.get(entity)?.0));
+        let Scene { simulation, owners } = &mut *world.fetch_mut();
+        let body_of = |entity| Some(bodies.get(entity)?.0);
+        owners.retain(&mut simulation.physics, body_of);
     }
 }
 
 fn sync(world: &World) {
-    let Physics { simulation, owners } = &mut *world.fetch_mut();
+    let Scene { simulation, owners } = &mut *world.fetch_mut();
     let mut poses = world.write_storage::<RenderPose>();
     for entity in owners.removed(simulation) {
         world.write_storage::<Body>().remove(entity);

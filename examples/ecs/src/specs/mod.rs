@@ -10,7 +10,7 @@ use evenstep::Step;
 use crate::components::{Ball, Doomed, Number, Pickup, Platform, Player};
 use crate::game::{self, Game, Made, Part, Thing};
 use crate::host::{Host, Outcome};
-use glue::{Body, Physics, RenderPose};
+use glue::{Body, RenderPose, Scene};
 
 macro_rules! components {
     ($($component:ty: $storage:ty),*) => {
@@ -62,20 +62,20 @@ pub fn start(game: Game) -> Box<dyn Host> {
 }
 
 fn start_level(world: &mut World, mut game: Game) {
-    let mut physics = Physics::default();
+    let mut scene = Scene::default();
     for thing in game.level() {
-        spawn(world, &mut physics, thing);
+        spawn(world, &mut scene, thing);
     }
-    world.insert(physics);
+    world.insert(scene);
     world.insert(game);
 }
 
-fn spawn(world: &mut World, physics: &mut Physics, thing: Thing) {
+fn spawn(world: &mut World, scene: &mut Scene, thing: Thing) {
     let pose = RenderPose(*thing.body.position());
-    let key = physics.simulation.insert(thing.body, thing.collider);
+    let key = scene.simulation.physics.insert(thing.body, thing.collider);
     let entity = create(world, thing.number, thing.part);
     let entity = entity.with(Body(key)).with(pose);
-    physics.owners.insert(key, entity.build());
+    scene.owners.insert(key, entity.build());
 }
 
 fn create(world: &mut World, number: u32, part: Part) -> EntityBuilder<'_> {
@@ -105,14 +105,14 @@ struct Drive;
 impl<'a> System<'a> for Drive {
     type SystemData = (
         ReadExpect<'a, Game>,
-        WriteExpect<'a, Physics>,
+        WriteExpect<'a, Scene>,
         ReadStorage<'a, Body>,
         ReadStorage<'a, Player>,
     );
 
-    fn run(&mut self, (game, mut physics, bodies, players): Self::SystemData) {
+    fn run(&mut self, (game, mut scene, bodies, players): Self::SystemData) {
         for (body, _) in (&bodies, &players).join() {
-            game.drive(&mut physics.simulation, body.0);
+            game.drive(&mut scene.simulation.physics, body.0);
         }
     }
 }
@@ -122,14 +122,14 @@ struct Lead;
 impl<'a> System<'a> for Lead {
     type SystemData = (
         ReadExpect<'a, Step>,
-        WriteExpect<'a, Physics>,
+        WriteExpect<'a, Scene>,
         ReadStorage<'a, Body>,
         ReadStorage<'a, Platform>,
     );
 
-    fn run(&mut self, (step, mut physics, bodies, platforms): Self::SystemData) {
+    fn run(&mut self, (step, mut scene, bodies, platforms): Self::SystemData) {
         for (body, _) in (&bodies, &platforms).join() {
-            game::lead(&mut physics.simulation, body.0, *step);
+            game::lead(&mut scene.simulation.physics, body.0, *step);
         }
     }
 }
@@ -138,14 +138,14 @@ struct Blow;
 
 impl<'a> System<'a> for Blow {
     type SystemData = (
-        WriteExpect<'a, Physics>,
+        WriteExpect<'a, Scene>,
         ReadStorage<'a, Body>,
         ReadStorage<'a, Ball>,
     );
 
-    fn run(&mut self, (mut physics, bodies, balls): Self::SystemData) {
+    fn run(&mut self, (mut scene, bodies, balls): Self::SystemData) {
         let balls = (&bodies, &balls).join();
-        game::blow(&mut physics.simulation, balls.map(|(body, _)| body.0));
+        game::blow(&mut scene.simulation.physics, balls.map(|(body, _)| body.0));
     }
 }
 
@@ -154,14 +154,14 @@ struct Blast;
 impl<'a> System<'a> for Blast {
     type SystemData = (
         ReadExpect<'a, Step>,
-        WriteExpect<'a, Physics>,
+        WriteExpect<'a, Scene>,
         ReadStorage<'a, Body>,
         ReadStorage<'a, Doomed>,
     );
 
-    fn run(&mut self, (step, mut physics, bodies, doomed): Self::SystemData) {
+    fn run(&mut self, (step, mut scene, bodies, doomed): Self::SystemData) {
         for (body, _) in (&bodies, &doomed).join() {
-            game::blast(&mut physics.simulation, body.0, *step);
+            game::blast(&mut scene.simulation.physics, body.0, *step);
         }
     }
 }
@@ -178,9 +178,9 @@ impl<'a> System<'a> for DropBalls {
     fn run(&mut self, (step, mut game, lazy): Self::SystemData) {
         for thing in game.drop_balls(*step) {
             lazy.exec_mut(|world| {
-                let mut physics = world.remove::<Physics>().expect("is there");
-                spawn(world, &mut physics, thing);
-                world.insert(physics);
+                let mut scene = world.remove::<Scene>().expect("is there");
+                spawn(world, &mut scene, thing);
+                world.insert(scene);
             });
         }
     }
@@ -210,18 +210,17 @@ struct Collect;
 impl<'a> System<'a> for Collect {
     type SystemData = (
         Entities<'a>,
-        ReadExpect<'a, Step>,
-        ReadExpect<'a, Physics>,
+        ReadExpect<'a, Scene>,
         ReadStorage<'a, Body>,
         ReadStorage<'a, Player>,
         ReadStorage<'a, Pickup>,
     );
 
-    fn run(&mut self, (entities, step, physics, bodies, players, pickups): Self::SystemData) {
+    fn run(&mut self, (entities, scene, bodies, players, pickups): Self::SystemData) {
         let mut players = (&bodies, &players).join();
         let (player, _) = players.next().expect("the player lives");
-        for sensor in game::touched(&physics.simulation, player.0, *step) {
-            if let Some(entity) = physics.owners.entity(sensor)
+        for sensor in game::touched(&scene.simulation.physics, player.0) {
+            if let Some(entity) = scene.owners.entity(sensor)
                 && pickups.contains(entity)
             {
                 entities.delete(entity).expect("the table has it");
@@ -254,7 +253,7 @@ impl<'a> System<'a> for Restart {
 
 impl Host for InSpecs {
     fn frame(&mut self, time: Duration) {
-        let end = self.world.fetch::<Physics>().simulation.clock().real_time() + time;
+        let end = self.world.fetch::<Scene>().simulation.clock().real_time() + time;
         self.world.fetch_mut::<Game>().feed(end);
         let systems = [&mut self.before, &mut self.after];
         glue::frame(&mut self.world, time, systems);
@@ -274,9 +273,9 @@ impl Host for InSpecs {
                 })
                 .collect();
             let mut game = world.fetch_mut::<Game>();
-            let Physics { simulation, owners } = &mut *world.fetch_mut();
+            let Scene { simulation, owners } = &mut *world.fetch_mut();
             game.roll_back(simulation, &made, ticks);
-            let unmatched = owners.unmatched(simulation);
+            let unmatched = owners.unmatched(&simulation.physics);
             let lost = game.lost(&unmatched.bodies, &made);
             (unmatched, lost)
         };
@@ -284,9 +283,9 @@ impl Host for InSpecs {
         for lost in lost {
             let entity =
                 (lost.entity).unwrap_or_else(|| create(world, lost.number, lost.part).build());
-            let physics = &mut *world.fetch_mut::<Physics>();
-            let pose = physics.simulation.pose(lost.key).expect("it lives");
-            physics.owners.insert(lost.key, entity);
+            let scene = &mut *world.fetch_mut::<Scene>();
+            let pose = scene.simulation.pose(lost.key).expect("it lives");
+            scene.owners.insert(lost.key, entity);
             let (mut bodies, mut poses) =
                 world.system_data::<(WriteStorage<Body>, WriteStorage<RenderPose>)>();
             bodies.insert(entity, Body(lost.key)).expect("it is there");
@@ -295,13 +294,13 @@ impl Host for InSpecs {
     }
 
     fn outcome(&self) -> Outcome {
-        let physics = self.world.fetch::<Physics>();
+        let scene = self.world.fetch::<Scene>();
         let numbers = self.world.read_storage::<Number>();
         let bodies = self.world.read_storage::<Body>();
         let poses = self.world.read_storage::<RenderPose>();
         let entities = (&numbers, bodies.maybe(), poses.maybe()).join();
         Outcome::of(
-            &physics.simulation,
+            &scene.simulation,
             entities.map(|(number, body, pose)| {
                 (number.0, body.map(|body| body.0), pose.map(|pose| pose.0))
             }),

@@ -26,13 +26,13 @@ type Seen = BTreeMap<u64, (u64, State)>;
 fn see(game: &Game, seen: &mut Seen) {
     let simulation = game.simulation();
     let now = (checksum(game), game.state().clone());
-    seen.insert(simulation.tick(), now);
+    seen.insert(simulation.physics.tick(), now);
 }
 
 /// Of the bodies alone: the clock's real time goes on in a rewind.
 fn checksum(game: &Game) -> u64 {
     let mut sum = 0u64;
-    for (_, body) in game.simulation().bodies() {
+    for (_, body) in game.simulation().physics.bodies() {
         let pose = body.position();
         let parts = [pose.translation, body.linvel(), body.angvel()];
         let rotation = pose.rotation.to_array();
@@ -58,18 +58,18 @@ fn five_seconds_back_everything_is_as_it_was() {
             see(game, &mut seen)
         });
         let left = game.state().clone();
-        assert_eq!(game.simulation().tick(), 360);
+        assert_eq!(game.simulation().physics.tick(), 360);
         game.time = BACK;
         let mut compared = 0;
         play(&mut game, &mut script, &pace.frames(MS(5_500)), |game| {
-            if let Some(then) = seen.get(&game.simulation().tick()) {
+            if let Some(then) = seen.get(&game.simulation().physics.tick()) {
                 assert_eq!((checksum(game), game.state().clone()), *then, "{pace:?}");
                 compared += 1;
             }
         });
         assert!(compared > 100, "{compared} states");
         // It goes no further.
-        assert_eq!(game.simulation().tick(), 60);
+        assert_eq!(game.simulation().physics.tick(), 60);
         assert!(left.pickups.score() > game.state().pickups.score());
     }
 }
@@ -87,13 +87,13 @@ fn played_again_it_goes_as_the_first_time() {
         });
         game.time = BACK;
         play(&mut game, &mut script, &pace.frames(MS(2_500)), |_| ());
-        let tick = game.simulation().tick();
+        let tick = game.simulation().physics.tick();
         assert!((29..=31).contains(&tick), "tick {tick}");
         assert_eq!(game.state().pickups.score(), 0);
         game.time = TimeKeys::default();
         let mut compared = 0;
         play(&mut game, &mut script, &pace.frames(MS(2_400)), |game| {
-            if let Some(then) = seen.get(&game.simulation().tick()) {
+            if let Some(then) = seen.get(&game.simulation().physics.tick()) {
                 assert_eq!((checksum(game), game.state().clone()), *then, "{pace:?}");
                 compared += 1;
             }
@@ -125,7 +125,7 @@ fn what_is_drawn_is_what_is_there() {
         let mut check = |game: &Game| {
             drawn.listen(game);
             let simulation = game.simulation();
-            let there = simulation.bodies().map(|(key, _)| key);
+            let there = simulation.physics.bodies().map(|(key, _)| key);
             let there: BTreeMap<_, _> = there
                 .map(|key| (key, simulation.pose(key).unwrap()))
                 .collect();

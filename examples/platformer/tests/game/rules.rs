@@ -14,7 +14,7 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// Where the only thing of that paint is, in the last state.
 fn place(game: &Game, paint: Paint) -> Vector {
-    let mut bodies = game.simulation().bodies();
+    let mut bodies = game.simulation().physics.bodies();
     let found = bodies.find(|(_, body)| Paint::of(body) == Some(paint));
     found.expect("it is there").1.translation()
 }
@@ -24,8 +24,8 @@ fn the_same_bits_at_every_frame_rate() {
     let end = |pace| {
         let game = run(&Level::islands(), Script::tour(), pace, 8.0);
         (
-            game.simulation().tick(),
-            game.simulation().checksum(),
+            game.simulation().physics.tick(),
+            game.simulation().physics.checksum(),
             game.state().clone(),
         )
     };
@@ -73,9 +73,13 @@ fn a_press_in_a_frame_without_a_step_is_not_lost() {
     for _ in 0..4 {
         script.frame(&mut game, MS(100));
     }
-    let steps = game.simulation().tick();
+    let steps = game.simulation().physics.tick();
     script.frame(&mut game, MS(8));
-    assert_eq!(game.simulation().tick(), steps, "this frame has a step");
+    assert_eq!(
+        game.simulation().physics.tick(),
+        steps,
+        "this frame has a step"
+    );
     script.frame(&mut game, MS(200));
     assert!(place(&game, Paint::Hero).y > 1.5);
 }
@@ -234,7 +238,7 @@ fn a_shot_moves_a_crate_and_goes() {
         assert!(pushed > 0.05, "{pushed} m");
         let game = run(&level, script, pace, 3.0);
         assert_eq!(game.state().shots.count(), 0);
-        let shots = game.simulation().bodies();
+        let shots = game.simulation().physics.bodies();
         assert_eq!(
             shots
                 .filter(|(_, body)| Paint::of(body) == Some(Paint::Shot))

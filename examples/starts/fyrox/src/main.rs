@@ -36,11 +36,11 @@ impl Plugin for Game {
         let (simulation, body, last) = &mut self.physics;
         let frame_time = last.elapsed();
         *last += frame_time;
-        simulation.advance(frame_time, |simulation, step| {
+        simulation.advance(frame_time, |physics, step| {
             // Before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
-                let pushed = simulation.apply_impulse(*body, Vector::Y * 6.0);
-                let turned = simulation.apply_torque_impulse(*body, Vector::ONE * 0.3);
+                let pushed = physics.apply_impulse(*body, Vector::Y * 6.0);
+                let turned = physics.apply_torque_impulse(*body, Vector::ONE * 0.3);
                 pushed.and(turned).expect("it is there");
             }
         });
@@ -59,11 +59,13 @@ fn main() {
     // 60 steps a second, at any frame rate.
     let mut simulation = Simulation::default();
     let floor = ColliderBuilder::cuboid(4.0, 0.5, 4.0);
-    simulation.insert(RigidBodyBuilder::fixed(), floor);
+    simulation.physics.insert(RigidBodyBuilder::fixed(), floor);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
     // Only up and down: it stays in the picture.
     let body = body.enabled_translations(false, true, false);
-    let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
+    let body = simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
     let mut executor = Executor::new(Some(EventLoop::new().expect("an event loop")));
     executor.add_plugin(Game {
         physics: (simulation, body, Instant::now()),

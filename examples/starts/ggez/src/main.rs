@@ -15,11 +15,11 @@ impl EventHandler for Game {
     fn update(&mut self, context: &mut Context) -> GameResult {
         // Since the last one: ggez calls this once a frame.
         let frame_time = context.time.delta();
-        self.simulation.advance(frame_time, |simulation, step| {
+        self.simulation.advance(frame_time, |physics, step| {
             // Before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
-                let pushed = simulation.apply_impulse(self.body, Vector::Y * 6.0);
-                let turned = simulation.apply_torque_impulse(self.body, 0.5);
+                let pushed = physics.apply_impulse(self.body, Vector::Y * 6.0);
+                let turned = physics.apply_torque_impulse(self.body, 0.5);
                 pushed.and(turned).expect("it is there");
             }
         });
@@ -44,11 +44,15 @@ impl EventHandler for Game {
 fn main() -> GameResult {
     // 60 steps a second, at any frame rate.
     let mut simulation = Simulation::default();
-    simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
     // Only up and down: it stays in the picture.
     let body = body.enabled_translations(false, true);
-    let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5));
+    let body = simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(0.5, 0.5));
     let (context, event_loop) = ContextBuilder::new("evenstep and ggez", "evenstep").build()?;
     event::run(context, event_loop, Game { simulation, body })
 }

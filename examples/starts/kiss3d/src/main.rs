@@ -10,14 +10,16 @@ use kiss3d::prelude::*;
 async fn main() {
     // 60 steps a second, at any frame rate.
     let mut simulation = Simulation::default();
-    simulation.insert(
+    simulation.physics.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(4.0, 0.5, 4.0),
     );
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
     // Only up and down: it stays in the picture.
     let body = body.enabled_translations(false, true, false);
-    let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
+    let body = simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
 
     let mut window = Window::new("evenstep and kiss3d").await;
     let mut camera = OrbitCamera3d::new(Vec3::new(5.0, 6.0, 11.0), Vec3::Y);
@@ -29,11 +31,11 @@ async fn main() {
     let mut last = Instant::now();
     loop {
         let now = Instant::now();
-        simulation.advance(now - last, |simulation, step| {
+        simulation.advance(now - last, |physics, step| {
             // Before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
-                let pushed = simulation.apply_impulse(body, Vector::Y * 6.0);
-                let turned = simulation.apply_torque_impulse(body, Vector::ONE * 0.3);
+                let pushed = physics.apply_impulse(body, Vector::Y * 6.0);
+                let turned = physics.apply_torque_impulse(body, Vector::ONE * 0.3);
                 pushed.and(turned).expect("it is there");
             }
         });

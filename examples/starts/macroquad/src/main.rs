@@ -10,21 +10,25 @@ use macroquad::prelude::*;
 async fn main() {
     // 60 steps a second, at any frame rate.
     let mut simulation = Simulation::default();
-    simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
     // Only up and down: it stays in the picture.
     let body = body.enabled_translations(false, true);
-    let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5));
+    let body = simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(0.5, 0.5));
 
     // macroquad's own frame time is an f32. Its clock is not.
     let now = || Duration::from_secs_f64(get_time());
     let mut timer = FrameTimer::new(now());
     loop {
-        simulation.advance(timer.frame(now()), |simulation, step| {
+        simulation.advance(timer.frame(now()), |physics, step| {
             // Before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
-                let pushed = simulation.apply_impulse(body, Vector::Y * 6.0);
-                let turned = simulation.apply_torque_impulse(body, 0.5);
+                let pushed = physics.apply_impulse(body, Vector::Y * 6.0);
+                let turned = physics.apply_torque_impulse(body, 0.5);
                 pushed.and(turned).expect("it is there");
             }
         });

@@ -36,10 +36,10 @@ impl ApplicationHandler for Game {
                 let now = Instant::now();
                 let frame_time = now - self.last;
                 self.last = now;
-                self.simulation.advance(frame_time, |simulation, step| {
+                self.simulation.advance(frame_time, |physics, step| {
                     // Before each step: forces, input, spawn and despawn.
                     if step.tick % 90 == 0 {
-                        let pushed = simulation.apply_impulse(self.body, Vector::Y * 6.0);
+                        let pushed = physics.apply_impulse(self.body, Vector::Y * 6.0);
                         pushed.expect("it is there");
                     }
                 });
@@ -56,11 +56,15 @@ impl ApplicationHandler for Game {
 fn main() -> Result<(), EventLoopError> {
     // 60 steps a second, at any frame rate.
     let mut simulation = Simulation::default();
-    simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
     // What `screen.rs` draws does not turn.
     let body = body.lock_rotations();
-    let body = simulation.insert(body, ColliderBuilder::cuboid(0.5, 0.5));
+    let body = simulation
+        .physics
+        .insert(body, ColliderBuilder::cuboid(0.5, 0.5));
     let last = Instant::now();
     EventLoop::new()?.run_app(&mut Game {
         simulation,

@@ -13,9 +13,11 @@ mod vehicle;
 // A gun, and a thin wall.
 mod bullets;
 
+use std::time::Duration;
+
 use evenstep::rapier::control::DynamicRayCastVehicleController;
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation, Step};
+use evenstep::{BodyKey, Physics, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::paint::Paint;
@@ -50,8 +52,8 @@ pub struct Cast {
     pub car: Option<DynamicRayCastVehicleController>,
     /// How many bodies were thrown or fired.
     pub thrown: u32,
-    /// Bodies that go once they are old: since which tick they are there.
-    pub passing: Vec<(u64, BodyKey)>,
+    /// Bodies that go once they are old: since what simulated time they are there.
+    pub passing: Vec<(Duration, BodyKey)>,
 }
 
 /// What a step of a scene is given.
@@ -90,28 +92,28 @@ impl Scene {
     }
 
     /// Puts its bodies into an empty simulation.
-    pub fn build(self, simulation: &mut Simulation) -> Cast {
+    pub fn build(self, physics: &mut Physics) -> Cast {
         let floor = RigidBodyBuilder::fixed()
             .translation(Vector::Y * -0.5)
             .user_data(Paint::Floor.into());
-        simulation.insert(floor, ColliderBuilder::cuboid(FLOOR, 0.5, FLOOR));
+        physics.insert(floor, ColliderBuilder::cuboid(FLOOR, 0.5, FLOOR));
         match self {
-            Self::Pile => pile::build(simulation),
-            Self::Chain => chain::build(simulation),
-            Self::Spinners => spinners::build(simulation),
-            Self::Platform => platform::build(simulation),
-            Self::Vehicle => vehicle::build(simulation),
-            Self::Bullets => bullets::build(simulation),
+            Self::Pile => pile::build(physics),
+            Self::Chain => chain::build(physics),
+            Self::Spinners => spinners::build(physics),
+            Self::Platform => platform::build(physics),
+            Self::Vehicle => vehicle::build(physics),
+            Self::Bullets => bullets::build(physics),
         }
     }
 
     /// Its own part in each step.
-    pub fn step(self, simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
+    pub fn step(self, physics: &mut Physics, cast: &mut Cast, moment: Moment) {
         match self {
-            Self::Pile => pile::step(simulation, cast, moment),
-            Self::Platform => platform::step(simulation, cast, moment),
-            Self::Vehicle => vehicle::step(simulation, cast, moment),
-            Self::Bullets => bullets::step(simulation, cast, moment),
+            Self::Pile => pile::step(physics, cast, moment),
+            Self::Platform => platform::step(physics, cast, moment),
+            Self::Vehicle => vehicle::step(physics, cast, moment),
+            Self::Bullets => bullets::step(physics, cast, moment),
             Self::Chain | Self::Spinners => (),
         }
     }
@@ -149,14 +151,13 @@ fn ball(at: Vector, radius: f32, paint: Paint) -> (RigidBodyBuilder, ColliderBui
     (body, ColliderBuilder::ball(radius))
 }
 
-/// Removes what has been there for so many seconds.
-fn remove_old(simulation: &mut Simulation, cast: &mut Cast, step: Step, seconds: f32) {
-    let rate = simulation.clock().settings().rate();
-    let most = (f64::from(seconds) / rate.dt_f64()) as u64;
+/// Removes what has been there for so many seconds of simulated time.
+fn remove_old(physics: &mut Physics, cast: &mut Cast, step: Step, seconds: u64) {
+    let most = Duration::from_secs(seconds);
     cast.passing.retain(|(since, key)| {
-        let stays = step.tick < since + most;
+        let stays = step.time < *since + most;
         if !stays {
-            simulation.remove(*key);
+            physics.remove(*key);
         }
         stays
     });
@@ -164,6 +165,6 @@ fn remove_old(simulation: &mut Simulation, cast: &mut Cast, step: Step, seconds:
 
 /// Whether a step is the first in its period of so many seconds of simulated time.
 fn begins_period(step: Step, seconds: f64) -> bool {
-    let period = |time: std::time::Duration| (time.as_secs_f64() / seconds) as u64;
+    let period = |time: Duration| (time.as_secs_f64() / seconds) as u64;
     period(step.end_time) > period(step.time)
 }

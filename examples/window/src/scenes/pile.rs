@@ -1,6 +1,6 @@
 //! Crates in a wall, and balls that are thrown at it.
 
-use evenstep::Simulation;
+use evenstep::Physics;
 use evenstep::rapier::prelude::*;
 
 use super::{Cast, Moment, ball, begins_period, block, remove_old};
@@ -12,7 +12,7 @@ const ROWS: u8 = 5;
 /// Seconds of simulated time from one ball to the next.
 const PERIOD: f64 = 2.5;
 
-pub(super) fn build(simulation: &mut Simulation) -> Cast {
+pub(super) fn build(physics: &mut Physics) -> Cast {
     for row in 0..ROWS {
         let count = ROWS - row + 1;
         for place in 0..count {
@@ -20,12 +20,12 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
             let at = Vector::new(x, HALF * (2.0 * f32::from(row) + 1.0), 0.0);
             let paint = Paint::Piece((row + place) % 4);
             let (body, collider) = block(at, Vector::splat(HALF), paint);
-            simulation.insert(body, collider);
+            physics.insert(body, collider);
         }
     }
     let top = Vector::new(0.0, HALF * 2.0 * f32::from(ROWS) + 1.2, 0.0);
     let (body, collider) = ball(top, 0.45, Paint::Followed);
-    let followed = simulation.insert(body.linvel(Vector::X * 0.6), collider.restitution(0.7));
+    let followed = physics.insert(body.linvel(Vector::X * 0.6), collider.restitution(0.7));
     Cast {
         followed,
         axis: 1,
@@ -33,8 +33,8 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
     }
 }
 
-pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
-    remove_old(simulation, cast, moment.step, 8.0);
+pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
+    remove_old(physics, cast, moment.step, 8);
     if !begins_period(moment.step, PERIOD) {
         return;
     }
@@ -47,6 +47,6 @@ pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment)
     let at = Vector::new(side * 1.2, 2.2, side * 9.0) - moment.origin;
     let (body, collider) = ball(at, 0.35, Paint::Piece(4));
     let velocity = Vector::new(-side * 1.6, 3.2, -side * 12.0);
-    let key = simulation.insert(body.linvel(velocity), collider.density(3.0));
-    cast.passing.push((moment.step.tick, key));
+    let key = physics.insert(body.linvel(velocity), collider.density(3.0));
+    cast.passing.push((moment.step.time, key));
 }

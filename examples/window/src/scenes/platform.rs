@@ -1,12 +1,12 @@
 //! A platform and a lift, with riders.
 
-use evenstep::Simulation;
+use evenstep::Physics;
 use evenstep::rapier::prelude::*;
 
 use super::{Cast, Moment, block};
 use crate::paint::Paint;
 
-pub(super) fn build(simulation: &mut Simulation) -> Cast {
+pub(super) fn build(physics: &mut Physics) -> Cast {
     let slab = |at: Vector| {
         RigidBodyBuilder::kinematic_position_based()
             .translation(at)
@@ -14,11 +14,11 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
     };
     let [platform, lift] = [0, 1].map(|mover| path(mover, 0.0));
     let movers = vec![
-        simulation.insert(
+        physics.insert(
             slab(platform),
             ColliderBuilder::cuboid(1.4, 0.12, 1.0).friction(1.5),
         ),
-        simulation.insert(
+        physics.insert(
             slab(lift),
             ColliderBuilder::cuboid(1.1, 0.12, 1.1).friction(1.5),
         ),
@@ -35,7 +35,7 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
             Paint::Piece(number as u8)
         };
         let (body, collider) = block(at, Vector::splat(0.3), paint);
-        let key = simulation.insert(body, collider.friction(1.5));
+        let key = physics.insert(body, collider.friction(1.5));
         if number == 1 {
             followed = Some(key);
         }
@@ -44,7 +44,7 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
         let at = lift + Vector::new(0.0, 0.4 + 0.5 * f32::from(number), 0.0);
         let half = Vector::new(0.45 - 0.07 * f32::from(number), 0.25, 0.4);
         let (body, collider) = block(at, half, Paint::Piece(number));
-        simulation.insert(body, collider);
+        physics.insert(body, collider);
     }
     Cast {
         followed: followed.expect("it is among them"),
@@ -54,11 +54,11 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
 }
 
 /// Each step moves both to where they are at its end, so that what rides feels the velocity that is seen.
-pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
+pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     let time = moment.step.end_time.as_secs_f32();
     for (mover, key) in cast.movers.iter().enumerate() {
         let next = path(mover, time) - moment.origin;
-        if let Some(body) = simulation.body_mut(*key) {
+        if let Some(body) = physics.body_mut(*key) {
             body.set_next_kinematic_translation(next);
         }
     }

@@ -1,7 +1,7 @@
 //! Bodies that turn about a centre that is not their own: interpolated about their origin they would swim.
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics};
 
 use super::Cast;
 use crate::paint::Paint;
@@ -9,7 +9,7 @@ use crate::paint::Paint;
 /// Turns a second.
 const TURNS: [f32; 4] = [0.5, 1.5, 3.0, 5.0];
 
-pub(super) fn build(simulation: &mut Simulation) -> Cast {
+pub(super) fn build(physics: &mut Physics) -> Cast {
     let mut followed = BodyKey::default();
     for (number, turns) in TURNS.into_iter().enumerate() {
         let x = (number as f32 - 1.5) * 2.7;
@@ -19,14 +19,9 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
         } else {
             Paint::Piece(number as u8)
         };
-        let key = hammer(
-            simulation,
-            Vector::new(x, 3.2, 0.0),
-            Vector::Z * turns,
-            paint,
-        );
+        let key = hammer(physics, Vector::new(x, 3.2, 0.0), Vector::Z * turns, paint);
         hammer(
-            simulation,
+            physics,
             Vector::new(x, 1.0, 0.8),
             Vector::Y * turns,
             Paint::Piece(number as u8 + 1),
@@ -42,7 +37,7 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
 }
 
 /// A handle with a heavy head: its origin is at the end of the handle.
-fn hammer(simulation: &mut Simulation, at: Vector, turns: Vector, paint: Paint) -> BodyKey {
+fn hammer(physics: &mut Physics, at: Vector, turns: Vector, paint: Paint) -> BodyKey {
     let body = RigidBodyBuilder::dynamic()
         .translation(at - Vector::X * 0.7)
         .gravity_scale(0.0)
@@ -50,9 +45,9 @@ fn hammer(simulation: &mut Simulation, at: Vector, turns: Vector, paint: Paint) 
         .can_sleep(false)
         .user_data(paint.into());
     let handle = ColliderBuilder::cuboid(0.5, 0.07, 0.07).translation(Vector::X * 0.5);
-    let key = simulation.insert(body, handle.density(0.5));
+    let key = physics.insert(body, handle.density(0.5));
     let head = ColliderBuilder::cuboid(0.16, 0.34, 0.2).translation(Vector::X * 1.0);
-    let head = simulation.insert_collider(key, head);
+    let head = physics.insert_collider(key, head);
     head.expect("just inserted");
     key
 }

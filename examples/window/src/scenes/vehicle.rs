@@ -1,6 +1,6 @@
 //! A car by Rapier's vehicle controller. Without a driver it goes in circles.
 
-use evenstep::Simulation;
+use evenstep::Physics;
 use evenstep::rapier::control::{DynamicRayCastVehicleController, WheelTuning};
 use evenstep::rapier::prelude::*;
 
@@ -12,18 +12,17 @@ const ENGINE: f32 = 900.0;
 /// Radians.
 const STEERING: f32 = 0.45;
 
-pub(super) fn build(simulation: &mut Simulation) -> Cast {
+pub(super) fn build(physics: &mut Physics) -> Cast {
     let body = RigidBodyBuilder::dynamic()
         .translation(Vector::new(-4.5, 0.9, 4.5))
         .can_sleep(false)
         .user_data(Paint::Followed.into());
     let hull = ColliderBuilder::cuboid(1.0, 0.22, 0.55).mass(380.0);
-    let chassis = simulation.insert(body, hull);
+    let chassis = physics.insert(body, hull);
     let cabin = ColliderBuilder::cuboid(0.45, 0.18, 0.45).mass(20.0);
-    let cabin =
-        simulation.insert_collider(chassis, cabin.translation(Vector::new(-0.15, 0.4, 0.0)));
+    let cabin = physics.insert_collider(chassis, cabin.translation(Vector::new(-0.15, 0.4, 0.0)));
     cabin.expect("just inserted");
-    let handle = simulation.handle(chassis).expect("just inserted");
+    let handle = physics.handle(chassis).expect("just inserted");
     let mut car = DynamicRayCastVehicleController::new(handle);
     let tuning = WheelTuning {
         suspension_stiffness: 30.0,
@@ -42,13 +41,13 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
             0.0,
         );
         let (body, collider) = block(at, Vector::splat(0.34), Paint::Piece(number));
-        simulation.insert(body, collider.density(0.3));
+        physics.insert(body, collider.density(0.3));
     }
     let ramp = RigidBodyBuilder::fixed()
         .translation(Vector::new(1.0, 0.05, 4.6))
         .rotation(Vector::Z * 0.16)
         .user_data(Paint::Stone.into());
-    simulation.insert(ramp, ColliderBuilder::cuboid(1.6, 0.1, 1.2));
+    physics.insert(ramp, ColliderBuilder::cuboid(1.6, 0.1, 1.2));
     Cast {
         followed: chassis,
         car: Some(car),
@@ -56,7 +55,7 @@ pub(super) fn build(simulation: &mut Simulation) -> Cast {
     }
 }
 
-pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment) {
+pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     let Some(car) = &mut cast.car else {
         return;
     };
@@ -71,7 +70,7 @@ pub(super) fn step(simulation: &mut Simulation, cast: &mut Cast, moment: Moment)
         wheel.engine_force = if too_fast { 0.0 } else { ENGINE * forward };
         wheel.steering = if number < 2 { STEERING * left } else { 0.0 };
     }
-    let queries = simulation.query_pipeline_mut(QueryFilter::new().exclude_rigid_body(car.chassis));
+    let queries = physics.query_pipeline_mut(QueryFilter::new().exclude_rigid_body(car.chassis));
     if queries.bodies.contains(car.chassis) {
         car.update_vehicle(moment.step.dt, queries);
     }

@@ -16,62 +16,62 @@ struct Busy {
 impl Hooks for Busy {
     type Error = &'static str;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
-        let keys = keys(simulation);
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        let keys = keys(physics);
         let chance = mixed(self.seed << 32 | step.tick);
         let any = keys[(chance / 16) as usize % keys.len()];
         if chance % 16 == 15 && !step.is_resimulated && self.failed < step.tick {
             self.failed = step.tick;
-            simulation.add_force(any, Vector::Y).unwrap(); // forgotten
+            physics.add_force(any, Vector::Y).unwrap(); // forgotten
             return Err("as it was told");
         }
         match chance % 8 {
-            0 => drop(simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1))),
-            1 if keys.len() > 2 => drop(simulation.remove(any)),
-            _ => simulation
-                .apply_impulse(any, vector(0.1, 0.2, 0.0))
-                .unwrap(),
+            0 => drop(physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1))),
+            1 if keys.len() > 2 => drop(physics.remove(any)),
+            _ => physics.apply_impulse(any, vector(0.1, 0.2, 0.0)).unwrap(),
         }
         let state = |(key, body): (BodyKey, &RigidBody)| (key, *body.position(), body.linvel());
-        let state = simulation.bodies().map(state).collect();
+        let state = physics.bodies().map(state).collect();
         self.begun.insert(step.tick, state);
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if step.tick % 8 == 3 {
-            simulation.shift_origin(Vector::X * 0.5).unwrap();
+            physics.shift_origin(Vector::X * 0.5).unwrap();
         } else if step.tick % 8 == 5 {
-            let key = keys(simulation)[0];
+            let key = keys(physics)[0];
             let by = pose(Vector::Y, spin(0.0, 0.0, 0.5));
-            simulation.teleport_by(key, by).unwrap();
+            physics.teleport_by(key, by).unwrap();
         }
         Ok(())
     }
 }
 
-fn keys(simulation: &Simulation) -> Vec<BodyKey> {
-    let mut keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+fn keys(physics: &Physics) -> Vec<BodyKey> {
+    let mut keys: Vec<_> = physics.bodies().map(|(key, _)| key).collect();
     keys.sort_unstable();
     keys
 }
 
 /// Between two steps.
 const COMMANDS: [fn(&mut Simulation); 9] = [
-    |simulation| drop(simulation.roll_back(simulation.tick().saturating_sub(3))),
-    |simulation| drop(simulation.rewind(simulation.tick().saturating_sub(2))),
-    |simulation| drop(simulation.replace_state(simulation.clone())),
+    |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
+    |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
+    |simulation| simulation.correct(simulation.physics.clone()).unwrap(),
     |simulation| {
         // A state of another tick, with other bodies.
         let (other, _) = flyer();
-        drop(simulation.replace_state(other));
+        simulation.physics = other.physics;
     },
     |simulation| {
-        let key = keys(simulation)[0];
-        simulation.teleport(key, Pose::IDENTITY).unwrap();
+        let key = keys(&simulation.physics)[0];
+        simulation.physics.teleport(key, Pose::IDENTITY).unwrap();
     },
     |simulation| {
-        simulation.insert_body(RigidBodyBuilder::dynamic().linvel(Vector::Y));
+        simulation
+            .physics
+            .insert_body(RigidBodyBuilder::dynamic().linvel(Vector::Y));
     },
     Simulation::pause,
     Simulation::resume,
@@ -101,7 +101,7 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
             both.in_time(now);
             both.frame(now);
             let _ = alone.advance_with(MS(10), &mut reference);
-            assert_eq!(both.tick(), alone.tick(), "{seed}, {number}");
+            assert_eq!(both.tick(), alone.physics.tick(), "{seed}, {number}");
             assert_eq!(
                 both.physics.hooks.begun, reference.begun,
                 "{seed}, {number}"
@@ -114,14 +114,14 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
 #[test]
 fn bodies_that_a_call_removes_and_inserts_in_a_frame_of_its_own_reach_the_view() {
     let (mut simulation, _) = flyer();
-    let old = simulation.insert_body(RigidBodyBuilder::fixed());
+    let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(50));
     assert!(both.frame(MS(50)).pose(old).is_some());
     let (sender, new) = channel();
     both.call(move |simulation, _| {
-        simulation.remove(old).unwrap();
-        let new = simulation.insert_body(RigidBodyBuilder::fixed());
+        simulation.physics.remove(old).unwrap();
+        let new = simulation.physics.insert_body(RigidBodyBuilder::fixed());
         simulation.advance(MS(30), |_, _| ());
         sender.send(new).unwrap();
     });
@@ -146,22 +146,26 @@ fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
     impl Hooks for Lists {
         type Error = Infallible;
 
-        fn after_step(&mut self, simulation: &mut Simulation, _: Step) -> Result<(), Infallible> {
-            let rock = simulation.insert_body(RigidBodyBuilder::fixed());
+        fn before_frame(
+            &mut self,
+            simulation: &mut Simulation,
+            _: Duration,
+        ) -> Result<(), Infallible> {
+            let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());
             self.0 += simulation.moved().len() + simulation.removed().len();
-            simulation.remove(rock).unwrap();
+            simulation.physics.remove(rock).unwrap();
             Ok(())
         }
     }
     let (mut simulation, key) = flyer();
-    let rock = simulation.insert_body(RigidBodyBuilder::fixed());
+    let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let mut both = Both::new(simulation, Lists::default());
     for ms in (0..100).step_by(5) {
         both.physics(MS(ms));
         both.frame(MS(ms));
     }
     both.call(move |simulation, lists| {
-        simulation.remove(key).unwrap();
+        simulation.physics.remove(key).unwrap();
         lists.0 += simulation.moved().len() + simulation.removed().len();
         assert_eq!(simulation.pose(rock), Some(Pose::IDENTITY));
         assert_eq!(simulation.pose(key), None);
@@ -175,7 +179,7 @@ fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
 fn after_a_stop_bodies_that_were_removed_are_listed_once() {
     for is_displayed in [false, true] {
         let (mut simulation, key) = flyer();
-        let rock = simulation.insert_body(RigidBodyBuilder::fixed());
+        let rock = simulation.physics.insert_body(RigidBodyBuilder::fixed());
         let mut both = Both::new(simulation, Idle);
         both.physics(MS(50));
         assert!(both.frame(MS(50)).pose(rock).is_some());

@@ -11,18 +11,18 @@ struct ByTick(Vec<BodyKey>);
 impl Hooks for ByTick {
     type Error = &'static str;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         let x = (step.tick % 7) as f32;
         if step.tick.is_multiple_of(5) {
             let body = RigidBodyBuilder::dynamic().translation(vector(x, 4.0, 0.3 * x));
             let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
-            self.0.push(simulation.insert(body, ball));
+            self.0.push(physics.insert(body, ball));
         }
         if step.tick % 11 == 10 {
-            simulation.remove(self.0.remove(0));
+            physics.remove(self.0.remove(0));
         }
         for key in &self.0 {
-            let _ = simulation.add_force(*key, Vector::X * (x - 3.0));
+            let _ = physics.add_force(*key, Vector::X * (x - 3.0));
         }
         Ok(())
     }
@@ -31,19 +31,19 @@ impl Hooks for ByTick {
 fn floor() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(60).unwrap());
     let floor = cuboid(20.0, 0.5, 20.0);
-    simulation.insert(RigidBodyBuilder::fixed(), floor);
+    simulation.physics.insert(RigidBodyBuilder::fixed(), floor);
     simulation
 }
 
 fn bits(simulation: &Simulation) -> Vec<(RigidBodyHandle, Pose, Vector, AngVector)> {
-    let bodies = simulation.physics().bodies.iter();
+    let bodies = simulation.physics.rapier().bodies.iter();
     bodies
         .map(|(handle, body)| (handle, *body.position(), body.linvel(), body.angvel()))
         .collect()
 }
 
 /// Whether a screen shows of what was handed over what it would show of the simulation's own bodies.
-fn copies_are_whole<H: Hooks>(physics: &Physics<H>, alpha: f32) -> bool {
+fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
     let moment = Moment {
         frame: physics.simulation.frame().number,
         time: 0.0,
@@ -73,16 +73,22 @@ fn smoothings_and_errors_are_handed_over_too() {
     simulation.set_rewind_limits(50, usize::MAX);
     let turning = RigidBodyBuilder::dynamic().angvel(spin(0.0, 9.0, 0.0));
     let off_centre = || ColliderBuilder::ball(1.0).translation(Vector::X * 5.0);
-    let [off, curved] = [(); 2].map(|()| simulation.insert(turning.clone(), off_centre()));
+    let [off, curved] = [(); 2].map(|()| simulation.physics.insert(turning.clone(), off_centre()));
     let hermite = Some(Smoothing::Hermite);
-    simulation.set_body_smoothing(curved, hermite).unwrap();
+    simulation
+        .physics
+        .set_body_smoothing(curved, hermite)
+        .unwrap();
     let mut both = Both::new(simulation, Idle);
     let mut corrected = 0;
     for ms in (0..8_000).step_by(10) {
         if ms % 2_000 == 500 {
             both.call(move |simulation, _| {
-                simulation.roll_back(simulation.tick() - 5).unwrap();
-                simulation.apply_impulse(flyer, Vector::Y * 1e-4).unwrap();
+                simulation.roll_back(simulation.physics.tick() - 5).unwrap();
+                simulation
+                    .physics
+                    .apply_impulse(flyer, Vector::Y * 1e-4)
+                    .unwrap();
             });
         }
         // Now one alone, now all.
@@ -147,7 +153,7 @@ proptest! {
 
         let (mut alone, mut hooks) = (floor(), ByTick(Vec::new()));
         let mut expected = Vec::new();
-        while alone.tick() < both.tick() {
+        while alone.physics.tick() < both.tick() {
             alone.advance_with(MS(5), &mut hooks).unwrap();
             expected.extend(alone.events().iter().map(Event::tick));
         }

@@ -7,7 +7,7 @@ fn failures_are_bounded_and_those_lost_are_counted() {
     struct Never;
     impl Hooks for Never {
         type Error = ();
-        fn before_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), ()> {
+        fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), ()> {
             Err(())
         }
     }
@@ -47,7 +47,7 @@ struct Fails(Option<&'static str>);
 impl Hooks for Fails {
     type Error = &'static str;
 
-    fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         assert_ne!(step.tick, 6, "no sixth step");
         match self.0.take_if(|_| step.tick == 3) {
             Some(error) => Err(error),
@@ -87,7 +87,7 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
         let failures = both.runner.failures();
         assert_eq!(failures.len(), usize::from(states > 0));
         let (simulation, _) = both.physics.into_parts();
-        assert_eq!(simulation.tick(), 6);
+        assert_eq!(simulation.physics.tick(), 6);
     }
 }
 
@@ -112,7 +112,7 @@ struct Armed {
 impl Hooks for Armed {
     type Error = Bomb;
 
-    fn before_step(&mut self, _: &mut Simulation, _: Step) -> Result<(), Bomb> {
+    fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Bomb> {
         if self.fails { Err(Bomb) } else { Ok(()) }
     }
 }
@@ -152,18 +152,21 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
     // A function of the game's that goes with its body.
     both.runner.recover().unwrap();
     both.call(|simulation, _| {
-        let (key, _) = simulation.bodies().next().unwrap();
+        let (key, _) = simulation.physics.bodies().next().unwrap();
         let bomb = Bomb;
         let force = move |_: &RigidBody, _| {
             let _ = &bomb;
             Default::default()
         };
         let force = ForceGenerator::custom(force);
-        simulation.insert_force_generator(key, force).unwrap();
+        simulation
+            .physics
+            .insert_force_generator(key, force)
+            .unwrap();
         simulation.set_rewind_limits(0, 0);
     });
     both.physics(MS(30));
-    let key = both.physics.simulation.bodies().next().unwrap().0;
+    let key = both.physics.simulation.physics.bodies().next().unwrap().0;
     assert!(both.runner.remove_all(vec![key]).is_empty());
     both.physics(MS(40));
     let failures = format!("{:?}", both.runner.failures());
@@ -174,7 +177,7 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
     }
     both.physics.orders.fetch();
     let (simulation, _) = both.physics.into_parts();
-    assert_eq!(simulation.bodies().count(), 0);
+    assert_eq!(simulation.physics.bodies().count(), 0);
 }
 
 #[test]
@@ -203,7 +206,7 @@ struct NotAgain;
 impl Hooks for NotAgain {
     type Error = &'static str;
 
-    fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         assert!(!step.is_resimulated || step.tick != 12, "not again");
         Ok(())
     }
@@ -227,7 +230,14 @@ fn a_panic_while_steps_are_resimulated_leads_back_to_the_present() {
         both.in_time(MS(300));
         both.in_time(MS(400));
         assert!(both.tick() > 25, "{}", both.tick());
-        let at = both.physics.simulation.body(key).unwrap().translation().x;
+        let at = both
+            .physics
+            .simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .translation()
+            .x;
         assert_eq!(at.round(), both.tick() as f32);
     }
 }
@@ -237,7 +247,7 @@ struct PanicsOnce(bool);
 impl Hooks for PanicsOnce {
     type Error = &'static str;
 
-    fn before_step(&mut self, _: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
         assert!(
             step.tick != 6 || std::mem::replace(&mut self.0, true),
             "once"
@@ -260,6 +270,6 @@ fn what_was_removed_after_a_panic_stays_removed() {
     both.physics(MS(120));
     both.physics(MS(140));
     assert!(both.tick() > 6);
-    assert!(both.physics.simulation.body(key).is_none());
+    assert!(both.physics.simulation.physics.body(key).is_none());
     assert_eq!(both.frame(MS(200)).pose(key), None);
 }

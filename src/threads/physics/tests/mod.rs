@@ -16,6 +16,7 @@ mod copies;
 mod commands;
 
 use super::*;
+use crate::physics::Physics;
 use crate::pose::{Moment, Movers, Screen, SmoothingSettings};
 use crate::threads::mailbox::SOON;
 use crate::threads::{Overlap, Runner, Starved, View};
@@ -39,7 +40,7 @@ struct Both<H: Hooks>
 where
     H::Error: Send,
 {
-    physics: Physics<H>,
+    physics: Worker<H>,
     runner: Runner<H>,
 }
 
@@ -114,12 +115,12 @@ where
     }
 
     fn teleport(&mut self, key: BodyKey, to: Pose) {
-        self.call(move |simulation, _| simulation.teleport(key, to).unwrap());
+        self.call(move |simulation, _| simulation.physics.teleport(key, to).unwrap());
     }
 
     fn remove(&mut self, key: BodyKey) {
         self.call(move |simulation, _| {
-            simulation.remove(key).unwrap();
+            simulation.physics.remove(key).unwrap();
         });
     }
 
@@ -128,7 +129,7 @@ where
     }
 
     fn tick(&self) -> u64 {
-        self.physics.simulation.tick()
+        self.physics.simulation.physics.tick()
     }
 }
 
@@ -141,9 +142,9 @@ impl Hooks for Idle {
 /// A metre in each of 100 steps a second.
 pub fn flyer() -> (Simulation, BodyKey) {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
-    let key = simulation.insert(body, ColliderBuilder::ball(0.1));
+    let key = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
     (simulation, key)
 }
 

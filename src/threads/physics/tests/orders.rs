@@ -16,23 +16,30 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     let (pushed, put) = (one.clone(), other.clone());
     both.call(move |simulation, _| {
         let (one, other) = (pushed.key().unwrap(), put.key().unwrap());
-        simulation.apply_impulse(one, Vector::Y).unwrap();
+        simulation.physics.apply_impulse(one, Vector::Y).unwrap();
         let there = translation(7.0, 0.0, 0.0);
-        simulation.teleport(other, there).unwrap();
+        simulation.physics.teleport(other, there).unwrap();
     });
     let there = other.clone();
     both.call(move |simulation, _| {
-        let body = simulation.body_mut(there.key().unwrap()).unwrap();
+        let body = simulation.physics.body_mut(there.key().unwrap()).unwrap();
         assert_eq!(body.translation().x, 7.0);
         body.set_linvel(vector(0.0, 0.0, 1.0), true);
     });
     assert_eq!((one.key(), other.key()), (None, None));
     both.physics(MS(9));
     let (one, other) = (one.key().unwrap(), other.key().unwrap());
-    assert_eq!(both.physics.simulation.bodies().count(), 3);
+    assert_eq!(both.physics.simulation.physics.bodies().count(), 3);
     assert_eq!(both.tick(), 0, "not yet");
     both.physics(MS(10));
-    let at = |key| both.physics.simulation.body(key).unwrap().translation();
+    let at = |key| {
+        both.physics
+            .simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .translation()
+    };
     assert_eq!(at(one), vector(9.0, 0.01, 0.0));
     assert_eq!(at(other), vector(7.0, 0.0, 0.01));
     assert!(both.frame(MS(20)).pose(one).is_some());
@@ -43,13 +50,13 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     assert_eq!((view.pose(one), view.removed()), (None, &[one][..]));
     // Keys of what is gone do nothing.
     both.call(move |simulation, _| {
-        assert!(simulation.add_force(one, Vector::X).is_err());
-        assert!(simulation.remove(one).is_none());
+        assert!(simulation.physics.add_force(one, Vector::X).is_err());
+        assert!(simulation.physics.remove(one).is_none());
     });
     both.physics(MS(40));
     assert!(both.runner.failures().is_empty());
     let (simulation, _) = both.physics.into_parts();
-    assert_eq!(simulation.bodies().count(), 2);
+    assert_eq!(simulation.physics.bodies().count(), 2);
 }
 
 #[test]
@@ -62,14 +69,17 @@ fn bodies_that_are_sent_have_the_keys_of_one_thread() {
     for i in 0..100u16 {
         let x = f32::from(i);
         sent.push(both.runner.spawn(body(x), [ball()]).unwrap());
-        keys.push(alone.insert(body(x), ball()));
+        keys.push(alone.physics.insert(body(x), ball()));
         // Some before they have come, some long after, by each of the ways.
         if i % 3 == 2 {
             let spawned = sent.remove(usize::from(i) / 3);
             both.call(move |simulation, _| {
-                simulation.remove(spawned.key().unwrap()).unwrap();
+                simulation.physics.remove(spawned.key().unwrap()).unwrap();
             });
-            alone.remove(keys.remove(usize::from(i) / 3)).unwrap();
+            alone
+                .physics
+                .remove(keys.remove(usize::from(i) / 3))
+                .unwrap();
         }
         if i % 10 == 9 {
             both.physics(MS(4 * u64::from(i)));
@@ -82,15 +92,16 @@ fn bodies_that_are_sent_have_the_keys_of_one_thread() {
             drop((sent.remove(0), sent.remove(3)));
             assert!(both.runner.remove_all(gone.clone()).is_empty());
             for key in gone {
-                alone.remove(key).unwrap();
+                alone.physics.remove(key).unwrap();
             }
         }
     }
     both.physics(MS(500));
     let (simulation, _) = both.physics.into_parts();
     let keys_and_handles = |simulation: &Simulation| -> Vec<_> {
-        let keys = simulation.bodies().map(|(key, _)| key);
-        keys.map(|key| (key, simulation.handle(key))).collect()
+        let keys = simulation.physics.bodies().map(|(key, _)| key);
+        keys.map(|key| (key, simulation.physics.handle(key)))
+            .collect()
     };
     assert_eq!(keys_and_handles(&simulation), keys_and_handles(&alone));
 }
@@ -100,15 +111,16 @@ fn a_state_put_back_by_a_call_is_shown_whole() {
     let (simulation, flyer) = flyer();
     let mut both = Both::new(simulation, Idle);
     let sleeper = RigidBodyBuilder::dynamic().sleeping(true);
-    let sleeper = both.physics.simulation.insert_body(sleeper);
+    let sleeper = both.physics.simulation.physics.insert_body(sleeper);
     both.physics(MS(10));
     let saved = both.physics.simulation.clone();
     let late = both
         .physics
         .simulation
+        .physics
         .insert_body(RigidBodyBuilder::fixed());
     let there = translation(0.0, 7.0, 0.0);
-    (both.physics.simulation.teleport(sleeper, there)).unwrap();
+    (both.physics.simulation.physics.teleport(sleeper, there)).unwrap();
     both.physics(MS(50));
     let view = both.frame(MS(60));
     assert_eq!(view.pose(sleeper), Some(there));
@@ -129,7 +141,7 @@ fn a_state_put_back_by_a_call_is_shown_whole() {
 fn questions_see_every_call_before_them_also_in_a_pause() {
     let (mut simulation, _) = flyer();
     let wall = RigidBodyBuilder::fixed().translation(Vector::Y * 50.0);
-    let wall = simulation.insert(wall, ColliderBuilder::ball(1.0));
+    let wall = simulation.physics.insert(wall, ColliderBuilder::ball(1.0));
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(0));
     for (paused, x) in [(false, 20.0f32), (true, 30.0)] {
@@ -140,7 +152,7 @@ fn questions_see_every_call_before_them_also_in_a_pause() {
         }
         both.teleport(wall, translation(x, 9.0, 0.0));
         let answer = both.runner.ask(move |simulation| {
-            let pipeline = simulation.physics().query_pipeline();
+            let pipeline = simulation.physics.rapier().query_pipeline();
             let ray = Ray::new(vector(x, 20.0, 0.0), -Vector::Y);
             pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at)
         });
@@ -166,7 +178,7 @@ fn questions_in_a_pause_know_the_past() {
     both.physics(MS(80));
     for _ in 0..2 {
         let answer = both.runner.ask(move |simulation| {
-            let tick = simulation.tick() - 3;
+            let tick = simulation.physics.tick() - 3;
             let pose = simulation.pose_at(flyer, tick, 1.0);
             (pose.is_some(), simulation.world_at(tick, 1.0).is_ok())
         });
@@ -210,8 +222,12 @@ fn another_simulation_is_shown_from_its_first_state_on() {
     assert!((20.0..=21.0).contains(&x), "{x}");
     // Another one, with bodies that rest: they are there, and the others are not.
     let mut other = Simulation::new(Rate::hz(100).unwrap());
-    let rock = other.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
-    let stone = other.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    let rock = other
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    let stone = other
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
     for _ in 0..9 {
         other.advance(MS(10), |_, _| ());
     }
@@ -233,10 +249,10 @@ fn another_simulation_in_its_place_is_shown_as_it_is() {
     for (age, pauses) in [(10, false), (10, true), (90, false), (90, true)] {
         let (mut simulation, key) = flyer();
         let ball = || ColliderBuilder::ball(1.0);
-        let wall = simulation.insert(RigidBodyBuilder::fixed(), ball());
-        let only_here = simulation.insert(RigidBodyBuilder::fixed(), ball());
+        let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+        let only_here = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         let mut saved = simulation.clone();
-        saved.remove(only_here).unwrap();
+        saved.physics.remove(only_here).unwrap();
         for _ in 0..age {
             saved.advance(MS(10), |_, _| ());
         }
@@ -290,7 +306,11 @@ struct Frames(u64);
 impl Hooks for Frames {
     type Error = &'static str;
 
-    fn before_frame(&mut self, simulation: &Simulation, _: Duration) -> Result<(), Self::Error> {
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        _: Duration,
+    ) -> Result<(), Self::Error> {
         assert_eq!(simulation.frame().number, self.0);
         self.0 += 1;
         Ok(())
@@ -321,15 +341,15 @@ fn who_has_ended_is_never_full() {
     }
 }
 
-/// Replaces the simulation before a step.
-struct Replaces(Option<Simulation>);
+/// Replaces the state before a step.
+struct Replaces(Option<Physics>);
 
 impl Hooks for Replaces {
     type Error = &'static str;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if step.tick == 50 {
-            *simulation = self.0.take().unwrap();
+            *physics = self.0.take().unwrap();
         }
         Ok(())
     }
@@ -340,17 +360,19 @@ fn a_simulation_that_a_hook_puts_in_is_shown_whole_and_goes_on_from_now() {
     let (mut other, _) = flyer();
     let wall = RigidBodyBuilder::fixed().translation(vector(0.0, 5.0, 0.0));
     // A key that the first one has not.
-    other.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
-    let wall = other.insert(wall, ColliderBuilder::ball(0.1));
+    other
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
+    let wall = other.physics.insert(wall, ColliderBuilder::ball(0.1));
     for _ in 0..40 {
         other.advance(MS(100), |_, _| ());
     }
-    assert_eq!(other.tick(), 400);
+    assert_eq!(other.physics.tick(), 400);
     let (mut simulation, _) = flyer();
     let only_here: Vec<_> = (0..5)
-        .map(|_| simulation.insert_body(RigidBodyBuilder::fixed()))
+        .map(|_| simulation.physics.insert_body(RigidBodyBuilder::fixed()))
         .collect();
-    let mut both = Both::new(simulation, Replaces(Some(other)));
+    let mut both = Both::new(simulation, Replaces(Some(other.physics)));
     for ms in (10..=800).step_by(10) {
         both.in_time(MS(ms));
         both.frame(MS(ms));
@@ -367,7 +389,7 @@ fn a_simulation_that_a_hook_puts_in_is_shown_whole_and_goes_on_from_now() {
 #[test]
 fn what_happens_in_a_frame_of_a_call_is_shown() {
     let (mut simulation, _) = flyer();
-    let old = simulation.insert_body(RigidBodyBuilder::fixed());
+    let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let mut both = Both::new(simulation, Idle);
     both.in_time(MS(50));
     both.frame(MS(50));
@@ -376,7 +398,7 @@ fn what_happens_in_a_frame_of_a_call_is_shown() {
         .spawn::<Collider>(RigidBodyBuilder::fixed(), [])
         .unwrap();
     both.call(move |simulation, _| {
-        simulation.remove(old).unwrap();
+        simulation.physics.remove(old).unwrap();
         simulation.advance(MS(100), |_, _| ());
     });
     for ms in (60..=400).step_by(10) {
@@ -405,10 +427,10 @@ fn an_error_is_smoothed_after_a_stop(end: u64) {
     }
     let shown = both.view().pose(key).unwrap().translation;
     both.call(move |simulation, _| {
-        let put = |simulation: &mut Simulation, step: Step| {
+        let put = |physics: &mut Physics, step: Step| {
             if step.tick == 10 {
                 let by = translation(0.0, 1.0, 0.0);
-                simulation.teleport_by(key, by).unwrap();
+                physics.teleport_by(key, by).unwrap();
             }
         };
         simulation.resimulate(10, put).unwrap();

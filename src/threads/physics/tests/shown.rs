@@ -158,7 +158,7 @@ fn nothing_is_made_up_in_a_pause() {
 #[test]
 fn only_what_moves_goes_on() {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
-    simulation.physics_mut().gravity = Vector::ZERO;
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let moving = || {
         RigidBodyBuilder::dynamic()
             .linvel(Vector::X)
@@ -173,10 +173,14 @@ fn only_what_moves_goes_on() {
         led.clone(),
         moving(),
     ];
-    let stand = stand.map(|body| simulation.insert_body(body));
+    let stand = stand.map(|body| simulation.physics.insert_body(body));
     let there = translation(3.0, 0.0, 0.0);
-    (simulation.set_kinematic_target(stand[4], there, MS(50))).unwrap();
+    (simulation
+        .physics
+        .set_kinematic_target(stand[4], there, MS(50)))
+    .unwrap();
     simulation
+        .physics
         .set_body_smoothing(stand[5], Some(Smoothing::Latest))
         .unwrap();
     let go = [
@@ -185,16 +189,27 @@ fn only_what_moves_goes_on() {
         led,
         moving().linvel(Vector::X * 1e30),
     ];
-    let go = go.map(|body| simulation.insert_body(body));
+    let go = go.map(|body| simulation.physics.insert_body(body));
     let far = translation(100.0, 0.0, 0.0);
-    (simulation.set_kinematic_target(go[2], far, MS(1_000))).unwrap();
+    (simulation
+        .physics
+        .set_kinematic_target(go[2], far, MS(1_000)))
+    .unwrap();
     let most = f32::INFINITY;
     let mut both = Both::with(simulation, Idle, Starved::Extrapolate { most });
     both.physics(MS(100));
     let now = MS(140);
     both.frame(now);
     assert!(both.view().is_starved());
-    let simulated = |key| *both.physics.simulation.body(key).unwrap().position();
+    let simulated = |key| {
+        *both
+            .physics
+            .simulation
+            .physics
+            .body(key)
+            .unwrap()
+            .position()
+    };
     for key in stand {
         assert_eq!(both.view().pose(key), Some(simulated(key)));
     }
@@ -274,8 +289,8 @@ fn a_pause_copies_nothing_that_nobody_has_changed() {
 #[test]
 fn what_is_done_in_a_pause_is_shown_in_it() {
     let (mut simulation, flyer) = flyer();
-    let wall = simulation.insert_body(RigidBodyBuilder::fixed());
-    let gone = simulation.insert_body(RigidBodyBuilder::fixed());
+    let wall = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    let gone = simulation.physics.insert_body(RigidBodyBuilder::fixed());
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
     both.frame(MS(104));
@@ -472,8 +487,10 @@ fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
 /// Makes the last step again, with the body a metre to the side.
 fn put_aside(simulation: &mut Simulation, key: BodyKey) {
     let aside = translation(0.0, 1.0, 0.0);
-    let again = |simulation: &mut Simulation, _| simulation.teleport_by(key, aside).unwrap();
-    simulation.resimulate(simulation.tick() - 1, again).unwrap();
+    let again = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();
+    simulation
+        .resimulate(simulation.physics.tick() - 1, again)
+        .unwrap();
 }
 
 #[test]
@@ -512,7 +529,10 @@ fn a_body_works_its_error_off_alike_whoever_shows_it() {
         own.position.half_life = Duration::MAX;
         own.position.half_distance = Some(4.0);
         simulation.set_correction(Correction::OFF);
-        simulation.set_body_correction(key, Some(own)).unwrap();
+        simulation
+            .physics
+            .set_body_correction(key, Some(own))
+            .unwrap();
         simulation.set_rewind_limits(10, usize::MAX);
         simulation.advance(MS(100), |_, _| ());
         put_aside(&mut simulation, key);
@@ -563,9 +583,9 @@ fn what_comes_and_goes_while_nobody_runs_is_shown_at_once() {
         let new = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()];
         let new = new.map(|body| {
             let body = body.translation(Vector::Y * 9.0).gravity_scale(0.0);
-            simulation.insert(body, ColliderBuilder::ball(0.1))
+            simulation.physics.insert(body, ColliderBuilder::ball(0.1))
         });
-        simulation.remove(key).unwrap();
+        simulation.physics.remove(key).unwrap();
         let mut host = Host::new(simulation, kind);
         for _ in 0..9 {
             for key in new {

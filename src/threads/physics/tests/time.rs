@@ -147,7 +147,9 @@ fn pauses_in_the_middle_of_steps_lose_nothing() {
 #[test]
 fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
     let (mut simulation, key) = flyer();
-    let wall = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    let wall = simulation
+        .physics
+        .insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
     let mut both = Both::new(simulation, Idle);
     both.in_time(MS(108));
     both.set_speed(0.0001);
@@ -161,7 +163,7 @@ fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
         .spawn(RigidBodyBuilder::fixed(), [ColliderBuilder::ball(1.0)]);
     let answer = both.runner.ask(move |simulation| {
         let ray = Ray::new(Vector::Y * 20.0, -Vector::Y);
-        let pipeline = simulation.physics().query_pipeline();
+        let pipeline = simulation.physics.rapier().query_pipeline();
         pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at)
     });
     // The next step is twenty seconds away.
@@ -193,7 +195,7 @@ fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
         let back = if pauses { tick - 1 } else { 10 };
         both.call(move |simulation, _| simulation.roll_back(back).unwrap());
         both.in_time(MS(at));
-        let clock = both.physics.simulation.present_clock();
+        let clock = both.physics.simulation.clock();
         assert_eq!((clock.real_time(), clock.tick()), (MS(at), tick), "{at}");
         assert_eq!(clock.dropped(), crate::Dropped::default());
         let later = if pauses { 60_000 } else { at };

@@ -17,29 +17,29 @@ struct Churn {
 impl Hooks for Churn {
     type Error = &'static str;
 
-    fn before_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if self.is_over {
             return Ok(());
         }
         let chance = mixed(self.run << 32 | step.tick);
-        let mut keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+        let mut keys: Vec<_> = physics.bodies().map(|(key, _)| key).collect();
         keys.sort_unstable();
         let at = RigidBodyBuilder::dynamic().translation(Vector::Y * (chance / 64 % 20) as f32);
         let any = keys.get((chance / 8) as usize % keys.len().max(1));
         match (chance % 8, any) {
-            (0, _) => drop(simulation.insert(at.linvel(Vector::X), ColliderBuilder::ball(0.1))),
-            (1, _) => drop(simulation.insert_body(RigidBodyBuilder::fixed())),
-            (2, _) => drop(simulation.insert_body(at.sleeping(true))),
-            (3 | 4, Some(key)) => drop(simulation.remove(*key)),
-            (5, Some(key)) => simulation.teleport(*key, Pose::IDENTITY).unwrap(),
+            (0, _) => drop(physics.insert(at.linvel(Vector::X), ColliderBuilder::ball(0.1))),
+            (1, _) => drop(physics.insert_body(RigidBodyBuilder::fixed())),
+            (2, _) => drop(physics.insert_body(at.sleeping(true))),
+            (3 | 4, Some(key)) => drop(physics.remove(*key)),
+            (5, Some(key)) => physics.teleport(*key, Pose::IDENTITY).unwrap(),
             _ => (),
         }
         // In the slot that was just freed.
         if chance % 16 == 3 {
-            simulation.insert_body(RigidBodyBuilder::fixed());
+            physics.insert_body(RigidBodyBuilder::fixed());
         }
         if let (6, Some(key)) = (chance / 128 % 16, any)
-            && let Some(body) = simulation.body_mut(*key)
+            && let Some(body) = physics.body_mut(*key)
         {
             body.set_linvel(Vector::splat(f32::NAN), true);
         }
@@ -49,24 +49,24 @@ impl Hooks for Churn {
         // It lives for less than a frame.
         self.guest = (chance / 16)
             .is_multiple_of(8)
-            .then(|| simulation.insert_body(RigidBodyBuilder::dynamic()));
+            .then(|| physics.insert_body(RigidBodyBuilder::dynamic()));
         Ok(())
     }
 
-    fn after_step(&mut self, simulation: &mut Simulation, step: Step) -> Result<(), Self::Error> {
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if let Some(guest) = self.guest.take() {
             // Not if the state was replaced since.
-            drop(simulation.remove(guest));
+            drop(physics.remove(guest));
         }
         let chance = mixed(!(self.run << 32 | step.tick));
-        let mut keys: Vec<_> = simulation.bodies().map(|(key, _)| key).collect();
+        let mut keys: Vec<_> = physics.bodies().map(|(key, _)| key).collect();
         keys.sort_unstable();
         if let (0 | 1, Some(key)) = (chance % 8, keys.last()) {
             // A portal. Not if the body is at no finite place.
-            let _ = simulation.teleport_by(*key, Pose::from_translation(Vector::Y));
+            let _ = physics.teleport_by(*key, Pose::from_translation(Vector::Y));
         }
         if (chance / 8).is_multiple_of(16) && !self.is_over {
-            simulation.shift_origin(Vector::X).unwrap();
+            physics.shift_origin(Vector::X).unwrap();
         }
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Hooks for Churn {
 fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chance: u64) {
     // An assignment in one thread is for its host to notice.
     let is_displayed_here = simulation.screen().is_some();
-    let tick = simulation.tick();
+    let tick = simulation.physics.tick();
     let back = tick.saturating_sub(chance / 8 % 6);
     match chance % 8 {
         0 | 1 => drop(simulation.rewind(back)),
@@ -84,7 +84,10 @@ fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chan
         3 => kept.push(simulation.clone()),
         4 | 5 if chance % 8 == 4 || is_displayed_here => {
             if let Some(state) = kept.pop() {
-                drop(simulation.replace_state(state));
+                let state = state.physics;
+                if let Err(error) = simulation.correct(state) {
+                    simulation.physics = *error.state;
+                }
             }
         }
         5 => {
@@ -95,8 +98,8 @@ fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chan
         }
         6 => {
             let mut other = Simulation::default();
-            other.insert_body(RigidBodyBuilder::fixed());
-            drop(simulation.replace_state(other));
+            other.physics.insert_body(RigidBodyBuilder::fixed());
+            simulation.physics = other.physics;
         }
         _ => {
             // Forwards again, as far as the states are known.
@@ -194,19 +197,19 @@ impl Loop {
 /// The steps of a frame. After some of them it goes back, and takes a copy over.
 fn pull(simulation: &mut Simulation, churn: &mut Churn) {
     while let Some(step) = simulation.next_step() {
-        if churn.before_step(simulation, step).is_err() {
+        if churn.before_step(&mut simulation.physics, step).is_err() {
             return;
         }
         simulation.make_step();
-        let _ = churn.after_step(simulation, step);
+        let _ = churn.after_step(&mut simulation.physics, step);
         let chance = mixed(churn.run << 20 | step.tick << 1);
         if step.is_resimulated || churn.is_over || !chance.is_multiple_of(8) {
             continue;
         }
         churn.run += 1;
-        let tick = simulation.tick().saturating_sub(chance / 8 % 6);
+        let tick = simulation.physics.tick().saturating_sub(chance / 8 % 6);
         if simulation.roll_back(tick).is_ok() && (chance / 64).is_multiple_of(2) {
-            simulation.replace_state(simulation.clone()).unwrap();
+            simulation.correct(simulation.physics.clone()).unwrap();
         }
     }
 }
@@ -250,10 +253,19 @@ fn displayed_bodies_are_those_of_the_lists(kind: u64, seed: u64) {
             assert_eq!(host.pose(*key), Some(*pose), "{case}");
         }
         if let Loop::OneThread(simulation) | Loop::Pull(simulation) = &host {
-            assert_eq!(simulation.bodies().count(), displayed.len(), "{case}");
+            assert_eq!(
+                simulation.physics.bodies().count(),
+                displayed.len(),
+                "{case}"
+            );
         }
     }
-    let there: BTreeSet<_> = host.simulation().bodies().map(|(key, _)| key).collect();
+    let there: BTreeSet<_> = host
+        .simulation()
+        .physics
+        .bodies()
+        .map(|(key, _)| key)
+        .collect();
     assert!(
         there.iter().eq(displayed.keys()),
         "loop {kind}, seed {seed}"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::f32::consts::FRAC_PI_2;
 
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Simulation};
+use evenstep::{BodyKey, Physics, Simulation};
 use evenstep_platformer::level::Paint;
 use evenstep_platformer::{crates, hero};
 use kiss3d::color::Color;
@@ -36,17 +36,17 @@ impl Nodes {
             let node = self
                 .bodies
                 .entry(*key)
-                .or_insert_with(|| add_body(group, simulation, *key));
+                .or_insert_with(|| add_body(group, &simulation.physics, *key));
             node.set_pose(*pose);
         }
     }
 }
 
-fn add_body(group: &mut SceneNode3d, simulation: &Simulation, key: BodyKey) -> SceneNode3d {
+fn add_body(group: &mut SceneNode3d, physics: &Physics, key: BodyKey) -> SceneNode3d {
     let mut node = group.add_group();
-    let body = simulation.body(key).expect("it moved");
+    let body = physics.body(key).expect("it moved");
     for collider in body.colliders() {
-        let collider = &simulation.physics().colliders[*collider];
+        let collider = &physics.rapier().colliders[*collider];
         let mut part = node.add_group();
         add_part(&mut part, Paint::of(body), collider);
         part.set_pose(collider.position_wrt_parent().copied().unwrap_or_default());

@@ -6,9 +6,10 @@ use twox_hash::XxHash3_64;
 
 use crate::dim::{rotation_to_array, spin_to_array};
 use crate::key::BodyKey;
-use crate::simulation::Simulation;
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::Real;
+
+use super::Physics;
 
 /// # Checksums
 ///
@@ -23,17 +24,18 @@ use rapier::math::Real;
 /// # use evenstep::Simulation;
 /// # use std::time::Duration;
 /// # let mut here = Simulation::default();
-/// # let ball = here.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// # let ball = here.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
 /// # let mut there = here.clone();
-/// there.body_mut(ball).unwrap().set_linvel(Vector::X, true);
+/// there.physics.body_mut(ball).unwrap().set_linvel(Vector::X, true);
 /// for simulation in [&mut here, &mut there] {
 ///     simulation.advance(Duration::from_millis(17), |_, _| ());
 /// }
-/// assert_ne!(here.checksum(), there.checksum());
+/// assert_ne!(here.physics.checksum(), there.physics.checksum());
+/// let [here, there] = [here.physics, there.physics];
 /// let diverged = here.bodies().find(|(key, _)| here.body_checksum(*key) != there.body_checksum(*key));
 /// assert_eq!(diverged.unwrap().0, ball);
 /// ```
-impl Simulation {
+impl Physics {
     /// A hash of the tick, the simulated time and all bodies, also those without a key, in Rapier's order:
     /// their handles, poses, velocities, forces, whether they are enabled and asleep.
     ///
@@ -43,10 +45,9 @@ impl Simulation {
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);
-        let clock = self.clock();
-        hasher.write(&clock.tick().to_le_bytes());
-        hasher.write(&clock.exact_time().to_le_bytes());
-        for (handle, body) in self.physics().bodies.iter() {
+        hasher.write(&self.tick().to_le_bytes());
+        hasher.write(&self.exact_time().units().to_le_bytes());
+        for (handle, body) in self.rapier().bodies.iter() {
             write_body(&mut hasher, handle, body);
         }
         hasher.finish()

@@ -10,10 +10,9 @@ use rapier::dynamics::{RigidBodyHandle, RigidBodyType};
 use rapier::math::{Pose, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-use super::Simulation;
-use super::state::{State, StepStage};
+use super::{Physics, Stage};
 
-/// An origin that is not finite: [`Simulation::shift_origin`] has moved nothing.
+/// An origin that is not finite: [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the origin {0} is NaN or infinite: check what it was computed from; nothing was moved")]
 pub struct OriginError(
@@ -24,7 +23,7 @@ pub struct OriginError(
 /// # Placing
 ///
 /// Moving bodies other than by forces.
-impl Simulation {
+impl Physics {
     /// Moves a body to another pose without motion in between, and wakes it. `pose` is in world space; its rotation is
     /// normalised.
     ///
@@ -38,13 +37,13 @@ impl Simulation {
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// # let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-    /// # let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// simulation.advance(Duration::from_millis(20), |_, _| ());
     /// let there = Pose::from_translation(Vector::X * 100.0);
-    /// simulation.teleport(ball, there)?;
+    /// simulation.physics.teleport(ball, there)?;
     /// simulation.advance(Duration::from_millis(5), |_, _| ()); // no step
     /// assert_eq!(simulation.pose(ball), Some(there));
-    /// assert_eq!(simulation.body(ball).unwrap().linvel().x, 1.0);
+    /// assert_eq!(simulation.physics.body(ball).unwrap().linvel().x, 1.0);
     /// # Ok::<(), evenstep::BodyError>(())
     /// ```
     ///
@@ -55,8 +54,8 @@ impl Simulation {
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.living(key)?;
         let pose = self.placeable(key, handle, pose)?;
-        self.state.world.physics.bodies[handle].set_position(pose, true);
-        self.state.targets.remove(key);
+        self.world.physics.bodies[handle].set_position(pose, true);
+        self.targets.remove(key);
         self.show_teleported(key, handle, pose);
         self.place_links(handle);
         Ok(())
@@ -69,7 +68,7 @@ impl Simulation {
         handle: RigidBodyHandle,
         pose: Pose,
     ) -> Result<Pose, BodyError> {
-        if self.state.world.is_dependent(handle) {
+        if self.world.is_dependent(handle) {
             return Err(BodyError::Dependent(key));
         }
         checked(key, pose)
@@ -77,9 +76,9 @@ impl Simulation {
 
     /// The links of a multibody are where its root has been put at once, and not only in the next step.
     fn place_links(&mut self, root: RigidBodyHandle) {
-        for link in self.state.world.place_links(root) {
-            if let Some(key) = self.state.world.keys.key(link)
-                && let Some(position) = self.state.world.position(link)
+        for link in self.world.place_links(root) {
+            if let Some(key) = self.world.keys.key(link)
+                && let Some(position) = self.world.position(link)
             {
                 self.show_teleported(key, link, position);
             }
@@ -88,9 +87,9 @@ impl Simulation {
 
     /// The body was put there, and is shown there.
     fn show_teleported(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
-        let tick = self.tick();
+        let tick = self.tick;
         if position.is_finite() {
-            self.state.pairs.teleport(key, handle, position, tick);
+            self.pairs.teleport(key, handle, position, tick);
             self.put(key);
         }
     }
@@ -98,15 +97,16 @@ impl Simulation {
     /// The visual error of a body that was moved together with its motion is turned with it.
     fn turn_error(&mut self, key: BodyKey, by: &Pose) {
         let turn = ErrorChange::Turn(key, by.rotation);
-        self.state.log.errors.push(turn);
+        self.log.errors.push(turn);
     }
 
     /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the
     /// edge of a world that wraps around.
     ///
     /// Its pose, its velocities, both displayed states and its [target](Self::set_kinematic_target) are moved
-    /// alike, so seen from the other side of the portal it moves on without a jump. What [`pose_at`](Self::pose_at) and
-    /// [`world_at`](Self::world_at) know of this tick and earlier ones stays on this side.
+    /// alike, so seen from the other side of the portal it moves on without a jump. What
+    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) know of this tick and earlier
+    /// ones stays on this side.
     ///
     /// `by` maps the entry to the exit: the pose becomes `by * pose`. Its
     /// rotation is normalised. The links of a multibody move with its root.
@@ -116,11 +116,11 @@ impl Simulation {
     /// # use evenstep::Simulation;
     /// # let mut simulation = Simulation::default();
     /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
-    /// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// let quarter_turn = Rotation::from_rotation_arc(Vector::X, Vector::Y);
-    /// simulation.teleport_by(ball, Pose::from_parts(Vector::Y * 5.0, quarter_turn))?;
-    /// assert_eq!(simulation.body(ball).unwrap().translation(), Vector::Y * 5.0);
-    /// assert!(simulation.body(ball).unwrap().linvel().abs_diff_eq(Vector::Y, 1e-6));
+    /// simulation.physics.teleport_by(ball, Pose::from_parts(Vector::Y * 5.0, quarter_turn))?;
+    /// assert_eq!(simulation.physics.body(ball).unwrap().translation(), Vector::Y * 5.0);
+    /// assert!(simulation.physics.body(ball).unwrap().linvel().abs_diff_eq(Vector::Y, 1e-6));
     /// # Ok::<(), evenstep::BodyError>(())
     /// ```
     ///
@@ -131,20 +131,19 @@ impl Simulation {
         let handle = self.living(key)?;
         let by = self.placeable(key, handle, by)?;
         let moved = self
-            .state
             .world
             .transform(handle, &by)
             .ok_or(BodyError::NotFinite(key))?;
-        self.state.targets.transform(key, &by);
+        self.targets.transform(key, &by);
         let links = moved.into_iter();
-        let links = links.filter_map(|link| Some((self.state.world.keys.key(link)?, link)));
+        let links = links.filter_map(|link| Some((self.world.keys.key(link)?, link)));
         let all: Vec<_> = [(key, handle)].into_iter().chain(links).collect();
-        let tick = self.tick();
+        let tick = self.tick;
         for (key, handle) in all {
-            if self.state.pairs.transport(key, handle, &by, tick) {
+            if self.pairs.transport(key, handle, &by, tick) {
                 self.turn_error(key, &by);
             }
-            self.state.log.counts.teleported += 1;
+            self.log.counts.teleported += 1;
         }
         Ok(())
     }
@@ -160,9 +159,10 @@ impl Simulation {
     /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured:
     /// [`Frame::origin_shift`](crate::Frame::origin_shift) says by how much, in the frame that displays the new origin.
     ///
-    /// For a rollback, shift it in a hook, which [does so again](Self#what-is-resimulated): [`pose_at`](Self::pose_at) and
-    /// [`world_at`](Self::world_at) then give earlier ticks in their own coordinates. Elsewhere the
-    /// [states](Self::set_rewind_limits) and [poses](Self::set_history) of earlier ticks are discarded.
+    /// For a rollback, shift it in a hook, which [does so again](crate::Simulation#what-is-resimulated):
+    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) then give earlier ticks in their
+    /// own coordinates. Elsewhere the [states](crate::Simulation::set_rewind_limits) and
+    /// [poses](crate::Simulation::set_history) of earlier ticks are discarded.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -170,10 +170,10 @@ impl Simulation {
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// # let body = RigidBodyBuilder::dynamic().translation(Vector::X * 4_000.0);
-    /// # let ship = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// # let ship = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// simulation.advance(Duration::ZERO, |_, _| ());
     /// let mut camera = simulation.pose(ship).unwrap().translation;
-    /// simulation.shift_origin(camera)?;
+    /// simulation.physics.shift_origin(camera)?;
     /// let frame = simulation.advance(Duration::ZERO, |_, _| ());
     /// camera -= frame.origin_shift;
     /// assert_eq!(simulation.pose(ship).unwrap().translation, camera);
@@ -181,8 +181,9 @@ impl Simulation {
     /// ```
     ///
     /// # Cost and precision
-    /// [`moved`](Self::moved) lists every body once. In the next step all contacts are found anew, and bodies that sleep
-    /// are computed too, so that [`Frame::awake`](crate::Frame::awake) counts them once: shift rarely, by large distances.
+    /// [`moved`](crate::Simulation::moved) lists every body once. In the next step all contacts are found again, and bodies
+    /// that sleep are computed too, so that [`Frame::awake`](crate::Frame::awake) counts them once: shift rarely, by large
+    /// distances.
     /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step are
     /// the same to the bit, in two dimensions but for rounding. Other shifts round to the spacing of f32 at the larger distance, 0.03 mm at 500 m. The sleep
     /// timer of each body that is awake starts again: Rapier takes the shift for motion.
@@ -194,24 +195,23 @@ impl Simulation {
             return Err(OriginError(origin));
         }
         self.notice_edits();
-        let stage = self.state.stage;
-        if matches!(stage, StepStage::Before(_) | StepStage::After) {
-            let tick = self.first_known_tick();
-            self.past.replace_poses(&self.state.pairs, tick);
+        if matches!(self.stage, Stage::Before(_) | Stage::After) {
+            let replaced = &mut self.past_edits.replaced;
+            replaced.get_or_insert_with(|| Box::new(self.pairs.clone()));
         } else {
             // No step that is resimulated would do it again.
-            self.past.clear();
+            self.past_edits.is_cut = true;
         }
         let by = Pose::from_translation(-origin);
-        self.state.origin.shift(origin);
-        self.state.world.translate(by.translation);
-        self.state.targets.transform_all(&by);
-        self.state.forces.translate(by.translation);
-        let tick = self.tick();
-        let all: Vec<_> = self.state.world.keys.iter().collect();
-        self.state.pairs.shift(&by);
+        self.origin.shift(origin);
+        self.world.translate(by.translation);
+        self.targets.transform_all(&by);
+        self.forces.translate(by.translation);
+        let tick = self.tick;
+        let all: Vec<_> = self.world.keys.iter().collect();
+        self.pairs.shift(&by);
         for (key, handle) in all {
-            if self.state.pairs.transform(key, handle, &by, tick) {
+            if self.pairs.transform(key, handle, &by, tick) {
                 self.turn_error(key, &by);
             }
         }
@@ -239,7 +239,7 @@ impl Simulation {
     /// # use evenstep::{Rate, Simulation};
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::new(Rate::hz(60)?);
-    /// let lift = simulation.insert(
+    /// let lift = simulation.physics.insert(
     ///     RigidBodyBuilder::kinematic_position_based(),
     ///     ColliderBuilder::capsule_x(2.0, 0.1),
     /// );
@@ -247,10 +247,10 @@ impl Simulation {
     ///     let frame_time = Duration::from_millis(66); // four steps
     ///     let time = simulation.clock().time_after(frame_time);
     ///     let height = 2.0 * time.as_secs_f32();
-    ///     simulation.set_kinematic_target(lift, Pose::from_translation(Vector::Y * height), time)?;
-    ///     simulation.advance(frame_time, |simulation, _| {
-    ///         let speed = simulation.body(lift).unwrap().linvel().y; // in the step before
-    ///         assert!(simulation.tick() == 0 || (speed - 2.0).abs() < 0.01);
+    ///     simulation.physics.set_kinematic_target(lift, Pose::from_translation(Vector::Y * height), time)?;
+    ///     simulation.advance(frame_time, |physics, _| {
+    ///         let speed = physics.body(lift).unwrap().linvel().y; // in the step before
+    ///         assert!(physics.tick() == 0 || (speed - 2.0).abs() < 0.01);
     ///     });
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -267,18 +267,13 @@ impl Simulation {
     ) -> Result<(), BodyError> {
         let handle = self.living(key)?;
         let pose = checked(key, pose)?;
-        let State {
-            stage,
-            world,
-            targets,
-            ..
-        } = &mut self.state;
+        let Self { world, targets, .. } = self;
         let bodies = &mut world.physics.bodies;
         if bodies[handle].body_type() != RigidBodyType::KinematicPositionBased {
             return Err(BodyError::NotKinematic(key));
         }
-        match *stage {
-            StepStage::Before(step) => {
+        match self.stage {
+            Stage::Before(step) => {
                 targets.set_in_step(key, &mut bodies[handle], pose, time, step);
             }
             _ => targets.set(key, pose, time),
@@ -287,7 +282,7 @@ impl Simulation {
     }
 
     /// Gives a body that was just inserted or teleported the previous pose that it would have had one step earlier, by
-    /// its velocity, so that it is shown in motion from its first frame on.
+    /// its velocity and the length of the last step, so that it is shown in motion from its first frame on.
     ///
     /// Without it, a body that is inserted between two steps stands still until the next one. With it, a bullet leaves
     /// the muzzle in its first frame; until the next step it is shown up to a step's motion behind where it was put, as
@@ -301,9 +296,9 @@ impl Simulation {
     /// simulation.advance(Duration::from_millis(25), |_, _| ()); // half a step is left over
     /// let [rifle, musket] = [0; 2].map(|_| {
     ///     let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
-    ///     simulation.insert(body, ColliderBuilder::ball(0.01))
+    ///     simulation.physics.insert(body, ColliderBuilder::ball(0.01))
     /// });
-    /// simulation.set_previous_from_velocity(rifle)?;
+    /// simulation.physics.set_previous_from_velocity(rifle)?;
     /// simulation.advance(Duration::from_millis(5), |_, _| ()); // no step
     /// let x = |key| simulation.pose(key).unwrap().translation.x;
     /// assert!((x(rifle) + 0.2).abs() < 1e-3); // moving, 0.2 steps in the past
@@ -317,21 +312,19 @@ impl Simulation {
         let handle = self.living(key)?;
         // Where it was put before this is known from here on.
         self.notice_edits();
-        let dt = self.clock().settings().rate().dt();
         let PhysicsWorld {
             bodies, colliders, ..
-        } = &mut self.state.world.physics;
+        } = &mut self.world.physics;
         // Rapier would do so in the next step only.
         bodies[handle].recompute_mass_properties_from_colliders(colliders);
-        if let Some(pair) = self.state.pairs.of_step(key) {
-            let tick = self.first_known_tick();
-            self.past.replace_previous(key, pair.previous, tick);
+        if let Some(pair) = self.pairs.of_step(key) {
+            self.past_edits.previous.push((key, pair.previous));
         }
-        let State {
+        let Self {
             pairs, world, log, ..
-        } = &mut self.state;
+        } = self;
         let smoothing = self.smoothing.of(key);
-        if pairs.set_previous_from_velocity(key, handle, world, smoothing, dt) {
+        if pairs.set_previous_from_velocity(key, handle, world, smoothing, self.dt) {
             log.counts.set_from_velocity += 1;
         }
         Ok(())

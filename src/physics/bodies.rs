@@ -7,14 +7,14 @@ use rapier::geometry::{Collider, ColliderHandle};
 use rapier::math::Pose;
 use rapier::pipeline::{PhysicsWorld, QueryFilter, QueryPipelineMut};
 
-use super::Simulation;
-use super::state::State;
+use super::Physics;
 
 /// # Bodies
-impl Simulation {
+impl Physics {
     /// Inserts a body and its collider. It starts to move in the next step.
     ///
-    /// [`moved`](Self::moved) lists it in the next frame. Until then its [`pose`](Self::pose) is its current one:
+    /// [`Simulation::moved`](crate::Simulation::moved) lists it in the next frame. Until then its
+    /// [`pose`](crate::Simulation::pose) is its current one:
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -22,26 +22,26 @@ impl Simulation {
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
     /// let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
-    /// let ball = simulation.insert(body, ColliderBuilder::ball(0.5));
+    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     /// assert_eq!(simulation.pose(ball).unwrap().translation, Vector::Y);
     /// assert!(simulation.moved().is_empty());
     /// simulation.advance(Duration::ZERO, |_, _| ());
     /// assert_eq!(simulation.moved(), [(ball, Pose::from_translation(Vector::Y))]);
     /// ```
     pub fn insert(&mut self, body: impl Into<RigidBody>, collider: impl Into<Collider>) -> BodyKey {
-        let (handle, _) = self.state.world.physics.insert(body, collider);
+        let (handle, _) = self.world.physics.insert(body, collider);
         self.key_for(handle)
     }
 
     /// Inserts a body without a collider: an anchor for joints, or one that gets several colliders.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
-        let handle = self.state.world.physics.insert_body(body);
+        let handle = self.world.physics.insert_body(body);
         self.key_for(handle)
     }
 
     /// Attaches another collider to a body.
     ///
-    /// A collider without a body is inserted through [`physics_mut_except_bodies()`](Self::physics_mut_except_bodies).
+    /// A collider without a body is inserted through [`rapier_mut_except_bodies()`](Self::rapier_mut_except_bodies).
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -52,12 +52,8 @@ impl Simulation {
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.living(key)?;
         // The body's centre of mass may be elsewhere from now on.
-        self.state.edits.bodies.push(key);
-        Ok(self
-            .state
-            .world
-            .physics
-            .insert_collider(collider, Some(parent)))
+        self.edits.bodies.push(key);
+        Ok(self.world.physics.insert_collider(collider, Some(parent)))
     }
 
     /// Removes a collider, with or without a body, and returns it; `None` if it was removed already.
@@ -68,33 +64,33 @@ impl Simulation {
         if let Some(body) = body.and_then(|key| self.handle(key)) {
             self.expect_motion_of_neighbours(body);
         }
-        self.state.edits.bodies.extend(body);
-        self.state.world.physics.remove_collider(handle)
+        self.edits.bodies.extend(body);
+        self.world.physics.remove_collider(handle)
     }
 
     /// Gives a key to a body that was inserted through Rapier's own API, and returns it. If the body has a key already,
     /// returns that one; `None` if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
-        if !self.state.world.physics.bodies.contains(handle) {
+        if !self.world.physics.bodies.contains(handle) {
             return None;
         }
-        if let Some(key) = self.state.world.key(handle) {
+        if let Some(key) = self.world.key(handle) {
             return Some(key);
         }
         let key = self.key_for(handle);
-        for collider in self.state.world.physics.bodies[handle].colliders() {
-            self.state.event_log.name_owner(*collider, key);
+        for collider in self.world.physics.bodies[handle].colliders() {
+            self.event_log.name_owner(*collider, key);
         }
         Some(key)
     }
 
     /// [`track`](Self::track)s every body that has no key yet, in Rapier's order: after
-    /// [`with_physics`](Self::with_physics).
+    /// [`from_rapier`](Self::from_rapier).
     ///
     /// It looks at all bodies: if none is new, that costs 5 to 30 ns a body, of 10,000. In each step [`track`](Self::track)
     /// only those that were inserted.
     pub fn track_all(&mut self) {
-        let World { physics, keys, .. } = &self.state.world;
+        let World { physics, keys, .. } = &self.world;
         let handles = physics.bodies.iter().map(|(handle, _)| handle);
         let new: Vec<_> = handles.filter(|it| keys.key(*it).is_none()).collect();
         for handle in new {
@@ -104,24 +100,16 @@ impl Simulation {
 
     /// All bodies that have a key, with their keys, in no particular order.
     pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
-        let bodies = &self.state.world.physics.bodies;
-        let keys = self.state.world.keys.iter();
+        let bodies = &self.world.physics.bodies;
+        let keys = self.world.keys.iter();
         keys.filter_map(|(key, handle)| Some((key, bodies.get(handle)?)))
     }
 
     fn key_for(&mut self, handle: RigidBodyHandle) -> BodyKey {
-        let (key, dead) = self.state.world.keys.insert(handle);
+        let born = self.first_known_tick();
+        let (key, dead) = self.world.keys.insert(handle, born);
         self.introduce(key, handle, dead);
         key
-    }
-
-    /// Lends a copy whose queries know of all that was done since the last step, together with the past.
-    pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
-        let mut copy = self.clone();
-        copy.state.world.refresh_queries();
-        std::mem::swap(&mut copy.past, &mut self.past);
-        ask(&copy);
-        self.past = copy.past;
     }
 
     /// A body has got its key, by which an earlier one may have been found dead.
@@ -129,10 +117,9 @@ impl Simulation {
         if let Some(dead) = dead {
             self.died(dead);
         }
-        let position = *self.state.world.physics.bodies[handle].position();
+        let position = *self.world.physics.bodies[handle].position();
         let position = Some(position).filter(Pose::is_finite).unwrap_or_default();
-        self.state.pairs.insert(key, handle, position);
-        self.past.insert(key, self.first_known_tick());
+        self.pairs.insert(key, handle, position);
     }
 
     /// Removes a body with its colliders, joints and generators, and returns it; `None` if it
@@ -140,25 +127,17 @@ impl Simulation {
     ///
     /// The `Stopped` events of what it touched come with the next step.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
-        let handle = self.state.world.keys.remove(key)?;
+        let handle = self.world.keys.remove(key)?;
         self.died(key);
         self.expect_motion_of_neighbours(handle);
-        self.state.world.has_unwritten_changes |= self.state.world.has_joints(handle);
-        self.state.world.physics.remove_body(handle)
-    }
-
-    /// Rapier wakes the bodies that a removed collider touched in the next step, in which they may move and fall asleep again.
-    fn expect_motion_of_neighbours(&mut self, handle: RigidBodyHandle) {
-        let State { world, edits, .. } = &mut self.state;
-        let neighbours = world.sleeping_neighbours(handle).into_iter();
-        let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));
-        edits.woken.extend(keys);
+        self.world.has_unwritten_changes |= self.world.has_joints(handle);
+        self.world.physics.remove_body(handle)
     }
 
     /// The body of this key; `None` if it was removed.
     #[must_use]
     pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
-        self.state.world.get(key)
+        self.world.get(key)
     }
 
     /// The body of this key, to change anything about it; `None` if it was removed.
@@ -171,9 +150,9 @@ impl Simulation {
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.5));
     /// let x = |simulation: &Simulation| simulation.pose(ball).unwrap().translation.x;
-    /// simulation.body_mut(ball).unwrap().set_translation(Vector::X, true);
+    /// simulation.physics.body_mut(ball).unwrap().set_translation(Vector::X, true);
     /// assert_eq!(x(&simulation), 0.0); // until the next frame
     /// simulation.advance(Duration::from_millis(1), |_, _| ());
     /// assert_eq!(x(&simulation), 1.0);
@@ -183,70 +162,72 @@ impl Simulation {
     /// ([`Smoothing::Hermite`](crate::Smoothing::Hermite)) of a body that is kinematic by position may begin with its old
     /// velocity. [`teleport`](Self::teleport) has no such limit.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
-        let body = self.state.world.get_mut(key)?;
-        self.state.edits.bodies.push(key);
+        let body = self.world.get_mut(key)?;
+        self.edits.bodies.push(key);
         Some(body)
     }
 
     /// Rapier's handle of a body, for joints, ray casts and its own API; `None` if the body was removed.
     #[must_use]
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
-        self.state.world.handle(key)
+        self.world.handle(key)
     }
 
     /// The key of the body with this handle; `None` if the body was removed or has no key: see
     /// [`track`](Self::track).
     #[must_use]
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
-        self.state.world.key(handle)
+        self.world.key(handle)
     }
 
     /// The key of the body that a collider is attached to: for ray casts and other queries.
     #[must_use]
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
-        self.state.world.key_of_collider(handle)
+        self.world.key_of_collider(handle)
     }
 
     /// Rapier's world: all its sets, queries and parameters.
     #[must_use]
-    pub fn physics(&self) -> &PhysicsWorld {
-        &self.state.world.physics
+    pub fn rapier(&self) -> &PhysicsWorld {
+        &self.world.physics
     }
 
     /// Rapier's world, to change anything.
     ///
     /// Rapier does not report which bodies were changed, so the next frame checks every body with a key once, and the
     /// next step reads the mass and the velocity of all that move: 66 to 104 ns a body together, of 10,000. If you know
-    /// which bodies change, use [`body_mut`](Self::body_mut) or [`physics_mut_for`](Self::physics_mut_for). Do not step
+    /// which bodies change, use [`body_mut`](Self::body_mut) or [`rapier_mut_for`](Self::rapier_mut_for). Do not step
     /// the world here: the clock does not count such a step. The length of a step that is set here is not used.
     ///
-    /// The key of a body that is removed here is dead at once; [`removed`](Self::removed) lists it in the next frame:
+    /// The key of a body that is removed here is dead at once; [`removed`](crate::Simulation::removed) lists it in the next
+    /// frame:
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
     /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let handle = simulation.handle(ball).unwrap();
-    /// simulation.physics_mut().remove_body(handle);
-    /// assert!(simulation.body(ball).is_none() && simulation.removed().is_empty());
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let handle = simulation.physics.handle(ball).unwrap();
+    /// simulation.physics.rapier_mut().remove_body(handle);
+    /// assert!(simulation.physics.body(ball).is_none() && simulation.removed().is_empty());
     /// simulation.advance(Duration::ZERO, |_, _| ());
     /// assert_eq!(simulation.removed(), [ball]);
     /// ```
-    pub fn physics_mut(&mut self) -> &mut PhysicsWorld {
-        self.state.edits.all = true;
-        self.physics_mut_except_bodies()
+    pub fn rapier_mut(&mut self) -> &mut PhysicsWorld {
+        self.edits.all = true;
+        self.rapier_mut_except_bodies()
     }
 
     /// Rapier's world, to change the bodies of `keys`: no other body is checked for changes.
     ///
     /// Name the bodies whose pose, type, mass or colliders may be changed. If a body that is not named is changed, the
-    /// change is shown once the body moves; if it is removed, its key is dead at once, but [`removed`](Self::removed)
-    /// lists it only after [`physics_mut`](Self::physics_mut) was used. Keys of removed bodies are ignored.
-    pub fn physics_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
-        self.state.edits.bodies.extend_from_slice(keys);
-        self.physics_mut_except_bodies()
+    /// change is displayed once the body moves; if it is removed, its key is dead at once, but
+    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used. Keys of removed
+    /// bodies are ignored.
+    pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
+        self.edits.bodies.extend_from_slice(keys);
+        self.rapier_mut_except_bodies()
     }
 
     /// Rapier's world, to change joints, gravity, parameters and anything else that is no body: no body is
@@ -257,11 +238,11 @@ impl Simulation {
     /// # use evenstep::Simulation;
     /// # use evenstep::rapier::prelude::*;
     /// # let mut simulation = Simulation::default();
-    /// simulation.physics_mut_except_bodies().gravity = Vector::ZERO;
+    /// simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
     /// ```
-    pub fn physics_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
-        self.state.world.has_unwritten_changes = true;
-        &mut self.state.world.physics
+    pub fn rapier_mut_except_bodies(&mut self) -> &mut PhysicsWorld {
+        self.world.has_unwritten_changes = true;
+        &mut self.world.physics
     }
 
     /// Rapier's queries with mutable access, as character controllers ([`solve_character_collision_impulses`]) and
@@ -277,7 +258,7 @@ impl Simulation {
             bodies,
             colliders,
             ..
-        } = &mut self.state.world.physics;
+        } = &mut self.world.physics;
         let dispatcher = narrow_phase.query_dispatcher();
         broad_phase.as_query_pipeline_mut(dispatcher, bodies, colliders, filter)
     }

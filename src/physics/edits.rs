@@ -1,0 +1,114 @@
+//! What the game changed through Rapier's own types, where no call tells.
+
+use rapier::dynamics::{RigidBody, RigidBodyHandle};
+
+use crate::key::BodyKey;
+use crate::pose::ErrorChange;
+
+use super::Physics;
+
+/// What the game may have changed since it was last looked at.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Edits {
+    pub bodies: Vec<BodyKey>,
+    /// Whether that may be any body, or its removal.
+    pub all: bool,
+    /// Sleeping bodies that the next step wakes.
+    pub woken: Vec<BodyKey>,
+    /// Whether that may be any sleeping body.
+    pub any_woken: bool,
+}
+
+impl Physics {
+    /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
+    pub(crate) fn notice_edits(&mut self) {
+        let tick = self.tick;
+        let (mut dead, mut put) = (Vec::new(), Vec::new());
+        let Self {
+            world,
+            pairs,
+            edits,
+            ..
+        } = self;
+        if std::mem::take(&mut edits.all) {
+            for (key, handle) in world.keys.iter() {
+                let Some(position) = world.position(handle) else {
+                    dead.push(key);
+                    continue;
+                };
+                if pairs.notice(key, handle, position, tick) {
+                    put.push(key);
+                }
+                pairs.list_if_awake(key, handle, &world.physics.bodies[handle]);
+            }
+            pairs.doubt_all();
+        }
+        for edited in edits.bodies.drain(..) {
+            let root = world.handle(edited);
+            // The links of a multibody go with its root.
+            let links = root.into_iter().flat_map(|root| world.links(root));
+            for handle in root.into_iter().chain(links) {
+                if let Some(key) = world.keys.key(handle)
+                    && let Some(position) = world.position(handle)
+                {
+                    pairs.doubt(key, handle);
+                    if pairs.notice(key, handle, position, tick) {
+                        put.push(key);
+                    }
+                }
+            }
+        }
+        for key in put {
+            self.put(key);
+        }
+        self.edits.any_woken |= !dead.is_empty();
+        for key in dead {
+            self.world.keys.found_dead(key);
+            self.died(key);
+        }
+    }
+
+    /// Lists the bodies that sleep before this step, and may sleep again after it, but may move in it.
+    pub(crate) fn list_woken(&mut self) {
+        let Self {
+            world,
+            pairs,
+            edits,
+            ..
+        } = self;
+        for key in edits.woken.drain(..) {
+            if let Some(handle) = world.handle(key) {
+                pairs.list_resting(key, handle);
+            }
+        }
+        if std::mem::take(&mut edits.any_woken) {
+            for (key, handle) in world.keys.iter() {
+                if world.get(key).is_some_and(RigidBody::is_sleeping) {
+                    pairs.list_resting(key, handle);
+                }
+            }
+        }
+    }
+
+    pub(super) fn died(&mut self, key: BodyKey) {
+        self.pairs.remove(key);
+        self.targets.remove(key);
+        self.forget_smoothing(key);
+        self.log.removed.push(key);
+    }
+
+    /// The body was teleported, so it has no visual error any more.
+    pub(super) fn put(&mut self, key: BodyKey) {
+        self.log.counts.teleported += 1;
+        self.log.errors.push(ErrorChange::Clear(key));
+    }
+
+    /// Rapier wakes the bodies that a removed collider touched in the next step, in which they may move and fall asleep again.
+    pub(super) fn expect_motion_of_neighbours(&mut self, handle: RigidBodyHandle) {
+        let Self { world, edits, .. } = self;
+        let neighbours = world.sleeping_neighbours(handle).into_iter();
+        let keys = neighbours.filter_map(|neighbour| world.keys.key(neighbour));
+        edits.woken.extend(keys);
+    }
+}

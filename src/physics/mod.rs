@@ -1,0 +1,545 @@
+//! All that the next step depends on, as a value.
+
+// Bodies and their keys.
+mod bodies;
+// Teleports, targets, the origin.
+mod placing;
+// Forces for a step, and lasting ones.
+mod forces;
+// What the game changed through Rapier's own types.
+mod edits;
+// How bodies are displayed, by body.
+mod smoothing;
+// The game's own values.
+mod resources;
+// How much memory it takes.
+mod size;
+// A hash of it.
+#[cfg(feature = "checksum")]
+mod checksum;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::id::Id;
+use crate::key::BodyKey;
+use crate::pose::{ErrorChange, Origin, Pairs, PoseCounts, PoseLog, SmoothingSettings};
+use crate::resources::Resources;
+use crate::step::{Event, EventLog, Events, Forces, Targets, World};
+use crate::time::{ExactTime, Rate, Step};
+use rapier::math::Pose;
+use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
+
+use edits::Edits;
+
+pub use placing::OriginError;
+
+/// The state of a simulation: Rapier's world, and all else that the next step depends on.
+///
+/// It is in the public field [`Simulation::physics`](crate::Simulation::physics), and hooks get it for each step. A game
+/// inserts bodies here, moves them, and reads them. To draw a body, ask the simulation for its
+/// [`pose`](crate::Simulation::pose): that is between two states, and smooth. To compute with it, use
+/// [`body`](Self::body).
+///
+/// ```
+/// use evenstep::rapier::prelude::*;
+/// use evenstep::Simulation;
+/// use std::time::Duration;
+///
+/// let mut simulation = Simulation::default();
+/// let body = RigidBodyBuilder::dynamic().translation(Vector::Y);
+/// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+/// simulation.advance(Duration::from_millis(20), |physics, step| {
+///     assert_eq!((physics.tick(), step.tick), (0, 0));
+///     physics.add_force(ball, Vector::X).unwrap();
+/// });
+/// assert_eq!(simulation.physics.tick(), 1);
+/// assert!(simulation.physics.body(ball).unwrap().linvel().x > 0.0);
+/// ```
+///
+/// # Choosing access
+/// | to | use | cost |
+/// | --- | --- | --- |
+/// | read one body | [`body`](Self::body) | none |
+/// | change one body | [`body_mut`](Self::body_mut) | a check of the body in the next frame |
+/// | put one body elsewhere | [`teleport`](Self::teleport), [`teleport_by`](Self::teleport_by) | the same |
+/// | move a kinematic body | [`set_kinematic_target`](Self::set_kinematic_target) | the same |
+/// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body in the next frame |
+/// | queries, debug-render | [`rapier`](Self::rapier) | none |
+/// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
+/// | joints, gravity, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
+/// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each body that is named |
+/// | anything else of Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
+///
+/// # The state as a value
+/// A clone is a snapshot. Assigned, it continues bit for bit: poses, velocities, events, new keys. Its tick and its time come
+/// with it.
+///
+/// ```
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// # let mut simulation = Simulation::default();
+/// # let body = RigidBodyBuilder::dynamic().linvel(Vector::ONE);
+/// # let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+/// let saved = simulation.physics.clone();
+/// simulation.advance(Duration::from_millis(40), |_, _| ());
+/// let there = *simulation.physics.body(key).unwrap().position();
+///
+/// simulation.physics = saved;
+/// assert_eq!(simulation.physics.tick(), 0);
+/// simulation.advance(Duration::from_millis(40), |_, _| ());
+/// assert_eq!(simulation.physics.body(key).unwrap().position(), &there);
+/// ```
+///
+/// It holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body; keys, targets,
+/// force generators, pending forces; the smoothing and correction of single bodies; the events of the last step; the
+/// [`Resources`](crate::Resources). A clone that a hook makes holds nothing of the step at hand: no step is begun in it, and
+/// forces that were added for that step are not in it.
+///
+/// After an assignment the simulation continues from the new value. Clock, settings and frame stay, except tick and time. The
+/// [past](crate::Simulation#back-in-time) is cleared, steps to be resimulated are dropped, and the next picture compares all
+/// bodies, so that
+/// [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list what differs. That is so even if the
+/// value is a clone of the present one. `std::mem::take`, and the same value put back before the simulation is used, change
+/// nothing. In a hook, an assignment makes an aborted step of the one at hand; the others that are due in the frame go on
+/// with the new value, and [`Frame::steps`](crate::Frame::steps) and the frame's events count from there on. A level that
+/// restarts is therefore the same run at every frame rate:
+///
+/// ```
+/// # use evenstep::rapier::prelude::*;
+/// # use evenstep::Simulation;
+/// # use std::time::Duration;
+/// # let mut simulation = Simulation::default();
+/// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+/// let level = simulation.physics.clone();
+/// let mut player_died = true;
+/// let frame = simulation.advance(Duration::from_millis(70), |physics, _| {
+///     if std::mem::take(&mut player_died) {
+///         *physics = level.clone();
+///     }
+/// });
+/// assert_eq!((frame.steps, frame.dropped.aborted, simulation.physics.tick()), (3, 1, 3));
+/// ```
+///
+/// To take over another machine's state of the same tick smoothly, use
+/// [`correct`](crate::Simulation::correct).
+///
+/// It does not hold what the game keeps elsewhere: input queues, its own components, what a
+/// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it hold
+/// Rapier's quarantine list of the last step, and the counters of Rapier's pipeline.
+///
+/// Keys of bodies that were inserted after a snapshot are dead once it is restored; the same steps made
+/// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Physics {
+    /// A snapshot and bytes have no step at hand.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) stage: Stage,
+    tick: u64,
+    time: ExactTime,
+    /// The length of the last step, in seconds.
+    pub(crate) dt: f32,
+    pub(crate) world: World,
+    pub(crate) targets: Targets,
+    pub(crate) forces: Forces,
+    event_log: EventLog,
+    /// Of the last step.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    events: Vec<Event>,
+    pub(crate) pairs: Pairs,
+    pub(crate) origin: Origin,
+    /// What was set for single bodies, and for all others in the last capture.
+    smoothing: Arc<SmoothingSettings>,
+    /// For the next picture.
+    pub(crate) log: PoseLog,
+    /// For the past.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) past_edits: PastEdits,
+    /// A copy is another value: whoever displays it compares all bodies.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) epoch: Id,
+    edits: Edits,
+    /// Of types that only the game knows.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) resources: Resources,
+}
+
+/// How far a step is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Stage {
+    /// No step was begun.
+    #[default]
+    Idle,
+    /// The game is at work on this step, which Rapier has not made.
+    Before(Step),
+    /// Rapier is at work on the step. The stage stays if it panics: the world is then in an unknown state.
+    Poisoned,
+    /// The game reacts to the step, until it asks for the next one.
+    After,
+}
+
+/// What the game did to the poses of earlier ticks since the last call of the loop.
+#[derive(Debug, Default)]
+pub(crate) struct PastEdits {
+    /// The origin was shifted outside of a step: no earlier tick leads here.
+    pub is_cut: bool,
+    /// The poses before the origin was shifted in a step.
+    pub replaced: Option<Box<Pairs>>,
+    /// Previous poses that were replaced.
+    pub previous: Vec<(BodyKey, Pose)>,
+}
+
+/// # Construction
+impl Physics {
+    /// An empty world under Rapier's default gravity.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::from_rapier(PhysicsWorld::new())
+    }
+
+    /// Takes over an existing world of Rapier's. Its bodies have no key until they are [`track`](Self::track)ed.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::{Physics, Rate, Simulation};
+    /// let mut world = PhysicsWorld::new();
+    /// let handle = world.insert_body(RigidBodyBuilder::dynamic());
+    /// let mut physics = Physics::from_rapier(world);
+    /// assert_eq!(physics.key(handle), None);
+    /// physics.track_all();
+    /// assert!(physics.key(handle).is_some());
+    /// let simulation = Simulation::with_physics(Rate::default(), physics);
+    /// ```
+    #[must_use]
+    pub fn from_rapier(world: PhysicsWorld) -> Self {
+        Self {
+            stage: Stage::default(),
+            tick: 0,
+            time: ExactTime::default(),
+            dt: Rate::default().dt(),
+            world: World::new(world),
+            targets: Targets::default(),
+            forces: Forces::default(),
+            event_log: EventLog::default(),
+            events: Vec::new(),
+            pairs: Pairs::default(),
+            origin: Origin::default(),
+            smoothing: Arc::default(),
+            log: PoseLog::default(),
+            past_edits: PastEdits::default(),
+            epoch: Id::default(),
+            edits: Edits::default(),
+            resources: Resources::default(),
+        }
+    }
+
+    /// A copy with the step at hand and with what is still to be displayed.
+    pub(crate) fn clone_in_step(&self) -> Self {
+        Self {
+            stage: self.stage,
+            log: self.log.clone(),
+            forces: self.forces.clone(),
+            world: self.world.clone(),
+            past_edits: PastEdits {
+                is_cut: self.past_edits.is_cut,
+                replaced: self.past_edits.replaced.clone(),
+                previous: self.past_edits.previous.clone(),
+            },
+            targets: self.targets.clone(),
+            event_log: self.event_log.clone(),
+            events: self.events.clone(),
+            pairs: self.pairs.clone(),
+            smoothing: Arc::clone(&self.smoothing),
+            epoch: Id::default(),
+            edits: self.edits.clone(),
+            resources: self.resources.clone(),
+            ..*self
+        }
+    }
+}
+
+impl Default for Physics {
+    /// [`Physics::new`].
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clone for Physics {
+    /// A [snapshot](Physics#the-state-as-a-value).
+    ///
+    /// # Panics
+    /// Within [`resource_scope`](Physics::resource_scope).
+    fn clone(&self) -> Self {
+        let mut copy = self.clone_in_step();
+        copy.leave_step();
+        copy.log = PoseLog::default();
+        copy.past_edits = PastEdits::default();
+        copy
+    }
+}
+
+/// # Readings
+impl Physics {
+    /// The tick of the next step: the number of steps made so far, unless
+    /// [`set_tick`](crate::ClockSettings::set_tick) has numbered them anew. While steps are resimulated, that of the next one
+    /// of these.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// The simulated time at the end of the last step: the length of all steps so far, rounded down to a nanosecond.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.time.duration()
+    }
+
+    /// The step at hand, which is not made yet: for systems of an ECS that cannot get it as an argument.
+    #[must_use]
+    pub fn current_step(&self) -> Option<Step> {
+        match self.stage {
+            Stage::Before(step) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// The events of the last step. Those of all steps of a frame are in
+    /// [`Simulation::events`](crate::Simulation::events).
+    #[must_use]
+    pub fn events(&self) -> Events<'_> {
+        Events(&self.events)
+    }
+
+    pub(crate) fn exact_time(&self) -> ExactTime {
+        self.time
+    }
+
+    /// The first tick of which an edit at this moment is seen: after the step at hand, if there is one.
+    pub(crate) fn first_known_tick(&self) -> u64 {
+        self.tick + u64::from(self.current_step().is_some())
+    }
+}
+
+/// # A step
+impl Physics {
+    /// Takes a step, in which the game does its part now.
+    pub(crate) fn begin_step(&mut self, step: Step) {
+        self.targets.apply(&mut self.world, step);
+        self.forces.begin_step();
+        self.stage = Stage::Before(step);
+    }
+
+    /// The step at hand is not made, and may be taken again. Returns whether there was one.
+    pub(crate) fn abort_step(&mut self) -> bool {
+        let is_before = matches!(self.stage, Stage::Before(_));
+        if is_before {
+            self.forces.abort_step(&mut self.world.physics.bodies);
+            self.world.keys.limit_births(self.tick);
+            self.stage = Stage::Idle;
+        }
+        is_before
+    }
+
+    /// Adds the forces of the step. Returns the number of values that are not finite and were left out.
+    pub(crate) fn apply_forces(&mut self, step: Step) -> u64 {
+        let World { physics, keys, .. } = &mut self.world;
+        self.forces.apply(&mut physics.bodies, keys, step)
+    }
+
+    /// Reads the poses before the step.
+    pub(crate) fn capture_before(&mut self, step: Step) {
+        (self.pairs).begin_step(&self.world, step.tick, step.dt);
+    }
+
+    /// Makes the step. If the poses before it were captured, those after it are too.
+    pub(crate) fn make_step(
+        &mut self,
+        step: Step,
+        end: ExactTime,
+        hooks: &dyn PhysicsHooks,
+        is_captured: bool,
+    ) {
+        self.stage = Stage::Poisoned;
+        self.events.clear();
+        (self.world).step(step, hooks, &mut self.event_log, &mut self.events);
+        self.stage = Stage::After;
+        self.forces.end_step(&mut self.world.physics);
+        self.targets.end_step(step);
+        (self.tick, self.time, self.dt) = (step.tick.saturating_add(1), end, step.dt);
+        span!("take_poses");
+        if is_captured {
+            (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
+        } else {
+            self.pairs.align_awake(&self.world);
+        }
+    }
+
+    /// No step is at hand, and none is reacted to.
+    pub(crate) fn leave_step(&mut self) {
+        self.abort_step();
+        if self.stage != Stage::Poisoned {
+            self.stage = Stage::Idle;
+        }
+    }
+
+    /// Takes what a state of another machine cannot hold from the one whose place it takes.
+    pub(crate) fn keep_what_it_lacks(&mut self, left: &mut Self) {
+        self.resources.keep(std::mem::take(&mut left.resources));
+        #[cfg(feature = "serde")]
+        self.forces.bind_to_those_of(&left.forces);
+    }
+
+    /// Before the first step, its length is what the loop expects.
+    pub(crate) fn expect_dt(&mut self, dt: f32) {
+        if self.time.is_zero() {
+            self.dt = dt;
+        }
+    }
+
+    /// The value is at this tick and time from now on, by another numbering of the same steps.
+    pub(crate) fn renumber(&mut self, tick: u64, time: ExactTime) {
+        (self.tick, self.time) = (tick, time);
+        self.pairs.set_tick(tick);
+        self.world.keys.set_tick(tick);
+    }
+}
+
+/// # The thread pool
+#[cfg(feature = "parallel")]
+impl Physics {
+    pub(crate) fn pool(&self) -> Option<Arc<rayon::ThreadPool>> {
+        self.world.physics.thread_pool()
+    }
+
+    pub(crate) fn set_pool_if_none(&mut self, pool: Option<Arc<rayon::ThreadPool>>) {
+        if pool.is_some() && self.pool().is_none() {
+            self.world.physics.set_thread_pool(pool);
+        }
+    }
+}
+
+/// # Previews
+impl Physics {
+    /// Makes `steps` steps at once, each as long as the last one, outside of every loop: for the path of a thrown ball, or the
+    /// ghost of a player.
+    ///
+    /// Step a copy. A copy that is made in a hook has none of the forces that the hook has added for its step: add them to
+    /// the copy. On the simulation's own value it counts as an assignment.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let mut ghost = simulation.physics.clone();
+    /// ghost.apply_impulse(ball, Vector::Y)?;
+    /// let path: Vec<Vector> = (0..30)
+    ///     .map(|_| {
+    ///         ghost.step_ahead(1);
+    ///         ghost.body(ball).unwrap().translation()
+    ///     })
+    ///     .collect();
+    /// assert!(path[0].y > 0.0 && ghost.tick() == 30 && simulation.physics.tick() == 0);
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If Rapier panicked in an earlier step.
+    pub fn step_ahead(&mut self, steps: u64) {
+        assert!(
+            self.stage != Stage::Poisoned,
+            "Rapier panicked in the step of tick {}: drop this value",
+            self.tick
+        );
+        self.leave_step();
+        self.epoch = Id::default();
+        for left in (0..steps).rev() {
+            let end = self.time.after(self.dt);
+            let step = Step::of_physics(self.tick, self.dt, [self.time, end]);
+            self.begin_step(step);
+            self.apply_forces(step);
+            self.notice_edits();
+            self.list_woken();
+            if left == 0 {
+                self.capture_before(step);
+            }
+            self.make_step(step, end, &(), left == 0);
+        }
+        self.stage = Stage::Idle;
+    }
+}
+
+/// # For what displays it
+impl Physics {
+    /// Takes the log for a reader that has displayed the state `displayed` before. The counts stay: they are the frame's.
+    pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
+        let counts = self.log.counts;
+        let fresh = PoseLog {
+            counts,
+            ..PoseLog::default()
+        };
+        let mut log = std::mem::replace(&mut self.log, fresh);
+        log.epoch = self.epoch.number();
+        if log.epoch == displayed {
+            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
+            let removed = std::mem::take(&mut log.removed);
+            log.drop_rest_of(&removed);
+            log.removed = removed;
+        } else {
+            log.rest = self.pairs.resting().collect();
+        }
+        log
+    }
+
+    /// If the last step was not captured, both poses of each body are the current one. Returns whether that is so.
+    pub(crate) fn resync_if_outdated(&mut self) -> bool {
+        (self.pairs).resync_if_outdated(&self.world, self.tick)
+    }
+
+    /// Both poses of each body are the current one.
+    pub(crate) fn resync(&mut self) {
+        self.pairs.resync(&self.world, self.tick);
+    }
+
+    /// At the end of a frame: bodies that came to rest leave the list. Returns the counts of the frame.
+    pub(crate) fn settle(&mut self) -> PoseCounts {
+        self.pairs.settle(&self.world, &mut self.log);
+        std::mem::take(&mut self.log.counts)
+    }
+
+    /// Begins a log with this, and drops what was in it.
+    pub(crate) fn begin_log(&mut self, change: ErrorChange) {
+        self.log = PoseLog {
+            errors: vec![change],
+            ..PoseLog::default()
+        };
+    }
+
+    /// Begins the log of a state that replaces `left`, of which only what its log says of visual errors and removals holds.
+    pub(crate) fn continue_log(
+        &mut self,
+        left: PoseLog,
+        errors: impl IntoIterator<Item = ErrorChange>,
+    ) {
+        self.log = PoseLog {
+            rest: Vec::new(),
+            ..left
+        };
+        self.log.errors.extend(errors);
+    }
+}
+
+impl fmt::Debug for Physics {
+    /// The sizes of things, not all their contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Physics")
+            .field("tick", &self.tick)
+            .field("time", &self.time())
+            .field("bodies", &self.world.physics.bodies.len())
+            .field("colliders", &self.world.physics.colliders.len())
+            .finish_non_exhaustive()
+    }
+}

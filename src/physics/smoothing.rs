@@ -1,0 +1,91 @@
+//! How single bodies are displayed. What holds for all others belongs to the loop.
+
+use std::sync::Arc;
+
+use crate::key::BodyKey;
+use crate::pose::{BodySmoothing, Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
+use crate::step::BodyError;
+
+use super::Physics;
+
+/// # Smoothing of single bodies
+///
+/// Set these where the body is inserted: they belong to the body. A rollback to before the insertion takes them back, and the
+/// steps that are resimulated set them again.
+impl Physics {
+    /// The smoothing that was set for this body; `None` if none was, or if the body was removed.
+    #[must_use]
+    pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
+        self.handle(key)?;
+        self.smoothing.body(key).smoothing
+    }
+
+    /// Sets how a frame between two steps displays a body; `None` to follow the
+    /// [general setting](crate::Simulation::set_smoothing) again.
+    ///
+    /// It takes effect with the next step.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_smoothing(
+        &mut self,
+        key: BodyKey,
+        smoothing: Option<Smoothing>,
+    ) -> Result<(), BodyError> {
+        let handle = self.living(key)?;
+        let settings = BodySmoothing {
+            smoothing,
+            ..self.smoothing.body(key)
+        };
+        Arc::make_mut(&mut self.smoothing).set_body(key, settings);
+        self.pairs.doubt(key, handle);
+        Ok(())
+    }
+
+    /// The correction that was set for this body; `None` if none was, or if the body was removed.
+    #[must_use]
+    pub fn body_correction(&self, key: BodyKey) -> Option<Correction> {
+        self.handle(key)?;
+        self.smoothing.body(key).correction
+    }
+
+    /// Sets how the visual error of a body decays; `None` to follow the
+    /// [general setting](crate::Simulation::set_correction) again.
+    ///
+    /// # Errors
+    /// [`BodyError::Gone`] if there is no such body.
+    pub fn set_body_correction(
+        &mut self,
+        key: BodyKey,
+        correction: Option<Correction>,
+    ) -> Result<(), BodyError> {
+        self.living(key)?;
+        let settings = BodySmoothing {
+            correction,
+            ..self.smoothing.body(key)
+        };
+        Arc::make_mut(&mut self.smoothing).set_body(key, settings);
+        Ok(())
+    }
+
+    /// The settings of all bodies.
+    pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
+        &self.smoothing
+    }
+
+    /// Takes over the settings of the loop. Under another smoothing, what is known of the motion of bodies is in doubt.
+    pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
+        if self.smoothing.general != general {
+            if self.smoothing.general.smoothing != general.smoothing {
+                self.pairs.doubt_all();
+            }
+            Arc::make_mut(&mut self.smoothing).general = general;
+        }
+    }
+
+    pub(super) fn forget_smoothing(&mut self, key: BodyKey) {
+        if self.smoothing.has(key) {
+            Arc::make_mut(&mut self.smoothing).remove(key);
+        }
+    }
+}
