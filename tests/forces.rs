@@ -476,6 +476,60 @@ fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
     }
 }
 
+/// A frame that runs is what lets a force wait: only what came since then is discarded in a pause.
+#[test]
+fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
+    type Way = fn(&mut Simulation);
+    let stops: [(Way, Way); 2] = [
+        (Simulation::pause, Simulation::resume),
+        (
+            |simulation| simulation.set_speed(0.0).unwrap(),
+            |simulation| simulation.set_speed(1.0).unwrap(),
+        ),
+    ];
+    let single_step: Way = |simulation| {
+        simulation.clock_settings_mut().step_once();
+        assert_eq!(simulation.advance(MS(0), nothing).steps, 1);
+    };
+    for (stop, go_on) in stops {
+        for is_seen in [false, true] {
+            for is_single_step in [false, true] {
+                let mut simulation = space();
+                let key = ball(&mut simulation.physics);
+                // So that the first frame of the pause is not the first of all.
+                simulation.advance(MS(10), nothing);
+                let push = |simulation: &mut Simulation| {
+                    let force = Vector::X * 100.0;
+                    simulation.physics.add_force(key, force).unwrap();
+                };
+                push(&mut simulation);
+                if is_seen {
+                    let frame = simulation.advance(MS(4), nothing);
+                    assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+                    push(&mut simulation); // by no frame, though
+                }
+                stop(&mut simulation);
+                for forgotten in [1, 0, 0] {
+                    let frame = simulation.advance(MS(10), nothing);
+                    assert_eq!((frame.steps, frame.forgotten_forces), (0, forgotten));
+                }
+                if is_single_step {
+                    single_step(&mut simulation);
+                } else {
+                    go_on(&mut simulation);
+                    let frame = simulation.advance(MS(10), nothing);
+                    assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
+                }
+                let once = if is_seen { 1.0 } else { 0.0 };
+                assert_near(speed(&simulation, key), once);
+                // It acts in that step alone.
+                single_step(&mut simulation);
+                assert_near(speed(&simulation, key), once);
+            }
+        }
+    }
+}
+
 /// Pushes before and after each step.
 struct Pusher(BodyKey);
 

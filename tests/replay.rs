@@ -948,6 +948,33 @@ fn what_is_done_between_frames_needs_a_new_run() {
     }
 }
 
+#[test]
+fn a_state_that_is_assigned_between_frames_begins_a_new_run() {
+    let (mut simulation, mut game) = Balls::new();
+    simulation.set_rewind_limits(20, usize::MAX);
+    let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+    let mut kept = None;
+    for number in 0..60 {
+        match number {
+            10 => kept = Some((simulation.physics.clone(), game.clone())),
+            20 => (simulation.physics, game) = kept.take().unwrap(),
+            30 => simulation.physics = simulation.physics.clone(),
+            40 => simulation.correct(simulation.physics.clone()).unwrap(),
+            _ => (),
+        }
+        record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    }
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    let (mut replay, mut runs, mut end) = (recording.replay(0), 0, None);
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+        runs += 1;
+        while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
+        end = Some(simulation.physics.checksum());
+    }
+    assert_eq!((runs, replay.differences()), (4, &[][..]));
+    assert_eq!(end, Some(simulation.physics.checksum()));
+}
+
 /// In the hook, after the input of the step at hand.
 #[test]
 fn a_rollback_after_the_input_of_a_step_is_no_difference() {

@@ -164,6 +164,8 @@ pub struct Recorder<W> {
     awake: Option<Vec<BodyKey>>,
     /// The tick of the last input.
     tick: u64,
+    /// The value after the last step: another one begins a new run.
+    epoch: u64,
 }
 
 impl<W: Write> Recorder<W> {
@@ -182,13 +184,15 @@ impl<W: Write> Recorder<W> {
             clock: None,
             awake: None,
             tick: 0,
+            epoch: 0,
         })
     }
 
     /// Begins a new run within the recording: the next frame begins with a state of its own, from which a replay
     /// continues.
     ///
-    /// For what the game did outside of its steps: a new level, a restored state. If
+    /// For what the game did to the state outside of its steps, such as a new level. A state that was assigned, rewound or
+    /// corrected begins a new run by itself. If
     /// [`SaveError::ChangedSinceStep`] prevents a state, as for joints that no step has seen, frames are left
     /// out until it can be written: usually one. The same applies to the beginning of the recording.
     pub fn new_run(&mut self) {
@@ -208,6 +212,10 @@ impl<W: Write> Recorder<W> {
         game: &G,
         frame_time: Duration,
     ) -> Result<(), RecordError> {
+        let epoch = simulation.physics.epoch.number();
+        if std::mem::replace(&mut self.epoch, epoch) != epoch {
+            self.new_run();
+        }
         let result = self.record_state_if_due(simulation, game);
         if self.has_begun {
             self.record_frame(simulation.clock().settings(), frame_time)?;
@@ -236,6 +244,7 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// A [`RecordError`].
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
+        self.epoch = physics.epoch.number();
         self.steps_since_state += 1;
         if !self.has_begun {
             return Ok(());
