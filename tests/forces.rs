@@ -488,6 +488,7 @@ fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
         ),
     ];
     let single_step: Way = |simulation| {
+        simulation.pause();
         simulation.clock_settings_mut().step_once();
         assert_eq!(simulation.advance(MS(0), nothing).steps, 1);
     };

@@ -50,7 +50,7 @@ pub trait Hooks {
     ///
     /// With a `Runner` each step is a frame of the simulation: it is called before each of them, and before a frame without
     /// a step that lets time pass up to a call, or shows what one has changed. With an `Overlap` the frames are the game's.
-    /// Frames wait for the step under way, and it is called when they begin.
+    /// Frames wait for the step under way, and it is called when they begin: there, set the speed between two frames.
     ///
     /// # Errors
     /// An error drops the steps that are due: see [`Simulation::advance_with`].
