@@ -16,6 +16,7 @@ use super::Physics;
 /// | in the hook before a step | that step; if it is not made they are discarded |
 /// | in the hook after a step | the next step, in this frame or a later one, even if a pause comes before it |
 /// | between two frames | the next step, in the next frame or a later one. If time stops in the next frame (pause, speed 0) and it makes no [single step](crate::ClockSettings::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+/// | before a state was copied that is now assigned or [taken over](crate::Simulation::correct) | its next step, also if a pause comes before it |
 ///
 /// Pending forces add up: a game that adds a force in every frame, not in every step, pushes in proportion to the
 /// number of frames until the step. In a pause that would grow without bound, so what came since the frame before is

@@ -132,6 +132,8 @@ impl Simulation {
         self.physics.notice_edits();
         self.physics.resync_if_outdated();
         self.physics.begin_log(ErrorChange::ClearAll);
+        // Forces that wait in it wait for its next step, also in a pause.
+        self.physics.forces.end_frame();
         self.past.clear();
         self.redo = None;
         self.resimulated_between = 0;

@@ -235,6 +235,8 @@ impl Simulation {
         }
         state.leave_step();
         state.past_edits = PastEdits::default();
+        // Forces that wait in it wait for its next step, also in a pause.
+        state.forces.end_frame();
         if self.physics.abort_step() {
             // The step at hand is taken anew.
             self.past.abort_step(tick);

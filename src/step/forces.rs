@@ -113,6 +113,9 @@ struct Pushed {
     push: Push,
 }
 
+/// Forces that were taken out, to be put back.
+pub(crate) struct Pushes(Vec<Pushed>);
+
 /// The forces of a simulation: those of the next step, and the lasting ones.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
@@ -241,6 +244,21 @@ impl Forces {
     /// A frame ends: what waits now waits for the next step, however long time stands still.
     pub fn end_frame(&mut self) {
         self.lasting = self.pushes.len();
+    }
+
+    /// Takes what was pushed since the last frame, while earlier frames go on.
+    pub fn take_since_frame(&mut self) -> Pushes {
+        let lasting = self.lasting.min(self.pushes.len());
+        Pushes(self.pushes.split_off(lasting))
+    }
+
+    /// Puts back what was taken. The world was moved by this meanwhile.
+    pub fn put_back(&mut self, taken: Pushes, by: Vector) {
+        let pushes = taken.0.into_iter().map(|mut pushed| {
+            pushed.push.translate(by);
+            pushed
+        });
+        self.pushes.extend(pushes);
     }
 
     /// Discards what was pushed since the last frame, in which time stood still. Returns how much that was.

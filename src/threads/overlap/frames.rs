@@ -44,11 +44,22 @@ impl Overlap {
             self.waiting.clear();
             return Ok(());
         }
-        let settings = self.here().clock_settings_mut();
+        let simulation = self.here();
+        let settings = simulation.clock_settings_mut();
         let after = std::mem::replace(settings, before.clone());
+        // Like these settings, forces that were added meanwhile come after the frames from before. Those of a state that was gone
+        // back to are its own.
+        let is_present = !simulation.is_redoing();
+        let forces = &mut simulation.physics.forces;
+        let pushes = is_present.then(|| forces.take_since_frame());
+        let origin = simulation.origin();
         self.change = Some((before, after));
         let result = self.go_on(hooks);
         self.change_settings();
+        if let (Some(simulation), Some(pushes)) = (&mut self.simulation, pushes) {
+            let by = -simulation.origin().from(&origin);
+            simulation.physics.forces.put_back(pushes, by);
+        }
         result
     }
 
