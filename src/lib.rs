@@ -57,8 +57,9 @@
 //! | --- | --- |
 //! | the loop: one call, or steps that the game pulls inside its own world | [Choosing a loop](Simulation#choosing-a-loop) |
 //! | time: rate, pause, speed, long frames | [`Clock`], [`ClockSettings`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
-//! | bodies: to insert, change and remove them, to compute with them | [`Physics`], [`Physics::body`] |
-//! | what to draw | [`Simulation::moved`], [`Simulation::pose`], [`Smoothing`]; values of the game's own: [`Interpolated`] |
+//! | bodies: to insert, change and remove them | [`Physics`] |
+//! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`]; your own values: [`Interpolated`] |
+//! | a body to compute with | [`physics.body(key)`](Physics::body) |
 //! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`Button`] |
 //! | forces | [`Physics::add_force`] for one step, [`ForceGenerator`] for lasting ones |
 //! | lifts, doors, teleports, portals, large worlds | [Placing](Physics#placing) |

@@ -146,11 +146,11 @@ pub enum RecordError {
 /// - For each step its input, any serde value, and a checksum of the state after it.
 ///
 /// # What it does not hold
-/// What the game does to the simulation between two frames, other than by the clock's settings: a spawn, a
-/// teleport, a force, another state. A replay would not repeat it, and report a
-/// difference. Do it in a step, driven by that step's input; or, after a large change such as a new level, call
-/// [`new_run`](Self::new_run). Nor does it hold what is not part of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions
-/// of forces, a thread pool. Events of the last frame before a state are not in that state.
+/// - Changes between two frames, except those of the clock's settings: a spawn, a teleport, a force. A replay does not repeat
+///   them, and reports a difference. Make them in a step, from that step's input. After a large change, such as a new
+///   level, call [`new_run`](Self::new_run). Another state needs no call.
+/// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions of forces, a thread pool.
+/// - Events of the last frame before a state.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: W,

@@ -156,8 +156,7 @@ impl Simulation {
     /// hooks see [`advance_with`](Self::advance_with).
     ///
     /// # Panics
-    /// If Rapier panicked in an earlier step: its world is then in an unknown state. Drop the simulation, or
-    /// [`rewind`](Self::rewind) it if states are kept.
+    /// As [`begin_frame`](Self::begin_frame), if Rapier panicked in an earlier step.
     ///
     /// A panic in `before_step` unwinds through this call and leaves the frame open: the next one continues it.
     pub fn advance(

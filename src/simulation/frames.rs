@@ -56,8 +56,8 @@ impl Simulation {
     /// Begins a frame by the time that it took: plans the steps that are due.
     ///
     /// # Panics
-    /// If Rapier panicked in an earlier step: its world is then in an unknown state, and the simulation can
-    /// only be dropped, or [rewound](Self::rewind).
+    /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the simulation,
+    /// assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
     pub fn begin_frame(&mut self, frame_time: Duration) {
         self.notice_physics();
         self.check_world();

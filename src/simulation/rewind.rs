@@ -109,9 +109,10 @@ impl Simulation {
     /// keeps none. What [resources](crate::Physics::resources) have on the heap does not count.
     ///
     /// A state's size is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
-    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), and when the [origin](crate::Physics::shift_origin) is
-    /// shifted outside of a step. The state that a [rewind](Self::rewind) leaves is kept until the next step, beside these
-    /// limits. A clone and a saved state hold none of them.
+    /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
+    /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when
+    /// [another state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
+    /// until the next step, beside these limits. A clone and a saved state hold none of them.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
         self.notice_physics();
         (self.past).limit_snapshots(ticks, bytes, self.physics.tick());

@@ -21,7 +21,7 @@ use super::generators::{ForceGenerator, Wrench};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// There is no body with this key: it was removed, or the key belongs to another simulation.
+    /// There is no body with this key: it was removed, or the key belongs to another [`Physics`](crate::Physics).
     #[error(
         "no body has the key {0:?}: it was removed, as `Simulation::removed` reports, \
          or the key belongs to another simulation"

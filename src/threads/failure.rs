@@ -111,16 +111,16 @@ impl<T> SendError<T> {
 /// use evenstep::Simulation;
 /// use evenstep::threads::Overlap;
 ///
-/// enum Physics {
+/// enum Loop {
 ///     OnAThread(Overlap),
 ///     Here(Simulation),
 /// }
 ///
-/// let physics = match Overlap::new(Simulation::default()) {
-///     Ok(overlap) => Physics::OnAThread(overlap),
-///     Err(error) => Physics::Here(error.into_given()),
+/// let game_loop = match Overlap::new(Simulation::default()) {
+///     Ok(overlap) => Loop::OnAThread(overlap),
+///     Err(error) => Loop::Here(error.into_given()),
 /// };
-/// # assert!(matches!(physics, Physics::OnAThread(_)));
+/// # assert!(matches!(game_loop, Loop::OnAThread(_)));
 /// ```
 #[derive(thiserror::Error)]
 #[error(

@@ -27,8 +27,8 @@ use std::time::Duration;
 /// This requires that every frame time is passed to that clock. With a [`FrameFilter`](crate::FrameFilter) in between,
 /// the two differ by what the filter carries.
 ///
-/// After a level restart the real time of the new [`Simulation`](crate::Simulation) begins at zero: make a new
-/// timer with it, or all stamps are in the future by the length of the old level.
+/// The real time of a new [`Simulation`](crate::Simulation) begins at zero: make a new timer with it, or all stamps are in
+/// the future. A state that is [assigned](crate::Physics#the-state-as-a-value) leaves real time as it is: keep the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
