@@ -181,7 +181,7 @@ pub(crate) enum Stage {
 }
 
 /// What the game did to the poses of earlier ticks since the last call of the loop.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
     /// The origin was shifted outside of a step: no earlier tick leads here.
     pub is_cut: bool,
@@ -242,11 +242,7 @@ impl Physics {
             log: self.log.clone(),
             forces: self.forces.clone(),
             world: self.world.clone(),
-            past_edits: PastEdits {
-                is_cut: self.past_edits.is_cut,
-                replaced: self.past_edits.replaced.clone(),
-                previous: self.past_edits.previous.clone(),
-            },
+            past_edits: self.past_edits.clone(),
             targets: self.targets.clone(),
             event_log: self.event_log.clone(),
             events: self.events.clone(),
@@ -508,14 +504,6 @@ impl Physics {
     pub(crate) fn settle(&mut self) -> PoseCounts {
         self.pairs.settle(&self.world, &mut self.log);
         std::mem::take(&mut self.log.counts)
-    }
-
-    /// Begins a log with this, and drops what was in it.
-    pub(crate) fn begin_log(&mut self, change: ErrorChange) {
-        self.log = PoseLog {
-            errors: vec![change],
-            ..PoseLog::default()
-        };
     }
 
     /// Begins the log of a state that replaces `left`, of which only what its log says of visual errors and removals holds.

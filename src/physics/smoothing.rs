@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::key::BodyKey;
-use crate::pose::{BodySmoothing, Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
+use crate::pose::{Correction, GeneralSmoothing, Smoothing, SmoothingSettings};
 use crate::step::BodyError;
 
 use super::Physics;
@@ -33,11 +33,8 @@ impl Physics {
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
         let handle = self.living(key)?;
-        let settings = BodySmoothing {
-            smoothing,
-            ..self.smoothing.body(key)
-        };
-        Arc::make_mut(&mut self.smoothing).set_body(key, settings);
+        let settings = Arc::make_mut(&mut self.smoothing);
+        settings.body_mut(key).smoothing = smoothing;
         self.pairs.doubt(key, handle);
         Ok(())
     }
@@ -60,11 +57,8 @@ impl Physics {
         correction: Option<Correction>,
     ) -> Result<(), BodyError> {
         self.living(key)?;
-        let settings = BodySmoothing {
-            correction,
-            ..self.smoothing.body(key)
-        };
-        Arc::make_mut(&mut self.smoothing).set_body(key, settings);
+        let settings = Arc::make_mut(&mut self.smoothing);
+        settings.body_mut(key).correction = correction;
         Ok(())
     }
 

@@ -38,4 +38,4 @@ pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
 pub(crate) use pairs::Pairs;
 pub(crate) use screen::{Moment, Screen};
-pub(crate) use smoothing_settings::{BodySmoothing, GeneralSmoothing, SmoothingSettings};
+pub(crate) use smoothing_settings::{GeneralSmoothing, SmoothingSettings};

@@ -36,9 +36,12 @@ impl SmoothingSettings {
         self.bodies.get(key).copied().unwrap_or_default()
     }
 
-    /// Sets those of a body that lives.
-    pub fn set_body(&mut self, key: BodyKey, settings: BodySmoothing) {
-        self.bodies.insert(key, settings);
+    /// Those of a body that lives, to change them.
+    pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySmoothing {
+        if !self.bodies.contains_key(key) {
+            self.bodies.insert(key, BodySmoothing::default());
+        }
+        &mut self.bodies[key]
     }
 
     pub fn remove(&mut self, key: BodyKey) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::id::Id;
-use crate::pose::ErrorChange;
+use crate::pose::PoseLog;
 use crate::step::replace_events;
 use crate::time::{ExactTime, Step};
 use rapier::pipeline::PhysicsHooks;
@@ -129,9 +129,7 @@ impl Simulation {
         self.known = self.physics.epoch.number();
         self.id = Id::default();
         self.physics.leave_step();
-        self.physics.notice_edits();
-        self.physics.resync_if_outdated();
-        self.physics.begin_log(ErrorChange::ClearAll);
+        self.jump_from(PoseLog::default());
         // Forces that wait in it wait for its next step, also in a pause.
         self.physics.forces.end_frame();
         self.past.clear();
@@ -331,13 +329,18 @@ impl Simulation {
         self.resimulated_between > 0
     }
 
-    fn abort_steps(&mut self) {
-        self.release_redo();
+    /// If a step is at hand, it is not made, and may be taken anew.
+    pub(super) fn abort_step(&mut self) {
         if self.physics.abort_step() {
             self.past.abort_step(self.physics.tick());
+            self.is_handed_out = false;
         }
+    }
+
+    fn abort_steps(&mut self) {
+        self.release_redo();
+        self.abort_step();
         self.physics.leave_step();
-        self.is_handed_out = false;
         let dropped = self.clock.abort_frame();
         if dropped.aborted > 0 {
             self.frame.dropped += dropped;

@@ -35,9 +35,8 @@ struct Left {
 impl Left {
     fn new(mut physics: Physics) -> Self {
         physics.notice_edits();
-        let tick = physics.tick();
         Self {
-            is_resynced: (physics.pairs).resync_if_outdated(&physics.world, tick),
+            is_resynced: physics.resync_if_outdated(),
             pairs: physics.pairs,
             origin: physics.origin,
             log: physics.log,

@@ -140,8 +140,8 @@ impl Simulation {
             && let Some(step) = self.next_step()
         {
             let result = self.make_one(hooks, step);
-            if result.is_err() && self.physics.abort_step() {
-                self.past.abort_step(step.tick);
+            if result.is_err() {
+                self.abort_step();
             }
             result.map_err(ResimulateError::Hook)?;
         }
@@ -237,11 +237,7 @@ impl Simulation {
         state.past_edits = PastEdits::default();
         // Forces that wait in it wait for its next step, also in a pause.
         state.forces.end_frame();
-        if self.physics.abort_step() {
-            // The step at hand is taken anew.
-            self.past.abort_step(tick);
-            self.is_handed_out = false;
-        }
+        self.abort_step();
         state.keep_what_it_lacks(&mut self.physics);
         let left = self.swap_physics(state);
         self.past.replace_state(&left.pairs, tick);

@@ -46,7 +46,8 @@ impl Publisher {
     }
 
     /// Whether this simulation has taken the place of the last one: all of it is published next.
-    pub fn notice_other(&mut self, simulation: &Simulation) -> bool {
+    pub fn notice_other(&mut self, simulation: &mut Simulation) -> bool {
+        simulation.notice_physics();
         let is_other = self.is_other(simulation);
         self.run = simulation.id();
         is_other

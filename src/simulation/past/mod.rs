@@ -97,13 +97,10 @@ impl Past {
         self.keeps_poses() || self.has_snapshot_due(tick)
     }
 
+    /// The interval is at most the limit in ticks.
     fn has_snapshot_due(&self, tick: u64) -> bool {
-        self.keeps_snapshots() && self.snapshot_tick(tick) == tick
-    }
-
-    /// The last tick up to this one at which a snapshot is due. The interval is at most the limit in ticks.
-    pub fn snapshot_tick(&self, tick: u64) -> u64 {
-        tick - tick % self.limits.interval.clamp(1, self.limits.ticks.max(1))
+        let interval = self.limits.interval.clamp(1, self.limits.ticks.max(1));
+        self.keeps_snapshots() && tick.is_multiple_of(interval)
     }
 
     /// Discards the oldest snapshots and poses that the limits do not allow at tick `here`, and steps without either.

@@ -199,11 +199,9 @@ impl Overlap {
 
     /// A simulation that is another one goes on from now.
     fn notice_other(&mut self) {
-        let Some(simulation) = &mut self.simulation else {
-            return;
-        };
-        simulation.notice_physics();
-        if self.publisher.notice_other(simulation) {
+        if let Some(simulation) = &mut self.simulation
+            && self.publisher.notice_other(simulation)
+        {
             self.under_way = None;
             self.publish();
         }

@@ -290,8 +290,7 @@ impl<H: Hooks> Worker<H> {
 
     /// Another simulation or state, which a call or a hook has put in place of this one, goes on from now.
     fn notice_other(&mut self) {
-        self.simulation.notice_physics();
-        if self.publisher.notice_other(&self.simulation) {
+        if self.publisher.notice_other(&mut self.simulation) {
             self.simulation.set_real_time(self.now);
         }
     }
