@@ -882,26 +882,15 @@ fn set_rate(simulation: &mut Simulation, hz: u32) {
     simulation.clock_settings_mut().set_rate(rate);
 }
 
-/// Pushes a body in each step, changes the clock in some, and keeps the numbers of all frames.
+/// Pushes a body in each frame and step, and keeps the times of all frames.
 #[derive(Default)]
-struct Changing {
+struct Pushes {
     key: BodyKey,
-    seed: u64,
-    changes: &'static [Change],
-    frames: Vec<(u64, Duration, u64)>,
+    frames: Vec<(Duration, u64)>,
     steps: Vec<(Step, usize)>,
 }
 
-impl Changing {
-    fn change(&self, simulation: &mut Simulation, number: u64) {
-        let chance = mixed(self.seed + number);
-        if chance.is_multiple_of(7) && !self.changes.is_empty() {
-            self.changes[(chance / 7) as usize % self.changes.len()](simulation);
-        }
-    }
-}
-
-impl Hooks for Changing {
+impl Hooks for Pushes {
     type Error = ();
 
     fn before_frame(
@@ -909,13 +898,10 @@ impl Hooks for Changing {
         simulation: &mut Simulation,
         frame_time: Duration,
     ) -> Result<(), ()> {
-        let frame = (
-            simulation.frame().number,
-            frame_time,
-            simulation.physics.tick(),
-        );
-        self.frames.push(frame);
-        self.change(simulation, frame.0);
+        let tick = simulation.physics.tick();
+        let push = Vector::Z * (self.frames.len() % 3) as f32;
+        simulation.physics.apply_impulse(self.key, push).unwrap();
+        self.frames.push((frame_time, tick));
         Ok(())
     }
 
@@ -939,27 +925,19 @@ fn the_same_frames_are_those_of_one_thread() {
             let stepping = evenstep::Stepping::Variable;
             simulation.clock_settings_mut().set_stepping(stepping);
         }
-        // Who comes later is right: so the two set different things.
-        let (of_hooks, of_driver): (&[Change], &[Change]) = match seed % 4 {
-            0 => (&SPEEDS, &OTHERS),
-            1 => (&OTHERS[3..], &SPEEDS),
-            2 => (&[], &OTHERS),
-            _ => (&OTHERS[3..], &OTHERS[..3]),
-        };
+        let changes: &[Change] = if seed % 2 == 0 { &OTHERS } else { &SPEEDS };
         let mut alone = simulation.clone();
         let mut overlap = Overlap::new(simulation).unwrap();
         overlap.set_slack([1.0, 0.5, 0.0][seed as usize / 4 % 3]);
-        let [mut game, mut reference] = [(); 2].map(|()| Changing {
+        let [mut game, mut reference] = [(); 2].map(|()| Pushes {
             key,
-            seed: 1_000_000 * seed,
-            changes: of_hooks,
-            ..Changing::default()
+            ..Pushes::default()
         });
         for number in 0..200 {
             let chance = mixed(1_000_000 * seed + 500_000 + number);
             let frame_time = MS([0, 1, 1, 2, 3, 7, 10, 16, 33, 400][chance as usize % 10]);
             if (chance / 10).is_multiple_of(6) {
-                let change = of_driver[(chance / 60) as usize % of_driver.len()];
+                let change = changes[(chance / 60) as usize % changes.len()];
                 change(overlap.simulation());
                 change(&mut alone);
             }
@@ -982,6 +960,134 @@ fn the_same_frames_are_those_of_one_thread() {
             hash(alone.physics.rapier()),
             "{seed}"
         );
+    }
+}
+
+/// A driver that rewinds, or puts a copy back, while a step is under way: no frame is lost.
+#[test]
+fn frames_that_waited_count_when_the_driver_goes_back() {
+    let back: [Change; 2] = [
+        |simulation| {
+            let tick = simulation.physics.tick().saturating_sub(1);
+            simulation.rewind(tick).unwrap();
+        },
+        |simulation| simulation.physics = simulation.physics.clone(),
+    ];
+    for (change, every) in [(0, 10), (0, 7), (1, 5), (1, 1)] {
+        let mut alone = scenes::space(30);
+        alone.set_rewind_limits(60, usize::MAX);
+        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        for number in 1..=60 {
+            alone.advance(MS(7), |_, _| ());
+            overlap.frame(MS(7), &mut Game::idle()).unwrap();
+            if number % every == 0 {
+                back[change](&mut alone);
+                back[change](overlap.simulation());
+            }
+            assert_eq!(overlap.now(), alone.clock().real_time());
+        }
+        let simulation = overlap.stop();
+        assert_eq!(simulation.clock(), alone.clock(), "{change} {every}");
+        assert_eq!(simulation.physics.tick(), alone.physics.tick());
+    }
+}
+
+/// Keeps a copy that was made before a step.
+#[derive(Default)]
+struct Keeps(Option<Physics>);
+
+impl Hooks for Keeps {
+    type Error = ();
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick == 1 {
+            self.0.get_or_insert_with(|| physics.clone());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_copy_of_a_hook_that_is_put_back_continues_as_in_one_thread() {
+    for frames in [
+        [25_618, 10_000],
+        [25_618, 0],
+        [15_000, 10_000],
+        [35_000, 10_000],
+    ] {
+        let frames = frames.map(Duration::from_micros);
+        let (mut alone, _) = flyer_in_space();
+        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        let (mut game, mut reference) = (Keeps::default(), Keeps::default());
+        alone.advance_with(frames[0], &mut reference).unwrap();
+        overlap.frame(frames[0], &mut game).unwrap();
+        // Both have kept one, or neither.
+        overlap.simulation();
+        assert_eq!(game.0.is_some(), reference.0.is_some());
+        if let (Some(of_overlap), Some(of_alone)) = (game.0.take(), reference.0.take()) {
+            overlap.simulation().physics = of_overlap;
+            alone.physics = of_alone;
+        }
+        let later = [MS(10); 40];
+        for frame_time in frames[1..].iter().chain(&later) {
+            alone.advance_with(*frame_time, &mut reference).unwrap();
+            overlap.frame(*frame_time, &mut game).unwrap();
+        }
+        assert_eq!(overlap.simulation().clock(), alone.clock(), "{frames:?}");
+        assert_eq!(overlap.simulation().physics.tick(), alone.physics.tick());
+    }
+}
+
+/// Sets another speed before some frames.
+struct SetsSpeed {
+    seed: u64,
+    speed: f64,
+    frames: u64,
+}
+
+impl Hooks for SetsSpeed {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), ()> {
+        self.frames += 1;
+        let chance = mixed(self.seed + self.frames);
+        if chance.is_multiple_of(7) {
+            self.speed = [0.0, 0.1, 1.0, 3.0][chance as usize / 7 % 4];
+            simulation.set_speed(self.speed).unwrap();
+        }
+        Ok(())
+    }
+}
+
+/// The frames that waited for a step are counted by the earlier speed, so the picture follows the speed without a leap.
+#[test]
+fn a_speed_set_before_a_frame_counts_from_then_on() {
+    for seed in 0..60 {
+        let (simulation, key) = flyer_in_space();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        overlap.set_slack([1.0, 0.5, 0.0][seed as usize % 3]);
+        let mut game = SetsSpeed {
+            seed: 1_000_000 * seed,
+            speed: 1.0,
+            frames: 0,
+        };
+        let (mut time, mut shown) = (Duration::ZERO, 0.0);
+        for number in 0..300 {
+            let frame_time = MS([1, 2, 3, 7][mixed(number) as usize % 4]);
+            overlap.frame(frame_time, &mut game).unwrap();
+            let passed = frame_time.mul_f64(game.speed);
+            time += passed;
+            let x = x(&overlap, key);
+            // A metre in each of 100 steps a second.
+            let (by, steady) = (x - shown, 100.0 * passed.as_secs_f32());
+            assert!(
+                by <= steady + 1e-3,
+                "{by} m for {steady} at {number} of {seed}"
+            );
+            assert!(by >= -1e-4, "{by} at {number} of {seed}");
+            shown = x;
+        }
+        assert_eq!(overlap.stop().clock().time(), time);
     }
 }
 

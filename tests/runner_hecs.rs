@@ -6,8 +6,8 @@ mod scenes;
 use crate::scenes::testing::translation;
 use evenstep::entities::{Body, Entities, RenderPose};
 use evenstep::rapier::prelude::*;
-use evenstep::threads::{Runner, RunnerSettings, SendError};
-use evenstep::{BodyKey, Hooks, Simulation};
+use evenstep::threads::{Overlap, Runner, RunnerSettings, SendError};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
 use hecs::World;
 use scenes::space;
 use std::convert::Infallible;
@@ -199,4 +199,108 @@ fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns()
     frames(&mut world, &mut entities, &mut runner, |world, _| {
         world.get::<&RenderPose>(entity).unwrap().0.translation.x > 1.0
     });
+}
+
+/// A game that spawns and despawns in its hooks, on the thread of its world.
+#[derive(Default)]
+struct Spawning {
+    world: World,
+    entities: Entities,
+    spawned: Vec<(hecs::Entity, BodyKey)>,
+}
+
+impl Hooks for Spawning {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if step.tick < 60 {
+            let body = match step.tick % 3 {
+                0 => RigidBodyBuilder::fixed(),
+                _ => flyer(),
+            };
+            let (world, ball) = (&mut self.world, scenes::ball());
+            let spawned = self.entities.spawn(world, physics, body, ball, ());
+            self.spawned.push(spawned);
+        }
+        match step.tick % 7 {
+            // Through hecs, through Rapier's side, and in the step in which it was spawned.
+            2 => drop(self.world.despawn(self.spawned.remove(0).0)),
+            4 => drop(physics.remove(self.spawned[1].1)),
+            5 if step.tick < 60 => drop(self.world.despawn(self.spawned.pop().unwrap().0)),
+            _ => (),
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
+        self.entities.remove_dropped(&mut self.world, physics);
+        Ok(())
+    }
+}
+
+#[test]
+fn entities_of_an_overlap_are_where_its_view_displays_them() {
+    let mut overlap = Overlap::new(space(100)).unwrap();
+    let mut game = Spawning::default();
+    let mut displayed = 0;
+    for frame in 0..400 {
+        let millis = [7, 3, 16, 0, 4][frame % 5];
+        let Ok(view) = overlap.frame(Duration::from_millis(millis), &mut game);
+        game.entities.show(&mut game.world, view);
+        for (entity, body, pose) in &mut game.world.query::<(hecs::Entity, &Body, &RenderPose)>() {
+            if let Some(there) = view.pose(body.key()) {
+                assert_eq!(pose.0, there, "{entity:?} in frame {frame}");
+                displayed += 1;
+            }
+        }
+        for key in view.removed() {
+            let entity = game.entities.entity(*key);
+            assert_eq!(entity, None, "{key:?} in frame {frame}");
+        }
+    }
+    assert!(displayed > 1_000, "{displayed}");
+    let physics = &overlap.simulation().physics;
+    let bodies = physics.bodies().count();
+    assert_eq!(shown(&game.world), bodies);
+}
+
+#[test]
+fn an_entity_whose_body_a_panic_has_prevented_loses_its_pose() {
+    let mut simulation = space(100);
+    simulation.set_rewind_limits(20, usize::MAX);
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
+    frames(&mut world, &mut entities, &mut runner, |_, runner| {
+        runner.view().tick() > 3
+    });
+    runner.call(|_, _| panic!("as it was told")).unwrap();
+    let mut failed = 0;
+    let start = runner.now();
+    while failed == 0 {
+        assert!(runner.now() - start < PATIENCE, "never");
+        failed = runner.failures().len();
+        std::thread::yield_now();
+    }
+    let ball = scenes::ball();
+    let (entity, spawned) = entities
+        .try_spawn(&mut world, &runner, flyer(), ball, ("rocket",))
+        .unwrap();
+    runner.recover().unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        !world.satisfies::<&RenderPose>(entity)
+    });
+    assert!(spawned.is_lost() && spawned.key().is_none());
+    assert_eq!(
+        world.get::<&&str>(entity).map(|name| *name).unwrap(),
+        "rocket"
+    );
+    // The next one comes.
+    let ball = scenes::ball();
+    let (entity, spawned) = entities
+        .try_spawn(&mut world, &runner, flyer(), ball, ())
+        .unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        world.satisfies::<(&Body, &RenderPose)>(entity)
+    });
+    assert!(!spawned.is_lost());
 }

@@ -212,8 +212,8 @@ impl Entities {
     }
 
     /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of calls may be full. The body is inserted between two steps.
-    /// Until a frame shows it, the [`RenderPose`] is where it is inserted; from the next [`sync`](Self::sync) on the entity
-    /// has its [`Body`].
+    /// Until a frame displays it, the [`RenderPose`] is where it is inserted; from the next [`sync`](Self::sync) on the entity
+    /// has its [`Body`]. If a panic prevents that, the sync takes the `RenderPose` off ([`Spawned::is_lost`]).
     ///
     /// ```
     /// # use evenstep::entities::{Entities, RenderPose};

@@ -6,8 +6,9 @@ use hecs::{Entity, PreparedQuery, PreparedView, With, Without, World};
 use rapier::math::Pose;
 
 use crate::key::BodyKey;
-use crate::owners::{Bodies, Host, new_poses};
+use crate::owners::{Bodies, Host, Picture};
 use crate::physics::Physics;
+use crate::threads::View;
 
 use super::Entities;
 use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
@@ -58,11 +59,23 @@ impl Entities {
         self.take_in_coming(world, host);
         let are_found = self.take_dropped(world, host);
         let are_found = self.detach_removed(world, host, since) && are_found;
-        let new = new_poses(host, &self.owners.take_new());
+        let new = self.owners.take_new(host);
         if !are_found || !self.write_poses(world, host, since, &new) {
             self.look_at_all(world, host);
             self.write_poses(world, host, since, &new);
         }
+    }
+
+    /// After [`Overlap::frame`](crate::threads::Overlap::frame): writes the [`RenderPose`]s that changed in its view, and takes
+    /// the components off entities whose body was removed. The physics is not asked: [`spawn`](Self::spawn) in hooks, and
+    /// call [`remove_dropped`](Self::remove_dropped) there.
+    pub fn show<E>(&mut self, world: &mut World, view: &View<E>) {
+        let since = self.owners.begin_sync(view);
+        if since.is_some() {
+            self.detach_removed(world, view, since);
+        }
+        let new = self.owners.take_new(view);
+        self.write_poses(world, view, since, &new);
     }
 
     /// Handles what the game changed through hecs, and removes the bodies that have lost their entity. Gives whether it
@@ -74,18 +87,25 @@ impl Entities {
         are_found
     }
 
-    /// Bodies that were sent to a thread, and are shown now, get their entities; those that were removed before that
-    /// lose them.
+    /// Bodies that were sent to a thread, and are displayed now, get their entities. An entity whose body was removed before
+    /// that, or was never inserted, loses its [`RenderPose`].
     fn take_in_coming(&mut self, world: &mut World, host: &impl Host) {
-        let mut come = Vec::new();
+        let (mut come, mut lost) = (Vec::new(), Vec::new());
         for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
-            if let Some(spawned) = coming.0.of(&self.shared)
-                && let Some(key) = spawned.key()
-                && (host.pose(key).is_some() || host.is_after(&spawned))
-            {
-                coming.0.release();
-                come.push((entity, key));
+            let Some(spawned) = coming.0.of(&self.shared) else {
+                continue;
+            };
+            if let Some(key) = spawned.key() {
+                if host.pose(key).is_some() || host.is_after(&spawned) {
+                    coming.0.release();
+                    come.push((entity, key));
+                }
+            } else if spawned.is_lost() {
+                lost.push(entity);
             }
+        }
+        for entity in lost {
+            let _ = world.remove::<(Coming, RenderPose)>(entity);
         }
         for (entity, key) in come {
             let _ = world.remove_one::<Coming>(entity);
@@ -196,7 +216,12 @@ impl Entities {
     }
 
     /// Gives whether every body was found where it was noted.
-    fn detach_removed(&mut self, world: &mut World, host: &impl Host, since: Option<u64>) -> bool {
+    fn detach_removed(
+        &mut self,
+        world: &mut World,
+        host: &impl Picture,
+        since: Option<u64>,
+    ) -> bool {
         let mut are_found = true;
         for (key, entity) in self.owners.take_removed(host, since) {
             if self.key_on(world, entity) == Some(key) {
@@ -216,7 +241,7 @@ impl Entities {
     fn write_poses(
         &self,
         world: &mut World,
-        host: &impl Host,
+        host: &impl Picture,
         since: Option<u64>,
         new: &[(BodyKey, Pose)],
     ) -> bool {

@@ -23,11 +23,14 @@ impl Bodies for Physics {}
 impl Bodies for Simulation {}
 impl Host for Simulation {}
 
-/// What [`Owners`](super::Owners) does with bodies. Nobody outside of the crate can name it.
-pub trait BodyStore {
+/// Where bodies are. Nobody outside of the crate can name it.
+pub trait Poses {
     /// Where a body is: in the picture, if there is one. `None` of a body that was removed.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
+}
 
+/// What [`Owners`](super::Owners) does with bodies. Nobody outside of the crate can name it.
+pub trait BodyStore: Poses {
     /// Removes a body at once. Returns `false` if bodies are only removed together.
     fn remove(&mut self, key: BodyKey) -> bool;
 
@@ -36,7 +39,7 @@ pub trait BodyStore {
 }
 
 /// What [`Owners`](super::Owners) asks of the picture. Nobody outside of the crate can name it.
-pub trait Picture {
+pub trait Picture: Poses {
     /// Which simulation is displayed; `None` if it may be one after another.
     fn run(&self) -> Option<u64>;
 
@@ -47,11 +50,13 @@ pub trait Picture {
     fn is_after(&self, spawned: &Spawned) -> bool;
 }
 
-impl BodyStore for Physics {
+impl Poses for Physics {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.body(key).map(|body| *body.position())
     }
+}
 
+impl BodyStore for Physics {
     fn remove(&mut self, key: BodyKey) -> bool {
         self.remove(key);
         true
@@ -65,13 +70,15 @@ impl BodyStore for Physics {
     }
 }
 
-impl BodyStore for Simulation {
+impl Poses for Simulation {
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         // A removed body stays in the picture until the next one, but nothing can be attached to it.
         self.physics.handle(key)?;
         self.pose(key)
     }
+}
 
+impl BodyStore for Simulation {
     fn remove(&mut self, key: BodyKey) -> bool {
         BodyStore::remove(&mut self.physics, key)
     }

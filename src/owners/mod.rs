@@ -6,13 +6,15 @@ mod bodies;
 mod spawned;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::key::{BodyKey, slot_of};
 use crate::physics::Physics;
 use rapier::math::Pose;
 
 pub use bodies::{Bodies, Host};
-pub(crate) use bodies::{BodyStore, Picture};
+pub(crate) use bodies::{BodyStore, Picture, Poses};
+pub(crate) use spawned::Inserter;
 pub use spawned::Spawned;
 
 /// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`](crate::Simulation), or a
@@ -167,14 +169,12 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// Each entity that was [inserted](Self::insert) since the last call is among them, even if its body rests.
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
         let since = self.begin_sync(host);
-        let mut new = self.take_new();
-        new.sort_unstable();
-        new.dedup();
-        let new_poses = new_poses(host, &new);
+        let new = self.take_new(host);
         let moved = self.moved_since(host, since);
         let moved = (0..moved.len()).map(move |i| moved[i]);
-        let moved = moved.filter(move |(key, _)| new.binary_search(key).is_err());
-        let all = new_poses.into_iter().chain(moved);
+        let keys: BTreeSet<_> = new.iter().map(|(key, _)| *key).collect();
+        let moved = moved.filter(move |(key, _)| !keys.contains(key));
+        let all = new.into_iter().chain(moved);
         all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
@@ -240,14 +240,14 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 
     /// Gives the frame of the last sync.
-    pub(crate) fn begin_sync(&mut self, host: &impl Host) -> Option<u64> {
+    pub(crate) fn begin_sync(&mut self, host: &impl Picture) -> Option<u64> {
         let since = self.since(host);
         self.synced = host.screen().map(|it| (host.run(), it.number()));
         since
     }
 
     /// The frame of the last sync, if it was one of these bodies.
-    fn since(&self, host: &impl Host) -> Option<u64> {
+    fn since(&self, host: &impl Picture) -> Option<u64> {
         let (run, frame) = self.synced?;
         (run == host.run()).then_some(frame)
     }
@@ -257,15 +257,26 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.new.clear();
     }
 
-    /// The bodies that were inserted since the last call.
-    pub(crate) fn take_new(&mut self) -> Vec<BodyKey> {
-        std::mem::take(&mut self.new)
+    /// The displayed poses of bodies that were [inserted](Self::insert) since the last call, each once. Those that are not
+    /// displayed yet come with a later call.
+    pub(crate) fn take_new(&mut self, picture: &impl Picture) -> Vec<(BodyKey, Pose)> {
+        let mut new = std::mem::take(&mut self.new);
+        new.sort_unstable();
+        new.dedup();
+        let mut poses = Vec::new();
+        new.retain(|key| {
+            let pose = picture.pose(*key);
+            poses.extend(pose.map(|pose| (*key, pose)));
+            pose.is_none() && self.entity(*key).is_some()
+        });
+        self.new = new;
+        poses
     }
 
     /// Forgets the bodies that were removed since a frame, and gives them.
     pub(crate) fn take_removed(
         &mut self,
-        host: &impl Host,
+        host: &impl Picture,
         since: Option<u64>,
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| host.screen()?.removed_since(frame)) {
@@ -303,7 +314,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     /// The bodies whose pose may differ from that in a frame; with `None`, all bodies.
     pub(crate) fn moved_since<'a>(
         &self,
-        host: &'a impl Host,
+        host: &'a impl Picture,
         since: Option<u64>,
     ) -> Cow<'a, [(BodyKey, Pose)]> {
         let moved = since.and_then(|frame| host.screen()?.moved_since(frame));
@@ -313,12 +324,6 @@ impl<E: Copy + PartialEq> Owners<E> {
             all.collect()
         })
     }
-}
-
-/// The displayed poses of bodies that were [inserted](Owners::insert).
-pub(crate) fn new_poses(host: &impl Host, new: &[BodyKey]) -> Vec<(BodyKey, Pose)> {
-    let poses = new.iter().filter_map(|key| Some((*key, host.pose(*key)?)));
-    poses.collect()
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use crate::simulation::Simulation;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Spawned(Arc<OnceLock<Inserted>>);
+pub struct Spawned(Arc<OnceLock<Option<Inserted>>>);
 
 /// When it was inserted.
 #[derive(Clone, Copy, Debug)]
@@ -41,22 +41,47 @@ struct Inserted {
 }
 
 impl Spawned {
-    /// The key of the body; `None` as long as the body is not inserted, and for ever if the thread ends before that.
+    /// Returns the key of the body; `None` until it is inserted, and if it is [lost](Self::is_lost).
     #[must_use]
     pub fn key(&self) -> Option<BodyKey> {
-        self.0.get().map(|inserted| inserted.key)
+        self.inserted().map(|inserted| inserted.key)
     }
 
-    /// The body has just been inserted.
-    pub(crate) fn set(&self, key: BodyKey, simulation: &Simulation) {
-        let (run, frame) = (simulation.id(), simulation.frame().number);
-        // A call runs once.
-        let _ = self.0.set(Inserted { key, run, frame });
+    /// Returns whether the body will never be inserted, because the thread ended or a panic came before it.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self.0.get(), Some(None))
+    }
+
+    fn inserted(&self) -> Option<&Inserted> {
+        self.0.get()?.as_ref()
     }
 
     /// Whether the body was there in a frame of a simulation, unless it was removed by then. After an assignment of its
     /// physics a simulation is a later run.
     pub(crate) fn has_come(&self, run: u64, frame: u64) -> bool {
-        (self.0.get()).is_some_and(|inserted| (inserted.run, inserted.frame) < (run, frame))
+        (self.inserted()).is_some_and(|inserted| (inserted.run, inserted.frame) < (run, frame))
+    }
+}
+
+/// The other end of a [`Spawned`]: if it is dropped unset, the body is lost.
+pub(crate) struct Inserter(Spawned);
+
+impl Inserter {
+    pub fn new(spawned: Spawned) -> Self {
+        Self(spawned)
+    }
+
+    /// The body has just been inserted.
+    pub fn set(&self, key: BodyKey, simulation: &Simulation) {
+        let (run, frame) = (simulation.id(), simulation.frame().number);
+        // A call runs once.
+        let _ = self.0.0.set(Some(Inserted { key, run, frame }));
+    }
+}
+
+impl Drop for Inserter {
+    fn drop(&mut self) {
+        let _ = self.0.0.set(None);
     }
 }

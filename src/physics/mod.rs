@@ -180,6 +180,16 @@ pub(crate) enum Stage {
     After,
 }
 
+/// A step that a loop asks a value for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepPlan {
+    pub step: Step,
+    /// The simulated time at its end.
+    pub end: ExactTime,
+    /// Whether the poses before and after it are read, to be displayed or kept.
+    pub is_captured: bool,
+}
+
 /// What the game did to the poses of earlier ticks since the last call of the loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
@@ -339,25 +349,21 @@ impl Physics {
         is_before
     }
 
-    /// Adds the forces of the step. Returns the number of values that are not finite and were left out.
-    pub(crate) fn apply_forces(&mut self, step: Step) -> u64 {
+    /// Steps the world. Returns the number of forces that were not finite and were left out.
+    pub(crate) fn make_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
+        let StepPlan {
+            step,
+            end,
+            is_captured,
+        } = plan;
         let World { physics, keys, .. } = &mut self.world;
-        self.forces.apply(&mut physics.bodies, keys, step)
-    }
-
-    /// Reads the poses before the step.
-    pub(crate) fn capture_before(&mut self, step: Step) {
-        (self.pairs).begin_step(&self.world, step.tick, step.dt);
-    }
-
-    /// Makes the step. If the poses before it were captured, those after it are too.
-    pub(crate) fn make_step(
-        &mut self,
-        step: Step,
-        end: ExactTime,
-        hooks: &dyn PhysicsHooks,
-        is_captured: bool,
-    ) {
+        let rejected = self.forces.apply(&mut physics.bodies, keys, step);
+        if is_captured {
+            span!("take_poses");
+            self.notice_edits();
+            self.list_woken();
+            (self.pairs).begin_step(&self.world, step.tick, step.dt);
+        }
         self.stage = Stage::Poisoned;
         self.events.clear();
         (self.world).step(step, hooks, &mut self.event_log, &mut self.events);
@@ -371,6 +377,7 @@ impl Physics {
         } else {
             self.pairs.align_awake(&self.world);
         }
+        rejected
     }
 
     /// No step is at hand, and none is reacted to.
@@ -379,6 +386,11 @@ impl Physics {
         if self.stage != Stage::Poisoned {
             self.stage = Stage::Idle;
         }
+    }
+
+    /// The game reacts to the last step, later than right after it.
+    pub(crate) fn react_to_step(&mut self) {
+        self.stage = Stage::After;
     }
 
     /// Takes what a state of another machine cannot hold from the one whose place it takes.
@@ -456,13 +468,13 @@ impl Physics {
             let end = self.time.after(self.dt);
             let step = Step::of_physics(self.tick, self.dt, [self.time, end]);
             self.begin_step(step);
-            self.apply_forces(step);
-            self.notice_edits();
-            self.list_woken();
-            if left == 0 {
-                self.capture_before(step);
-            }
-            self.make_step(step, end, &(), left == 0);
+            let is_captured = left == 0;
+            let plan = StepPlan {
+                step,
+                end,
+                is_captured,
+            };
+            self.make_step(plan, &());
         }
         self.stage = Stage::Idle;
     }

@@ -5,8 +5,6 @@
 mod paths;
 // The trajectory of a body from one state to the next.
 mod motion;
-// The path of a body beyond its last state.
-mod extrapolation;
 // What is shown after a rollback.
 mod correction;
 // The smoothing of each body.
@@ -29,7 +27,6 @@ mod interpolated;
 
 pub use correction::{Correction, ErrorDecay};
 pub use counts::PoseCounts;
-pub(crate) use extrapolation::Extrapolation;
 pub use interpolated::Interpolated;
 pub(crate) use log::{ErrorChange, PoseLog};
 pub(crate) use motion::Pair;

@@ -1,5 +1,7 @@
 //! The bodies that move, or may have moved: their last two states, and what is between them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Rotation};
 
@@ -250,6 +252,26 @@ impl Movers {
         self.current[place] = self.previous[place];
         self.previous[place] = from.unwrap_or(self.current[place]);
         self.are_special[place] = false;
+    }
+
+    /// The bodies that were edited, or added, since an earlier copy of the same step.
+    pub fn edited_since(&self, earlier: &Self) -> BTreeSet<BodyKey> {
+        let pairs = |movers: &Self| -> BTreeMap<_, _> {
+            let places = movers.keys.iter().enumerate();
+            places
+                .map(|(place, key)| (*key, movers.poses(place)))
+                .collect()
+        };
+        let earlier = pairs(earlier);
+        let later = pairs(self).into_iter();
+        later
+            .filter(|(key, poses)| earlier.get(key) != Some(poses))
+            .map(|(key, _)| key)
+            .collect()
+    }
+
+    fn poses(&self, place: usize) -> [Pose; 2] {
+        [self.previous[place], self.current[place]]
     }
 
     /// The body and its motion have been turned, after `tick` steps.

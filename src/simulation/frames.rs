@@ -8,8 +8,8 @@ use crate::step::replace_events;
 use crate::time::{ExactTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::{Frame, Simulation};
-use crate::physics::Stage;
+use super::{Between, Frame, Simulation};
+use crate::physics::{Physics, Stage, StepPlan};
 
 /// # Frames and steps
 ///
@@ -80,8 +80,9 @@ impl Simulation {
         }
         self.is_in_frame = true;
         let tick = self.clock.tick();
-        let between = std::mem::take(&mut self.resimulated_between);
-        self.frame.resimulated = self.frame.resimulated.saturating_add(between);
+        let between = std::mem::take(&mut self.between);
+        self.frame.resimulated = self.frame.resimulated.saturating_add(between.resimulated);
+        self.frame.rejected_forces += between.rejected_forces;
         let leaves_a_fraction = self.clock.settings().leaves_a_fraction();
         self.frame.dropped += self.clock.begin_frame(frame_time);
         self.frame.tick = self.clock.tick();
@@ -134,7 +135,7 @@ impl Simulation {
         self.physics.forces.end_frame();
         self.past.clear();
         self.redo = None;
-        self.resimulated_between = 0;
+        self.between = Between::default();
         self.events.clear();
         if std::mem::take(&mut self.is_handed_out) {
             self.frame.dropped += self.clock.abort_step();
@@ -215,38 +216,43 @@ impl Simulation {
     /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: to filter contacts,
     /// and to modify them (one-way platforms, conveyor belts).
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        self.make_taken(hooks, false)
-    }
-
-    /// [`make_step_with`](Self::make_step_with), of a step that a view may show before the frame is over.
-    pub(crate) fn make_shown_step(&mut self, hooks: &dyn PhysicsHooks) -> bool {
-        self.make_taken(hooks, true)
-    }
-
-    fn make_taken(&mut self, hooks: &dyn PhysicsHooks, is_shown: bool) -> bool {
         self.notice_physics();
-        let Stage::Before(step) = self.physics.stage else {
+        let Some(step) = self.physics.current_step() else {
             return false;
         };
+        let plan = self.plan_step(step);
+        let rejected = self.physics.make_step(plan, hooks);
+        if !step.is_resimulated {
+            self.frame.rejected_forces += rejected;
+        }
+        self.record_step(step);
+        self.count_step(step);
+        true
+    }
+
+    /// Plans the step at hand.
+    fn plan_step(&mut self, step: Step) -> StepPlan {
         let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
             left => left == 1,
         };
-        let is_captured = is_shown || is_last || self.past.needs_poses(step.tick + 1);
-        let rejected = self.physics.apply_forces(step);
-        if !step.is_resimulated {
-            self.frame.rejected_forces += rejected;
-        }
-        if is_captured {
-            span!("take_poses");
+        let are_kept = self.past.needs_poses(step.tick + 1);
+        if are_kept {
             self.physics.notice_edits();
             self.physics.list_woken();
             self.past.keep_displaced(&self.physics.pairs);
-            self.physics.capture_before(step);
         }
-        let end = self.end_of_next_step();
-        self.physics.make_step(step, end, hooks, is_captured);
-        self.is_handed_out = false;
+        // A view on another thread displays any step.
+        let is_displayed = is_last || self.screen.is_none();
+        StepPlan {
+            step,
+            end: self.end_of_next_step(),
+            is_captured: is_displayed || are_kept,
+        }
+    }
+
+    /// Records what a step that was made has left in the value.
+    fn record_step(&mut self, step: Step) {
         #[cfg(feature = "parallel")]
         {
             self.pool = self.physics.pool();
@@ -254,11 +260,10 @@ impl Simulation {
         let events = self.physics.events();
         replace_events(&mut self.events, step.tick..self.physics.tick(), events.0);
         self.past.end_step(step.tick, events);
-        self.count(step);
-        true
     }
 
-    fn count(&mut self, step: Step) {
+    fn count_step(&mut self, step: Step) {
+        self.is_handed_out = false;
         if let Some(redo) = &mut self.redo {
             if let Some(changes) = redo.end_step(&self.events) {
                 self.event_changes = changes;
@@ -266,7 +271,7 @@ impl Simulation {
             let made = if self.is_in_frame {
                 &mut self.frame.resimulated
             } else {
-                &mut self.resimulated_between
+                &mut self.between.resimulated
             };
             *made = made.saturating_add(1);
             return;
@@ -295,38 +300,77 @@ impl Simulation {
             return false;
         }
         self.abort_steps();
+        self.close_frame();
+        if self.redo.is_none() {
+            if self.frame.steps == 0 && self.clock.settings().is_stopped() {
+                self.frame.forgotten_forces = self.physics.forces.discard_since_frame();
+            }
+            self.settle();
+        }
+        true
+    }
+
+    fn close_frame(&mut self) {
         self.is_in_frame = false;
         self.frame.number = self.frame.number.saturating_add(1);
         self.frame.awake = self.physics.rapier().islands.num_active_bodies();
         if self.redo.is_some() {
             (self.frame.tick, self.frame.alpha) = self.picture;
-            return true;
+        } else {
+            self.picture = (self.frame.tick, self.frame.alpha);
         }
-        self.physics.notice_edits();
-        if self.frame.steps == 0 && self.clock.settings().is_stopped() {
-            self.frame.forgotten_forces = self.physics.forces.discard_since_frame();
-        }
-        self.physics.forces.end_frame();
-        self.frame.poses = self.physics.settle();
-        self.picture = (self.frame.tick, self.frame.alpha);
-        true
     }
 
-    /// The last frame goes on after its step, which was ended so that the state could be looked at.
-    pub(crate) fn resume_frame(&mut self) {
-        if !self.is_in_frame {
-            self.is_in_frame = true;
-            if self.redo.is_none() {
-                self.physics.stage = Stage::After;
-            }
-            self.frame.number -= 1;
-            self.physics.log.counts = std::mem::take(&mut self.frame.poses);
+    /// The value is as the frame leaves it.
+    pub(crate) fn settle(&mut self) {
+        self.physics.leave_step();
+        self.physics.notice_edits();
+        self.physics.forces.end_frame();
+        self.frame.poses = self.physics.settle();
+    }
+
+    /// Ends the frame with its last step, and lends the value to another thread, which makes that step. Meanwhile `spare` is in
+    /// its place, and the clock counts frames in which no step is due.
+    pub(crate) fn lend_physics(&mut self, step: Step, spare: Physics) -> (Physics, StepPlan) {
+        let plan = self.plan_step(step);
+        self.count_step(step);
+        self.close_frame();
+        let physics = std::mem::replace(&mut self.physics, spare);
+        self.known = self.physics.epoch.number();
+        (physics, plan)
+    }
+
+    /// Takes the value back after that step, with the number of forces that it rejected; `None` if Rapier panicked. Returns the
+    /// spare one.
+    pub(crate) fn return_physics(
+        &mut self,
+        physics: Physics,
+        step: Step,
+        rejected: Option<u64>,
+    ) -> Physics {
+        let spare = std::mem::replace(&mut self.physics, physics);
+        self.known = self.physics.epoch.number();
+        if let Some(rejected) = rejected {
+            self.between.rejected_forces += rejected;
+            self.record_step(step);
+            self.settle();
+        } else {
+            self.abort_step();
+            let (tick, time) = (self.physics.tick(), self.physics.exact_time());
+            self.frame.dropped += self.clock.take_back_step(tick, time);
         }
+        spare
+    }
+
+    /// Counts a frame in which no step is due, while the value is lent.
+    pub(crate) fn count_frame(&mut self, frame_time: Duration) {
+        self.begin_frame(frame_time);
+        self.close_frame();
     }
 
     /// Whether steps were resimulated between the last frame and this one.
     pub(crate) fn has_resimulated(&self) -> bool {
-        self.resimulated_between > 0
+        self.between.resimulated > 0
     }
 
     /// If a step is at hand, it is not made, and may be taken anew.

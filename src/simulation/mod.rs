@@ -32,9 +32,7 @@ use std::time::Duration;
 
 use crate::id::Id;
 use crate::physics::Physics;
-use crate::pose::{
-    Extrapolation, GeneralSmoothing, Movers, Origin, PoseLog, Screen, SmoothingSettings,
-};
+use crate::pose::{GeneralSmoothing, Movers, Origin, PoseLog, Screen, SmoothingSettings};
 use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate};
 
@@ -127,13 +125,22 @@ pub struct Simulation {
     redo: Option<Box<Redo>>,
     /// What the last run of resimulated steps did to the events.
     event_changes: ChangedEvents,
-    /// Steps that were resimulated since the last frame was begun.
-    resimulated_between: u64,
+    /// What happened since the last frame ended, and counts in the next one.
+    between: Between,
     /// Real time since the last frame was shown, but for pauses and speed 0.
     shown_for: Duration,
     smoothing: GeneralSmoothing,
     /// `None` on a thread, where a view shows it.
     screen: Option<Screen>,
+}
+
+#[derive(Clone, Copy, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Between {
+    /// Steps that were resimulated.
+    resimulated: u64,
+    /// As in [`Frame`].
+    rejected_forces: u64,
 }
 
 impl Clone for Simulation {
@@ -164,7 +171,7 @@ impl Clone for Simulation {
             past: self.past.clone(),
             redo: self.redo.clone(),
             event_changes: self.event_changes.clone(),
-            resimulated_between: self.resimulated_between,
+            between: self.between,
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             screen,
@@ -201,7 +208,7 @@ impl Simulation {
             past: Past::default(),
             redo: None,
             event_changes: ChangedEvents::default(),
-            resimulated_between: 0,
+            between: Between::default(),
             shown_for: Duration::ZERO,
             smoothing: GeneralSmoothing::default(),
         };
@@ -263,13 +270,6 @@ impl Simulation {
     /// the first one, that of the rate.
     pub(crate) fn last_dt(&self) -> f64 {
         last_dt(&self.frame, &self.clock)
-    }
-
-    /// How all movers go on from the last state.
-    pub(crate) fn extrapolations(&self) -> Vec<Extrapolation> {
-        let bodies = &self.physics.world.physics.bodies;
-        let smoothing = self.physics.smoothing_settings();
-        self.physics.pairs.extrapolations(bodies, smoothing)
     }
 
     /// What happened since the last call, for a reader that has displayed the state `displayed` before.

@@ -136,6 +136,12 @@ impl Simulation {
         hooks: &mut H,
     ) -> Result<(), ResimulateError<H::Error>> {
         self.roll_back(tick)?;
+        self.resimulate_due(hooks).map_err(ResimulateError::Hook)?;
+        Ok(())
+    }
+
+    /// Makes the steps that a rollback has made due, if there are any.
+    pub(crate) fn resimulate_due<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
         {
@@ -143,7 +149,7 @@ impl Simulation {
             if result.is_err() {
                 self.abort_step();
             }
-            result.map_err(ResimulateError::Hook)?;
+            result?;
         }
         self.release_redo();
         self.physics.leave_step();

@@ -12,7 +12,7 @@ use crate::pose::{GeneralSmoothing, Screen};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
 
-use super::{Frame, Simulation};
+use super::{Between, Frame, Simulation};
 use crate::physics::Physics;
 
 /// Why a state cannot be written to bytes. A clone can hold it anyway.
@@ -47,7 +47,7 @@ struct SavedSimulation<'a> {
     clock: Cow<'a, Clock>,
     physics: Cow<'a, Physics>,
     frame: Frame,
-    resimulated_between: u64,
+    between: Between,
     smoothing: GeneralSmoothing,
     screen: Cow<'a, Option<Screen>>,
 }
@@ -66,7 +66,7 @@ impl Serialize for Simulation {
             clock,
             physics,
             frame: self.frame,
-            resimulated_between: self.resimulated_between,
+            between: self.between,
             smoothing: self.smoothing,
             screen: Cow::Borrowed(&self.screen),
         };
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Simulation {
             known: physics.epoch.number(),
             physics,
             frame: written.frame,
-            resimulated_between: written.resimulated_between,
+            between: written.between,
             smoothing: written.smoothing,
             screen: written.screen.into_owned(),
             ..Self::default()

@@ -226,7 +226,6 @@ impl Simulation {
             time: self.clock.simulated().as_secs_f64()
                 - f64::from(self.frame.dt * (1.0 - self.frame.alpha)),
             alpha: self.frame.alpha,
-            beyond: None,
             elapsed,
             steps: elapsed.as_secs_f64() * self.clock.settings().speed() / last_dt,
             smoothing: self.physics.smoothing_settings(),

@@ -1,12 +1,12 @@
-//! A runner, as what has the bodies of entities and displays them.
+//! A runner, as what has the bodies of entities, and views, as what displays them.
 
 use crate::key::BodyKey;
-use crate::owners::{Bodies, BodyStore, Host, Picture, Spawned};
+use crate::owners::{Bodies, BodyStore, Host, Picture, Poses, Spawned};
 use crate::pose::Screen;
 use crate::simulation::Hooks;
 use rapier::math::Pose;
 
-use super::Runner;
+use super::{Runner, View};
 
 impl<H> Bodies for Runner<H>
 where
@@ -22,7 +22,7 @@ where
 {
 }
 
-impl<H> BodyStore for Runner<H>
+impl<H> Poses for Runner<H>
 where
     H: Hooks + Send + 'static,
     H::Error: Send + 'static,
@@ -30,7 +30,13 @@ where
     fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.view().pose(key)
     }
+}
 
+impl<H> BodyStore for Runner<H>
+where
+    H: Hooks + Send + 'static,
+    H::Error: Send + 'static,
+{
     fn remove(&mut self, _: BodyKey) -> bool {
         // A level that is cleared would fill the queue.
         false
@@ -47,14 +53,34 @@ where
     H::Error: Send + 'static,
 {
     fn run(&self) -> Option<u64> {
-        None
+        self.view().run()
     }
 
     fn screen(&self) -> Option<&Screen> {
-        Some(self.view().screen())
+        Picture::screen(self.view())
     }
 
     fn is_after(&self, spawned: &Spawned) -> bool {
         self.view().is_after(spawned)
+    }
+}
+
+impl<E> Poses for View<E> {
+    fn pose(&self, key: BodyKey) -> Option<Pose> {
+        self.pose(key)
+    }
+}
+
+impl<E> Picture for View<E> {
+    fn run(&self) -> Option<u64> {
+        None
+    }
+
+    fn screen(&self) -> Option<&Screen> {
+        Some(self.screen())
+    }
+
+    fn is_after(&self, spawned: &Spawned) -> bool {
+        self.is_after(spawned)
     }
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::pose::{Extrapolation, Movers, Origin, PoseLog, SmoothingSettings};
+use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
 use crate::step::Event;
 
 use super::sync::{Mutex, TryLockError};
@@ -27,16 +27,12 @@ pub(super) struct Snapshot {
     /// The number of steps made.
     pub tick: u64,
     pub movers: Movers,
-    /// How these go on from it; empty if nobody asks.
-    pub extrapolations: Vec<Extrapolation>,
     pub smoothing: Arc<SmoothingSettings>,
     pub origin: Origin,
     /// Simulated time at the end of its last step.
     pub time: Duration,
     /// The length of that step, in seconds.
     pub dt: f64,
-    /// Whether it is of a pause.
-    pub is_stopped: bool,
 }
 
 /// A state on its way, with what happened since the one before.
@@ -44,6 +40,8 @@ pub(super) struct Snapshot {
 pub(super) struct Update {
     pub snapshot: Arc<Snapshot>,
     pub log: PoseLog,
+    /// The state of the same time whose place it takes, which was edited since.
+    pub replaces: Option<Arc<Snapshot>>,
 }
 
 /// The simulation's time at a moment of real time, and how fast it goes on.
@@ -53,6 +51,13 @@ pub(super) struct ClockReading {
     pub time: Duration,
     /// 0 while paused.
     pub speed: f64,
+}
+
+impl ClockReading {
+    /// The simulated time at a later moment of real time, in seconds.
+    pub fn time_at(&self, now: Duration) -> f64 {
+        self.time.as_secs_f64() + now.saturating_sub(self.real).as_secs_f64() * self.speed
+    }
 }
 
 #[derive(Debug)]
@@ -112,8 +117,8 @@ impl<E> Mail<E> {
 
     /// Adds a state, in place of those that it comes instead of.
     pub fn add(&mut self, mut state: Update) {
-        let (run, tick) = (state.snapshot.run, state.snapshot.tick);
-        let is_before = |last: &Update| last.snapshot.run == run && last.snapshot.tick < tick;
+        let (run, time) = (state.snapshot.run, state.snapshot.time);
+        let is_before = |last: &Update| last.snapshot.run == run && last.snapshot.time < time;
         // The others are of a pause, of another simulation, or of a run that was left.
         let replaced = self
             .states
@@ -123,6 +128,9 @@ impl<E> Mail<E> {
         let mut log = PoseLog::default();
         for earlier in self.states.drain(replaced..) {
             log.append(earlier.log);
+            if (earlier.snapshot.run, earlier.snapshot.time) == (run, time) {
+                state.replaces = earlier.replaces.or(Some(earlier.snapshot));
+            }
         }
         log.append(state.log);
         state.log = log;

@@ -38,5 +38,5 @@ pub use failure::{Failure, SendError, StartError};
 pub use overlap::Overlap;
 pub use physics::Call;
 pub use runner::{Answer, Runner};
-pub use settings::{RunnerSettings, Starved};
+pub use settings::RunnerSettings;
 pub use view::View;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::pose::SmoothingSettings;
 use crate::simulation::Simulation;
 
-use super::Starved;
 use super::mailbox::{ClockReading, Snapshot, Update};
 
 /// What was published of a simulation.
@@ -16,29 +15,19 @@ pub(super) struct Publisher {
     epoch: u64,
     version: u64,
     smoothing: Arc<SmoothingSettings>,
-    /// Whether time stood still in the last frame.
-    is_stopped: bool,
-    starved: Starved,
     /// Snapshots that were published, to be filled again once nobody else has them.
     pub sent: Vec<Arc<Snapshot>>,
 }
 
 impl Publisher {
-    pub fn new(simulation: &Simulation, starved: Starved) -> Self {
+    pub fn new(simulation: &Simulation) -> Self {
         Self {
             run: simulation.id(),
             epoch: 0,
             version: 0,
             smoothing: Arc::clone(simulation.smoothing_settings()),
-            is_stopped: simulation.clock().settings().stands_still(),
-            starved,
             sent: Vec::new(),
         }
-    }
-
-    /// A frame begins, with the settings that the clock has now.
-    pub fn begin_frame(&mut self, simulation: &Simulation) {
-        self.is_stopped = simulation.clock().settings().stands_still();
     }
 
     pub fn is_other(&self, simulation: &Simulation) -> bool {
@@ -72,9 +61,13 @@ impl Publisher {
         self.smoothing = Arc::clone(smoothing);
         let mut snapshot = self.free_snapshot();
         let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
-        filled.fill(simulation, self.starved, self.is_stopped);
+        filled.fill(simulation);
         self.sent.push(Arc::clone(&snapshot));
-        Some(Update { snapshot, log })
+        Some(Update {
+            snapshot,
+            log,
+            replaces: None,
+        })
     }
 
     /// A snapshot that nobody has: there are never many more than wait and are shown.
@@ -86,21 +79,17 @@ impl Publisher {
 }
 
 impl Snapshot {
-    /// Of a simulation's last state, in place of an earlier one. `is_stopped`: in which time stood still.
-    fn fill(&mut self, simulation: &Simulation, starved: Starved, is_stopped: bool) {
+    /// Of a simulation's last state, in place of an earlier one.
+    fn fill(&mut self, simulation: &Simulation) {
         let clock = simulation.clock();
         self.run = simulation.id();
         self.frame = simulation.frame().number;
         self.tick = simulation.physics.tick();
         self.time = clock.simulated();
         self.dt = simulation.last_dt();
-        self.is_stopped = is_stopped;
         self.origin = simulation.origin();
         self.movers.copy_shown(simulation.movers());
         self.smoothing = Arc::clone(simulation.smoothing_settings());
-        if matches!(starved, Starved::Extrapolate { .. }) {
-            self.extrapolations = simulation.extrapolations();
-        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::key::BodyKey;
+use crate::owners::Inserter;
 use crate::simulation::{Hooks, Simulation};
 use crate::step::Event;
 use rapier::dynamics::RigidBody;
@@ -297,13 +298,13 @@ where
         let body = body.into();
         let colliders: Vec<Collider> = colliders.into_iter().map(Into::into).collect();
         let spawned = Spawned::default();
-        let sent = spawned.clone();
+        let inserter = Inserter::new(spawned.clone());
         self.call(move |simulation, _| {
             let key = simulation.physics.insert_body(body);
             for collider in colliders {
                 let _ = simulation.physics.insert_collider(key, collider);
             }
-            sent.set(key, simulation);
+            inserter.set(key, simulation);
         })?;
         Ok(spawned)
     }

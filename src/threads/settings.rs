@@ -12,16 +12,13 @@ pub struct RunnerSettings {
     ///
     /// A step that takes longer than this is late, and the frames until it arrives [starve](super::View::is_starved). How many
     /// do on your machine: `cargo run --release --all-features --example threads_report -- --seconds 8`.
-    ///
-    /// It does not adapt by itself. For single long steps there is [`starved`](Self::starved).
+    /// A starved frame displays the newest state. The slack does not adapt by itself.
     // A slack that follows the longest wait of the last two seconds was tried on recorded runs of 20 s, against a fixed
     // one with the same mean delay: it starved 0.00 % of the frames, not 0.04 %, with steps of 1 ms; 0.00 %, not 0.08 %,
     // with one of 30 ms among them every 1.6 s; 3.94 %, not 3.98 %, with steps of 11 ms and some of 30 ms; and clearly
     // fewer only where steps of 11 ms grew longer for a while: 0.45 %, not 2.05 %. A single long step delayed it by 1.4
     // steps for seconds.
     pub slack: f32,
-    /// What a starved frame shows: the newest state, by default.
-    pub starved: Starved,
     /// The capacity of the queue of [calls](super::Runner::call) and questions: 256 by default.
     pub commands: usize,
     /// For how many steps events are kept until they are read: 1,000 by default. Older ones are
@@ -36,7 +33,6 @@ impl Default for RunnerSettings {
     fn default() -> Self {
         Self {
             slack: 0.5,
-            starved: Starved::Hold,
             commands: 256,
             events: 1_000,
             max_lag: Duration::from_millis(250),
@@ -50,14 +46,6 @@ impl RunnerSettings {
         1.0 + steps(self.slack)
     }
 
-    /// How many steps beyond the newest state a starved frame may be.
-    pub(super) fn most_beyond(&self) -> f64 {
-        match self.starved {
-            Starved::Hold => 0.0,
-            Starved::Extrapolate { most } => steps(most),
-        }
-    }
-
     /// How many states are handed over: those on both sides of the delay, and one more for a reader that is late.
     pub(super) fn states(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "from 1 to 61")]
@@ -65,32 +53,6 @@ impl RunnerSettings {
         let delay = self.delay().ceil() as usize;
         delay + 2
     }
-}
-
-/// What a frame shows while its state is late: for [`RunnerSettings::starved`].
-///
-/// Either way [`View::is_starved`](super::View::is_starved) reports it. Once the state has arrived, the frames continue at the same
-/// [delay](RunnerSettings::slack): time does not go back.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum Starved {
-    /// The newest state: the picture stands still, and then jumps ahead.
-    #[default]
-    Hold,
-    /// Beyond the newest state, each body by its velocity there, as
-    /// [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) does: the picture keeps moving.
-    ///
-    /// Once the state has arrived, each body is shown where it truly is at that time. It jumps there by its error:
-    /// at most a · t² under an acceleration a, for a time t beyond the state; |v| · t at a contact, or where a kinematic
-    /// body has stopped. A body that rests, is disabled or has [`Smoothing::Latest`](crate::Smoothing::Latest)
-    /// stays. In a pause, and after a panic, the frames go back to the newest state.
-    ///
-    /// It makes each hand-over slower, as the velocity of each moving body is read.
-    Extrapolate {
-        /// How far beyond the newest state, in steps: 60 at most. There the picture stops.
-        most: f32,
-    },
 }
 
 /// A setting in steps, limited to 0 to 60.

@@ -27,13 +27,12 @@ pub struct View<E> {
     screen: Screen,
     /// Real time of the last frame.
     now: Duration,
-    /// The simulation of the newest state, and its tick; `None` if what is shown is not its time.
-    newest: Option<(u64, u64)>,
-    /// Whether more or less was shown before this than is due: until that is made up for, it goes on at half the speed, or
-    /// half as fast again.
-    comes_from_another: bool,
-    /// What was shown last: of which state, how far between its poses, and how far beyond.
-    moment: Option<(Arc<Snapshot>, f32, f32)>,
+    /// The simulation of the newest state, and its time; `None` if the displayed time is not one of this simulation.
+    newest: Option<(u64, Duration)>,
+    /// The state that was displayed last, and how far between its poses.
+    moment: Option<(Arc<Snapshot>, f32)>,
+    /// The simulated time that was due in the last frame, whatever was displayed.
+    last_due: Option<f64>,
     is_starved: bool,
 }
 
@@ -45,8 +44,8 @@ impl<E> View<E> {
             screen,
             now,
             newest: None,
-            comes_from_another: false,
             moment: None,
+            last_due: None,
             is_starved: false,
         }
     }
@@ -54,7 +53,7 @@ impl<E> View<E> {
     /// The screen, for the simulation to go on with.
     pub(super) fn take_screen(&mut self) -> Screen {
         // Of states that no frame has shown yet.
-        for Update { snapshot, log } in self.mail.states.drain(..) {
+        for Update { snapshot, log, .. } in self.mail.states.drain(..) {
             for change in log.errors {
                 self.screen.change_error(change, &snapshot.smoothing);
             }
@@ -71,47 +70,58 @@ impl<E> View<E> {
         self.settings.slack = slack;
     }
 
-    /// The real time of the simulation, when it was last here.
-    pub(super) fn real_time(&self) -> Duration {
-        self.mail.reading.real
-    }
-
-    /// Goes on from what the screen has shown of the simulation.
+    /// Goes on from what the screen has displayed of the simulation.
     pub(super) fn begin(&mut self) {
-        let Some(Update { snapshot, log }) = self.mail.states.back_mut() else {
+        let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             return;
         };
-        let (end, dt, shown) = (snapshot.time.as_secs_f64(), snapshot.dt, self.screen.time());
-        if shown <= end + self.settings.most_beyond() * dt {
-            self.newest = Some((snapshot.run, snapshot.tick));
-            self.comes_from_another = shown > 0.0;
+        if self.screen.time() <= snapshot.time.as_secs_f64() {
+            self.newest = Some((snapshot.run, snapshot.time));
         }
-        // The newest state is of one step, and what was shown may be before that: the way from there is made up.
-        let missing = end - dt - shown;
-        let before = if missing > NANOSECOND {
+        let present = self.mail.reading.time_at(self.now);
+        self.last_due = Some(present - self.settings.delay() * snapshot.dt);
+        // Bodies that were never displayed have a pose before the first frame: entities keep them.
+        self.screen.expect(&snapshot.movers);
+        self.lead(None);
+    }
+
+    /// Makes up the path from what was displayed to the first pose of the newest state's step, if that is later. Bodies that were
+    /// edited since it was `unedited` are there already.
+    fn lead(&mut self, unedited: Option<&Snapshot>) {
+        let Some(mut newest) = self.mail.states.pop_back() else {
+            return;
+        };
+        let snapshot = &newest.snapshot;
+        let start = snapshot.time.as_secs_f64() - snapshot.dt;
+        let missing = start - self.screen.time();
+        if missing > NANOSECOND {
             let mut movers = Movers::default();
             movers.copy_shown(&snapshot.movers);
-            self.screen.lead_to(&mut movers, &snapshot.origin);
-            Some(Snapshot {
+            let edited = unedited.map(|before| movers.edited_since(&before.movers));
+            let edited = edited.unwrap_or_default();
+            (self.screen).lead_to(&mut movers, &snapshot.origin, &edited);
+            let lead = Snapshot {
                 run: snapshot.run,
                 frame: snapshot.frame,
                 tick: snapshot.tick.saturating_sub(1),
                 movers,
                 smoothing: Arc::clone(&snapshot.smoothing),
                 origin: snapshot.origin,
-                time: Duration::from_secs_f64((end - dt).max(0.0)),
+                time: Duration::from_secs_f64(start.max(0.0)),
                 dt: missing,
-                ..Snapshot::default()
-            })
-        } else {
-            None
-        };
-        // Bodies that were never shown have a pose before the first frame: entities keep them.
-        self.screen.expect(&snapshot.movers);
-        if let Some(snapshot) = before.map(Arc::new) {
-            let log = log.take();
-            self.mail.states.push_front(Update { snapshot, log });
+            };
+            let mut log = PoseLog::default();
+            for earlier in self.mail.states.drain(..) {
+                log.append(earlier.log);
+            }
+            log.append(newest.log.take());
+            self.mail.states.push_back(Update {
+                snapshot: Arc::new(lead),
+                log,
+                replaces: None,
+            });
         }
+        self.mail.states.push_back(newest);
     }
 
     /// Shows what is to be seen at `now`, of what has come by then.
@@ -133,46 +143,35 @@ impl<E> View<E> {
 
     /// Shows what is to be seen at `now`.
     pub(super) fn show(&mut self, now: Duration) {
-        let Some(Update { snapshot, .. }) = self.mail.states.back() else {
+        let Some(state) = self.mail.states.back_mut() else {
             return;
         };
-        let (run, tick) = (snapshot.run, snapshot.tick);
-        let last = self.newest.replace((run, tick));
-        // Of another simulation, or of one that went back in time, what was shown is not its time.
-        let is_its = |(last_run, last_tick)| last_run == run && last_tick <= tick;
-        let last = last
-            .filter(|last| is_its(*last))
-            .map_or(0.0, |_| self.screen.time());
+        let (snapshot, replaced) = (&state.snapshot, state.replaces.take());
+        let newest = (snapshot.run, snapshot.time);
+        // Of another simulation, or of one that went back in time, what was displayed is not its time.
+        let is_earlier = |(run, time)| run == newest.0 && time <= newest.1;
+        let is_its = self.newest.replace(newest).is_some_and(is_earlier);
+        let last = if is_its { self.screen.time() } else { 0.0 };
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
-        let ClockReading { real, time, speed } = self.mail.reading;
+        let speed = self.mail.reading.speed;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
-        let present = time.as_secs_f64() + now.saturating_sub(real).as_secs_f64() * speed;
-        let mut due = (present - self.settings.delay() * dt).max(last);
-        let mut most = end;
-        let mut decayed = elapsed;
-        if speed > 0.0 {
-            most += self.settings.most_beyond() * dt;
-            self.is_starved = due > end;
-            let passed = elapsed.as_secs_f64() * speed;
-            let (slow, fast) = (last + passed / 2.0, last + passed * 1.5);
-            self.comes_from_another &= !(slow..=fast).contains(&due);
-            if self.comes_from_another {
-                due = due.clamp(slow, fast);
-            }
-        } else {
-            // What is done in a pause is shown: the frames go on to it.
-            if snapshot.is_stopped {
-                due += elapsed.as_secs_f64();
-            }
-            self.is_starved = false;
-            decayed = Duration::ZERO;
+        let due = self.mail.reading.time_at(now) - self.settings.delay() * dt;
+        let passed = due - self.last_due.replace(due).unwrap_or(due);
+        self.is_starved = speed > 0.0 && due > end;
+        // In a pause an edit is displayed at once, and nothing else moves.
+        if let Some(replaced) = replaced.filter(|_| speed == 0.0 && is_its) {
+            self.lead(Some(&replaced));
         }
-        let time = due.min(most);
-        self.show_time(time, time - end, decayed);
+        let mut least = last;
+        if last > 0.0 && last > due - passed {
+            // A picture that is ahead of its time runs at half the speed until it is not.
+            least += passed.max(0.0) / 2.0;
+        }
+        let decayed = if speed > 0.0 { elapsed } else { Duration::ZERO };
+        self.show_time(due.max(least).min(end), decayed);
     }
 
-    /// Shows a time, which is so much beyond the newest state.
-    fn show_time(&mut self, time: f64, beyond: f64, elapsed: Duration) {
+    fn show_time(&mut self, time: f64, elapsed: Duration) {
         // The first state that is after it, the newest if none is: as in one thread, a moment between two steps is of the
         // later one.
         let states = &mut self.mail.states;
@@ -188,11 +187,9 @@ impl<E> View<E> {
         states.drain(..place);
         let snapshot = Arc::clone(&states[0].snapshot);
         let alpha = alpha(&snapshot, time);
-        #[expect(clippy::cast_possible_truncation, reason = "at most 60 steps")]
-        let beyond = beyond.max(0.0) as f32;
         let frame = self.screen.number().saturating_add(1);
-        let is_same = |(last, last_alpha, last_beyond): &(Arc<Snapshot>, f32, f32)| {
-            Arc::ptr_eq(last, &snapshot) && (*last_alpha, *last_beyond) == (alpha, beyond)
+        let is_same = |(last, last_alpha): &(Arc<Snapshot>, f32)| {
+            Arc::ptr_eq(last, &snapshot) && *last_alpha == alpha
         };
         if log.is_empty()
             && (self.screen.errors_len() == 0 || elapsed.is_zero())
@@ -204,15 +201,13 @@ impl<E> View<E> {
             frame,
             time,
             alpha: alpha.min(LARGEST_ALPHA),
-            beyond: (beyond > 0.0 && !snapshot.extrapolations.is_empty())
-                .then_some((beyond, &snapshot.extrapolations)),
             elapsed,
             steps: elapsed.as_secs_f64() * self.mail.reading.speed / snapshot.dt,
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
         };
         self.screen.show(&snapshot.movers, log, &moment);
-        self.moment = Some((snapshot, alpha, beyond));
+        self.moment = Some((snapshot, alpha));
     }
 
     pub(super) fn fetch(&mut self, mailbox: &Mailbox<E>) {
@@ -254,33 +249,33 @@ impl<E> View<E> {
     /// Whether what is shown is after a body was inserted: it has no pose if it is gone by then.
     pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
         let shown = self.moment.as_ref();
-        shown.is_some_and(|(state, ..)| spawned.has_come(state.run, state.frame))
+        shown.is_some_and(|(state, _)| spawned.has_come(state.run, state.frame))
     }
 
     /// The number of steps made at the end of the step that is shown.
     #[must_use]
     pub fn tick(&self) -> u64 {
-        self.moment.as_ref().map_or(0, |(state, ..)| state.tick)
+        self.moment.as_ref().map_or(0, |(state, _)| state.tick)
     }
 
     /// How far into that step the frame is, as a fraction of the step, from 0 to 1.
     #[must_use]
     pub fn alpha(&self) -> f32 {
-        self.moment.as_ref().map_or(0.0, |(_, alpha, _)| *alpha)
+        self.moment.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
-    /// Simulated time that is shown, in seconds. It never goes back but with the simulation. In a pause it goes on to that
-    /// of the newest state, and stops there.
+    /// The simulated time of the picture, in seconds. It goes back only with the simulation. In a pause it stops at once;
+    /// edits are displayed all the same.
     ///
-    /// A `Runner` or an `Overlap` begins with the time that its simulation has shown last. If that is earlier or later
-    /// than its own delay has it, time goes half as fast again, or half as fast, until that is made up for. From one
-    /// thread to an `Overlap` it may stand still for a part of a step, as no later state is known.
+    /// A `Runner` or an `Overlap` begins with the time that its simulation has displayed last. If that is later than its own
+    /// delay allows, time runs at half the speed until the delay is reached. It stops for a part of a step where no
+    /// later state is known. If it is earlier, the first frame leaps ahead.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.screen.time()
     }
 
-    /// Whether the state to be shown is late: what is shown instead is a [setting](RunnerSettings::starved).
+    /// Whether the state to be displayed is late: the newest one is displayed instead.
     /// If that happens often, the [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {

@@ -7,7 +7,7 @@ mod placing;
 
 use std::collections::BTreeMap;
 
-use rapier::dynamics::{RigidBodyHandle, RigidBodySet};
+use rapier::dynamics::RigidBodyHandle;
 use rapier::math::{Pose, Vector};
 use slotmap::SecondaryMap;
 
@@ -16,10 +16,8 @@ use crate::key::BodyKey;
 use crate::key::Keys;
 
 use super::correction::difference;
-use super::extrapolation::Extrapolation;
-use super::motion::{Pair, Smoothing, stands};
+use super::motion::Pair;
 use super::movers::Movers;
-use super::smoothing_settings::SmoothingSettings;
 
 /// Pairs of poses by key: a part of the state.
 ///
@@ -134,26 +132,6 @@ impl Pairs {
             Place::Resting { pose, .. } => Some((key, pose)),
             Place::Moving(_) => None,
         })
-    }
-
-    /// How all movers go on from the last state, in their order.
-    pub fn extrapolations(
-        &self,
-        bodies: &RigidBodySet,
-        settings: &SmoothingSettings,
-    ) -> Vec<Extrapolation> {
-        let goes_on = |(place, key): (usize, &BodyKey)| {
-            let is_latest = settings.of(*key) == Smoothing::Latest;
-            let handle = self.movers.handle(place).filter(|_| !is_latest)?;
-            let pair = self.movers.pair(place);
-            let has_moved = pair.previous != pair.current;
-            let body = bodies.get(handle).filter(|body| !stands(body, has_moved));
-            body.map(Extrapolation::of)
-        };
-        let movers = self.movers.keys().iter().enumerate();
-        movers
-            .map(|mover| goes_on(mover).unwrap_or_default())
-            .collect()
     }
 
     /// The bodies whose pose at `alpha` differs from that in another state of the same step, and by how much. The origin of

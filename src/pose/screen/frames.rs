@@ -1,5 +1,7 @@
 //! What a frame shows, and what of that differs from the last one.
 
+use std::collections::BTreeSet;
+
 use rapier::math::{Pose, Vector};
 use slotmap::SecondaryMap;
 
@@ -7,7 +9,6 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 
 use super::super::correction::shown_with;
-use super::super::extrapolation::extrapolate;
 use super::super::log::PoseLog;
 use super::super::movers::Movers;
 use super::super::origin::Origin;
@@ -36,9 +37,6 @@ impl Screen {
         for start in (0..self.shown.len()).step_by(CHUNK) {
             let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
             extrapolated += movers.blend(start, &weights, poses);
-            if let Some((seconds, extrapolations)) = moment.beyond {
-                extrapolate(poses, &extrapolations[start..], seconds);
-            }
             self.add_errors(start, poses);
             self.compare(start, poses);
         }
@@ -54,14 +52,16 @@ impl Screen {
         }
     }
 
-    /// Makes of copies the way from where bodies were shown last to the first of their two states.
-    pub(crate) fn lead_to(&self, movers: &mut Movers, origin: &Origin) {
+    /// Makes of copies the way from where bodies were displayed last to the first of their two states. Those that were edited
+    /// since are at that state already.
+    pub(crate) fn lead_to(&self, movers: &mut Movers, origin: &Origin, edited: &BTreeSet<BodyKey>) {
         let shift = self
             .origin
             .map_or(Vector::ZERO, |before| origin.from(&before));
         for place in 0..movers.len() {
             let key = movers.keys()[place];
-            let shown = self.pose(key).filter(|_| self.bodies.contains_key(key));
+            let is_led = self.bodies.contains_key(key) && !edited.contains(&key);
+            let shown = self.pose(key).filter(|_| is_led);
             let error = self.error(key).copied().unwrap_or_default();
             let back = Pose::from_parts(-error.translation, error.rotation.inverse());
             let shown = shown.map(|shown| shown.append_translation(-shift));

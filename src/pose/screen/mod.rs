@@ -18,7 +18,6 @@ use crate::dim::is_same;
 use crate::key::BodyKey;
 use crate::key_log::KeyLog;
 
-use super::extrapolation::Extrapolation;
 use super::origin::Origin;
 use super::smoothing_settings::SmoothingSettings;
 
@@ -107,8 +106,6 @@ pub(crate) struct Moment<'a> {
     pub time: f64,
     /// How far between the two states.
     pub alpha: f32,
-    /// How far beyond the second one, in seconds, and how each of the movers goes on there.
-    pub beyond: Option<(f32, &'a [Extrapolation])>,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
     /// How many steps like the last one that is in simulated time.

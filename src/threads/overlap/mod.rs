@@ -13,14 +13,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::physics::{Physics, StepPlan};
 use crate::simulation::{Hooks, Simulation, or_none};
-use crate::time::{ClockSettings, Step};
+use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
 use super::publisher::Publisher;
 use super::start::{Work, spawn};
 use super::view::View;
-use super::{RunnerSettings, StartError, Starved};
+use super::{RunnerSettings, StartError};
 
 /// A simulation whose steps are made by another thread while the game draws its frame.
 ///
@@ -66,41 +67,49 @@ use super::{RunnerSettings, StartError, Starved};
 ///
 /// # Frames
 /// The frames of the simulation are those of the game, with its settings and limits: the same steps are made, with the same
-/// bits, as in one thread. While a step is under way, frames wait for it; what they make due is made after it.
+/// bits, as in one thread. A frame in which no step is due does not wait for the step under way: the clock counts it at
+/// once, and its [`before_frame`](Hooks::before_frame) is called once the step is over. Settings of the clock that this hook
+/// sets count from then on.
 pub struct Overlap {
-    /// `None` while the other thread has it.
-    simulation: Option<Simulation>,
+    simulation: Simulation,
+    /// What is in the simulation while the other thread has its physics; `None` meanwhile.
+    spare: Option<Physics>,
     under_way: Option<UnderWay>,
     /// `None` once it is to end.
     to: Option<Sender<Job>>,
     from: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
     view: View<()>,
-    /// The times of frames that the simulation has not seen yet.
-    waiting: VecDeque<Duration>,
-    /// The settings of the clock before the game had the simulation between two frames, while a step was under way: frames that
-    /// waited for that count by these.
-    before: Option<ClockSettings>,
-    /// The settings before and after, to be set once those frames are over.
-    change: Option<(ClockSettings, ClockSettings)>,
-    /// The most time that a frame puts in, when the simulation was here last.
-    longest_frame: Duration,
+    /// Frames that wait for the step under way.
+    pending: VecDeque<Pending>,
     publisher: Publisher,
 }
 
-/// A step that is being made, or is made and not shown yet.
-#[derive(Debug)]
+/// A step that is being made, or is made while its hook is still to be called.
+#[derive(Clone, Copy, Debug)]
 struct UnderWay {
     step: Step,
-    /// When frames are to show it, in real time as frames put it in.
-    due: Duration,
+    /// Whether the game had the simulation after it.
+    is_seen: bool,
+}
+
+/// A frame whose [`Hooks::before_frame`] is still to be called.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    time: Duration,
+    /// Whether the clock has counted it: no step is due in it.
+    is_counted: bool,
 }
 
 /// A step to be made, with Rapier's own hooks.
-type Job = (Simulation, Option<Arc<dyn PhysicsHooks + Send + Sync>>);
+type Job = (
+    Physics,
+    StepPlan,
+    Option<Arc<dyn PhysicsHooks + Send + Sync>>,
+);
 
-/// A step that was made, if nothing panicked.
-type Done = (Simulation, Result<bool, Payload>);
+/// A step that was made, if nothing panicked, and the number of forces that it has rejected.
+type Done = (Physics, Result<u64, Payload>);
 
 type Payload = Box<dyn Any + Send>;
 
@@ -140,16 +149,14 @@ impl Overlap {
         let real_time = simulation.clock().real_time();
         let mut overlap = Self {
             view: View::new(settings, simulation.take_screen(), real_time),
-            publisher: Publisher::new(&simulation, Starved::Hold),
-            longest_frame: Duration::ZERO,
-            simulation: Some(simulation),
+            publisher: Publisher::new(&simulation),
+            simulation,
+            spare: Some(Physics::default()),
             under_way: None,
             to: Some(to),
             from,
             thread: Some(thread),
-            waiting: VecDeque::new(),
-            before: None,
-            change: None,
+            pending: VecDeque::new(),
         };
         overlap.publish();
         overlap.view.begin();
@@ -169,18 +176,19 @@ impl Overlap {
         frame_time: Duration,
         hooks: &mut H,
     ) -> Result<&View<()>, H::Error> {
-        if let Some(simulation) = &self.simulation
-            && !self.publisher.is_other(simulation)
-        {
-            simulation.check_world();
+        if !self.publisher.is_other(&self.simulation) {
+            self.simulation.check_world();
         }
-        let result = self.go_on_after_access(hooks);
-        self.waiting.push_back(frame_time);
-        let result = result.and_then(|()| self.go_on(hooks));
+        let result = self.run_after_access(hooks);
+        self.pending.push_back(Pending {
+            time: frame_time,
+            is_counted: false,
+        });
+        let result = result.and_then(|()| self.run(hooks));
         if result.is_err() {
             self.end_frame();
         }
-        let now = self.shown_time();
+        let now = self.now();
         self.view.show(now);
         result.map(|()| &self.view)
     }
@@ -202,18 +210,10 @@ impl Overlap {
     /// [`InputQueue`](crate::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
-        self.waiting
-            .iter()
-            .fold(self.view.real_time(), |sum, time| sum.saturating_add(*time))
-    }
-
-    /// [`now`](Self::now), of frames that count as long as a frame may.
-    fn shown_time(&self) -> Duration {
-        let times = self
-            .waiting
-            .iter()
-            .map(|time| *time.min(&self.longest_frame));
-        times.fold(self.view.real_time(), Duration::saturating_add)
+        let uncounted = self.pending.iter().filter(|frame| !frame.is_counted);
+        uncounted.fold(self.simulation.clock().real_time(), |sum, frame| {
+            sum.saturating_add(frame.time)
+        })
     }
 
     /// The simulation between two frames, to be saved, edited or replaced. Waits until the
@@ -225,22 +225,18 @@ impl Overlap {
     /// As [`frame`](Self::frame), once.
     pub fn simulation(&mut self) -> &mut Simulation {
         self.join();
-        self.change_settings();
-        let simulation = self.simulation.as_mut().expect("it was joined");
-        // So that it can be saved.
-        simulation.end_frame_unshown();
-        if self.under_way.is_some() {
-            (self.before).get_or_insert_with(|| simulation.clock().settings().clone());
+        // A hook may have panicked.
+        self.simulation.end_frame_unshown();
+        if let Some(under_way) = &mut self.under_way {
+            under_way.is_seen = true;
         }
-        simulation
+        &mut self.simulation
     }
 
-    /// Ends the other thread, and returns the simulation after the current step. The hook after
-    /// that is not called, and the frames that wait for it do not count.
+    /// Ends the other thread, and returns the simulation after the current step. The hook after that is not called.
     ///
     /// What goes on with the simulation continues smoothly from what was shown, as after [`Runner::stop`]. In one thread
-    /// the first frame leaps ahead by the slack: by a step, 17 ms at 60 Hz, unless [set](Self::set_slack) otherwise; less by
-    /// those frames that do not count.
+    /// the first frame leaps ahead by the slack: by a step, 17 ms at 60 Hz, unless [set](Self::set_slack) otherwise.
     ///
     /// [`Runner::stop`]: super::Runner::stop
     ///
@@ -249,11 +245,9 @@ impl Overlap {
     #[must_use]
     pub fn stop(mut self) -> Simulation {
         self.join();
-        self.change_settings();
-        let mut simulation = self.simulation.take().expect("it was joined");
-        simulation.end_frame_unshown();
-        simulation.put_screen(self.view.take_screen());
-        simulation
+        self.simulation.end_frame_unshown();
+        self.simulation.put_screen(self.view.take_screen());
+        std::mem::take(&mut self.simulation)
     }
 }
 
@@ -270,14 +264,14 @@ impl Drop for Overlap {
 
 /// The thread: until nobody can send jobs any more.
 fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
-    for (mut simulation, hooks) in jobs {
+    for (mut physics, plan, hooks) in jobs {
         let step = || {
             // Hooks may panic where they are dropped, too.
             let hooks = hooks;
-            simulation.make_shown_step(or_none(hooks.as_deref()))
+            physics.make_step(plan, or_none(hooks.as_deref()))
         };
         let result = catch_unwind(AssertUnwindSafe(step));
-        if done.send((simulation, result)).is_err() {
+        if done.send((physics, result)).is_err() {
             return;
         }
     }
@@ -287,7 +281,6 @@ fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
 mod tests {
     use super::*;
     use crate::BodyKey;
-    use crate::Physics;
     use crate::dim::testing::translation;
     use crate::threads::physics::tests::flyer;
     use rapier::prelude::*;

@@ -64,7 +64,7 @@ impl<H: Hooks> Worker<H> {
     ) -> Self {
         drop(simulation.take_screen());
         let mut physics = Self {
-            publisher: Publisher::new(&simulation, settings.starved),
+            publisher: Publisher::new(&simulation),
             simulation,
             hooks,
             settings,
@@ -139,12 +139,16 @@ impl<H: Hooks> Worker<H> {
         // So far behind that it is not made up for: the steps are due later from now on.
         let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {
-            self.simulation.skip_real_time(lag);
-            self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
+            self.drop_lag(lag);
         }
         if let Some(until) = self.until_next_step() {
             self.make_step(until);
         }
+    }
+
+    fn drop_lag(&mut self, lag: Duration) {
+        self.simulation.skip_real_time(lag);
+        self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
     }
 
     /// What waits is done at once, between two steps: at the settings of the clock until now time has passed, at those
@@ -154,7 +158,13 @@ impl<H: Hooks> Worker<H> {
             return;
         }
         self.pass_time();
+        let speed = ClockReading::of(&self.simulation).speed;
         self.run_orders();
+        if ClockReading::of(&self.simulation).speed.to_bits() != speed.to_bits() {
+            // The steps that are still due until now are due at the earlier speed: they are not made.
+            let real_time = self.simulation.clock().real_time();
+            self.drop_lag(self.now.saturating_sub(real_time));
+        }
         if self.broken.is_none() && !self.is_step_near() {
             // What was done is to be seen, and no step will show it.
             if self.make_frame(Duration::ZERO) {
@@ -232,7 +242,6 @@ impl<H: Hooks> Worker<H> {
             frame_time = frame_time.as_secs_f64()
         );
         let tick = self.simulation.clock().tick();
-        self.publisher.begin_frame(&self.simulation);
         let (simulation, hooks) = (&mut self.simulation, &mut self.hooks);
         let make = || {
             begin_frame(simulation, hooks, frame_time)?;

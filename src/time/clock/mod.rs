@@ -132,6 +132,17 @@ impl Clock {
         self.simulated = in_units_of(self.unit_rate, time.units, time.rate);
     }
 
+    /// The last step that was taken was not made: goes back to this tick and simulated time.
+    pub(crate) fn take_back_step(&mut self, tick: u64, time: ExactTime) -> Dropped {
+        self.go_to(tick, time);
+        let dropped = Dropped {
+            aborted: 1,
+            ..Dropped::default()
+        };
+        self.dropped += dropped;
+        dropped
+    }
+
     /// Real time passes that is part of no frame, and counts as dropped.
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.real_time = self.real_time.saturating_add(skipped);

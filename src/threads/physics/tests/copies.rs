@@ -48,7 +48,6 @@ fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
         frame: physics.simulation.frame().number,
         time: 0.0,
         alpha,
-        beyond: None,
         elapsed: Duration::ZERO,
         steps: 0.0,
         smoothing: &SmoothingSettings::default(),
@@ -115,10 +114,8 @@ proptest! {
     #[test]
     fn stalls_of_either_side_change_no_bit_and_lose_nothing(
         stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),
-        most in 0.0..5.0f32,
     ) {
-        let starved = Starved::Extrapolate { most };
-        let mut both = Both::with(floor(), ByTick(Vec::new()), starved);
+        let mut both = Both::new(floor(), ByTick(Vec::new()));
         let mut map = BTreeMap::<BodyKey, Pose>::new();
         let mut gone = BTreeSet::new();
         let (mut now, mut last) = (Duration::ZERO, 0.0);

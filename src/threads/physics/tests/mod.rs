@@ -19,7 +19,7 @@ use super::*;
 use crate::physics::Physics;
 use crate::pose::{Moment, Movers, Screen, SmoothingSettings};
 use crate::threads::mailbox::SOON;
-use crate::threads::{Overlap, Runner, Starved, View};
+use crate::threads::{Overlap, Runner, View};
 use crate::{ClockSettings, Correction, Event, ForceGenerator, Rate, Smoothing, Step};
 use proptest::prelude::*;
 use rapier::prelude::*;
@@ -50,14 +50,7 @@ where
     H::Error: Send + 'static,
 {
     fn new(simulation: Simulation, hooks: H) -> Self {
-        Self::with(simulation, hooks, Starved::Hold)
-    }
-
-    fn with(simulation: Simulation, hooks: H, starved: Starved) -> Self {
-        let settings = RunnerSettings {
-            starved,
-            ..RunnerSettings::default()
-        };
+        let settings = RunnerSettings::default();
         let (runner, physics) = Runner::without_thread(simulation, hooks, settings);
         Self { physics, runner }
     }

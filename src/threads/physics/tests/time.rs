@@ -57,6 +57,25 @@ fn time_that_stands_still_is_not_dropped() {
     assert_eq!(both.frame(MS(10_000)).dropped(), Duration::ZERO);
 }
 
+#[test]
+fn a_lag_is_counted_when_another_speed_is_set() {
+    for speed in [0.0, 0.5] {
+        let (simulation, _) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        both.physics(MS(100));
+        both.set_speed(speed);
+        // Fourteen steps late.
+        both.physics(MS(245));
+        both.physics(MS(345));
+        let clock = both.physics.simulation.clock();
+        let (time, dropped) = (clock.time(), clock.dropped().frame_time);
+        let later = (clock.real_time() - MS(245)).mul_f64(speed);
+        assert_eq!(time + dropped, MS(245) + later);
+        assert_eq!(both.frame(MS(345)).dropped(), dropped);
+        assert!(dropped > MS(130), "{dropped:?}");
+    }
+}
+
 /// The length of a frame.
 const FRAME: Duration = Duration::from_millis(7);
 
