@@ -9,7 +9,7 @@ mod scenes;
 use std::cell::RefCell;
 use std::time::Duration;
 
-use compare::compare;
+use compare::{compare, compare_after};
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::Simulation;
 use evenstep::entities::{Entities, RenderPose};
@@ -64,9 +64,13 @@ impl Game {
 fn write(c: &mut Criterion) {
     for count in [1_000, 10_000, 100_000] {
         let game = RefCell::new(Game::new(count, 0));
-        compare(
+        compare_after(
             c,
             &format!("sync of {count}"),
+            // A second sync of the same frame writes nothing.
+            || {
+                game.borrow_mut().simulation.advance(NO_STEP, |_, _| ());
+            },
             ("sync", || {
                 let Game {
                     world,

@@ -899,7 +899,7 @@ impl Hooks for Pushes {
         frame_time: Duration,
     ) -> Result<(), ()> {
         let tick = simulation.physics.tick();
-        let push = Vector::Z * (self.frames.len() % 3) as f32;
+        let push = Vector::Y * (self.frames.len() % 3) as f32;
         simulation.physics.apply_impulse(self.key, push).unwrap();
         self.frames.push((frame_time, tick));
         Ok(())

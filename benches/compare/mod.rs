@@ -13,11 +13,22 @@ pub fn config() -> Criterion {
         .measurement_time(Duration::from_secs(2))
 }
 
-/// Runs `ours` and `theirs` in turn, reports both to criterion and prints the ratio of their times. Gives the
-/// median of ours and of the ratio; `None` if a filter on the command line left this pair out.
+/// [`compare_after`] with nothing before.
 pub fn compare(
     c: &mut Criterion,
     name: &str,
+    ours: (&str, impl FnMut()),
+    theirs: (&str, impl FnMut()),
+) -> Option<(Duration, f64)> {
+    compare_after(c, name, || (), ours, theirs)
+}
+
+/// Runs `ours` and `theirs` in turn, after `before`, which is not measured. Reports both to criterion and prints the ratio of their times. Gives the
+/// median of ours and of the ratio; `None` if a filter on the command line left this pair out.
+pub fn compare_after(
+    c: &mut Criterion,
+    name: &str,
+    mut before: impl FnMut(),
     (our_name, mut ours): (&str, impl FnMut()),
     (their_name, mut theirs): (&str, impl FnMut()),
 ) -> Option<(Duration, f64)> {
@@ -26,6 +37,7 @@ pub fn compare(
     let mut both = |iterations: u64| {
         let (mut our_time, mut their_time) = (Duration::ZERO, Duration::ZERO);
         for _ in 0..iterations {
+            before();
             let start = Instant::now();
             ours();
             let middle = Instant::now();
