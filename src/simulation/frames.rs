@@ -50,6 +50,9 @@ use crate::physics::Stage;
 /// | its [`physics`](Self::physics) is replaced within a frame | The step at hand is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) count from there on. |
 /// | [`advance`](Self::advance) between `next_step` and `make_step` | A frame begun while one is open; the outer one then has no step left. |
 ///
+/// A debug build says once on standard error that 60 frames in a row were begun and not ended, or that 60 steps in a row were
+/// taken and not made.
+///
 /// When a step that was taken is not made, forces that were added since it was taken are discarded, because the
 /// game will add them again for that tick. Everything else that the game did stays.
 impl Simulation {
@@ -59,6 +62,12 @@ impl Simulation {
     /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the simulation,
     /// assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
     pub fn begin_frame(&mut self, frame_time: Duration) {
+        self.forgotten.begin_frame(self.is_in_frame);
+        self.open_frame(frame_time);
+    }
+
+    /// [`begin_frame`](Self::begin_frame) by a loop of the library, which forgets no call.
+    pub(super) fn open_frame(&mut self, frame_time: Duration) {
         self.notice_physics();
         self.check_world();
         if self.is_in_frame() {
@@ -166,6 +175,7 @@ impl Simulation {
         }
         self.release_redo();
         if let Some(step) = self.physics.current_step() {
+            self.forgotten.leave_step();
             return Some(step);
         }
         let Some(step) = self.peek() else {
@@ -247,6 +257,7 @@ impl Simulation {
         let end = self.end_of_next_step();
         self.physics.make_step(step, end, hooks, is_captured);
         self.is_handed_out = false;
+        self.forgotten.make_step();
         #[cfg(feature = "parallel")]
         {
             self.pool = self.physics.pool();
@@ -281,6 +292,14 @@ impl Simulation {
     ///
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha.
     pub fn end_frame(&mut self) -> Frame {
+        if self.physics.current_step().is_some() {
+            self.forgotten.leave_step();
+        }
+        self.close_frame()
+    }
+
+    /// [`end_frame`](Self::end_frame) by a loop of the library.
+    pub(super) fn close_frame(&mut self) -> Frame {
         if self.end_frame_unshown() {
             span!("show_poses");
             self.show();

@@ -22,6 +22,8 @@ mod frames;
 mod advance;
 // A report of what a frame did.
 mod frame;
+// Calls that the game has forgotten.
+mod forgotten;
 // A simulation as data of serde.
 #[cfg(feature = "serde")]
 mod saving;
@@ -38,6 +40,7 @@ use crate::pose::{
 use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate};
 
+use forgotten::Forgotten;
 use past::Past;
 use redo::Redo;
 
@@ -134,6 +137,7 @@ pub struct Simulation {
     smoothing: GeneralSmoothing,
     /// `None` on a thread, where a view shows it.
     screen: Option<Screen>,
+    forgotten: Forgotten,
 }
 
 impl Clone for Simulation {
@@ -168,6 +172,7 @@ impl Clone for Simulation {
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             screen,
+            forgotten: self.forgotten,
         }
     }
 }
@@ -204,6 +209,7 @@ impl Simulation {
             resimulated_between: 0,
             shown_for: Duration::ZERO,
             smoothing: GeneralSmoothing::default(),
+            forgotten: Forgotten::default(),
         };
         simulation.stamp_physics();
         simulation
