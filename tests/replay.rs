@@ -545,6 +545,30 @@ mod on_threads {
     }
 
     #[test]
+    fn what_an_overlap_did_not_make_is_not_replayed() {
+        for fault in [
+            Fault::BeforeFrame,
+            Fault::BeforeAct,
+            Fault::AfterAct,
+            Fault::Panic,
+            Fault::AfterStep,
+        ] {
+            let mut overlap = Overlap::new(Balls::new().0).unwrap();
+            let mut faulty = Faulty::new(fault);
+            for _ in 0..200 {
+                let frame = || overlap.frame(MS(7), &mut faulty).map(drop);
+                let _ = catch_unwind(AssertUnwindSafe(frame));
+            }
+            let what = format!("overlap, {fault:?}");
+            assert_eq!(faulty.ticks, [], "{what}");
+            let simulation = overlap.stop();
+            let end = assert_replays_without_differences(faulty.recorder.finish().unwrap(), &what);
+            let sums = [&end, &simulation].map(|it| it.physics.checksum());
+            assert_eq!(sums[0], sums[1], "{what}");
+        }
+    }
+
+    #[test]
     fn an_overlap_is_recorded_by_its_hooks() {
         let (simulation, mut recorded, _made) = recorded();
         let mut overlap = Overlap::new(simulation).unwrap();
@@ -1100,6 +1124,41 @@ fn a_step_that_was_not_made_is_not_replayed() {
             let sums = [&end, &simulation].map(|it| it.physics.checksum());
             assert_eq!(sums[0], sums[1], "{what}");
         }
+    }
+}
+
+/// In the same frame, because a system failed or because the hook has assigned another state.
+#[test]
+fn a_step_that_is_taken_again_is_replayed_once() {
+    for is_assigned in [false, true] {
+        let (mut simulation, mut game) = Balls::new();
+        let mut recorder = Recorder::new(Vec::new(), settings(1_000)).unwrap();
+        let mut again = vec![66, 41, 18];
+        for number in 0..120 {
+            let frame_time = frame_time(number);
+            recorder
+                .begin_frame(&simulation, &game, frame_time)
+                .unwrap();
+            simulation.begin_frame(frame_time);
+            while let Some(step) = simulation.next_step() {
+                let input = Balls::input(step.tick);
+                recorder.input(step, &input).unwrap();
+                if again.pop_if(|tick| *tick == step.tick).is_some() {
+                    if is_assigned {
+                        simulation.physics = simulation.physics.clone();
+                    }
+                    continue;
+                }
+                game.step(&mut simulation.physics, step, input).unwrap();
+                simulation.make_step();
+                recorder.end_step(&simulation.physics).unwrap();
+            }
+            simulation.end_frame();
+        }
+        assert_eq!(again, []);
+        let what = format!("assigned: {is_assigned}");
+        let end = assert_replays_without_differences(recorder.finish().unwrap(), &what);
+        assert_eq!(end.physics.checksum(), simulation.physics.checksum());
     }
 }
 

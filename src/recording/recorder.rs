@@ -242,7 +242,8 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// A [`RecordError`].
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
-        if step.is_resimulated {
+        // The step before this one was not made, even if it is taken again in the same frame.
+        if step.is_resimulated || self.is_in_step {
             self.new_run();
         }
         self.is_in_step = true;
