@@ -314,6 +314,64 @@ fn a_previous_pose_that_is_set_changes_no_tick_before_a_shifted_origin() {
     assert_eq!(seen(&simulation), expected);
 }
 
+/// Without kept poses only the last step of a frame is looked at, and what the game does after an earlier one belongs to no
+/// tick before it.
+#[test]
+fn between_the_steps_of_a_frame_no_tick_has_later_edits() {
+    type Edit = fn(&mut Physics, BodyKey);
+    let edits: [Edit; 5] = [
+        |_, _| (),
+        |physics, key| physics.set_previous_from_velocity(key).unwrap(),
+        |physics, key| physics.teleport(key, translation(0.0, 9.0, 0.0)).unwrap(),
+        |physics, key| {
+            physics
+                .teleport_by(key, translation(0.0, 9.0, 0.0))
+                .unwrap()
+        },
+        |physics, _| physics.shift_origin(Vector::X * 100.0).unwrap(),
+    ];
+    for edit in edits {
+        // Snapshots of every fourth tick are no poses of the others.
+        for is_rewindable in [false, true] {
+            let (mut simulation, key) = scenes::flyer_in_space();
+            if is_rewindable {
+                simulation.set_rewind_limits(20, usize::MAX);
+                simulation.set_rewind_interval(4);
+            }
+            advance(&mut simulation, 50);
+            let known = |simulation: &Simulation, key, tick| {
+                let pose = simulation.pose_at(key, tick, 1.0);
+                pose.map(|pose| pose.translation.x)
+            };
+            let at_five = known(&simulation, key, 5);
+            assert!(at_five.is_some());
+            simulation.begin_frame(MS(40));
+            while let Some(step) = simulation.next_step() {
+                // The step at hand is not made, and the present is that of the last one.
+                let seen = known(&simulation, key, step.tick);
+                if step.tick == 5 {
+                    assert_eq!(seen, at_five);
+                }
+                simulation.make_step();
+                edit(&mut simulation.physics, key);
+                let born = simulation
+                    .physics
+                    .insert(RigidBodyBuilder::dynamic(), ball());
+                let here = simulation.physics.tick();
+                for tick in 0..here {
+                    assert_eq!(known(&simulation, key, tick), None, "{tick} at {here}");
+                    assert_eq!(known(&simulation, born, tick), None, "{tick} at {here}");
+                    let kept = simulation.rewindable();
+                    let is_known = simulation.world_at(tick, 1.0).is_ok();
+                    assert!(!is_known || kept.contains(&tick), "{tick} at {here}");
+                }
+            }
+            simulation.end_frame();
+            assert!(known(&simulation, key, 9).is_some());
+        }
+    }
+}
+
 /// Also where it differs from the first step that is resimulated on, and if that is the only one.
 #[test]
 fn steps_made_again_take_the_place_of_what_they_were() {

@@ -824,6 +824,47 @@ fn what_depends_on_others_is_not_put_elsewhere_alone() {
     }
 }
 
+/// Rapier panics in a step of such a multibody, and when its links are placed.
+#[test]
+fn a_root_with_a_link_that_is_not_dynamic_is_not_put_elsewhere() {
+    let to = translation(5.0, 5.0, 5.0);
+    for root in [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()] {
+        for kind in [
+            RigidBodyType::Fixed,
+            RigidBodyType::KinematicPositionBased,
+            RigidBodyType::KinematicVelocityBased,
+        ] {
+            let mut simulation = space(100);
+            let keys = chain(&mut simulation, 4, root.clone());
+            for steps in [0, 3] {
+                advance(&mut simulation, steps * 10);
+                let set_type = |simulation: &mut Simulation, kind| {
+                    let link = simulation.physics.body_mut(keys[2]).unwrap();
+                    link.set_body_type(kind, true);
+                };
+                let poses = |simulation: &Simulation| -> Vec<Pose> {
+                    let bodies = keys
+                        .iter()
+                        .map(|key| simulation.physics.body(*key).unwrap());
+                    bodies.map(|body| *body.position()).collect()
+                };
+                set_type(&mut simulation, kind);
+                let before = poses(&simulation);
+                let refused = Err(BodyError::LinkNotDynamic(keys[0]));
+                assert_eq!(simulation.physics.teleport(keys[0], to), refused);
+                assert_eq!(simulation.physics.teleport_by(keys[0], to), refused);
+                assert_eq!(poses(&simulation), before);
+                set_type(&mut simulation, RigidBodyType::Dynamic);
+                simulation.physics.teleport_by(keys[0], to).unwrap();
+                assert_ne!(poses(&simulation), before);
+                simulation.physics.teleport(keys[0], to).unwrap();
+                assert_eq!(poses(&simulation)[0], to);
+            }
+            advance(&mut simulation, 30);
+        }
+    }
+}
+
 #[test]
 fn a_rotation_is_normalised_or_refused() {
     let mut simulation = space(100);

@@ -8,6 +8,7 @@ use evenstep::{BodyKey, Dropped, Frame, Hooks, Physics, Rate, Simulation, Step, 
 use scenes::{MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::time::Duration;
 
 /// Makes all steps that are due.
@@ -566,6 +567,107 @@ fn after_a_panic_between_taking_a_step_and_making_it_the_game_goes_on() {
     assert_near(rise(&simulation, key), 4.0);
     assert_near(current_pose(&simulation, key).unwrap().translation.x, 4.0);
     assert_eq!(frame(&mut simulation, false).dropped, Dropped::default());
+}
+
+// Calls that are forgotten.
+
+/// What the library says on standard error in a test of this program that is run alone.
+fn told_by(test: &str) -> Vec<String> {
+    let program = std::env::current_exe().unwrap();
+    let arguments = [test, "--exact", "--ignored", "--nocapture"];
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{test}: {output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines = said.lines().filter(|line| line.starts_with("evenstep:"));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_call_that_is_forgotten_is_told_once_in_debug_builds() {
+    let cases = [
+        ("told::frames_that_are_not_ended", "call `end_frame`"),
+        ("told::steps_that_are_not_made", "call `make_step`"),
+        ("told::a_step_that_is_taken_for_ever", "call `make_step`"),
+    ];
+    for (test, advice) in cases {
+        let told = told_by(test);
+        assert_eq!(told.len(), usize::from(cfg!(debug_assertions)), "{told:?}");
+        assert!(told.iter().all(|line| line.contains(advice)), "{told:?}");
+    }
+    assert_eq!(told_by("told::loops_that_forget_nothing"), [""; 0]);
+}
+
+/// Loops that are watched from outside.
+mod told {
+    use super::*;
+
+    #[test]
+    #[ignore = "for the test above"]
+    fn frames_that_are_not_ended() {
+        let (mut simulation, _) = flyer_in_space();
+        for _ in 0..200 {
+            simulation.begin_frame(MS(10));
+            make_steps(&mut simulation);
+        }
+        assert_eq!(simulation.physics.tick(), 200);
+    }
+
+    #[test]
+    #[ignore = "for the test above"]
+    fn steps_that_are_not_made() {
+        let (mut simulation, _) = flyer_in_space();
+        for _ in 0..200 {
+            simulation.begin_frame(MS(10));
+            assert!(simulation.next_step().is_some());
+            simulation.end_frame();
+        }
+        assert_eq!(simulation.physics.tick(), 0);
+    }
+
+    #[test]
+    #[ignore = "for the test above"]
+    fn a_step_that_is_taken_for_ever() {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.begin_frame(MS(10));
+        let mut steps = 0;
+        while simulation.next_step().is_some() && steps < 200 {
+            steps += 1;
+        }
+        assert_eq!(steps, 200);
+    }
+
+    /// It has nothing to say in these hooks either: they abort their steps on purpose.
+    #[test]
+    #[ignore = "for the test above"]
+    fn loops_that_forget_nothing() {
+        struct Fails;
+
+        impl Hooks for Fails {
+            type Error = ();
+
+            fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), ()> {
+                Err(())
+            }
+        }
+
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(20, usize::MAX);
+        for _ in 0..200 {
+            simulation.begin_frame(MS(25));
+            make_steps(&mut simulation);
+            simulation.end_frame();
+            simulation.advance(MS(10), |_, _| ());
+            let tick = simulation.physics.tick();
+            simulation.resimulate(tick - 2, |_, _| ()).unwrap();
+        }
+        for _ in 0..200 {
+            simulation.advance_with(MS(10), &mut Fails).unwrap_err();
+        }
+        for _ in 0..200 {
+            let panics = || simulation.advance(MS(10), |_, _| panic!("a bug of the game"));
+            catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
+        }
+    }
 }
 
 /// The pose right after the last step.

@@ -526,6 +526,70 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert_eq!(starts(simulation.events()), []);
 }
 
+/// A hook that fails after the last resimulated step leaves the corrected present, of which the changes tell.
+#[test]
+fn events_are_those_of_the_present_if_the_last_hook_fails() {
+    struct Fails {
+        ball: BodyKey,
+        at: u64,
+        is_after: bool,
+    }
+    impl Fails {
+        fn fail(&self, is_after: bool, step: Step) -> Result<(), &'static str> {
+            let fails = self.is_after == is_after && self.at == step.tick;
+            if fails { Err("told") } else { Ok(()) }
+        }
+    }
+    impl Hooks for Fails {
+        type Error = &'static str;
+
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), &'static str> {
+            self.fail(false, step)?;
+            if step.tick == 3 {
+                let ball = physics.body_mut(self.ball).unwrap();
+                ball.set_linvel(Vector::ZERO, true);
+            }
+            Ok(())
+        }
+
+        fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), &'static str> {
+            self.fail(true, step)
+        }
+    }
+    for is_in_frame in [false, true] {
+        for (at, is_after) in [(9, true), (9, false), (7, true), (3, false)] {
+            let (mut simulation, ball) = ball_and_sensor();
+            advance(&mut simulation, 100);
+            let mut fails = Fails { ball, at, is_after };
+            if is_in_frame {
+                simulation.roll_back(3).unwrap();
+                simulation.advance_with(MS(0), &mut fails).unwrap_err();
+            } else {
+                simulation.resimulate_with(3, &mut fails).unwrap_err();
+            }
+            let is_over = (at, is_after) == (9, true);
+            let left = if is_over {
+                0
+            } else {
+                10 - simulation.physics.tick()
+            };
+            assert_eq!(simulation.physics.tick(), at + u64::from(is_after));
+            assert_eq!(simulation.steps_to_resimulate(), left);
+            let retracted = |simulation: &Simulation| starts(simulation.event_changes().retracted);
+            let expected: &[u64] = if is_over { &[6] } else { &[] };
+            assert_eq!(retracted(&simulation), expected, "{at}, {is_after}");
+            // The ball stopped before the sensor in the present too, and frames display it there.
+            fails.at = u64::MAX;
+            simulation.advance_with(MS(0), &mut fails).unwrap();
+            assert_eq!(simulation.physics.tick(), 10);
+            assert_eq!(retracted(&simulation), [6]);
+            let x = simulation.physics.body(ball).unwrap().translation().x;
+            assert!(x < 4.0, "{x}");
+            assert_eq!(simulation.pose(ball).unwrap().translation.x, x);
+        }
+    }
+}
+
 #[test]
 fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
     let (mut simulation, _) = ball_and_sensor();

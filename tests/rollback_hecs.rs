@@ -338,6 +338,23 @@ fn a_component_that_was_not_named_is_not_lost_in_silence() {
     let _ = world.clone();
 }
 
+/// hecs does not tell the name of the other type: those that were named say which kind of entity it is.
+#[test]
+#[should_panic(
+    expected = "1 types that are not known to be cloned, beside [\"rollback_hecs::Ammunition\"]"
+)]
+fn a_component_that_was_not_named_is_found_by_the_others() {
+    #[derive(Clone)]
+    struct Unnamed;
+
+    let mut world = RollbackWorld::default().with::<Ammunition>();
+    world.world.spawn((Ammunition, Unnamed));
+    let _ = world.clone();
+}
+
+#[derive(Clone)]
+struct Ammunition;
+
 /// The world of a copy is of its own: what dies in one lives in the other, and new entities have the same ids.
 #[test]
 fn a_copy_has_its_own_bodies_and_the_same_ids() {

@@ -6,8 +6,9 @@ mod scenes;
 
 use evenstep::rapier::prelude::*;
 use evenstep::{FrameFilter, FrameTimer};
+use proptest::prelude::*;
 use scenes::strategies::Random;
-use scenes::{shown_x, space};
+use scenes::{frame_times, shown_x, space};
 use std::time::Duration;
 
 const US: fn(u64) -> Duration = Duration::from_micros;
@@ -191,5 +192,146 @@ fn stamps_of_one_frame_of_the_display_are_as_good_as_they_get() {
     for filter in [snapping(60), averaging(32), averaging(64)] {
         let filtered = shown(&frames, filter);
         assert!(filtered.uneven > 0.9 * bare.uneven, "{filtered:?}");
+    }
+}
+
+// Hitches.
+
+/// Frame times of games: those that ship with the project, and all in the folder that the environment variable
+/// `FRAME_TIMES` names.
+fn captures() -> Vec<Vec<Duration>> {
+    let shipped = include_bytes!("../examples/hecs_game/frame-times.csv");
+    let mut captures = vec![frame_times::read(&shipped[..]).unwrap()];
+    if let Some(folder) = std::env::var_os("FRAME_TIMES") {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|it| it == "csv") {
+                let file = std::fs::File::open(path).unwrap();
+                captures.push(frame_times::read(file).unwrap());
+            }
+        }
+    }
+    captures
+}
+
+/// The same frames by a timer that is rounded down.
+fn rounded(times: &[Duration], rounding: Duration) -> Vec<Duration> {
+    let (mut real, mut last) = (Duration::ZERO, Duration::ZERO);
+    let round = |time: &Duration| {
+        real += *time;
+        let over = real.as_nanos() % rounding.as_nanos().max(1);
+        let stamp = real - Duration::from_nanos(u64::try_from(over).unwrap());
+        stamp - std::mem::replace(&mut last, stamp)
+    };
+    times.iter().map(round).collect()
+}
+
+/// The median of the frames that took any time, in nanoseconds.
+fn typical(last: &[Duration]) -> i128 {
+    let mut some: Vec<_> = last.iter().filter(|time| !time.is_zero()).collect();
+    some.sort_unstable();
+    let middle = some.len().saturating_sub(1) / 2;
+    some.get(middle).map_or(0, |time| time.as_nanos() as i128)
+}
+
+/// How far the filtered times are behind the frame times at most, and how far ahead, in milliseconds.
+///
+/// # Panics
+/// If they are further than the docs say of a filter over that many frames.
+fn most_off(mut filter: FrameFilter, frames: usize, times: &[Duration]) -> [f64; 2] {
+    let (mut behind, mut most) = (0, [0; 2]);
+    for (i, time) in times.iter().enumerate() {
+        let filtered = filter.filter(*time);
+        behind += time.as_nanos() as i128 - filtered.as_nanos() as i128;
+        let typical = typical(&times[(i + 1).saturating_sub(frames)..=i]);
+        let is_waiting = filtered.is_zero();
+        assert!(
+            behind <= 2 * typical,
+            "{behind} ns behind in frame {i} of {typical} ns"
+        );
+        assert!(
+            is_waiting || -behind <= typical,
+            "{behind} ns behind in frame {i} of {typical} ns"
+        );
+        most = [most[0].max(behind), most[1].max(-behind)];
+    }
+    most.map(|nanos| nanos as f64 * 1e-6)
+}
+
+#[test]
+fn filtered_times_of_games_keep_to_their_bounds() {
+    for times in captures() {
+        for rounding in [Duration::ZERO, US(1_000), US(16_667), US(100_000)] {
+            let mut times = rounded(&times, rounding);
+            for hitch in [0, 60, 250, 1_000] {
+                let middle = times.len() / 2;
+                times[middle] += Duration::from_millis(hitch);
+                for frames in [1, 8, 64] {
+                    most_off(FrameFilter::averaging(frames).unwrap(), frames, &times);
+                }
+                most_off(FrameFilter::automatic(), 64, &times);
+            }
+        }
+    }
+}
+
+/// What is ahead after it was counted twice: 70 ms of a hitch of 250 ms.
+#[test]
+fn a_hitch_is_paid_once() {
+    let mut times = vec![US(16_667); 600];
+    times[200] = Duration::from_millis(250);
+    let [behind, ahead] = most_off(averaging(64).unwrap(), 64, &times);
+    assert!(
+        behind < 33.4 && ahead < 1.0,
+        "{behind} ms behind, {ahead} ms ahead"
+    );
+    // Rounded, it is as near as without the hitch, and a rounding.
+    let rounded = rounded(&times, US(16_667));
+    let [behind, ahead] = most_off(FrameFilter::automatic(), 64, &rounded);
+    assert!(
+        behind < 34.0 && ahead < 17.0,
+        "{behind} ms behind, {ahead} ms ahead"
+    );
+}
+
+/// A display that changes its rate.
+#[test]
+fn a_change_of_the_rate_keeps_to_the_bounds() {
+    for (from, to) in [
+        (33_333, 16_667),
+        (16_667, 33_333),
+        (33_333, 6_944),
+        (6_944, 33_333),
+    ] {
+        for rounding in [Duration::ZERO, US(1_000), US(16_667)] {
+            let times = [vec![US(from); 200], vec![US(to); 400]].concat();
+            let times = rounded(&times, rounding);
+            most_off(averaging(64).unwrap(), 64, &times);
+            most_off(FrameFilter::automatic(), 64, &times);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn filtered_times_keep_to_their_bounds(
+        parts in prop::collection::vec((4_000..40_000u64, 0..3_000u64, 20..200usize), 1..5),
+        hitches in prop::collection::vec((0.0..1.0f64, 0..1_000_000u64), 0..6),
+        rounding in prop::sample::select(vec![1, 100, 1_000, 16_667, 100_000u64]),
+        frames in 1..100usize,
+    ) {
+        let mut random = Random(3);
+        let mut times = Vec::new();
+        for (period, jitter, count) in parts {
+            let jitter = |_| period + (random.next() * jitter as f64) as u64;
+            times.extend((0..count).map(jitter).map(US));
+        }
+        for (at, hitch) in hitches {
+            let at = (at * times.len() as f64) as usize;
+            times[at] += US(hitch);
+        }
+        let times = rounded(&times, US(rounding));
+        most_off(FrameFilter::averaging(frames).unwrap(), frames, &times);
+        most_off(FrameFilter::automatic(), 64, &times);
     }
 }

@@ -234,6 +234,57 @@ fn colliders_are_where_the_frame_has_drawn_them() {
     assert!(checked > 10_000 && gone > 300, "{checked}, {gone}");
 }
 
+/// Rapier moves a disabled link with its multibody, and leaves its collider behind.
+#[test]
+fn no_query_finds_the_collider_of_a_disabled_link_which_is_left_behind() {
+    let mut simulation = scenes::space(100);
+    simulation.set_rewind_limits(KEPT, usize::MAX);
+    let insert = |simulation: &mut Simulation, body: RigidBodyBuilder| {
+        simulation.physics.insert(body, scenes::ball())
+    };
+    let root = insert(&mut simulation, RigidBodyBuilder::fixed());
+    let link = RigidBodyBuilder::dynamic().translation(Vector::X);
+    let link = insert(&mut simulation, link);
+    let ends = [root, link].map(|key| simulation.physics.handle(key).unwrap());
+    let joint = scenes::testing::ball_joint(Vector::X * 0.5, Vector::X * -0.5);
+    let physics = simulation.physics.rapier_mut_except_bodies();
+    physics
+        .insert_multibody_joint(ends[0], ends[1], joint)
+        .unwrap();
+    let collider = simulation.physics.body(link).unwrap().colliders()[0];
+    let off = |simulation: &Simulation| {
+        let (tick, alpha) = (simulation.frame().tick, simulation.frame().alpha);
+        let past = simulation.world_at(tick, alpha).unwrap();
+        let pipeline = past.query_pipeline(QueryFilter::default());
+        let displayed = simulation.collider_pose(collider).unwrap().translation;
+        let left = pipeline.colliders[collider].position().translation;
+        let is_found = [displayed, left].map(|at| {
+            let ray = Ray::new(at + Vector::Y * 3.0, Vector::NEG_Y);
+            pipeline.cast_ray(&ray, 10.0, true).is_some()
+        });
+        (displayed.distance(left), is_found)
+    };
+    let enable = |simulation: &mut Simulation, is_enabled| {
+        let link = simulation.physics.body_mut(link).unwrap();
+        link.set_enabled(is_enabled);
+    };
+    scenes::advance(&mut simulation, 15);
+    assert_eq!(off(&simulation), (0.0, [true; 2]));
+    enable(&mut simulation, false);
+    scenes::advance(&mut simulation, 15);
+    let to = translation(0.0, 10.0, 0.0);
+    simulation.physics.teleport(root, to).unwrap();
+    for _ in 0..5 {
+        scenes::advance(&mut simulation, 15);
+    }
+    let (distance, is_found) = off(&simulation);
+    scenes::assert_near(distance, 10.0);
+    assert_eq!(is_found, [false; 2]);
+    enable(&mut simulation, true);
+    scenes::advance(&mut simulation, 15);
+    assert_eq!(off(&simulation), (0.0, [true; 2]));
+}
+
 #[test]
 fn bad_times_are_refused_or_clamped() {
     let mut game = Game::new();

@@ -1,6 +1,6 @@
 //! A world that goes back in time with the physics.
 
-use std::any::TypeId;
+use std::any::{TypeId, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -106,13 +106,16 @@ impl RollbackWorld {
         world: &mut World,
     ) {
         let Some(columns) = self.columns_of(archetype) else {
-            assert!(
-                ids.is_empty(),
-                "the entity {:?} has a component of a type that is not known to be cloned: \
+            let Some(id) = ids.first() else {
+                return;
+            };
+            // hecs tells the names of no others.
+            let named = self.names_of(archetype);
+            let unnamed = archetype.component_types().len() - named.len();
+            panic!(
+                "the entity {id:?} has components of {unnamed} types that are not known to be cloned, beside {named:?}: \
                  name each type by `RollbackWorld::with`",
-                ids[0]
             );
-            return;
         };
         let mut types = ColumnBatchType::new();
         for column in &columns {
@@ -126,6 +129,14 @@ impl RollbackWorld {
         world.spawn_column_batch_at(ids, batch);
     }
 
+    /// The named ones among the types of its components.
+    fn names_of(&self, archetype: &Archetype) -> Vec<&'static str> {
+        let types = archetype.component_types();
+        types
+            .filter_map(|id| Some(self.columns.get(&id)?.name()))
+            .collect()
+    }
+
     /// `None` if it has one of a type that was not named.
     fn columns_of(&self, archetype: &Archetype) -> Option<Vec<&dyn Column>> {
         let types = archetype.component_types();
@@ -137,6 +148,7 @@ impl RollbackWorld {
 
 /// Copies components of one type.
 trait Column: Send + Sync {
+    fn name(&self) -> &'static str;
     fn add_to(&self, columns: &mut ColumnBatchType);
     fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, owners: Owners<'_>);
 }
@@ -144,6 +156,10 @@ trait Column: Send + Sync {
 type CopyOne<T> = fn(&T, Owners<'_>) -> T;
 
 impl<T: Component> Column for CopyOne<T> {
+    fn name(&self) -> &'static str {
+        type_name::<T>()
+    }
+
     fn add_to(&self, columns: &mut ColumnBatchType) {
         columns.add::<T>();
     }

@@ -502,6 +502,11 @@ impl Physics {
         log
     }
 
+    /// The poses before and after the last step, if it was captured.
+    pub(crate) fn pairs_of_step(&self) -> Option<&Pairs> {
+        Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
+    }
+
     /// If the last step was not captured, both poses of each body are the current one. Returns whether that is so.
     pub(crate) fn resync_if_outdated(&mut self) -> bool {
         (self.pairs).resync_if_outdated(&self.world, self.tick)

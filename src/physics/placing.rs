@@ -50,7 +50,8 @@ impl Physics {
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and
     /// [`BodyError::NotARotation`] for an invalid `pose`; [`BodyError::Dependent`] for a body whose
-    /// pose follows from that of others.
+    /// pose follows from that of others; [`BodyError::LinkNotDynamic`] for the root of a multibody with a link that is not
+    /// dynamic.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.living(key)?;
         let pose = self.placeable(key, handle, pose)?;
@@ -70,6 +71,14 @@ impl Physics {
     ) -> Result<Pose, BodyError> {
         if self.world.is_dependent(handle) {
             return Err(BodyError::Dependent(key));
+        }
+        let bodies = &self.world.physics.bodies;
+        if self
+            .world
+            .links(handle)
+            .any(|link| !bodies[link].is_dynamic())
+        {
+            return Err(BodyError::LinkNotDynamic(key));
         }
         checked(key, pose)
     }

@@ -207,7 +207,7 @@ impl Trajectory {
         self.teleported_at = (self.teleported_at == Some(old)).then_some(new);
     }
 
-    /// Whether the poses alone say as much.
+    /// Whether the two poses are all that a frame needs: they are interpolated about the body's origin.
     pub fn is_plain(&self) -> bool {
         self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
     }

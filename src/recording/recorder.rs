@@ -162,10 +162,12 @@ pub struct Recorder<W> {
     /// What the reader knows from the chunks since the last state.
     clock: Option<ClockSettings>,
     awake: Option<Vec<BodyKey>>,
-    /// The tick of the last input.
-    tick: u64,
+    /// Whether a step was taken and is not made, as far as is known here.
+    is_in_step: bool,
     /// The value after the last step: another one begins a new run.
     epoch: u64,
+    /// How many frames were ended before the last one that was recorded.
+    frames: u64,
 }
 
 impl<W: Write> Recorder<W> {
@@ -183,8 +185,9 @@ impl<W: Write> Recorder<W> {
             keyframe_bytes: 0,
             clock: None,
             awake: None,
-            tick: 0,
+            is_in_step: false,
             epoch: 0,
+            frames: 0,
         })
     }
 
@@ -192,7 +195,7 @@ impl<W: Write> Recorder<W> {
     /// continues.
     ///
     /// For what the game did to the state outside of its steps, such as a new level. A state that was assigned, rewound or
-    /// corrected begins a new run by itself. If
+    /// corrected begins a new run by itself, and so does the frame after a step that was not made. If
     /// [`SaveError::ChangedSinceStep`] prevents a state, as for joints that no step has seen, frames are left
     /// out until it can be written: usually one. The same applies to the beginning of the recording.
     pub fn new_run(&mut self) {
@@ -213,7 +216,12 @@ impl<W: Write> Recorder<W> {
         frame_time: Duration,
     ) -> Result<(), RecordError> {
         let epoch = simulation.physics.epoch.number();
-        if std::mem::replace(&mut self.epoch, epoch) != epoch {
+        let is_other = std::mem::replace(&mut self.epoch, epoch) != epoch;
+        let frames = simulation.frame().number;
+        let is_frame_missing = frames.saturating_sub(self.frames) > 1;
+        self.frames = frames;
+        // What a step that was not made has changed is in the state alone.
+        if std::mem::take(&mut self.is_in_step) || is_frame_missing || is_other {
             self.new_run();
         }
         let result = self.record_state_if_due(simulation, game);
@@ -223,19 +231,22 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Records the input of a step that was taken. Call it before the game acts on the input: it is then recorded also if
-    /// the game panics in that step.
+    /// Records the input of a step that was taken. Call it once in each step, before the game acts on the input: it is then
+    /// recorded even if the game panics in that step.
     ///
     /// A step that is resimulated after a rollback is not recorded: the next frame begins a [new run](Self::new_run)
-    /// with the corrected state.
+    /// with the corrected state. If the step is not made, because a hook failed or panicked, the next frame begins a new run
+    /// too, and a replay does not return this input. It does only if the recording ends in that step, so that the replay
+    /// fails in the same step.
     ///
     /// # Errors
     /// A [`RecordError`].
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
-        if step.is_resimulated {
+        // The step before this one was not made, even if it is taken again in the same frame.
+        if step.is_resimulated || self.is_in_step {
             self.new_run();
         }
-        self.tick = step.tick;
+        self.is_in_step = true;
         self.record(ChunkKind::Input, &(step.tick, input))
     }
 
@@ -245,11 +256,13 @@ impl<W: Write> Recorder<W> {
     /// A [`RecordError`].
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.epoch = physics.epoch.number();
+        self.is_in_step = false;
         self.steps_since_state += 1;
         if !self.has_begun {
             return Ok(());
         }
-        let is_due = |every| self.tick.checked_rem(every) == Some(0);
+        let tick = physics.tick().saturating_sub(1);
+        let is_due = |every| tick.checked_rem(every) == Some(0);
         let checks_bodies = is_due(self.settings.check_bodies_every);
         let checks = checks_bodies || is_due(self.settings.check_every);
         let check = Check {

@@ -200,8 +200,10 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// The input of a step that was taken; `None` if that step was not taken when the run was recorded, because
-    /// its frame ended early, or because the recording ends here. End the frame in that case.
+    /// The input of a step that was taken; `None` if that step was not made when the run was recorded, because
+    /// its frame ended early or a hook failed, or because the recording ends here. End the frame in that case.
+    ///
+    /// If the recording ends within a step, as after a panic, its input is the last one that is returned.
     ///
     /// # Errors
     /// [`ReplayError::Input`].
@@ -212,6 +214,10 @@ impl<'r> Replay<'r> {
         let Some(chunk) = self.take() else {
             return Ok(None);
         };
+        // A step that was not made: the run ends in it.
+        if self.peek() == Some(ChunkKind::Run) {
+            return Ok(None);
+        }
         let (tick, input) = chunk::tick_and_input(chunk.contents).ok_or(ReplayError::Contents)?;
         self.tick = tick;
         if tick != step.tick {

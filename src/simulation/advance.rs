@@ -211,9 +211,9 @@ impl Simulation {
             frame_time = frame_time.as_secs_f64()
         );
         let result = hooks.before_frame(self, frame_time);
-        self.begin_frame(frame_time);
+        self.open_frame(frame_time);
         let result = result.and_then(|()| self.make_steps(hooks));
-        let frame = self.end_frame();
+        let frame = self.close_frame();
         result.map(|()| frame)
     }
 

@@ -50,6 +50,9 @@ use crate::physics::{Physics, Stage, StepPlan};
 /// | its [`physics`](Self::physics) is replaced within a frame | The step at hand is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) count from there on. |
 /// | [`advance`](Self::advance) between `next_step` and `make_step` | A frame begun while one is open; the outer one then has no step left. |
 ///
+/// A debug build says once on standard error that 60 frames in a row were begun and not ended, or that 60 steps in a row were
+/// taken and not made.
+///
 /// When a step that was taken is not made, forces that were added since it was taken are discarded, because the
 /// game will add them again for that tick. Everything else that the game did stays.
 impl Simulation {
@@ -59,6 +62,12 @@ impl Simulation {
     /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the simulation,
     /// assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
     pub fn begin_frame(&mut self, frame_time: Duration) {
+        self.forgotten.begin_frame(self.is_in_frame);
+        self.open_frame(frame_time);
+    }
+
+    /// [`begin_frame`](Self::begin_frame) by a loop of the library, which forgets no call.
+    pub(super) fn open_frame(&mut self, frame_time: Duration) {
         self.notice_physics();
         self.check_world();
         if self.is_in_frame() {
@@ -167,6 +176,7 @@ impl Simulation {
         }
         self.release_redo();
         if let Some(step) = self.physics.current_step() {
+            self.forgotten.leave_step();
             return Some(step);
         }
         let Some(step) = self.peek() else {
@@ -264,6 +274,7 @@ impl Simulation {
 
     fn count_step(&mut self, step: Step) {
         self.is_handed_out = false;
+        self.forgotten.make_step();
         if let Some(redo) = &mut self.redo {
             if let Some(changes) = redo.end_step(&self.events) {
                 self.event_changes = changes;
@@ -286,6 +297,14 @@ impl Simulation {
     ///
     /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha.
     pub fn end_frame(&mut self) -> Frame {
+        if self.physics.current_step().is_some() {
+            self.forgotten.leave_step();
+        }
+        self.close_frame()
+    }
+
+    /// [`end_frame`](Self::end_frame) by a loop of the library.
+    pub(super) fn close_frame(&mut self) -> Frame {
         if self.end_frame_unshown() {
             span!("show_poses");
             self.show();
@@ -300,7 +319,7 @@ impl Simulation {
             return false;
         }
         self.abort_steps();
-        self.close_frame();
+        self.conclude_frame();
         if self.redo.is_none() {
             if self.frame.steps == 0 && self.clock.settings().is_stopped() {
                 self.frame.forgotten_forces = self.physics.forces.discard_since_frame();
@@ -310,7 +329,8 @@ impl Simulation {
         true
     }
 
-    fn close_frame(&mut self) {
+    /// Numbers the frame, and reports what it displays.
+    fn conclude_frame(&mut self) {
         self.is_in_frame = false;
         self.frame.number = self.frame.number.saturating_add(1);
         self.frame.awake = self.physics.rapier().islands.num_active_bodies();
@@ -334,7 +354,7 @@ impl Simulation {
     pub(crate) fn lend_physics(&mut self, step: Step, spare: Physics) -> (Physics, StepPlan) {
         let plan = self.plan_step(step);
         self.count_step(step);
-        self.close_frame();
+        self.conclude_frame();
         let physics = std::mem::replace(&mut self.physics, spare);
         self.known = self.physics.epoch.number();
         (physics, plan)
@@ -365,7 +385,7 @@ impl Simulation {
     /// Counts a frame in which no step is due, while the value is lent.
     pub(crate) fn count_frame(&mut self, frame_time: Duration) {
         self.begin_frame(frame_time);
-        self.close_frame();
+        self.conclude_frame();
     }
 
     /// Whether steps were resimulated between the last frame and this one.

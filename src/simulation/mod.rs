@@ -22,6 +22,8 @@ mod frames;
 mod advance;
 // A report of what a frame did.
 mod frame;
+// Calls that the game has forgotten.
+mod forgotten;
 // A simulation as data of serde.
 #[cfg(feature = "serde")]
 mod saving;
@@ -36,6 +38,7 @@ use crate::pose::{GeneralSmoothing, Movers, Origin, PoseLog, Screen, SmoothingSe
 use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate};
 
+use forgotten::Forgotten;
 use past::Past;
 use redo::Redo;
 
@@ -132,6 +135,7 @@ pub struct Simulation {
     smoothing: GeneralSmoothing,
     /// `None` on a thread, where a view shows it.
     screen: Option<Screen>,
+    forgotten: Forgotten,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -175,6 +179,7 @@ impl Clone for Simulation {
             shown_for: self.shown_for,
             smoothing: self.smoothing,
             screen,
+            forgotten: self.forgotten,
         }
     }
 }
@@ -211,6 +216,7 @@ impl Simulation {
             between: Between::default(),
             shown_for: Duration::ZERO,
             smoothing: GeneralSmoothing::default(),
+            forgotten: Forgotten::default(),
         };
         simulation.stamp_physics();
         simulation

@@ -95,7 +95,8 @@ impl Simulation {
     /// apply the same isometry to it.
     ///
     /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
-    /// [`set_history`](Self::set_history) keeps more. Of a body that was removed since, [`world_at`](Self::world_at) has
+    /// [`set_history`](Self::set_history) keeps more. Without it, between two steps of a frame no tick may be kept, because
+    /// only the last step of a frame has to be displayed. Of a body that was removed since, [`world_at`](Self::world_at) has
     /// the colliders.
     ///
     /// ```
@@ -117,7 +118,7 @@ impl Simulation {
         let alpha = clamp_alpha(alpha);
         let pair = match self.known_past() {
             Some(past) => past.pair(&self.physics, key, tick)?,
-            None if tick == self.physics.tick() => self.physics.pairs.of_step(key)?,
+            None if tick == self.physics.tick() => self.physics.pairs_of_step()?.of_step(key)?,
             None => return None,
         };
         Some(pair)

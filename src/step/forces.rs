@@ -52,6 +52,13 @@ pub enum BodyError {
          bodies: move the multibody's root, or the soft body's particles"
     )]
     Dependent(BodyKey),
+    /// The body is the root of a multibody, and one of the other links is not dynamic. Rapier moves no such multibody, and
+    /// panics in the next step.
+    #[error(
+        "the body {0:?} is the root of a multibody with a link that is not dynamic, which Rapier does not allow: \
+         make the link dynamic, or remove its joint"
+    )]
+    LinkNotDynamic(BodyKey),
 }
 
 /// What acts on a body in one step. Points are in world space.

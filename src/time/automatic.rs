@@ -62,7 +62,10 @@ impl Automatic {
         let zeros = self.last.iter().filter(|time| **time == 0).count();
         if zeros * ZEROS > self.last.len() {
             if !matches!(self.fit, Fit::CoarseTimer(_)) {
-                self.fit = Fit::CoarseTimer(Averaging::new(FRAMES));
+                // The newest is to be averaged yet.
+                let earlier = self.last.len() - 1;
+                let earlier = self.last.iter().copied().take(earlier);
+                self.fit = Fit::CoarseTimer(Averaging::after(FRAMES, earlier));
             }
             return;
         }

@@ -2,12 +2,19 @@
 
 use std::collections::VecDeque;
 
-/// The last frames and their sum, in nanoseconds.
+/// How far the filtered time may be behind, in typical frames.
+///
+/// A timer that is coarser than the display gives one frame the time of the next ones, and a missed frame adds as much again.
+/// With fewer, motion under such a timer would stutter; with more, a hitch would be made up for later.
+const MOST_BEHIND: i128 = 2;
+
+/// The last frames, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Averaging {
     frames: usize,
     last: VecDeque<i128>,
-    sum: i128,
+    /// Those of the last frames that took any time, the shortest first.
+    sorted: Vec<i128>,
 }
 
 impl Averaging {
@@ -16,19 +23,52 @@ impl Averaging {
         Self {
             frames,
             last: VecDeque::new(),
-            sum: 0,
+            sorted: Vec::new(),
         }
     }
 
-    /// The average, and a part of what waits beside it.
-    pub(super) fn average(&mut self, elapsed: i128, waiting: i128) -> i128 {
-        if self.last.len() == self.frames {
-            self.sum -= self.last.pop_front().unwrap_or(0);
+    /// As if it had averaged `last` until now.
+    pub(super) fn after(frames: usize, last: impl IntoIterator<Item = i128>) -> Self {
+        let mut averaging = Self::new(frames);
+        for time in last {
+            averaging.push(time);
         }
-        self.last.push_back(elapsed);
-        self.sum += elapsed;
+        averaging
+    }
+
+    /// The average, and a part of what waits beside it, so that the filtered time is ahead by at most one typical frame
+    /// and behind by at most [`MOST_BEHIND`].
+    ///
+    /// Of a hitch, only as much enters the average as may be behind. The rest would be given out twice: by the average of
+    /// the next frames, and out of what waits.
+    pub(super) fn average(&mut self, elapsed: i128, waiting: i128) -> i128 {
+        self.push(elapsed);
+        let typical = self.typical();
+        let behind = MOST_BEHIND * typical;
+        let sum: i128 = self.last.iter().map(|time| behind.min(*time)).sum();
         let count = i128::try_from(self.last.len()).unwrap_or(i128::MAX);
-        let average = self.sum / count;
-        average + (waiting - average) / count
+        let average = sum / count;
+        let even = average + (waiting - average) / count;
+        even.clamp(waiting - behind, waiting + typical)
+    }
+
+    fn push(&mut self, time: i128) {
+        if self.last.len() == self.frames
+            && let Some(oldest) = self.last.pop_front()
+            && let Ok(place) = self.sorted.binary_search(&oldest)
+        {
+            self.sorted.remove(place);
+        }
+        self.last.push_back(time);
+        if time > 0 {
+            let place = self.sorted.partition_point(|other| *other < time);
+            self.sorted.insert(place, time);
+        }
+    }
+
+    /// The median of the frames that took any time: of a coarse timer, one step of it; 0 if there is none.
+    fn typical(&self) -> i128 {
+        let middle = self.sorted.len().saturating_sub(1) / 2;
+        self.sorted.get(middle).copied().unwrap_or(0)
     }
 }

@@ -42,6 +42,16 @@ struct Golden {
     saved: String,
 }
 
+impl Golden {
+    fn columns(&self) -> [(&'static str, &str); 3] {
+        [
+            ("states", &self.states),
+            ("shown", &self.shown),
+            ("saved", &self.saved),
+        ]
+    }
+}
+
 struct Hashes {
     states: XxHash3_64,
     shown: XxHash3_64,
@@ -426,6 +436,37 @@ fn all() -> Vec<Golden> {
     ]
 }
 
+fn expected() -> Vec<Golden> {
+    let mut file = csv::Reader::from_reader(dim::EXPECTED);
+    let all: Result<_, _> = file.deserialize().collect();
+    all.unwrap()
+}
+
+/// Names each scene and its columns that differ, and says what to do about it.
+fn differences(found: &[Golden], expected: &[Golden]) -> String {
+    let mut text = format!("{} differs:\n", dim::FILE);
+    for golden in found {
+        match expected.iter().find(|other| other.scene == golden.scene) {
+            Some(other) if other == golden => (),
+            Some(other) => {
+                let columns = golden.columns().into_iter().zip(other.columns());
+                let differing = columns.filter(|(found, expected)| found != expected);
+                let names: Vec<_> = differing.map(|((name, _), _)| name).collect();
+                text += &format!("  {}: {}\n", golden.scene, names.join(", "));
+            }
+            None => text += &format!("  {}: a new scene\n", golden.scene),
+        }
+    }
+    let is_missing = |golden: &&Golden| !found.iter().any(|other| other.scene == golden.scene);
+    for golden in expected.iter().filter(is_missing) {
+        text += &format!("  {}: no longer a scene\n", golden.scene);
+    }
+    text += "If only `saved` differs, states are written as other bytes: raise `format` in src/state/saved.rs, so that bytes \
+             of the previous format are refused. If `states` or `shown` differ, bodies move or are displayed in another \
+             way. If that is meant, write the file with GOLDEN=write and say so in the changelog.";
+    text
+}
+
 /// Compares all with the file.
 ///
 /// # Panics
@@ -440,15 +481,29 @@ pub fn compare() {
         file.flush().unwrap();
         return;
     }
-    let expected: Result<Vec<Golden>, _> = csv::Reader::from_reader(dim::EXPECTED)
-        .deserialize()
-        .collect();
-    assert_eq!(found, expected.unwrap());
+    let expected = expected();
+    assert!(found == expected, "{}", differences(&found, &expected));
     // Of all machines that agree in the above.
     let fingerprint = evenstep::fingerprint();
     assert_eq!(fingerprint, dim::FINGERPRINT);
     let bytes = piled().0.save().expect("it can be saved");
     assert_eq!(evenstep::fingerprint_of(&bytes), Ok(fingerprint));
+}
+
+#[test]
+fn a_difference_is_named_by_scene_and_column() {
+    let mut found = expected();
+    found[0].saved = "0".into();
+    found[2].states = "0".into();
+    found[2].shown = "0".into();
+    let left_out = found.pop().unwrap().scene;
+    let text = differences(&found, &expected());
+    let lines: Vec<&str> = text.lines().collect();
+    let [first, second] = [0, 2].map(|i| &found[i].scene);
+    assert_eq!(lines[1], format!("  {first}: saved"));
+    assert_eq!(lines[2], format!("  {second}: states, shown"));
+    assert_eq!(lines[3], format!("  {left_out}: no longer a scene"));
+    assert!(lines[4].contains("raise `format` in src/state/saved.rs"));
 }
 
 #[test]

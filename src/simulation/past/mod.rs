@@ -193,12 +193,12 @@ impl Past {
             self.bytes += bytes;
             (state.clone(), bytes)
         });
-        let is_known = self.keeps_poses() && state.pairs.tick() == tick;
+        let known = state.pairs_of_step().filter(|_| self.keeps_poses());
         self.entries.push_back(Entry {
             tick,
             snapshot,
             record,
-            motion: Motion::new(is_known.then_some(&state.pairs)),
+            motion: Motion::new(known),
         });
     }
 

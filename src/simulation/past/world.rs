@@ -58,6 +58,9 @@ impl Simulation {
     /// # Limits
     /// Changes of shape take effect at once, not bit by bit. Soft bodies and colliders without a body are where the
     /// state has them. A collider is found from the first step after its insertion on, as by all of Rapier's queries.
+    /// No query finds the collider of a disabled body. In the [`colliders`](QueryPipeline::colliders) of the pipeline it may be
+    /// far from where [`collider_pose`](Self::collider_pose) has it: Rapier moves a disabled link with its multibody, and leaves
+    /// the link's collider behind.
     ///
     /// What is removed after that step and before the next one begins (in [`after_step`](crate::Hooks::after_step), between
     /// two frames) is not there. All else is where it was then, in the coordinates of that tick, as in
@@ -69,17 +72,17 @@ impl Simulation {
     pub fn world_at(&self, tick: u64, alpha: f32) -> Result<PastWorld<'_>, RewindError> {
         let kept = self.known_past().and_then(|past| past.snapshot(tick));
         let state = kept.unwrap_or(&self.physics);
-        if state.pairs.tick() != tick {
+        let Some(pairs) = state.pairs_of_step().filter(|_| state.tick() == tick) else {
             let kept = self.rewindable();
             return Err(RewindError::NotKept { tick, kept });
-        }
+        };
         let mut past = PastWorld {
             world: &state.world,
             colliders: Cow::Borrowed(&state.world.physics.colliders),
             broad_phase: Cow::Borrowed(&state.world.physics.broad_phase),
         };
         let alpha = clamp_alpha(alpha);
-        for (key, pair) in state.pairs.moved() {
+        for (key, pair) in pairs.moved() {
             if let Some(body) = state.world.get(key) {
                 past.put(body, pair.at(alpha));
             }
