@@ -49,6 +49,7 @@ use crate::physics::Stage;
 /// | the simulation is replaced within a frame | The new one is outside of a frame: the three lines above. Its bodies are in [`moved`](Self::moved) from the next frame on. |
 /// | its [`physics`](Self::physics) is replaced within a frame | The step at hand is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) count from there on. |
 /// | [`advance`](Self::advance) between `next_step` and `make_step` | A frame begun while one is open; the outer one then has no step left. |
+/// | Rapier panics in `make_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
 ///
 /// When a step that was taken is not made, forces that were added since it was taken are discarded, because the
 /// game will add them again for that tick. Everything else that the game did stays.
@@ -61,13 +62,13 @@ impl Simulation {
     pub fn begin_frame(&mut self, frame_time: Duration) {
         self.notice_physics();
         self.check_world();
+        self.release_redo();
+        if self.clock.settings().new_tick().is_some() {
+            self.drop_redo();
+        }
         if self.is_in_frame() {
             self.abort_steps();
         } else {
-            self.release_redo();
-            if self.clock.settings().new_tick().is_some() {
-                self.drop_redo();
-            }
             self.frame = Frame {
                 number: self.frame.number,
                 dt: self.frame.dt,
@@ -104,7 +105,7 @@ impl Simulation {
     pub(crate) fn check_world(&self) {
         assert!(
             self.physics.stage != Stage::Poisoned,
-            "Rapier panicked in the step of tick {}: drop this simulation, or rewind it",
+            "Rapier panicked in the step of tick {}: rewind this simulation, assign a sound state to its `physics`, or drop it",
             self.physics.tick()
         );
     }
@@ -155,10 +156,11 @@ impl Simulation {
         self.physics.expect_dt(self.clock.settings().rate().dt());
     }
 
-    /// Takes the next step that is due in this frame; `None` if none is. The game does its part in the step, then calls
+    /// Takes the next step that is due in this frame. The game does its part in the step, then calls
     /// [`make_step`](Self::make_step).
     ///
-    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame.
+    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame. `None`
+    /// if no step is due, or if Rapier panicked in an earlier one.
     pub fn next_step(&mut self) -> Option<Step> {
         self.notice_physics();
         if self.physics.stage == Stage::Poisoned {
@@ -208,12 +210,19 @@ impl Simulation {
     }
 
     /// Makes the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
+    ///
+    /// # Panics
+    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics. After a panic of a force the step is still at
+    /// hand. After one of Rapier's see [`begin_frame`](Self::begin_frame).
     pub fn make_step(&mut self) -> bool {
         self.make_step_with(&())
     }
 
     /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: to filter contacts,
     /// and to modify them (one-way platforms, conveyor belts).
+    ///
+    /// # Panics
+    /// As [`make_step`](Self::make_step). A panic of these hooks is one of Rapier's.
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.make_taken(hooks, false)
     }
@@ -279,7 +288,8 @@ impl Simulation {
 
     /// Ends the frame: computes the poses that it shows. Returns what it did and dropped.
     ///
-    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha.
+    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of a
+    /// frame, and after Rapier panicked in a step, it does nothing and returns the last counts again.
     pub fn end_frame(&mut self) -> Frame {
         if self.end_frame_unshown() {
             span!("show_poses");
@@ -322,6 +332,23 @@ impl Simulation {
             self.frame.number -= 1;
             self.physics.log.counts = std::mem::take(&mut self.frame.poses);
         }
+    }
+
+    /// Aborts the frame that a panic has left open, so that none is open in [`Hooks::before_frame`](super::Hooks::before_frame).
+    /// Returns the epoch of its state.
+    pub(super) fn interrupt_frame(&mut self) -> Option<u64> {
+        self.notice_physics();
+        if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
+            return None;
+        }
+        self.abort_steps();
+        self.is_in_frame = false;
+        Some(self.known)
+    }
+
+    /// The next frame continues the interrupted one, unless another state has taken the place of that one's.
+    pub(super) fn continue_interrupted(&mut self, epoch: Option<u64>) {
+        self.is_in_frame |= epoch == Some(self.physics.epoch.number());
     }
 
     /// Whether steps were resimulated between the last frame and this one.
