@@ -794,7 +794,26 @@ fn a_value_that_a_new_loop_takes_over_is_idle() {
         assert_eq!(simulation.physics.current_step(), None);
         assert!(!simulation.make_step());
         assert!(is_lawful(&simulation));
+        // It has displayed nothing yet, so all bodies are new: the floor too.
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.moved().len(), 3);
     }
+}
+
+#[test]
+fn a_new_loop_displays_a_value_that_was_moved_out_of_the_middle_of_a_frame() {
+    let mut game = game();
+    // Only the poses of a frame's last step are needed.
+    game.simulation.set_rewind_limits(0, 0);
+    game.simulation.set_history(2);
+    let ball = game.simulation.physics.body_mut(game.ball).unwrap();
+    ball.set_linvel(Vector::X, true);
+    let game = game.begun().after().after();
+    let physics = game.simulation.physics;
+    let there = *physics.body(game.ball).unwrap().position();
+    let mut simulation = Simulation::with_physics(Rate::default(), physics);
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.pose(game.ball), Some(there));
 }
 
 #[cfg(feature = "serde")]

@@ -187,8 +187,14 @@ impl Simulation {
     /// A simulation of this state, stepped at `rate`. It goes on at the tick and the time of the state.
     #[must_use]
     pub fn with_physics(rate: Rate, mut physics: Physics) -> Self {
-        // A value that was moved out of another loop may be in the middle of a step there.
+        // A value that was moved out of another loop may be in the middle of a step and of a frame there.
         physics.leave_step();
+        physics.resync_if_outdated();
+        // Nothing of it is displayed here yet.
+        physics.log = PoseLog {
+            rest: physics.pairs.resting().collect(),
+            ..PoseLog::default()
+        };
         let mut clock = Clock::new(rate);
         clock.go_to(physics.tick(), physics.exact_time());
         let mut simulation = Self {
