@@ -262,6 +262,46 @@ fn a_panic_before_a_frame_leaves_that_frame_out() {
     assert_eq!((frame.number, frame.steps), (1, 1));
 }
 
+/// Panics in one step, and goes back before the frame after it.
+struct GoesBack {
+    panics_at: u64,
+    to: u64,
+}
+
+impl Hooks for GoesBack {
+    type Error = Infallible;
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), Infallible> {
+        if simulation.physics.tick() == self.panics_at {
+            simulation.rewind(self.to).unwrap();
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if step.tick == self.panics_at && step.is_last {
+            return Ok(());
+        }
+        assert!(step.tick < self.panics_at, "the hook panics");
+        Ok(())
+    }
+}
+
+#[test]
+fn before_a_frame_none_is_open_even_after_a_panic() {
+    // Back to an earlier tick, and to the present one, of which no state is kept: there the frame that was open continues.
+    for (kept, to, ticks) in [(20, 1, 1..2), (0, 3, 0..4)] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(kept, usize::MAX);
+        let mut hooks = GoesBack { panics_at: 3, to };
+        let frame = AssertUnwindSafe(|| simulation.advance_with(MS(50), &mut hooks));
+        catch_unwind(frame).unwrap_err();
+        let Ok(frame) = simulation.advance_with(MS(10), &mut hooks);
+        assert_eq!((frame.number, frame.ticks()), (1, ticks));
+        assert_eq!(simulation.clock().dropped().aborted, 2);
+    }
+}
+
 #[test]
 fn a_panic_in_rapiers_step_is_the_end() {
     let (mut simulation, _) = flyer_in_space();
@@ -282,7 +322,7 @@ fn a_panic_in_rapiers_step_is_the_end() {
     let message = advance().downcast::<String>();
     assert_eq!(
         *message.unwrap(),
-        "Rapier panicked in the step of tick 0: drop this simulation, or rewind it"
+        "Rapier panicked in the step of tick 0: rewind this simulation, assign a sound state to its `physics`, or drop it"
     );
 }
 

@@ -16,8 +16,7 @@ pub(crate) use blend::Blend;
 #[cfg(test)]
 pub(crate) use dimension::testing;
 pub(crate) use dimension::{
-    Isometry, Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized,
-    turns,
+    Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, turns,
 };
 pub use dimension::{interpolate, interpolate_all, matrices};
 #[cfg(feature = "checksum")]

@@ -189,8 +189,8 @@ pub enum EntityError {
         "no entity of this world has the id {0:?}: it was despawned, or belongs to another world"
     )]
     NoSuchEntity(Entity),
-    /// There is no body with this key: it was removed, or belongs to another simulation.
-    #[error("no body has the key {0:?}: it was removed, or the key belongs to another simulation")]
+    /// There is no body with this key: it was removed, or belongs to another [`Physics`].
+    #[error("no body has the key {0:?}: it was removed, or the key belongs to another `Physics`")]
     BodyGone(BodyKey),
 }
 

@@ -72,6 +72,11 @@ pub use placing::OriginError;
 /// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each body that is named |
 /// | anything else of Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
 ///
+/// # When to call what
+/// Methods that depend on whether a step is at hand say so. All others may be called at any time: between two frames, in a hook,
+/// during a rollback. If Rapier panics in a step, its world is in an unknown state: what you read from it may be wrong, and
+/// Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign a sound value.
+///
 /// # The state as a value
 /// A clone is a snapshot. Assigned, it continues bit for bit: poses, velocities, events, new keys. Its tick and its time come
 /// with it.
@@ -135,7 +140,10 @@ pub use placing::OriginError;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Physics {
     /// A snapshot and bytes have no step at hand.
-    #[cfg_attr(feature = "serde", serde(skip))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(skip_deserializing, serialize_with = "refuse_poisoned")
+    )]
     pub(crate) stage: Stage,
     tick: u64,
     time: ExactTime,
@@ -188,6 +196,16 @@ pub(crate) struct StepPlan {
     pub end: ExactTime,
     /// Whether the poses before and after it are read, to be displayed or kept.
     pub is_captured: bool,
+}
+
+/// Bytes do not hold the stage, so a world in an unknown state is not written.
+#[cfg(feature = "serde")]
+fn refuse_poisoned<S: serde::Serializer>(stage: &Stage, serializer: S) -> Result<S::Ok, S::Error> {
+    if *stage == Stage::Poisoned {
+        let error = "Rapier panicked in a step of this state, so its world is in an unknown state";
+        return Err(serde::ser::Error::custom(error));
+    }
+    serializer.serialize_unit()
 }
 
 /// What the game did to the poses of earlier ticks since the last call of the loop.
@@ -303,7 +321,8 @@ impl Physics {
         self.time.duration()
     }
 
-    /// The step at hand, which is not made yet: for systems of an ECS that cannot get it as an argument.
+    /// The step at hand, which is not made yet: for systems of an ECS that cannot get it as an argument. `None` after it was
+    /// made, and between two frames.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         match self.stage {
@@ -312,7 +331,7 @@ impl Physics {
         }
     }
 
-    /// The events of the last step. Those of all steps of a frame are in
+    /// The events of the last step; none if Rapier panicked in it. Those of all steps of a frame are in
     /// [`Simulation::events`](crate::Simulation::events).
     #[must_use]
     pub fn events(&self) -> Events<'_> {
@@ -435,7 +454,7 @@ impl Physics {
     /// ghost of a player.
     ///
     /// Step a copy. A copy that is made in a hook has none of the forces that the hook has added for its step: add them to
-    /// the copy. On the simulation's own value it counts as an assignment.
+    /// the copy. On the simulation's own value it counts as an assignment, and aborts the step at hand.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -455,7 +474,7 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier panicked in an earlier step.
+    /// If Rapier panics, or has panicked in an earlier step; if a [custom force](crate::ForceGenerator::custom) panics.
     pub fn step_ahead(&mut self, steps: u64) {
         assert!(
             self.stage != Stage::Poisoned,

@@ -156,9 +156,11 @@ impl Simulation {
     /// hooks see [`advance_with`](Self::advance_with).
     ///
     /// # Panics
-    /// As [`begin_frame`](Self::begin_frame), if Rapier panicked in an earlier step.
+    /// As [`begin_frame`](Self::begin_frame), if Rapier panicked in an earlier step; as [`make_step`](Self::make_step), if it
+    /// panics in this call.
     ///
-    /// A panic in `before_step` unwinds through this call and leaves the frame open: the next one continues it.
+    /// A panic in `before_step` unwinds through this call and leaves the frame open. The next call aborts the rest of that
+    /// frame and continues it.
     pub fn advance(
         &mut self,
         frame_time: Duration,
@@ -199,7 +201,8 @@ impl Simulation {
     ///
     /// # Panics
     /// As [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame begins: its
-    /// time is not added.
+    /// time is not added. If `before_frame` replaces the state, as by going back in time, a new frame begins, even if a panic
+    /// had left one open.
     pub fn advance_with<H: Hooks>(
         &mut self,
         frame_time: Duration,
@@ -210,7 +213,9 @@ impl Simulation {
             number = self.frame.number.saturating_add(1),
             frame_time = frame_time.as_secs_f64()
         );
+        let interrupted = self.interrupt_frame();
         let result = hooks.before_frame(self, frame_time);
+        self.continue_interrupted(interrupted);
         self.open_frame(frame_time);
         let result = result.and_then(|()| self.make_steps(hooks));
         let frame = self.close_frame();

@@ -49,6 +49,7 @@ use crate::physics::{Physics, Stage, StepPlan};
 /// | the simulation is replaced within a frame | The new one is outside of a frame: the three lines above. Its bodies are in [`moved`](Self::moved) from the next frame on. |
 /// | its [`physics`](Self::physics) is replaced within a frame | The step at hand is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) count from there on. |
 /// | [`advance`](Self::advance) between `next_step` and `make_step` | A frame begun while one is open; the outer one then has no step left. |
+/// | Rapier panics in `make_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
 ///
 /// A debug build says once on standard error that 60 frames in a row were begun and not ended, or that 60 steps in a row were
 /// taken and not made.
@@ -70,13 +71,13 @@ impl Simulation {
     pub(super) fn open_frame(&mut self, frame_time: Duration) {
         self.notice_physics();
         self.check_world();
+        self.release_redo();
+        if self.clock.settings().new_tick().is_some() {
+            self.drop_redo();
+        }
         if self.is_in_frame() {
             self.abort_steps();
         } else {
-            self.release_redo();
-            if self.clock.settings().new_tick().is_some() {
-                self.drop_redo();
-            }
             self.frame = Frame {
                 number: self.frame.number,
                 dt: self.frame.dt,
@@ -114,7 +115,7 @@ impl Simulation {
     pub(crate) fn check_world(&self) {
         assert!(
             self.physics.stage != Stage::Poisoned,
-            "Rapier panicked in the step of tick {}: drop this simulation, or rewind it",
+            "Rapier panicked in the step of tick {}: rewind this simulation, assign a sound state to its `physics`, or drop it",
             self.physics.tick()
         );
     }
@@ -165,10 +166,11 @@ impl Simulation {
         self.physics.expect_dt(self.clock.settings().rate().dt());
     }
 
-    /// Takes the next step that is due in this frame; `None` if none is. The game does its part in the step, then calls
+    /// Takes the next step that is due in this frame. The game does its part in the step, then calls
     /// [`make_step`](Self::make_step).
     ///
-    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame.
+    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame. `None`
+    /// if no step is due, or if Rapier panicked in an earlier one.
     pub fn next_step(&mut self) -> Option<Step> {
         self.notice_physics();
         if self.physics.stage == Stage::Poisoned {
@@ -219,12 +221,19 @@ impl Simulation {
     }
 
     /// Makes the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
+    ///
+    /// # Panics
+    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics. After a panic of a force the step is still at
+    /// hand. After one of Rapier's see [`begin_frame`](Self::begin_frame).
     pub fn make_step(&mut self) -> bool {
         self.make_step_with(&())
     }
 
     /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: to filter contacts,
     /// and to modify them (one-way platforms, conveyor belts).
+    ///
+    /// # Panics
+    /// As [`make_step`](Self::make_step). A panic of these hooks is one of Rapier's.
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.notice_physics();
         let Some(step) = self.physics.current_step() else {
@@ -295,7 +304,8 @@ impl Simulation {
 
     /// Ends the frame: computes the poses that it shows. Returns what it did and dropped.
     ///
-    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha.
+    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of a
+    /// frame, and after Rapier panicked in a step, it does nothing and returns the last counts again.
     pub fn end_frame(&mut self) -> Frame {
         if self.physics.current_step().is_some() {
             self.forgotten.leave_step();
@@ -386,6 +396,23 @@ impl Simulation {
     pub(crate) fn count_frame(&mut self, frame_time: Duration) {
         self.begin_frame(frame_time);
         self.conclude_frame();
+    }
+
+    /// Aborts the frame that a panic has left open, so that none is open in [`Hooks::before_frame`](super::Hooks::before_frame).
+    /// Returns the epoch of its state.
+    pub(super) fn interrupt_frame(&mut self) -> Option<u64> {
+        self.notice_physics();
+        if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
+            return None;
+        }
+        self.abort_steps();
+        self.is_in_frame = false;
+        Some(self.known)
+    }
+
+    /// The next frame continues the interrupted one, unless another state has taken the place of that one's.
+    pub(super) fn continue_interrupted(&mut self, epoch: Option<u64>) {
+        self.is_in_frame |= epoch == Some(self.physics.epoch.number());
     }
 
     /// Whether steps were resimulated between the last frame and this one.

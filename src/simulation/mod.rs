@@ -95,6 +95,10 @@ pub use shown::FrameChanges;
 ///    step, then its events, then the poses.
 /// 4. The game again: reactions to the step's [`events`](crate::Physics::events).
 ///
+/// # When to call what
+/// Some methods depend on whether a frame is open, a step is at hand or a rollback is under way, or on whether Rapier has
+/// panicked: their documentation says so. All others may be called at any time.
+///
 /// # A copy
 /// The state is in the public field [`physics`](Self::physics), a [value](crate::Physics#the-state-as-a-value) that can be
 /// copied and assigned. A clone of the simulation holds more: the clock with its settings, the frame, the picture, the steps
@@ -194,7 +198,15 @@ impl Simulation {
 
     /// A simulation of this state, stepped at `rate`. It goes on at the tick and the time of the state.
     #[must_use]
-    pub fn with_physics(rate: Rate, physics: Physics) -> Self {
+    pub fn with_physics(rate: Rate, mut physics: Physics) -> Self {
+        // A value that was moved out of another loop may be in the middle of a step and of a frame there.
+        physics.leave_step();
+        physics.resync_if_outdated();
+        // Nothing of it is displayed here yet.
+        physics.log = PoseLog {
+            rest: physics.pairs.resting().collect(),
+            ..PoseLog::default()
+        };
         let mut clock = Clock::new(rate);
         clock.go_to(physics.tick(), physics.exact_time());
         let mut simulation = Self {
@@ -245,8 +257,9 @@ impl Simulation {
         &self.clock
     }
 
-    /// The events of all steps of the last frame; within a frame, of those made so far in this one. A hook reads those of
-    /// the last step: [`Physics::events`].
+    /// The events of all steps of the last frame; within a frame, of those made so far in this one. From a
+    /// [rollback](Self::roll_back) until it is over, those of its steps made so far. A hook reads those of the last step:
+    /// [`Physics::events`].
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events(&self.events)

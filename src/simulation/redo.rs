@@ -128,11 +128,14 @@ impl Simulation {
         });
         redo.go_back(tick, later);
         self.is_handed_out = false;
+        // No step is due again if only the step at hand is taken again.
+        self.release_redo();
     }
 
-    /// Once all steps are resimulated: frames display the corrected motion.
+    /// Once all steps are resimulated: frames display the corrected motion. This ends the last of these steps.
     pub(super) fn release_redo(&mut self) {
         if let Some(redo) = self.redo.take_if(|redo| redo.len() == 0) {
+            self.physics.leave_step();
             let present = self.clock.tick();
             let first = redo.steps.front().map_or(present, |step| step.step.tick);
             let of_frame = self.frame.ticks().start.max(first)..present;
@@ -144,9 +147,11 @@ impl Simulation {
         }
     }
 
-    /// The physics stays where it is, and the steps that are still to be resimulated are dropped.
+    /// The physics stays where it is, and the steps that are still to be resimulated are dropped, with the step at hand.
     pub(super) fn drop_redo(&mut self) {
         if let Some(redo) = self.redo.take() {
+            self.abort_step();
+            self.physics.leave_step();
             self.events.clear();
             let (tick, time) = (self.physics.tick(), self.physics.exact_time());
             self.clock.go_to(tick, time);

@@ -156,7 +156,7 @@ impl Simulation {
     /// The estimated size of the states that are kept, in bytes.
     #[must_use]
     pub fn rewind_bytes(&self) -> usize {
-        self.past.bytes()
+        self.known_past().map_or(0, Past::bytes)
     }
 
     /// Goes back to the state before the step of `tick`, and stays there: for a player who rewinds, a debugger's step
@@ -164,7 +164,7 @@ impl Simulation {
     ///
     /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
     /// settings and the overstep stay as they are. Pending forces go back too. Going to the present tick is no error,
-    /// whether its state is kept or not.
+    /// whether its state is kept or not, unless Rapier has panicked.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -215,23 +215,21 @@ impl Simulation {
     ///
     /// Steps that are still to be resimulated are dropped. With the tick of the present state, that is all it does: stay here.
     ///
-    /// This also works after Rapier has panicked in a step: that step then was never made.
+    /// This also works after Rapier has panicked in a step, within its frame too: that step then was never made.
     ///
     /// # Errors
     /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         let has_panicked = self.physics.stage == Stage::Poisoned;
-        if !has_panicked {
-            self.release_redo();
-            if self.is_in_frame {
-                return Err(RewindError::WithinFrame);
-            }
+        if self.is_in_frame && !has_panicked {
+            return Err(RewindError::WithinFrame);
         }
         let here = self.physics.tick();
         let Some(state) = self.past.snapshot(tick) else {
             if tick == here && !has_panicked {
                 // There already, as at the beginning of a smooth rewind.
+                self.release_redo();
                 self.drop_redo();
                 return Ok(());
             }
@@ -240,6 +238,7 @@ impl Simulation {
         };
         self.physics.resources.check_whole();
         let state = state.clone();
+        self.release_redo();
         (self.is_in_frame, self.is_handed_out) = (false, false);
         self.frame.dropped += self.clock.abort_frame();
         if self.redo.is_none() && !has_panicked && self.past.rewindable().end <= here + 1 {

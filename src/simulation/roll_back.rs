@@ -86,7 +86,6 @@ impl Simulation {
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         self.check_world();
-        self.release_redo();
         let here = self.physics.tick();
         // The steps from there on are due already.
         if tick > here || (tick == here && self.physics.current_step().is_none()) {
@@ -98,6 +97,7 @@ impl Simulation {
         let Some(tick) = nearest.filter(|_| kept.contains(&tick)) else {
             return Err(RewindError::NotKept { tick, kept });
         };
+        self.release_redo();
         self.make_due_again(tick);
         Ok(())
     }
@@ -152,7 +152,6 @@ impl Simulation {
             result?;
         }
         self.release_redo();
-        self.physics.leave_step();
         Ok(())
     }
 
@@ -233,12 +232,12 @@ impl Simulation {
             "Rapier panicked in a step of the state that is to be taken over"
         );
         self.physics.resources.check_whole();
-        self.release_redo();
         let tick = self.physics.tick();
         if state.tick() != tick {
             let state = Box::new(state);
             return Err(CorrectError { tick, state });
         }
+        self.release_redo();
         state.leave_step();
         state.past_edits = PastEdits::default();
         // Forces that wait in it wait for its next step, also in a pause.

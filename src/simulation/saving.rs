@@ -13,16 +13,26 @@ use crate::step::ForceGenerator;
 use crate::time::Clock;
 
 use super::{Between, Frame, Simulation};
-use crate::physics::Physics;
+use crate::physics::{Physics, Stage};
 
 /// Why a state cannot be written to bytes. A clone can hold it anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// A frame is open: call `end_frame`. Or a [rollback](Simulation::roll_back) is not over: resimulate its steps and call
-    /// [`next_step`](Simulation::next_step) once more, or [`rewind`](Simulation::rewind) to the present tick.
-    #[error("a simulation within a frame cannot be saved: call `end_frame` first")]
+    /// A frame is open: call `end_frame`. Or steps are [to be resimulated](Simulation::steps_to_resimulate): make them, or
+    /// [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`] returns.
+    #[error(
+        "a simulation cannot be saved within a frame or a rollback: call `end_frame` first, and make the steps that are to \
+         be resimulated"
+    )]
     WithinFrame,
+    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](Simulation::rewind) the simulation, or assign
+    /// [a sound state](Physics#the-state-as-a-value).
+    #[error(
+        "Rapier panicked in a step, so its world is in an unknown state: rewind the simulation, or assign a sound state to \
+         its `physics`, before you save it"
+    )]
+    Panicked,
     /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
     /// origin was shifted; or a world with bodies was taken over, and no step was made since. Rapier does
     /// not write changes of joints and soft bodies before a step has processed them: save right after a frame that made a
@@ -56,15 +66,16 @@ struct SavedSimulation<'a> {
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
-        let (mut clock, mut physics) = (Cow::Borrowed(&self.clock), Cow::Borrowed(&self.physics));
-        if !self.knows_physics() {
-            // As the next call of the loop will take it over.
-            clock.to_mut().go_to(physics.tick(), physics.exact_time());
-            physics = Cow::Owned(self.physics.clone());
+        if self.redo.is_some() || !self.knows_physics() {
+            // As the next call of the loop will continue it.
+            let mut copy = self.clone();
+            copy.notice_physics();
+            copy.release_redo();
+            return copy.serialize(serializer);
         }
         let written = SavedSimulation {
-            clock,
-            physics,
+            clock: Cow::Borrowed(&self.clock),
+            physics: Cow::Borrowed(&self.physics),
             frame: self.frame,
             between: self.between,
             smoothing: self.smoothing,
@@ -100,8 +111,11 @@ impl<'de> Deserialize<'de> for Simulation {
 
 impl Simulation {
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.is_in_frame() || (self.redo.is_some() && self.knows_physics()) {
+        if self.is_in_frame() || self.steps_to_resimulate() > 0 {
             return Err(SaveError::WithinFrame);
+        }
+        if self.physics.stage == Stage::Poisoned {
+            return Err(SaveError::Panicked);
         }
         if self.physics.world.has_unwritten_changes {
             return Err(SaveError::ChangedSinceStep);

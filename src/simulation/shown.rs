@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::dim::Isometry;
 use crate::key::BodyKey;
 use crate::pose::{Moment, Pair, Screen};
 use rapier::geometry::ColliderHandle;
@@ -57,14 +56,6 @@ impl Simulation {
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         let displayed = self.screen.as_ref().and_then(|screen| screen.pose(key));
         displayed.or_else(|| Some(self.physics.pairs.get(key)?.current))
-    }
-
-    /// [`pose`](Self::pose) as nalgebra's type, to the bit.
-    ///
-    /// Everywhere else `Pose::from(isometry)` and `Isometry3::from(pose)` convert.
-    #[must_use]
-    pub fn isometry(&self, key: BodyKey) -> Option<Isometry> {
-        self.pose(key).map(Isometry::from)
     }
 
     /// The pose at which to draw a collider in this frame: the pose of its body, times its place on the body. For a

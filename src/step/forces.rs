@@ -24,7 +24,7 @@ pub enum BodyError {
     /// There is no body with this key: it was removed, or the key belongs to another [`Physics`](crate::Physics).
     #[error(
         "no body has the key {0:?}: it was removed, as `Simulation::removed` reports, \
-         or the key belongs to another simulation"
+         or the key belongs to another `Physics`"
     )]
     Gone(BodyKey),
     /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.

@@ -19,7 +19,7 @@ mod world;
 
 pub use blend::{interpolate, interpolate_all};
 pub(crate) use lanes::{Rotations, Spins, Vectors};
-pub(crate) use parts::{Isometry, angle, capped_spin, is_same, lerp_in_f64, normalized};
+pub(crate) use parts::{angle, capped_spin, is_same, lerp_in_f64, normalized};
 #[cfg(feature = "checksum")]
 pub(crate) use parts::{rotation_to_array, spin_to_array};
 pub(crate) use turns::turns;

@@ -13,9 +13,6 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     bits(one) == bits(other)
 }
 
-/// nalgebra's type for a pose.
-pub(crate) type Isometry = nalgebra::Isometry2<Real>;
-
 /// A pose whose rotation has unit length; `None` if it has none, or is not finite.
 ///
 /// A rotation that is of unit length but for rounding is left as it is, to the bit.

@@ -116,7 +116,7 @@ pub(crate) struct Moment<'a> {
 
 /// # Bodies
 impl Screen {
-    /// An empty screen for a state without bodies that have keys.
+    /// An empty screen for a state whose log lists all bodies that rest.
     pub fn new(epoch: u64) -> Self {
         Self {
             epoch,
