@@ -130,7 +130,7 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
     let mut correction = Correction::default();
     correction.position.half_life = MS(30);
     simulation.set_correction(correction);
-    correction.position.half_distance = Some(0.01);
+    correction.rotation.half_life = MS(50);
     let own = Some(correction);
     simulation
         .physics
@@ -678,7 +678,7 @@ fn rich() -> Value {
         .insert_force_generator(key, drag)
         .unwrap();
     let mut correction = Correction::default();
-    correction.position.half_distance = Some(2.0);
+    correction.position.half_life = MS(50);
     let own = Some(correction);
     simulation.physics.set_body_correction(key, own).unwrap();
     simulation.physics.insert_body(RigidBodyBuilder::fixed());

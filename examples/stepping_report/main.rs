@@ -5,8 +5,8 @@
 //!
 //! With `--filters` it prints how even the captures' frames are behind each filter of frame times; with `--preview` it
 //! compares extrapolation with a step that a copy of the state makes ahead. Results: README.md in this folder. With
-//! `--correction` it draws what is shown after a rollback: docs/book/src/correction-time.svg and
-//! correction-motion.svg; the plots of a report are there too.
+//! `--correction` it draws what is displayed after a rollback: docs/book/src/correction-time.svg; the plots of a report are
+//! there too.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../tests/scenes/mod.rs"]

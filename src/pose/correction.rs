@@ -18,8 +18,7 @@ use rapier::math::{Pose, Rotation};
 /// # use std::time::Duration;
 /// # let mut simulation = Simulation::default();
 /// let mut correction = Correction::default();
-/// correction.position.half_life = Duration::from_secs(2); // at rest
-/// correction.position.half_distance = Some(0.5); // at 5 m/s: in 0.1 s
+/// correction.position.half_life = Duration::from_millis(100);
 /// correction.rotation.half_life = Duration::from_millis(80);
 /// simulation.set_correction(correction);
 /// ```
@@ -35,21 +34,13 @@ pub struct Correction {
 
 /// How the visual error of a position or of a rotation decays: a part of [`Correction`].
 ///
-/// The error halves in each half-life of real time, pauses and speed 0 excluded, and once more over each half-distance that
-/// the body moves. At a constant speed the frame rate makes no difference.
+/// The error halves in each half-life of real time, pauses and speed 0 excluded. The frame rate makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ErrorDecay {
-    /// The time in which the error halves, whether the body moves or not: 200 ms by default. With zero the error is gone
-    /// in the next frame.
+    /// The time in which the error halves: 200 ms by default. With zero the error is gone in the next frame.
     pub half_life: Duration,
-    /// How far the body moves while the error halves once more; `None`, the default, to decay in time alone.
-    ///
-    /// With this and a long half-life, motion hides the correction at any speed, and a body at rest is not seen to slide.
-    /// It goes by the motion of the last step and by the speed of the clock: a teleport, a portal or a shifted origin
-    /// is no motion. Negative numbers and NaN count as `None`; with zero the error is gone once the body moves.
-    pub half_distance: Option<f32>,
     /// An error below this is not shown, nor the rest of one that decays: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
     /// An error above this is not shown: 2 m or a quarter turn by default, `f32::MAX` for no limit. With NaN here or in
@@ -79,15 +70,12 @@ impl Correction {
         shown
     }
 
-    /// What is left of an error after `elapsed`, in which the body has gone the `way` of its last step so many times.
-    pub(super) fn decayed(&self, error: &Pose, elapsed: Duration, way: &Pose, times: f64) -> Pose {
-        #[expect(clippy::cast_possible_truncation, reason = "for what is shown")]
-        let times = times as f32;
-        let (moved, turned) = (distance(way) * times, angle(way.rotation) * times);
+    /// Returns the rest of an error after `elapsed`.
+    pub(super) fn decayed(&self, error: &Pose, elapsed: Duration) -> Pose {
         let whole = Pose::from_rotation(error.rotation);
-        let left = self.rotation.left(elapsed, turned);
-        let rotation = interpolate(&Pose::IDENTITY, &whole, left).rotation;
-        let translation = error.translation * self.position.left(elapsed, moved);
+        let rest = self.rotation.rest(elapsed);
+        let rotation = interpolate(&Pose::IDENTITY, &whole, rest).rotation;
+        let translation = error.translation * self.position.rest(elapsed);
         self.shown(&Pose::from_parts(translation, rotation))
     }
 }
@@ -105,7 +93,6 @@ impl ErrorDecay {
     const fn up_to(max: f32) -> Self {
         Self {
             half_life: Duration::from_millis(200),
-            half_distance: None,
             min: 1e-5,
             max,
         }
@@ -115,12 +102,11 @@ impl ErrorDecay {
         (self.min..=self.max).contains(&size)
     }
 
-    /// The share of an error that is left.
-    fn left(&self, elapsed: Duration, moved: f32) -> f32 {
-        let by_time = elapsed.as_secs_f32() / self.half_life.as_secs_f32();
-        let by_motion = self.half_distance.map_or(0.0, |half| moved / half);
-        // Not a number where nothing is divided by nothing: the error stays for that frame.
-        libm::exp2f(-(by_time.max(0.0) + by_motion.max(0.0)))
+    /// Returns the fraction of an error that remains after `elapsed`.
+    fn rest(&self, elapsed: Duration) -> f32 {
+        let half_lives = elapsed.as_secs_f32() / self.half_life.as_secs_f32();
+        // Zero divided by zero is NaN, of which the maximum is 0: the error stays for that frame.
+        libm::exp2f(-half_lives.max(0.0))
     }
 }
 
@@ -158,14 +144,10 @@ mod tests {
     }
 
     fn part(max: f32) -> impl Strategy<Value = ErrorDecay> {
-        let half_distance = prop::option::of(0.01..10.0_f32);
-        (0..2_000_u64, half_distance, 0.0..0.1_f32).prop_map(move |(ms, half_distance, min)| {
-            ErrorDecay {
-                half_life: Duration::from_millis(ms),
-                half_distance,
-                min,
-                max,
-            }
+        (0..2_000_u64, 0.0..0.1_f32).prop_map(move |(ms, min)| ErrorDecay {
+            half_life: Duration::from_millis(ms),
+            min,
+            max,
         })
     }
 
@@ -176,43 +158,40 @@ mod tests {
     proptest! {
         #[test]
         fn an_error_shrinks_and_ends(
-            correction in correction(), error in error(), way in error(), ms in prop::collection::vec(1..50_u64, 1..20),
+            correction in correction(), error in error(), ms in prop::collection::vec(1..50_u64, 1..20),
         ) {
             let mut error = correction.shown(&error);
             for ms in ms {
-                let left = correction.decayed(&error, Duration::from_millis(ms), &way, 0.5);
+                let left = correction.decayed(&error, Duration::from_millis(ms));
                 prop_assert!(distance(&left) <= distance(&error));
                 prop_assert!(angle(left.rotation) <= angle(error.rotation) + 1e-6);
                 prop_assert_eq!(correction.shown(&left), left);
                 error = left;
             }
-            let left = correction.decayed(&error, Duration::from_secs(60), &Pose::IDENTITY, 0.0);
+            let left = correction.decayed(&error, Duration::from_secs(60));
             prop_assert_eq!(left, Pose::IDENTITY);
         }
 
         #[test]
         fn what_is_of_one_part_changes_nothing_of_the_other(
-            corrections in [correction(), correction()], errors in [error(), error()], ways in [error(), error()],
-            ms in 0..500_u64,
+            corrections in [correction(), correction()], errors in [error(), error()], ms in 0..500_u64,
         ) {
             let parts = |poses: [Pose; 2]| Pose::from_parts(poses[0].translation, poses[1].rotation);
-            let left = |of: Correction, error: Pose, way: Pose| {
-                of.decayed(&error, Duration::from_millis(ms), &way, 1.0)
-            };
-            let [one, other] = [0, 1].map(|i| left(corrections[i], errors[i], ways[i]));
+            let left = |of: Correction, error: Pose| of.decayed(&error, Duration::from_millis(ms));
+            let [one, other] = [0, 1].map(|i| left(corrections[i], errors[i]));
             let both = Correction { position: corrections[0].position, rotation: corrections[1].rotation };
-            prop_assert_eq!(left(both, parts(errors), parts(ways)), parts([one, other]));
+            prop_assert_eq!(left(both, parts(errors)), parts([one, other]));
         }
 
         #[test]
         fn frames_of_any_length_make_the_same_of_it(
-            mut correction in correction(), error in error(), way in error(), cut in 0.0..1.0_f64,
+            mut correction in correction(), error in error(), cut in 0.0..1.0_f64,
         ) {
             (correction.position.min, correction.rotation.min) = (0.0, 0.0);
             let whole = Duration::from_millis(100);
-            let once = correction.decayed(&error, whole, &way, 3.0);
-            let first = correction.decayed(&error, whole.mul_f64(cut), &way, 3.0 * cut);
-            let twice = correction.decayed(&first, whole.mul_f64(1.0 - cut), &way, 3.0 * (1.0 - cut));
+            let once = correction.decayed(&error, whole);
+            let first = correction.decayed(&error, whole.mul_f64(cut));
+            let twice = correction.decayed(&first, whole.mul_f64(1.0 - cut));
             prop_assert!(distance(&difference(&once, &twice)) < 1e-5);
             prop_assert!(angle(difference(&once, &twice).rotation) < 1e-5);
         }
@@ -233,19 +212,15 @@ mod tests {
     /// All settings of these numbers.
     fn hostile() -> impl Iterator<Item = ErrorDecay> {
         let lives = [Duration::ZERO, Duration::from_millis(200), Duration::MAX];
-        let distances = HOSTILE.map(Some).into_iter().chain([None]);
-        let decays = lives.into_iter().flat_map(move |half_life| {
-            distances.clone().map(move |half_distance| ErrorDecay {
-                half_life,
-                half_distance,
-                ..ErrorDecay::up_to(0.0)
-            })
-        });
-        decays.flat_map(|decay| {
+        lives.into_iter().flat_map(|half_life| {
             let limits = HOSTILE
                 .into_iter()
                 .flat_map(|min| HOSTILE.map(|max| (min, max)));
-            limits.map(move |(min, max)| ErrorDecay { min, max, ..decay })
+            limits.map(move |(min, max)| ErrorDecay {
+                half_life,
+                min,
+                max,
+            })
         })
     }
 
@@ -259,15 +234,12 @@ mod tests {
             };
             let shown = correction.shown(&error);
             for elapsed in [Duration::ZERO, Duration::from_millis(16), Duration::MAX] {
-                for times in [0.0, 1.0, -1.0, f64::MAX, f64::NAN] {
-                    let left = correction.decayed(&error, elapsed, &error, times);
-                    assert!(left.is_finite(), "{decay:?}");
-                    assert!(distance(&left) <= distance(&shown), "{decay:?}");
-                    let angles = [left, shown].map(|it| angle(it.rotation));
-                    assert!(angles[0] <= angles[1], "{decay:?}");
-                    let nothing_passes = elapsed.is_zero() && times == 0.0;
-                    assert!(!nothing_passes || left == shown, "{decay:?}");
-                }
+                let left = correction.decayed(&error, elapsed);
+                assert!(left.is_finite(), "{decay:?}");
+                assert!(distance(&left) <= distance(&shown), "{decay:?}");
+                let angles = [left, shown].map(|it| angle(it.rotation));
+                assert!(angles[0] <= angles[1], "{decay:?}");
+                assert!(!elapsed.is_zero() || left == shown, "{decay:?}");
             }
         }
     }

@@ -288,7 +288,13 @@ impl Simulation {
     /// The length of the step that has led to the last state, in seconds: the rate may have been changed since. Before
     /// the first one, that of the rate.
     pub(crate) fn last_dt(&self) -> f64 {
-        last_dt(&self.frame, &self.clock)
+        let (dt, rate) = (self.frame.dt, self.clock.settings().rate());
+        let is_other_rate = dt > 0.0 && dt.to_bits() != rate.dt().to_bits();
+        if is_other_rate {
+            dt.into()
+        } else {
+            rate.dt_f64()
+        }
     }
 
     /// What happened since the last call, for a reader that has displayed the state `displayed` before.
@@ -310,16 +316,6 @@ impl Simulation {
         screen.expect_another_state();
         self.screen = Some(screen);
         self.shown_for = Duration::ZERO;
-    }
-}
-
-fn last_dt(frame: &Frame, clock: &Clock) -> f64 {
-    let (dt, rate) = (frame.dt, clock.settings().rate());
-    let is_other_rate = dt > 0.0 && dt.to_bits() != rate.dt().to_bits();
-    if is_other_rate {
-        dt.into()
-    } else {
-        rate.dt_f64()
     }
 }
 

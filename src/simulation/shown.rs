@@ -7,7 +7,7 @@ use crate::pose::{Moment, Pair, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
-use super::{Simulation, last_dt};
+use super::Simulation;
 
 /// What changed since an earlier frame: from [`Simulation::changes_since`].
 #[derive(Clone, Debug, PartialEq)]
@@ -212,14 +212,12 @@ impl Simulation {
         }
         let log = self.physics.take_log(screen.epoch());
         let elapsed = std::mem::take(&mut self.shown_for);
-        let last_dt = last_dt(&self.frame, &self.clock);
         let moment = Moment {
             frame: self.frame.number,
             time: self.clock.simulated().as_secs_f64()
                 - f64::from(self.frame.dt * (1.0 - self.frame.alpha)),
             alpha: self.frame.alpha,
             elapsed,
-            steps: elapsed.as_secs_f64() * self.clock.settings().speed() / last_dt,
             smoothing: self.physics.smoothing_settings(),
             origin: self.physics.origin,
         };

@@ -202,7 +202,6 @@ impl<E> View<E> {
             time,
             alpha: alpha.min(LARGEST_ALPHA),
             elapsed,
-            steps: elapsed.as_secs_f64() * self.mail.reading.speed / snapshot.dt,
             smoothing: &snapshot.smoothing,
             origin: snapshot.origin,
         };

@@ -4,9 +4,8 @@ use rapier::math::Pose;
 
 use crate::key::BodyKey;
 
-use super::super::correction::{difference, shown_with, turned};
+use super::super::correction::{shown_with, turned};
 use super::super::log::ErrorChange;
-use super::super::movers::Movers;
 use super::super::smoothing_settings::SmoothingSettings;
 use super::{Moment, Offset, Screen, Shown};
 
@@ -72,20 +71,13 @@ impl Screen {
         }
     }
 
-    pub(super) fn decay(&mut self, movers: &Movers, moment: &Moment) {
+    pub(super) fn decay(&mut self, moment: &Moment) {
         for (key, Offset { error, shown }) in std::mem::take(&mut self.errors) {
             let Some(body) = self.bodies.get(key) else {
                 continue;
             };
-            let way = match body {
-                Shown::Moving(place) if *place < movers.len() => {
-                    let pair = movers.pair(*place);
-                    difference(&pair.current, &pair.previous)
-                }
-                _ => Pose::IDENTITY,
-            };
             let correction = moment.smoothing.correction_of(key);
-            let left = correction.decayed(&error, moment.elapsed, &way, moment.steps);
+            let left = correction.decayed(&error, moment.elapsed);
             let has_error = left != Pose::IDENTITY;
             let now = match body {
                 Shown::Moving(place) => {

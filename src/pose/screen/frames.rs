@@ -28,7 +28,7 @@ impl Screen {
         }
         self.remove_gone(movers, &mut log);
         self.align(movers);
-        self.decay(movers, moment);
+        self.decay(moment);
         self.let_rest(movers, log.rest);
         let weights = Weights::new(moment.alpha);
         let mut extrapolated = 0;

@@ -108,8 +108,6 @@ pub(crate) struct Moment<'a> {
     pub alpha: f32,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
-    /// How many steps like the last one that is in simulated time.
-    pub steps: f64,
     pub smoothing: &'a SmoothingSettings,
     pub origin: Origin,
 }

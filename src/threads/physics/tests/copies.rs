@@ -49,7 +49,6 @@ fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
         time: 0.0,
         alpha,
         elapsed: Duration::ZERO,
-        steps: 0.0,
         smoothing: &SmoothingSettings::default(),
         origin: Origin::default(),
     };

@@ -356,8 +356,7 @@ fn a_body_works_its_error_off_alike_whoever_shows_it() {
     for kind in 0..3 {
         let (mut simulation, key) = flyer();
         let mut own = Correction::default();
-        own.position.half_life = Duration::MAX;
-        own.position.half_distance = Some(4.0);
+        own.position.half_life = MS(40);
         simulation.set_correction(Correction::OFF);
         simulation
             .physics
@@ -370,7 +369,7 @@ fn a_body_works_its_error_off_alike_whoever_shows_it() {
         for _ in 0..20 {
             host.frame(MS(4), key);
         }
-        // 8 m, at 100 m/s.
+        // Two half-lives.
         let error = host.stop().visual_error(key).unwrap();
         let y = error.translation.y;
         assert!((y + 0.25).abs() < 1e-5, "{y} of {kind}");
