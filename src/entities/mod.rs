@@ -208,7 +208,11 @@ impl Entities {
     ) -> (Entity, BodyKey) {
         let key = physics.insert(body, collider);
         let pose = *physics.body(key).expect("just inserted").position();
-        (self.spawn_for(world, key, pose, components), key)
+        self.builder.add_bundle(components);
+        self.builder.add_bundle(self.components(key, pose));
+        let entity = world.spawn(self.builder.build());
+        self.owners.insert(key, entity);
+        (entity, key)
     }
 
     /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of calls may be full. The body is inserted between two steps.
@@ -254,20 +258,6 @@ impl Entities {
         let coming = Coming(Link::new(spawned.clone(), &self.shared));
         self.builder.add_bundle((RenderPose(pose), coming));
         Ok((world.spawn(self.builder.build()), spawned))
-    }
-
-    fn spawn_for(
-        &mut self,
-        world: &mut World,
-        key: BodyKey,
-        pose: Pose,
-        components: impl DynamicBundle,
-    ) -> Entity {
-        self.builder.add_bundle(components);
-        self.builder.add_bundle(self.components(key, pose));
-        let entity = world.spawn(self.builder.build());
-        self.owners.insert(key, entity);
-        entity
     }
 
     /// Despawns an entity and removes its body, if it has one: at once, or the body of a `Runner` in the next
