@@ -8,6 +8,10 @@ mod placing;
 mod forces;
 // What the game changed through Rapier's own types.
 mod edits;
+// A step, from its beginning to its end.
+mod steps;
+// What it says to whoever displays it.
+mod display;
 // How bodies are displayed, by body.
 mod smoothing;
 // The game's own values.
@@ -24,16 +28,17 @@ use std::time::Duration;
 
 use crate::id::Id;
 use crate::key::BodyKey;
-use crate::pose::{ErrorChange, Origin, Pairs, PoseCounts, PoseLog, SmoothingSettings};
+use crate::pose::{Origin, Pairs, PoseLog, SmoothingSettings};
 use crate::resources::Resources;
 use crate::step::{Event, EventLog, Events, Forces, Targets, World};
 use crate::time::{ExactTime, Rate, Step};
 use rapier::math::Pose;
-use rapier::pipeline::{PhysicsHooks, PhysicsWorld};
+use rapier::pipeline::PhysicsWorld;
 
 use edits::Edits;
 
 pub use placing::OriginError;
+pub(crate) use steps::StepPlan;
 
 /// The state of a simulation: Rapier's world, and all else that the next step depends on.
 ///
@@ -188,16 +193,6 @@ pub(crate) enum Stage {
     After,
 }
 
-/// A step that a loop asks a value for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepPlan {
-    pub step: Step,
-    /// The simulated time at its end.
-    pub end: ExactTime,
-    /// Whether the poses before and after it are read, to be displayed or kept.
-    pub is_captured: bool,
-}
-
 /// Bytes do not hold the stage, so a world in an unknown state is not written.
 #[cfg(feature = "serde")]
 fn refuse_poisoned<S: serde::Serializer>(stage: &Stage, serializer: S) -> Result<S::Ok, S::Error> {
@@ -348,70 +343,8 @@ impl Physics {
     }
 }
 
-/// # A step
+/// # In a loop
 impl Physics {
-    /// Takes a step, in which the game does its part now.
-    pub(crate) fn begin_step(&mut self, step: Step) {
-        self.targets.apply(&mut self.world, step);
-        self.forces.begin_step();
-        self.stage = Stage::Before(step);
-    }
-
-    /// The step at hand is not made, and may be taken again. Returns whether there was one.
-    pub(crate) fn abort_step(&mut self) -> bool {
-        let is_before = matches!(self.stage, Stage::Before(_));
-        if is_before {
-            self.forces.abort_step(&mut self.world.physics.bodies);
-            self.world.keys.limit_births(self.tick);
-            self.stage = Stage::Idle;
-        }
-        is_before
-    }
-
-    /// Steps the world. Returns the number of forces that were not finite and were left out.
-    pub(crate) fn make_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
-        let StepPlan {
-            step,
-            end,
-            is_captured,
-        } = plan;
-        let World { physics, keys, .. } = &mut self.world;
-        let rejected = self.forces.apply(&mut physics.bodies, keys, step);
-        if is_captured {
-            span!("take_poses");
-            self.notice_edits();
-            self.list_woken();
-            (self.pairs).begin_step(&self.world, step.tick, step.dt);
-        }
-        self.stage = Stage::Poisoned;
-        self.events.clear();
-        (self.world).step(step, hooks, &mut self.event_log, &mut self.events);
-        self.stage = Stage::After;
-        self.forces.end_step(&mut self.world.physics);
-        self.targets.end_step(step);
-        (self.tick, self.time, self.dt) = (step.tick.saturating_add(1), end, step.dt);
-        span!("take_poses");
-        if is_captured {
-            (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
-        } else {
-            self.pairs.align_awake(&self.world);
-        }
-        rejected
-    }
-
-    /// No step is at hand, and none is reacted to.
-    pub(crate) fn leave_step(&mut self) {
-        self.abort_step();
-        if self.stage != Stage::Poisoned {
-            self.stage = Stage::Idle;
-        }
-    }
-
-    /// The game reacts to the last step, later than right after it.
-    pub(crate) fn react_to_step(&mut self) {
-        self.stage = Stage::After;
-    }
-
     /// Takes what a state of another machine cannot hold from the one whose place it takes.
     pub(crate) fn keep_what_it_lacks(&mut self, left: &mut Self) {
         self.resources.keep(std::mem::take(&mut left.resources));
@@ -445,114 +378,6 @@ impl Physics {
         if pool.is_some() && self.pool().is_none() {
             self.world.physics.set_thread_pool(pool);
         }
-    }
-}
-
-/// # Previews
-impl Physics {
-    /// Makes `steps` steps at once, each as long as the last one, outside of every loop: for the path of a thrown ball, or the
-    /// ghost of a player.
-    ///
-    /// Step a copy. A copy that is made in a hook has none of the forces that the hook has added for its step: add them to
-    /// the copy. On the simulation's own value it counts as an assignment, and aborts the step at hand.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// let mut ghost = simulation.physics.clone();
-    /// ghost.apply_impulse(ball, Vector::Y)?;
-    /// let path: Vec<Vector> = (0..30)
-    ///     .map(|_| {
-    ///         ghost.step_ahead(1);
-    ///         ghost.body(ball).unwrap().translation()
-    ///     })
-    ///     .collect();
-    /// assert!(path[0].y > 0.0 && ghost.tick() == 30 && simulation.physics.tick() == 0);
-    /// # Ok::<(), evenstep::BodyError>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If Rapier panics, or has panicked in an earlier step; if a [custom force](crate::ForceGenerator::custom) panics.
-    pub fn step_ahead(&mut self, steps: u64) {
-        assert!(
-            self.stage != Stage::Poisoned,
-            "Rapier panicked in the step of tick {}: drop this value",
-            self.tick
-        );
-        self.leave_step();
-        self.epoch = Id::default();
-        for left in (0..steps).rev() {
-            let end = self.time.after(self.dt);
-            let step = Step::of_physics(self.tick, self.dt, [self.time, end]);
-            self.begin_step(step);
-            let is_captured = left == 0;
-            let plan = StepPlan {
-                step,
-                end,
-                is_captured,
-            };
-            self.make_step(plan, &());
-        }
-        self.stage = Stage::Idle;
-    }
-}
-
-/// # For what displays it
-impl Physics {
-    /// Takes the log for a reader that has displayed the state `displayed` before. The counts stay: they are the frame's.
-    pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
-        let counts = self.log.counts;
-        let fresh = PoseLog {
-            counts,
-            ..PoseLog::default()
-        };
-        let mut log = std::mem::replace(&mut self.log, fresh);
-        log.epoch = self.epoch.number();
-        if log.epoch == displayed {
-            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
-            let removed = std::mem::take(&mut log.removed);
-            log.drop_rest_of(&removed);
-            log.removed = removed;
-        } else {
-            log.rest = self.pairs.resting().collect();
-        }
-        log
-    }
-
-    /// The poses before and after the last step, if it was captured.
-    pub(crate) fn pairs_of_step(&self) -> Option<&Pairs> {
-        Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
-    }
-
-    /// If the last step was not captured, both poses of each body are the current one. Returns whether that is so.
-    pub(crate) fn resync_if_outdated(&mut self) -> bool {
-        (self.pairs).resync_if_outdated(&self.world, self.tick)
-    }
-
-    /// Both poses of each body are the current one.
-    pub(crate) fn resync(&mut self) {
-        self.pairs.resync(&self.world, self.tick);
-    }
-
-    /// At the end of a frame: bodies that came to rest leave the list. Returns the counts of the frame.
-    pub(crate) fn settle(&mut self) -> PoseCounts {
-        self.pairs.settle(&self.world, &mut self.log);
-        std::mem::take(&mut self.log.counts)
-    }
-
-    /// Begins the log of a state that replaces `left`, of which only what its log says of visual errors and removals holds.
-    pub(crate) fn continue_log(
-        &mut self,
-        left: PoseLog,
-        errors: impl IntoIterator<Item = ErrorChange>,
-    ) {
-        self.log = PoseLog {
-            rest: Vec::new(),
-            ..left
-        };
-        self.log.errors.extend(errors);
     }
 }
 

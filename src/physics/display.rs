@@ -1,0 +1,62 @@
+//! What the state says to whoever displays it: poses, and the log of their changes.
+
+use crate::pose::{ErrorChange, Pairs, PoseCounts, PoseLog};
+
+use super::Physics;
+
+/// # For what displays it
+impl Physics {
+    /// Takes the log for a reader that has displayed the state `displayed` before. The counts stay: they are the frame's.
+    pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
+        let counts = self.log.counts;
+        let fresh = PoseLog {
+            counts,
+            ..PoseLog::default()
+        };
+        let mut log = std::mem::replace(&mut self.log, fresh);
+        log.epoch = self.epoch.number();
+        if log.epoch == displayed {
+            // A body may have come to rest in a frame that displayed nothing, and have been removed after it.
+            let removed = std::mem::take(&mut log.removed);
+            log.drop_rest_of(&removed);
+            log.removed = removed;
+        } else {
+            log.rest = self.pairs.resting().collect();
+        }
+        log
+    }
+
+    /// The poses before and after the last step, if it was captured.
+    pub(crate) fn pairs_of_step(&self) -> Option<&Pairs> {
+        Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
+    }
+
+    /// If the last step was not captured, both poses of each body are the current one. Returns whether that is so.
+    pub(crate) fn resync_if_outdated(&mut self) -> bool {
+        (self.pairs).resync_if_outdated(&self.world, self.tick)
+    }
+
+    /// Both poses of each body are the current one.
+    pub(crate) fn resync(&mut self) {
+        self.pairs.resync(&self.world, self.tick);
+    }
+
+    /// At the end of a frame: bodies that came to rest leave the list. Returns the counts of the frame.
+    pub(crate) fn settle(&mut self) -> PoseCounts {
+        self.pairs.settle(&self.world, &mut self.log);
+        std::mem::take(&mut self.log.counts)
+    }
+
+    /// Begins the log of a state that replaces `left`, of which only what its log says of visual errors and removals holds.
+    pub(crate) fn continue_log(
+        &mut self,
+        left: PoseLog,
+        errors: impl IntoIterator<Item = ErrorChange>,
+    ) {
+        self.log = PoseLog {
+            rest: Vec::new(),
+            ..left
+        };
+        self.log.errors.extend(errors);
+    }
+}

@@ -1,0 +1,134 @@
+//! A step: begun, made or aborted. And several at once, for a preview.
+
+use crate::id::Id;
+use crate::step::World;
+use crate::time::{ExactTime, Step};
+use rapier::pipeline::PhysicsHooks;
+
+use super::{Physics, Stage};
+
+/// A step that a loop asks a value for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepPlan {
+    pub step: Step,
+    /// The simulated time at its end.
+    pub end: ExactTime,
+    /// Whether the poses before and after it are read, to be displayed or kept.
+    pub is_captured: bool,
+}
+
+/// # A step
+impl Physics {
+    /// Takes a step, in which the game does its part now.
+    pub(crate) fn begin_step(&mut self, step: Step) {
+        self.targets.apply(&mut self.world, step);
+        self.forces.begin_step();
+        self.stage = Stage::Before(step);
+    }
+
+    /// The step at hand is not made, and may be taken again. Returns whether there was one.
+    pub(crate) fn abort_step(&mut self) -> bool {
+        let is_before = matches!(self.stage, Stage::Before(_));
+        if is_before {
+            self.forces.abort_step(&mut self.world.physics.bodies);
+            self.world.keys.limit_births(self.tick);
+            self.stage = Stage::Idle;
+        }
+        is_before
+    }
+
+    /// Steps the world. Returns the number of forces that were not finite and were left out.
+    pub(crate) fn make_step(&mut self, plan: StepPlan, hooks: &dyn PhysicsHooks) -> u64 {
+        let StepPlan {
+            step,
+            end,
+            is_captured,
+        } = plan;
+        let World { physics, keys, .. } = &mut self.world;
+        let rejected = self.forces.apply(&mut physics.bodies, keys, step);
+        if is_captured {
+            span!("take_poses");
+            self.notice_edits();
+            self.list_woken();
+            (self.pairs).begin_step(&self.world, step.tick, step.dt);
+        }
+        self.stage = Stage::Poisoned;
+        self.events.clear();
+        (self.world).step(step, hooks, &mut self.event_log, &mut self.events);
+        self.stage = Stage::After;
+        self.forces.end_step(&mut self.world.physics);
+        self.targets.end_step(step);
+        (self.tick, self.time, self.dt) = (step.tick.saturating_add(1), end, step.dt);
+        span!("take_poses");
+        if is_captured {
+            (self.pairs).end_step(&self.world, self.tick, step.dt, &self.smoothing);
+        } else {
+            self.pairs.align_awake(&self.world);
+        }
+        rejected
+    }
+
+    /// No step is at hand, and none is reacted to.
+    pub(crate) fn leave_step(&mut self) {
+        self.abort_step();
+        if self.stage != Stage::Poisoned {
+            self.stage = Stage::Idle;
+        }
+    }
+
+    /// The game reacts to the last step, later than right after it.
+    pub(crate) fn react_to_step(&mut self) {
+        self.stage = Stage::After;
+    }
+}
+
+/// # Previews
+impl Physics {
+    /// Makes `steps` steps at once, each as long as the last one, outside of every loop: for the path of a thrown ball, or the
+    /// ghost of a player.
+    ///
+    /// Step a copy. A copy that is made in a hook has none of the forces that the hook has added for its step: add them to
+    /// the copy. On the simulation's own value it counts as an assignment, and aborts the step at hand.
+    ///
+    /// ```
+    /// # use evenstep::rapier::prelude::*;
+    /// # use evenstep::Simulation;
+    /// # let mut simulation = Simulation::default();
+    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    /// let mut ghost = simulation.physics.clone();
+    /// ghost.apply_impulse(ball, Vector::Y)?;
+    /// let path: Vec<Vector> = (0..30)
+    ///     .map(|_| {
+    ///         ghost.step_ahead(1);
+    ///         ghost.body(ball).unwrap().translation()
+    ///     })
+    ///     .collect();
+    /// assert!(path[0].y > 0.0 && ghost.tick() == 30 && simulation.physics.tick() == 0);
+    /// # Ok::<(), evenstep::BodyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If Rapier panics, or has panicked in an earlier step; if a [custom force](crate::ForceGenerator::custom) panics.
+    pub fn step_ahead(&mut self, steps: u64) {
+        assert!(
+            self.stage != Stage::Poisoned,
+            "Rapier panicked in the step of tick {}: drop this value",
+            self.tick
+        );
+        self.leave_step();
+        self.epoch = Id::default();
+        for left in (0..steps).rev() {
+            let end = self.time.after(self.dt);
+            let step = Step::of_physics(self.tick, self.dt, [self.time, end]);
+            self.begin_step(step);
+            let is_captured = left == 0;
+            let plan = StepPlan {
+                step,
+                end,
+                is_captured,
+            };
+            self.make_step(plan, &());
+        }
+        self.stage = Stage::Idle;
+    }
+}

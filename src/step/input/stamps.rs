@@ -1,0 +1,167 @@
+//! Which time stamps are believed, and what becomes of the others.
+
+use std::time::Duration;
+
+use crate::time::Step;
+
+use super::InputQueue;
+
+impl<T> InputQueue<T> {
+    /// A frame never ends before the one before it, unless the clock is another one. Stamps by the old clock
+    /// then say nothing.
+    pub(super) fn notice_restart(&mut self, step: Step) {
+        if step.real_frame_end < self.frame_end {
+            self.counts.restarts = self.counts.restarts.saturating_add(1);
+            self.checked = 0;
+            self.newest = Duration::ZERO;
+        }
+        self.frame_end = step.real_frame_end;
+    }
+
+    /// Makes the stamps of new samples credible and monotone.
+    pub(super) fn check(&mut self, step: Step) {
+        self.limit_checked();
+        let latest = step.real_frame_end.saturating_add(lead(step));
+        // Which of two stamps is wrong nobody knows: a sample that comes early does less harm than one that is held back.
+        let mut next = latest;
+        let new = self.waiting.range_mut(self.checked..).rev();
+        for (time, _) in new.filter(|(time, _)| *time <= latest) {
+            next = next.min(*time).max(self.newest);
+            if *time > next {
+                self.counts.reordered = self.counts.reordered.saturating_add(1);
+                *time = next;
+            }
+        }
+        for (time, _) in self.waiting.range_mut(self.checked..) {
+            if *time > latest {
+                self.counts.future = self.counts.future.saturating_add(1);
+                *time = step.real_start.max(self.newest);
+            }
+            if *time < self.newest {
+                self.counts.reordered = self.counts.reordered.saturating_add(1);
+                *time = self.newest;
+            }
+            self.newest = *time;
+        }
+        self.checked = self.waiting.len();
+    }
+
+    /// Moves the samples with a time before `end` to the front, in the order in which they were pushed, and returns their
+    /// number. They count as checked: what came late is believed.
+    pub(super) fn move_late_to_front(&mut self, end: Duration) -> usize {
+        self.limit_checked();
+        let is_late = |(time, _): &(Duration, T)| *time < end;
+        let unchecked = self.waiting.range(self.checked..);
+        self.checked += unchecked.filter(|sample| is_late(sample)).count();
+        let (late, rest): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(is_late);
+        let count = late.len();
+        self.waiting.extend(late.into_iter().chain(rest));
+        count
+    }
+
+    /// A deserialised queue may claim to have checked more samples than it holds.
+    fn limit_checked(&mut self) {
+        self.checked = self.checked.min(self.waiting.len());
+    }
+}
+
+/// How far past the end of the frame a stamp is believed: one step.
+///
+/// Stamps a little ahead are good: the device was read after the frame's end. A longer lead would hold back
+/// all input behind a bad stamp for that much longer.
+///
+/// In real time a step lasts longer than its length in slow motion and after a pause, and less at a high speed:
+/// the shorter of the two bounds both the wait and the steps made meanwhile.
+fn lead(step: Step) -> Duration {
+    let simulated = step.end_time.saturating_sub(step.time);
+    let real = step.real_end.saturating_sub(step.real_start);
+    simulated.min(real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MS, clock, frame};
+    use super::super::{Delivery, InputCounts};
+    use super::*;
+    use crate::time::{Clock, Rate};
+
+    #[test]
+    fn stamps_are_made_monotone_and_future_ones_are_taken_as_now() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
+        queue.push(MS(8), 1); // later than the next: taken as 3 ms
+        queue.push(MS(3), 2);
+        queue.push(Duration::MAX, 3); // future: taken as the step's start, and so as 3 ms
+        queue.push(MS(9), 4); // not held back by it
+        queue.push(MS(18), 5); // a step ahead at most: believed
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1, 2, 3, 4])]);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![5])]);
+        let expected = InputCounts {
+            reordered: 1,
+            future: 1,
+            ..InputCounts::default()
+        };
+        assert_eq!(queue.counts(), expected);
+    }
+
+    #[test]
+    fn a_stamp_that_is_too_late_holds_nothing_back_that_was_pushed_after_it() {
+        // Of 144 steps a second, five in a frame. The first stamp is of the frame's end, or up to a step after it.
+        for ahead in [0, 6, 7, 1_000] {
+            let mut clock = Clock::new(Rate::hz(144).unwrap());
+            let mut queue = InputQueue::new(Delivery::ByTime);
+            for start in [0, 35, 70] {
+                queue.push(MS(start + 35 + ahead), 1);
+                queue.push(MS(start + 3), 2);
+                queue.push(MS(start + 17), 3);
+                let steps = frame(&mut clock, 35, &mut queue);
+                let inputs = steps.iter().filter(|(_, inputs)| !inputs.is_empty());
+                let tick = |ms| ms * 144 / 1_000;
+                let expected = [(tick(start + 3), vec![1, 2]), (tick(start + 17), vec![3])];
+                assert!(inputs.eq(&expected), "{ahead}: {steps:?}");
+            }
+            let counts = queue.counts();
+            assert_eq!(counts.reordered + counts.future, 3);
+            assert_eq!(counts.late, 0);
+        }
+    }
+
+    #[test]
+    fn drain_all_gives_what_waits_once_and_forgets_the_newest_stamp() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
+        queue.push(MS(2), 1);
+        queue.push(MS(19), 2);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(0, vec![1])]);
+        queue.push(MS(12), 3);
+        assert_eq!(queue.drain_all().collect::<Vec<_>>(), [2, 3]);
+        assert!(queue.is_empty());
+        queue.push(Duration::MAX, 4); // checked, though one in its place was
+        queue.push(MS(11), 5);
+        assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4, 5])]);
+        let expected = InputCounts {
+            future: 1,
+            ..InputCounts::default()
+        };
+        assert_eq!(queue.counts(), expected);
+    }
+
+    #[test]
+    fn what_waits_by_an_old_clock_goes_to_the_first_step_of_the_new_one() {
+        let (mut old, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
+        frame(&mut old, 200, &mut queue);
+        queue.push(MS(215), 1);
+        assert_eq!(frame(&mut old, 10, &mut queue), [(20, vec![])]);
+        assert_eq!(frame(&mut clock(), 10, &mut queue), [(0, vec![1])]);
+        assert_eq!(queue.counts().restarts, 1);
+    }
+
+    #[test]
+    fn in_slow_motion_a_stamp_is_believed_as_far_ahead_as_at_full_speed() {
+        let (mut clock, mut queue) = (clock(), InputQueue::new(Delivery::ByTime));
+        clock.settings_mut().set_speed(0.1).unwrap();
+        queue.push(MS(150), 1); // half a step of 100 ms ahead, and five of 10 ms
+        queue.push(MS(105), 2);
+        assert_eq!(frame(&mut clock, 100, &mut queue), [(0, vec![1])]);
+        assert_eq!(frame(&mut clock, 100, &mut queue), [(1, vec![2])]);
+        assert_eq!(queue.counts().future, 1);
+    }
+}
