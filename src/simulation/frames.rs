@@ -360,7 +360,7 @@ impl Simulation {
     }
 
     /// Ends the frame with its last step, and lends the value to another thread, which makes that step. Meanwhile `spare` is in
-    /// its place, and the clock counts frames in which no step is due.
+    /// its place.
     pub(crate) fn lend_physics(&mut self, step: Step, spare: Physics) -> (Physics, StepPlan) {
         let plan = self.plan_step(step);
         self.count_step(step);
@@ -390,12 +390,6 @@ impl Simulation {
             self.frame.dropped += self.clock.take_back_step(tick, time);
         }
         spare
-    }
-
-    /// Counts a frame in which no step is due, while the value is lent.
-    pub(crate) fn count_frame(&mut self, frame_time: Duration) {
-        self.begin_frame(frame_time);
-        self.conclude_frame();
     }
 
     /// Aborts the frame that a panic has left open, so that none is open in [`Hooks::before_frame`](super::Hooks::before_frame).

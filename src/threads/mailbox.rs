@@ -33,6 +33,8 @@ pub(super) struct Snapshot {
     pub time: Duration,
     /// The length of that step, in seconds.
     pub dt: f64,
+    /// Whether it was a single step in a pause.
+    pub is_single: bool,
 }
 
 /// A state on its way, with what happened since the one before.

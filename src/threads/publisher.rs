@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::pose::SmoothingSettings;
 use crate::simulation::Simulation;
+use crate::time::Clock;
 
 use super::mailbox::{ClockReading, Snapshot, Update};
 
@@ -87,6 +88,7 @@ impl Snapshot {
         self.tick = simulation.physics.tick();
         self.time = clock.simulated();
         self.dt = simulation.last_dt();
+        self.is_single = clock.settings().stands_still() && simulation.frame().steps > 0;
         self.origin = simulation.origin();
         self.movers.copy_shown(simulation.movers());
         self.smoothing = Arc::clone(simulation.smoothing_settings());
@@ -94,9 +96,8 @@ impl Snapshot {
 }
 
 impl ClockReading {
-    /// From a simulation's last frame on.
-    pub fn of(simulation: &Simulation) -> Self {
-        let clock = simulation.clock();
+    /// From the last frame on.
+    pub fn of(clock: &Clock) -> Self {
         let settings = clock.settings();
         let speed = if settings.stands_still() {
             0.0

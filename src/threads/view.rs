@@ -109,6 +109,7 @@ impl<E> View<E> {
                 origin: snapshot.origin,
                 time: Duration::from_secs_f64(start.max(0.0)),
                 dt: missing,
+                is_single: false,
             };
             let mut log = PoseLog::default();
             for earlier in self.mail.states.drain(..) {
@@ -153,6 +154,7 @@ impl<E> View<E> {
         let is_its = self.newest.replace(newest).is_some_and(is_earlier);
         let last = if is_its { self.screen.time() } else { 0.0 };
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
+        let is_single = snapshot.is_single;
         let speed = self.mail.reading.speed;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
         let due = self.mail.reading.time_at(now) - self.settings.delay() * dt;
@@ -166,6 +168,10 @@ impl<E> View<E> {
         if last > 0.0 && last > due - passed {
             // A picture that is ahead of its time runs at half the speed until it is not.
             least += passed.max(0.0) / 2.0;
+        }
+        if speed == 0.0 && is_single {
+            // No other step will follow: the picture goes on to its end.
+            least = last + elapsed.as_secs_f64();
         }
         let decayed = if speed > 0.0 { elapsed } else { Duration::ZERO };
         self.show_time(due.max(least).min(end), decayed);
@@ -264,7 +270,7 @@ impl<E> View<E> {
     }
 
     /// The simulated time of the picture, in seconds. It goes back only with the simulation. In a pause it stops at once;
-    /// edits are displayed all the same.
+    /// edits are displayed all the same, and single steps to their end.
     ///
     /// A `Runner` or an `Overlap` begins with the time that its simulation has displayed last. If that is later than its own
     /// delay allows, time runs at half the speed until the delay is reached. It stops for a part of a step where no

@@ -2,63 +2,67 @@
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::simulation::Hooks;
 use crate::time::{Clock, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::super::mailbox::{ClockReading, Update};
-use super::{Overlap, Pending, UnderWay};
+use super::{Overlap, UnderWay};
 
 impl Overlap {
     /// Works through the pending frames, up to a step that has time yet.
     pub(super) fn run<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.notice_other();
         loop {
-            if let Some(under_way) = self.under_way {
-                let needs_step = |clock: &Clock| under_way.is_needed(clock, self.view.slack());
-                let uncounted = self.pending.iter_mut().find(|frame| !frame.is_counted);
-                if needs_step(self.simulation.clock()) {
-                    self.finish_step(hooks)?;
-                    continue;
+            if let Some(under_way) = &mut self.under_way {
+                let slack = self.view.slack();
+                let next = self.pending.iter_mut().find(|frame| !frame.waits);
+                let mut clock = under_way.clock.clone();
+                if let Some(frame) = &next {
+                    clock.begin_frame(frame.time);
                 }
-                let Some(frame) = uncounted else {
-                    return Ok(());
-                };
-                let mut clock = self.simulation.clock().clone();
-                clock.begin_frame(frame.time);
-                if needs_step(&clock) {
+                if is_needed(under_way.step, &under_way.clock, slack)
+                    || (next.is_some() && is_needed(under_way.step, &clock, slack))
+                {
                     self.finish_step(hooks)?;
+                } else if let Some(frame) = next {
+                    frame.waits = true;
+                    self.view.receive(None, ClockReading::of(&clock));
+                    under_way.clock = clock;
                 } else {
-                    frame.is_counted = true;
-                    self.simulation.count_frame(frame.time);
-                    self.receive(None);
+                    return Ok(());
                 }
             } else if let Some(frame) = self.pending.pop_front() {
-                self.run_frame(frame, hooks)?;
+                self.run_frame(frame.time, hooks)?;
             } else {
                 return Ok(());
             }
         }
     }
 
-    /// If the game had the simulation while a step was under way: finishes that step, and what waited for it.
+    /// If the game had the simulation while a step was under way: finishes that step, and the frames that wait for it.
     pub(super) fn run_after_access<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
-        if !self.under_way.as_ref().is_some_and(|it| it.is_seen) {
+        let Some(before) = self.under_way.as_mut().and_then(|it| it.before.take()) else {
             return Ok(());
-        }
+        };
         self.simulation.notice_physics();
         if self.is_unmade() {
             self.under_way = None;
         }
-        // Forces that were added meanwhile come after the frames from before. Those of a state that was restored are part of it.
         let simulation = &mut self.simulation;
+        let after = simulation.clock().settings().clone();
+        *simulation.clock_settings_mut() = before.clone();
+        // Like these settings, forces that were added meanwhile come after the frames from before. Those of a state that was
+        // restored are part of it.
         let is_present = !simulation.is_redoing() && self.under_way.is_some();
         let forces = &mut simulation.physics.forces;
         let pushes = is_present.then(|| forces.take_since_frame());
         let origin = simulation.origin();
-        let result = self.finish_counted(hooks);
+        let result = self.finish_waiting(hooks);
         let simulation = &mut self.simulation;
+        simulation.clock_settings_mut().adopt(&before, &after);
         if let Some(pushes) = pushes {
             let by = -simulation.origin().from(&origin);
             simulation.physics.forces.put_back(pushes, by);
@@ -66,13 +70,12 @@ impl Overlap {
         result
     }
 
-    fn finish_counted<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
+    fn finish_waiting<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.finish_step(hooks)?;
-        while let Some(frame) = self.pending.front().copied()
-            && frame.is_counted
-        {
-            self.pending.pop_front();
-            self.run_frame(frame, hooks)?;
+        let waiting = self.pending.iter().filter(|frame| frame.waits).count();
+        for frame in self.pending.drain(..waiting).collect::<Vec<_>>() {
+            self.run_frame(frame.time, hooks)?;
+            self.finish_step(hooks)?;
         }
         Ok(())
     }
@@ -87,15 +90,9 @@ impl Overlap {
             || (is_elsewhere && self.simulation.steps_to_resimulate() == 0)
     }
 
-    fn run_frame<H: Hooks>(&mut self, frame: Pending, hooks: &mut H) -> Result<(), H::Error> {
-        if frame.is_counted {
-            hooks.before_frame(&mut self.simulation, frame.time)?;
-            self.simulation.resimulate_due(hooks)?;
-            self.simulation.settle();
-            return Ok(());
-        }
-        let result = hooks.before_frame(&mut self.simulation, frame.time);
-        self.simulation.begin_frame(frame.time);
+    fn run_frame<H: Hooks>(&mut self, frame_time: Duration, hooks: &mut H) -> Result<(), H::Error> {
+        let result = hooks.before_frame(&mut self.simulation, frame_time);
+        self.simulation.begin_frame(frame_time);
         self.receive(None);
         result?;
         while let Some(step) = self.simulation.next_step() {
@@ -123,8 +120,14 @@ impl Overlap {
     fn send(&mut self, step: Step, hooks: Option<Arc<dyn PhysicsHooks + Send + Sync>>) {
         let spare = self.spare.take().unwrap_or_default();
         let (physics, plan) = self.simulation.lend_physics(step, spare);
-        let is_seen = false;
-        self.under_way = Some(UnderWay { step, is_seen });
+        for frame in &mut self.pending {
+            frame.waits = false;
+        }
+        self.under_way = Some(UnderWay {
+            step,
+            clock: self.simulation.clock().clone(),
+            before: None,
+        });
         if let Some(to) = &self.to {
             // The thread waits for just this.
             let _ = to.send((physics, plan, hooks));
@@ -133,9 +136,10 @@ impl Overlap {
 
     /// Waits until the value is back.
     pub(super) fn join(&mut self) {
-        if let Some(UnderWay { step, .. }) = self.under_way
+        if let Some(UnderWay { step, .. }) = &self.under_way
             && self.spare.is_none()
         {
+            let step = *step;
             let (physics, result) = self.from.recv().expect("the thread ends after this");
             let rejected = result.as_ref().ok().copied();
             self.spare = Some(self.simulation.return_physics(physics, step, rejected));
@@ -176,7 +180,7 @@ impl Overlap {
 
     /// Reads the simulation's clock, and takes what was published, if anything was.
     fn receive(&mut self, update: Option<Update>) {
-        (self.view).receive(update, ClockReading::of(&self.simulation));
+        (self.view).receive(update, ClockReading::of(self.simulation.clock()));
     }
 
     /// A simulation that is another one goes on from now.
@@ -193,12 +197,9 @@ impl Overlap {
     }
 }
 
-impl UnderWay {
-    /// Whether a frame has to wait for the step at this time: because it displays the step, or makes the next one.
-    fn is_needed(&self, clock: &Clock, slack: f32) -> bool {
-        let step = self.step;
-        let length = step.end_time.saturating_sub(step.time);
-        let displayed = (step.end_time).saturating_add(length.mul_f64(slack.into()));
-        clock.due() > 0 || clock.time() >= displayed || clock.settings().stands_still()
-    }
+/// Whether a frame that ends at this time has to wait for the step: because it displays the step, or makes the next one.
+fn is_needed(step: Step, clock: &Clock, slack: f32) -> bool {
+    let length = step.end_time.saturating_sub(step.time);
+    let displayed = (step.end_time).saturating_add(length.mul_f64(slack.into()));
+    clock.due() > 0 || clock.time() >= displayed || clock.settings().stands_still()
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::physics::{Physics, StepPlan};
 use crate::simulation::{Hooks, Simulation, or_none};
-use crate::time::Step;
+use crate::time::{Clock, ClockSettings, Step};
 use rapier::pipeline::PhysicsHooks;
 
 use super::publisher::Publisher;
@@ -67,9 +67,9 @@ use super::{RunnerSettings, StartError};
 ///
 /// # Frames
 /// The frames of the simulation are those of the game, with its settings and limits: the same steps are made, with the same
-/// bits, as in one thread. A frame in which no step is due does not wait for the step under way: the clock counts it at
-/// once, and its [`before_frame`](Hooks::before_frame) is called once the step is over. Settings of the clock that this hook
-/// sets count from then on.
+/// bits, as in one thread. A frame in which no step is due waits for the step under way, and is run after it. Set a speed
+/// or a pause between frames, through [`simulation`](Self::simulation): what [`before_frame`](Hooks::before_frame) sets
+/// counts for frames that were displayed already, so the picture stops and leaps.
 pub struct Overlap {
     simulation: Simulation,
     /// What is in the simulation while the other thread has its physics; `None` meanwhile.
@@ -86,19 +86,21 @@ pub struct Overlap {
 }
 
 /// A step that is being made, or is made while its hook is still to be called.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct UnderWay {
     step: Step,
-    /// Whether the game had the simulation after it.
-    is_seen: bool,
+    /// The simulation's clock after the frames that wait for the step.
+    clock: Clock,
+    /// If the game had the simulation after the step: the settings of the clock before that, by which those frames count.
+    before: Option<ClockSettings>,
 }
 
-/// A frame whose [`Hooks::before_frame`] is still to be called.
+/// A frame that is still to be run.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     time: Duration,
-    /// Whether the clock has counted it: no step is due in it.
-    is_counted: bool,
+    /// Whether it waits for the step under way: no step is due in it.
+    waits: bool,
 }
 
 /// A step to be made, with Rapier's own hooks.
@@ -182,7 +184,7 @@ impl Overlap {
         let result = self.run_after_access(hooks);
         self.pending.push_back(Pending {
             time: frame_time,
-            is_counted: false,
+            waits: false,
         });
         let result = result.and_then(|()| self.run(hooks));
         if result.is_err() {
@@ -210,8 +212,13 @@ impl Overlap {
     /// [`InputQueue`](crate::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
-        let uncounted = self.pending.iter().filter(|frame| !frame.is_counted);
-        uncounted.fold(self.simulation.clock().real_time(), |sum, frame| {
+        let clock = match &self.under_way {
+            Some(under_way) => &under_way.clock,
+            None => self.simulation.clock(),
+        };
+        let is_counted = |frame: &&Pending| frame.waits && self.under_way.is_some();
+        let others = self.pending.iter().filter(|frame| !is_counted(frame));
+        others.fold(clock.real_time(), |sum, frame| {
             sum.saturating_add(frame.time)
         })
     }
@@ -228,12 +235,14 @@ impl Overlap {
         // A hook may have panicked.
         self.simulation.end_frame_unshown();
         if let Some(under_way) = &mut self.under_way {
-            under_way.is_seen = true;
+            let settings = self.simulation.clock().settings();
+            under_way.before.get_or_insert_with(|| settings.clone());
         }
         &mut self.simulation
     }
 
-    /// Ends the other thread, and returns the simulation after the current step. The hook after that is not called.
+    /// Ends the other thread, and returns the simulation after the current step. The hook after that is not called, and the
+    /// frames that wait for it do not count.
     ///
     /// What goes on with the simulation continues smoothly from what was shown, as after [`Runner::stop`]. In one thread
     /// the first frame leaps ahead by the slack: by a step, 17 ms at 60 Hz, unless [set](Self::set_slack) otherwise.

@@ -158,9 +158,9 @@ impl<H: Hooks> Worker<H> {
             return;
         }
         self.pass_time();
-        let speed = ClockReading::of(&self.simulation).speed;
+        let speed = ClockReading::of(self.simulation.clock()).speed;
         self.run_orders();
-        if ClockReading::of(&self.simulation).speed.to_bits() != speed.to_bits() {
+        if ClockReading::of(self.simulation.clock()).speed.to_bits() != speed.to_bits() {
             // The steps that are still due until now are due at the earlier speed: they are not made.
             let real_time = self.simulation.clock().real_time();
             self.drop_lag(self.now.saturating_sub(real_time));
@@ -323,7 +323,7 @@ impl<H: Hooks> Worker<H> {
     }
 
     fn reading(&self) -> ClockReading {
-        let mut reading = ClockReading::of(&self.simulation);
+        let mut reading = ClockReading::of(self.simulation.clock());
         if self.broken.is_some() {
             // As in a pause: no state is on its way.
             reading.speed = 0.0;

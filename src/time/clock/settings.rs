@@ -305,6 +305,20 @@ impl ClockSettings {
         settings
     }
 
+    /// Sets here what was changed there, from `before` to `after`.
+    pub(crate) fn adopt(&mut self, before: &Self, after: &Self) {
+        macro_rules! adopt {
+            ($($setting:ident)*) => {$(
+                if before.$setting != after.$setting {
+                    self.$setting = after.$setting;
+                }
+            )*};
+        }
+        adopt! {
+            rate speed pause stepping max_frame_time max_steps_per_frame budget new_tick new_overstep
+        }
+    }
+
     /// Says that the next frame makes all steps that are due, of one length, whatever limits are set: for a driver that
     /// makes each step a frame of its own. They stay set: a saved state has them.
     pub(crate) fn lift_limits(&mut self, are_lifted: bool) {
