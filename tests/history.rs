@@ -758,9 +758,16 @@ enum When {
 }
 
 impl Run {
-    /// What a simulation of this state shows, which has no past of its own.
+    /// A simulation of this state without a past, which has changed nothing in it: no call of the loop has followed.
+    fn assigned(physics: &Physics) -> Simulation {
+        let mut simulation = Simulation::default();
+        simulation.physics = physics.clone();
+        simulation
+    }
+
+    /// What such a simulation shows.
     fn seen(physics: &Physics, keys: impl Iterator<Item = BodyKey>) -> Poses {
-        let simulation = Simulation::with_physics(Rate::default(), physics.clone());
+        let simulation = Self::assigned(physics);
         let keys = keys.filter(|key| physics.body(*key).is_some());
         let poses = keys.map(|key| {
             // Without a history, steps within a frame are not looked at.
@@ -773,7 +780,7 @@ impl Run {
 
     /// Whether the last step was looked at.
     fn is_seen(physics: &Physics) -> bool {
-        let simulation = Simulation::with_physics(Rate::default(), physics.clone());
+        let simulation = Self::assigned(physics);
         let mut keys = physics.bodies().map(|(key, _)| key);
         keys.all(|key| simulation.pose_at(key, physics.tick(), 1.0).is_some())
     }

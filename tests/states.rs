@@ -43,9 +43,12 @@ enum Redo {
 /// The stage of the step, how far a rollback is, and whether a frame is open.
 type Parts = (Stage, Redo, bool);
 
+/// Its name, its parts, and how a game gets there.
+type State = (&'static str, Parts, fn() -> Game);
+
 /// The order of the states in the cells of [`Method`]. The first 16 are all products that can be reached. In the others the
 /// game has assigned another value since the last call of the loop, and their parts are those after the next call.
-const STATES: [(&str, Parts, fn() -> Game); 22] = {
+const STATES: [State; 22] = {
     use Redo::{Finished, None, Unfinished};
     use Stage::{After, Before, Idle, Poisoned};
     [
@@ -505,7 +508,7 @@ const METHODS: &[Method] = &[
         let oldest = it.simulation.rewindable().start;
         match it.simulation.resimulate_with(oldest, &mut NoHooks) {
             Err(evenstep::ResimulateError::Rewind(error)) => rewound::<()>(Err(error)),
-            result => done(result.unwrap()),
+            result => some(result.is_ok()),
         }
     } },
     Method { name: "Simulation::rewind", cells: "wwwwwnw fffffffww nnfnnn", call: |it| {
@@ -553,7 +556,7 @@ const METHODS: &[Method] = &[
     Method { name: "Simulation::clock_settings_mut", cells: ALWAYS, call: |it| { it.simulation.clock_settings_mut().set_rate(Rate::hz(50).unwrap()); 'w' } },
     Method { name: "Simulation::pause", cells: ALWAYS, call: |it| { it.simulation.pause(); 'w' } },
     Method { name: "Simulation::resume", cells: ALWAYS, call: |it| { it.simulation.resume(); 'w' } },
-    Method { name: "Simulation::set_speed", cells: ALWAYS, call: |it| done(it.simulation.set_speed(2.0).unwrap()) },
+    Method { name: "Simulation::set_speed", cells: ALWAYS, call: |it| some(it.simulation.set_speed(2.0).is_ok()) },
     // Values.
     Method { name: "Simulation::new", cells: ALWAYS, call: |it| { it.simulation = Simulation::new(Rate::default()); 'w' } },
     Method { name: "Simulation::with_physics", cells: ALWAYS, call: |it| {
@@ -596,7 +599,7 @@ const METHODS: &[Method] = &[
     // Bodies.
     Method { name: "Physics::insert", cells: ALWAYS, call: |it| done(it.simulation.physics.insert(RigidBodyBuilder::dynamic(), scenes::ball())) },
     Method { name: "Physics::insert_body", cells: ALWAYS, call: |it| done(it.simulation.physics.insert_body(RigidBodyBuilder::dynamic())) },
-    Method { name: "Physics::insert_collider", cells: ALWAYS, call: |it| done(it.simulation.physics.insert_collider(it.ball, scenes::ball()).unwrap()) },
+    Method { name: "Physics::insert_collider", cells: ALWAYS, call: |it| some(it.simulation.physics.insert_collider(it.ball, scenes::ball()).is_ok()) },
     Method { name: "Physics::remove_collider", cells: ALWAYS, call: |it| {
         let collider = it.simulation.physics.body(it.ball).unwrap().colliders()[0];
         some(it.simulation.physics.remove_collider(collider).is_some())
@@ -623,34 +626,34 @@ const METHODS: &[Method] = &[
         some(it.simulation.physics.key_of_collider(collider) == Some(it.ball))
     } },
     Method { name: "Physics::rapier", cells: ALWAYS, call: |it| done(it.simulation.physics.rapier()) },
-    Method { name: "Physics::rapier_mut", cells: ALWAYS, call: |it| done(it.simulation.physics.rapier_mut().gravity = Vector::ZERO) },
-    Method { name: "Physics::rapier_mut_for", cells: ALWAYS, call: |it| done(it.simulation.physics.rapier_mut_for(&[it.ball]).gravity = Vector::ZERO) },
-    Method { name: "Physics::rapier_mut_except_bodies", cells: ALWAYS, call: |it| done(it.simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO) },
-    Method { name: "Physics::query_pipeline_mut", cells: ALWAYS, call: |it| { drop(it.simulation.physics.query_pipeline_mut(QueryFilter::default())); 'w' } },
+    Method { name: "Physics::rapier_mut", cells: ALWAYS, call: |it| { it.simulation.physics.rapier_mut().gravity = Vector::ZERO; 'w' } },
+    Method { name: "Physics::rapier_mut_for", cells: ALWAYS, call: |it| { it.simulation.physics.rapier_mut_for(&[it.ball]).gravity = Vector::ZERO; 'w' } },
+    Method { name: "Physics::rapier_mut_except_bodies", cells: ALWAYS, call: |it| { it.simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO; 'w' } },
+    Method { name: "Physics::query_pipeline_mut", cells: ALWAYS, call: |it| done(it.simulation.physics.query_pipeline_mut(QueryFilter::default())) },
     // Forces.
-    Method { name: "Physics::add_force", cells: ALWAYS, call: |it| done(it.simulation.physics.add_force(it.ball, Vector::Y).unwrap()) },
-    Method { name: "Physics::add_force_at_point", cells: ALWAYS, call: |it| done(it.simulation.physics.add_force_at_point(it.ball, Vector::Y, Vector::X).unwrap()) },
-    Method { name: "Physics::add_torque", cells: ALWAYS, call: |it| done(it.simulation.physics.add_torque(it.ball, spin(0.0, 0.0, 1.0)).unwrap()) },
-    Method { name: "Physics::apply_impulse", cells: ALWAYS, call: |it| done(it.simulation.physics.apply_impulse(it.ball, Vector::Y).unwrap()) },
-    Method { name: "Physics::apply_impulse_at_point", cells: ALWAYS, call: |it| done(it.simulation.physics.apply_impulse_at_point(it.ball, Vector::Y, Vector::X).unwrap()) },
-    Method { name: "Physics::apply_torque_impulse", cells: ALWAYS, call: |it| done(it.simulation.physics.apply_torque_impulse(it.ball, spin(0.0, 0.0, 1.0)).unwrap()) },
+    Method { name: "Physics::add_force", cells: ALWAYS, call: |it| some(it.simulation.physics.add_force(it.ball, Vector::Y).is_ok()) },
+    Method { name: "Physics::add_force_at_point", cells: ALWAYS, call: |it| some(it.simulation.physics.add_force_at_point(it.ball, Vector::Y, Vector::X).is_ok()) },
+    Method { name: "Physics::add_torque", cells: ALWAYS, call: |it| some(it.simulation.physics.add_torque(it.ball, spin(0.0, 0.0, 1.0)).is_ok()) },
+    Method { name: "Physics::apply_impulse", cells: ALWAYS, call: |it| some(it.simulation.physics.apply_impulse(it.ball, Vector::Y).is_ok()) },
+    Method { name: "Physics::apply_impulse_at_point", cells: ALWAYS, call: |it| some(it.simulation.physics.apply_impulse_at_point(it.ball, Vector::Y, Vector::X).is_ok()) },
+    Method { name: "Physics::apply_torque_impulse", cells: ALWAYS, call: |it| some(it.simulation.physics.apply_torque_impulse(it.ball, spin(0.0, 0.0, 1.0)).is_ok()) },
     Method { name: "Physics::insert_force_generator", cells: ALWAYS, call: |it| {
         let force = ForceGenerator::Drag { linear: 1.0, angular: 1.0 };
-        done(it.simulation.physics.insert_force_generator(it.ball, force).unwrap())
+        some(it.simulation.physics.insert_force_generator(it.ball, force).is_ok())
     } },
     Method { name: "Physics::remove_force_generator", cells: ALWAYS, call: |it| some(it.simulation.physics.remove_force_generator(it.generator).is_some()) },
     Method { name: "Physics::force_generator", cells: ALWAYS, call: |it| some(it.simulation.physics.force_generator(it.generator).is_some()) },
     // Placing.
-    Method { name: "Physics::teleport", cells: ALWAYS, call: |it| done(it.simulation.physics.teleport(it.ball, translation(0.0, 2.0, 0.0)).unwrap()) },
-    Method { name: "Physics::teleport_by", cells: ALWAYS, call: |it| done(it.simulation.physics.teleport_by(it.ball, translation(0.0, 2.0, 0.0)).unwrap()) },
-    Method { name: "Physics::shift_origin", cells: ALWAYS, call: |it| done(it.simulation.physics.shift_origin(Vector::X).unwrap()) },
-    Method { name: "Physics::set_kinematic_target", cells: ALWAYS, call: |it| done(it.simulation.physics.set_kinematic_target(it.lift, translation(0.0, 8.0, 0.0), MS(500)).unwrap()) },
-    Method { name: "Physics::set_previous_from_velocity", cells: ALWAYS, call: |it| done(it.simulation.physics.set_previous_from_velocity(it.ball).unwrap()) },
+    Method { name: "Physics::teleport", cells: ALWAYS, call: |it| some(it.simulation.physics.teleport(it.ball, translation(0.0, 2.0, 0.0)).is_ok()) },
+    Method { name: "Physics::teleport_by", cells: ALWAYS, call: |it| some(it.simulation.physics.teleport_by(it.ball, translation(0.0, 2.0, 0.0)).is_ok()) },
+    Method { name: "Physics::shift_origin", cells: ALWAYS, call: |it| some(it.simulation.physics.shift_origin(Vector::X).is_ok()) },
+    Method { name: "Physics::set_kinematic_target", cells: ALWAYS, call: |it| some(it.simulation.physics.set_kinematic_target(it.lift, translation(0.0, 8.0, 0.0), MS(500)).is_ok()) },
+    Method { name: "Physics::set_previous_from_velocity", cells: ALWAYS, call: |it| some(it.simulation.physics.set_previous_from_velocity(it.ball).is_ok()) },
     // What belongs to a body, and to the game.
     Method { name: "Physics::body_smoothing", cells: NEVER, call: |it| some(it.simulation.physics.body_smoothing(it.ball).is_some()) },
-    Method { name: "Physics::set_body_smoothing", cells: ALWAYS, call: |it| done(it.simulation.physics.set_body_smoothing(it.ball, Some(Smoothing::Latest)).unwrap()) },
+    Method { name: "Physics::set_body_smoothing", cells: ALWAYS, call: |it| some(it.simulation.physics.set_body_smoothing(it.ball, Some(Smoothing::Latest)).is_ok()) },
     Method { name: "Physics::body_correction", cells: NEVER, call: |it| some(it.simulation.physics.body_correction(it.ball).is_some()) },
-    Method { name: "Physics::set_body_correction", cells: ALWAYS, call: |it| done(it.simulation.physics.set_body_correction(it.ball, Some(Correction::OFF)).unwrap()) },
+    Method { name: "Physics::set_body_correction", cells: ALWAYS, call: |it| some(it.simulation.physics.set_body_correction(it.ball, Some(Correction::OFF)).is_ok()) },
     Method { name: "Physics::resources", cells: ALWAYS, call: |it| some(it.simulation.physics.resources().get::<Score>().is_some()) },
     Method { name: "Physics::resources_mut", cells: ALWAYS, call: |it| done(it.simulation.physics.resources_mut().insert(Score(1))) },
     Method { name: "Physics::resource_scope", cells: ALWAYS, call: |it| some(it.simulation.physics.resource_scope(|_, score: &mut Score| score.0 += 1).is_some()) },

@@ -164,17 +164,17 @@ impl<E> View<E> {
         if let Some(replaced) = replaced.filter(|_| speed == 0.0 && is_its) {
             self.lead(Some(&replaced));
         }
-        let mut least = last;
-        if last > 0.0 && last > due - passed {
-            // A picture that is ahead of its time runs at half the speed until it is not.
-            least += passed.max(0.0) / 2.0;
-        }
-        if speed == 0.0 && is_single {
+        let by = if speed == 0.0 && is_single {
             // No other step will follow: the picture goes on to its end.
-            least = last + elapsed.as_secs_f64();
-        }
+            elapsed.as_secs_f64()
+        } else if last > 0.0 && last > due - passed {
+            // A picture that is ahead of its time runs at half the speed until it is not.
+            passed.max(0.0) / 2.0
+        } else {
+            0.0
+        };
         let decayed = if speed > 0.0 { elapsed } else { Duration::ZERO };
-        self.show_time(due.max(least).min(end), decayed);
+        self.show_time(due.max(last + by).min(end), decayed);
     }
 
     fn show_time(&mut self, time: f64, elapsed: Duration) {
@@ -195,7 +195,7 @@ impl<E> View<E> {
         let alpha = alpha(&snapshot, time);
         let frame = self.screen.number().saturating_add(1);
         let is_same = |(last, last_alpha): &(Arc<Snapshot>, f32)| {
-            Arc::ptr_eq(last, &snapshot) && *last_alpha == alpha
+            Arc::ptr_eq(last, &snapshot) && last_alpha.to_bits() == alpha.to_bits()
         };
         if log.is_empty()
             && (self.screen.errors_len() == 0 || elapsed.is_zero())

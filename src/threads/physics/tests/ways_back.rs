@@ -122,7 +122,7 @@ enum Loop {
     OneThread(Simulation),
     /// It goes back in time between two steps of a frame, too.
     Pull(Simulation),
-    Overlap(Overlap),
+    Overlap(Box<Overlap>),
     Runner(Both<Churn>, Duration),
 }
 
@@ -132,7 +132,7 @@ impl Loop {
     fn new(simulation: Simulation, kind: u64) -> Self {
         match kind {
             0 => Self::OneThread(simulation),
-            1 => Self::Overlap(Overlap::new(simulation).unwrap()),
+            1 => Self::Overlap(Overlap::new(simulation).unwrap().into()),
             2 => Self::Pull(simulation),
             _ => Self::Runner(Both::new(simulation, Churn::default()), Duration::ZERO),
         }
