@@ -123,7 +123,7 @@ enum Loop {
     /// It goes back in time between two steps of a frame, too.
     Pull(Simulation),
     Overlap(Box<Overlap>),
-    Runner(Both<Churn>, Duration),
+    Runner(Box<Both<Churn>>, Duration),
 }
 
 type Lists = (Vec<(BodyKey, Pose)>, Vec<BodyKey>);
@@ -134,7 +134,10 @@ impl Loop {
             0 => Self::OneThread(simulation),
             1 => Self::Overlap(Overlap::new(simulation).unwrap().into()),
             2 => Self::Pull(simulation),
-            _ => Self::Runner(Both::new(simulation, Churn::default()), Duration::ZERO),
+            _ => Self::Runner(
+                Both::new(simulation, Churn::default()).into(),
+                Duration::ZERO,
+            ),
         }
     }
 
