@@ -2,26 +2,25 @@
 
 // Frames and steps, in order.
 mod frames;
+// The thread that makes the steps.
+mod worker;
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::physics::{Physics, StepPlan};
-use crate::simulation::{Hooks, Simulation, or_none};
+use crate::physics::Physics;
+use crate::simulation::{Hooks, Simulation};
 use crate::time::{Clock, ClockSettings, Step};
-use rapier::pipeline::PhysicsHooks;
 
 use super::publisher::Publisher;
 use super::start::{Work, spawn};
 use super::view::View;
 use super::{RunnerSettings, StartError};
+use worker::{Done, Job, make_steps};
 
 /// A simulation whose steps are made by another thread while the game draws its frame.
 ///
@@ -102,18 +101,6 @@ struct Pending {
     /// Whether it waits for the step under way: no step is due in it.
     waits: bool,
 }
-
-/// A step to be made, with Rapier's own hooks.
-type Job = (
-    Physics,
-    StepPlan,
-    Option<Arc<dyn PhysicsHooks + Send + Sync>>,
-);
-
-/// A step that was made, if nothing panicked, and the number of forces that it has rejected.
-type Done = (Physics, Result<u64, Payload>);
-
-type Payload = Box<dyn Any + Send>;
 
 impl fmt::Debug for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -271,21 +258,6 @@ impl Drop for Overlap {
     }
 }
 
-/// The thread: until nobody can send jobs any more.
-fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
-    for (mut physics, plan, hooks) in jobs {
-        let step = || {
-            // Hooks may panic where they are dropped, too.
-            let hooks = hooks;
-            physics.make_step(plan, or_none(hooks.as_deref()))
-        };
-        let result = catch_unwind(AssertUnwindSafe(step));
-        if done.send((physics, result)).is_err() {
-            return;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,7 +265,9 @@ mod tests {
     use crate::dim::testing::translation;
     use crate::threads::physics::tests::flyer;
     use rapier::prelude::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::rc::Rc;
+    use std::sync::Arc;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
