@@ -1362,3 +1362,36 @@ fn what_happens_in_a_frame_of_the_games_own_is_shown() {
     frames(&mut overlap, &mut game, 5);
     assert!(overlap.view().pose(new).is_some() && overlap.view().pose(old).is_none());
 }
+
+#[test]
+fn an_edit_between_frames_comes_before_the_same_step_in_every_stepping() {
+    use evenstep::Stepping;
+    for stepping in [
+        Stepping::Fixed,
+        Stepping::FrameLocked,
+        Stepping::Variable,
+        Stepping::SemiFixed,
+        Stepping::DisplayCounted,
+    ] {
+        let (mut alone, key) = flyer_in_space();
+        alone.clock_settings_mut().set_stepping(stepping);
+        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        let mut game = Game::idle();
+        for number in 0..200 {
+            let chance = mixed(number);
+            if chance.is_multiple_of(3) {
+                let push = Vector::Y * (chance / 3 % 5) as f32;
+                for simulation in [&mut alone, overlap.simulation()] {
+                    simulation.physics.apply_impulse(key, push).unwrap();
+                }
+            }
+            let frame_time = MS([3, 7, 16, 1, 33][chance as usize / 16 % 5]);
+            alone.advance(frame_time, |_, _| ());
+            overlap.frame(frame_time, &mut game).unwrap();
+            let simulation = overlap.simulation();
+            assert_eq!(simulation.physics.tick(), alone.physics.tick());
+            let bits = [&*simulation, &alone].map(|it| hash(it.physics.rapier()));
+            assert_eq!(bits[0], bits[1], "{stepping:?} {number}");
+        }
+    }
+}

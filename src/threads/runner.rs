@@ -435,7 +435,8 @@ where
     }
 
     /// Ends the thread after the current step and the calls that were sent, and lets the time since then pass. Returns the
-    /// simulation and the hooks.
+    /// simulation and the hooks. After a panic the calls that were sent later are not made, unless a
+    /// [`recover`](Self::recover) was sent before them.
     ///
     /// What goes on with the simulation continues smoothly from what was shown. A new `Runner` shows no standstill and no
     /// leap: see [`View::time`]. In one thread frames show the slack less of the past, so the first one leaps ahead by

@@ -273,3 +273,15 @@ fn what_was_removed_after_a_panic_stays_removed() {
     assert!(both.physics.simulation.physics.body(key).is_none());
     assert_eq!(both.frame(MS(200)).pose(key), None);
 }
+
+#[test]
+fn calls_after_a_panic_are_not_made_before_a_stop() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    both.call(|_, _| panic!("as it was told"));
+    both.remove(key);
+    both.physics(MS(110));
+    let (simulation, _) = both.stop(MS(120));
+    assert!(simulation.physics.body(key).is_some());
+}

@@ -76,6 +76,27 @@ fn a_lag_is_counted_when_another_speed_is_set() {
     }
 }
 
+#[test]
+fn another_tick_moves_no_picture() {
+    for tick in [0, 1_000] {
+        let (simulation, key) = flyer();
+        let mut both = Both::new(simulation, Idle);
+        let mut last = 0.0;
+        for ms in 1..400u64 {
+            if ms == 205 {
+                both.set(move |settings| settings.set_tick(tick));
+            }
+            both.in_time(MS(ms));
+            let x = x(&mut both, key, MS(ms));
+            let by = x - last;
+            // A metre in each of 100 steps a second.
+            assert!(ms < 30 || (by - 0.1).abs() < 1e-3, "{by} at {ms} ms");
+            last = x;
+        }
+        assert!(both.view().tick().abs_diff(tick + 19) <= 2);
+    }
+}
+
 /// The length of a frame.
 const FRAME: Duration = Duration::from_millis(7);
 
