@@ -1019,6 +1019,16 @@ fn frames_that_waited_count_when_the_driver_goes_back() {
     }
 }
 
+#[test]
+fn frames_that_waited_do_not_count_in_another_simulation() {
+    let mut overlap = Overlap::new(scenes::space(30)).unwrap();
+    frames(&mut overlap, &mut Game::idle(), 4);
+    *overlap.simulation() = scenes::space(30);
+    overlap.frame(MS(7), &mut Game::idle()).unwrap();
+    assert_eq!(overlap.now(), MS(7));
+    assert_eq!(overlap.simulation().clock().time(), MS(7));
+}
+
 /// Keeps a copy that was made before a step.
 #[derive(Default)]
 struct Keeps(Option<Physics>);

@@ -68,7 +68,7 @@ impl Simulation {
     }
 
     /// [`begin_frame`](Self::begin_frame) by a loop of the library, which forgets no call.
-    pub(super) fn open_frame(&mut self, frame_time: Duration) {
+    pub(crate) fn open_frame(&mut self, frame_time: Duration) {
         self.notice_physics();
         self.check_world();
         self.release_redo();
@@ -394,7 +394,7 @@ impl Simulation {
 
     /// Aborts the frame that a panic has left open, so that none is open in [`Hooks::before_frame`](super::Hooks::before_frame).
     /// Returns the epoch of its state.
-    pub(super) fn interrupt_frame(&mut self) -> Option<u64> {
+    pub(crate) fn interrupt_frame(&mut self) -> Option<u64> {
         self.notice_physics();
         if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
             return None;
@@ -405,7 +405,7 @@ impl Simulation {
     }
 
     /// The next frame continues the interrupted one, unless another state has taken the place of that one's.
-    pub(super) fn continue_interrupted(&mut self, epoch: Option<u64>) {
+    pub(crate) fn continue_interrupted(&mut self, epoch: Option<u64>) {
         self.is_in_frame |= epoch == Some(self.physics.epoch.number());
     }
 

@@ -47,6 +47,12 @@ impl Overlap {
         let Some(before) = self.under_way.as_mut().and_then(|it| it.before.take()) else {
             return Ok(());
         };
+        if self.simulation.screen().is_some() {
+            // Another simulation, which brings its own: the step and these frames are none of it.
+            self.under_way = None;
+            self.pending.retain(|frame| !frame.waits);
+            return Ok(());
+        }
         self.simulation.notice_physics();
         if self.is_unmade() {
             self.under_way = None;
@@ -73,9 +79,11 @@ impl Overlap {
     fn finish_waiting<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.finish_step(hooks)?;
         let waiting = self.pending.iter().filter(|frame| frame.waits).count();
-        for frame in self.pending.drain(..waiting).collect::<Vec<_>>() {
-            self.run_frame(frame.time, hooks)?;
-            self.finish_step(hooks)?;
+        for _ in 0..waiting {
+            if let Some(frame) = self.pending.pop_front() {
+                self.run_frame(frame.time, hooks)?;
+                self.finish_step(hooks)?;
+            }
         }
         Ok(())
     }
@@ -91,8 +99,11 @@ impl Overlap {
     }
 
     fn run_frame<H: Hooks>(&mut self, frame_time: Duration, hooks: &mut H) -> Result<(), H::Error> {
-        let result = hooks.before_frame(&mut self.simulation, frame_time);
-        self.simulation.begin_frame(frame_time);
+        let simulation = &mut self.simulation;
+        let interrupted = simulation.interrupt_frame();
+        let result = hooks.before_frame(simulation, frame_time);
+        simulation.continue_interrupted(interrupted);
+        simulation.open_frame(frame_time);
         self.receive(None);
         result?;
         while let Some(step) = self.simulation.next_step() {
