@@ -2,7 +2,7 @@
 
 use super::scenes::testing::{ball_joint, cuboid, hinge, pose, spin, vector};
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyKey, Rate, Simulation, Step};
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -191,6 +191,23 @@ impl Run {
             }
         }
         self.before.push(hash(self.simulation.physics.rapier()));
+    }
+
+    /// [`act`](Self::act) in a hook, where the simulation is elsewhere.
+    pub fn act_on(&mut self, physics: &mut Physics, step: Step) {
+        std::mem::swap(physics, &mut self.simulation.physics);
+        self.act(step);
+        std::mem::swap(physics, &mut self.simulation.physics);
+    }
+
+    /// A push between two frames.
+    pub fn push(&self, physics: &mut Physics, chance: u64) {
+        let push = Vector::Y * (chance % 5) as f32;
+        let _ = physics.apply_impulse(self.key(chance as usize), push);
+        let twist = Vector::X * (chance % 3) as f32;
+        if let Some(body) = physics.body_mut(self.key(chance as usize / 7)) {
+            body.set_linvel(twist, true);
+        }
     }
 
     /// Makes the next step, unless Rapier panics in it.

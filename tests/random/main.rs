@@ -5,12 +5,12 @@ mod scenes;
 
 mod game;
 
-use evenstep::BodyKey;
-#[cfg(feature = "serde")]
-use evenstep::Simulation;
+use evenstep::threads::Overlap;
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step, Stepping};
 use game::{Deeds, Game, Run, TICKS, game};
 use proptest::prelude::*;
-use scenes::{cases, hash};
+use scenes::{MS, cases, hash};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How long a copy is followed.
 const FOLLOWED: u64 = 20;
@@ -142,6 +142,114 @@ fn all_is_finite_and_can_be_loaded(game: &Game, fps: u32) {
     }
 }
 
+/// What comes before a frame.
+#[derive(Clone, Copy, Debug)]
+enum Between {
+    Nothing,
+    Pause,
+    Resume,
+    StepOnce,
+    Speed(u64),
+    Push(u64),
+}
+
+fn between() -> impl Strategy<Value = Between> {
+    prop_oneof![
+        6 => Just(Between::Nothing),
+        1 => Just(Between::Pause),
+        2 => Just(Between::Resume),
+        1 => Just(Between::StepOnce),
+        1 => (1..6u64).prop_map(Between::Speed),
+        3 => any::<u64>().prop_map(Between::Push),
+    ]
+}
+
+fn stepping() -> impl Strategy<Value = Stepping> {
+    prop_oneof![
+        Just(Stepping::Fixed),
+        Just(Stepping::FrameLocked),
+        Just(Stepping::Variable),
+        Just(Stepping::SemiFixed),
+        Just(Stepping::DisplayCounted),
+    ]
+}
+
+/// The deeds of a game as hooks.
+struct Acting(Run);
+
+impl Hooks for Acting {
+    type Error = std::convert::Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        self.0.act_on(physics, step);
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Loop {
+    Closure,
+    Pull,
+    Overlap,
+}
+
+fn prepare(simulation: &mut Simulation, run: &Run, between: Between) {
+    match between {
+        Between::Nothing => (),
+        Between::Pause => simulation.pause(),
+        Between::Resume => simulation.resume(),
+        Between::StepOnce => simulation.clock_settings_mut().step_once(),
+        Between::Speed(twice) => simulation.set_speed(twice as f64 / 2.0).unwrap(),
+        Between::Push(chance) => run.push(&mut simulation.physics, chance),
+    }
+}
+
+/// All bits before each step and at the end, in a loop; `None` if Rapier panics.
+fn in_loop(
+    game: &Game,
+    stepping: Stepping,
+    frames: &[(u64, Between)],
+    which: Loop,
+) -> Option<(Vec<u64>, u64)> {
+    let mut hooks = Acting(game.run());
+    let mut simulation = std::mem::take(&mut hooks.0.simulation);
+    simulation.clock_settings_mut().set_stepping(stepping);
+    let play = || match which {
+        Loop::Closure => {
+            for (millis, between) in frames {
+                prepare(&mut simulation, &hooks.0, *between);
+                let act = |physics: &mut Physics, step| hooks.0.act_on(physics, step);
+                simulation.advance(MS(*millis), act);
+            }
+            (hooks.0.before, hash(simulation.physics.rapier()))
+        }
+        Loop::Pull => {
+            for (millis, between) in frames {
+                prepare(&mut simulation, &hooks.0, *between);
+                simulation.begin_frame(MS(*millis));
+                while let Some(step) = simulation.next_step() {
+                    hooks.0.act_on(&mut simulation.physics, step);
+                    simulation.make_step();
+                }
+                simulation.end_frame();
+            }
+            (hooks.0.before, hash(simulation.physics.rapier()))
+        }
+        Loop::Overlap => {
+            let mut overlap = Overlap::new(simulation).unwrap();
+            for (millis, between) in frames {
+                if !matches!(between, Between::Nothing) {
+                    prepare(overlap.simulation(), &hooks.0, *between);
+                }
+                overlap.frame(MS(*millis), &mut hooks).unwrap();
+            }
+            let simulation = overlap.stop();
+            (hooks.0.before, hash(simulation.physics.rapier()))
+        }
+    };
+    catch_unwind(AssertUnwindSafe(play)).ok()
+}
+
 #[test]
 fn a_clone_goes_on_with_bodies_that_were_put_to_sleep_or_became_fixed() {
     for game in [Game::with_one_that_becomes_fixed(), Game::with_a_dozer()] {
@@ -192,6 +300,22 @@ proptest! {
     #[test]
     fn the_same_bits_at_every_frame_rate(game in game(Deeds::All)) {
         frame_times_change_no_bit(&game);
+    }
+
+    #[test]
+    fn every_loop_gives_the_same_bits_in_every_stepping(
+        game in game(Deeds::Sleep),
+        stepping in stepping(),
+        frames in prop::collection::vec((0..40u64, between()), 60..120),
+    ) {
+        // In some games Rapier panics.
+        if let Some(expected) = in_loop(&game, stepping, &frames, Loop::Closure) {
+            prop_assert!(!expected.0.is_empty());
+            for which in [Loop::Pull, Loop::Overlap] {
+                let bits = in_loop(&game, stepping, &frames, which);
+                prop_assert!(bits.as_ref() == Some(&expected), "{which:?}");
+            }
+        }
     }
 
     #[test]
