@@ -32,15 +32,18 @@ fn step(mail: &mut Mail<()>, tick: u64) {
         frame: tick,
         tick,
         movers: Movers,
-        extrapolations: Vec::new(),
         smoothing: Arc::default(),
         origin: Origin,
         time: Duration::from_secs(tick),
         dt: 1.0,
-        is_stopped: false,
+        is_single: false,
     });
     let log = PoseLog(vec![tick]);
-    mail.states.push_back(Update { snapshot, log });
+    mail.states.push_back(Update {
+        snapshot,
+        log,
+        replaces: None,
+    });
     mail.reading.time = Duration::from_secs(tick);
     mail.events.push_back((tick, vec![Event, Event]));
     mail.dropped += Duration::from_secs(1);
