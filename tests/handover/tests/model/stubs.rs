@@ -3,9 +3,6 @@
 #[derive(Debug, Default)]
 pub struct Movers;
 
-#[derive(Debug)]
-pub struct Extrapolation;
-
 #[derive(Debug, Default)]
 pub struct SmoothingSettings;
 
