@@ -69,8 +69,14 @@ impl Physics {
         }
     }
 
+    /// Lists the bodies that may move in this step.
+    pub(crate) fn list_movers(&mut self) {
+        self.notice_edits();
+        self.list_woken();
+    }
+
     /// Lists the bodies that sleep before this step, and may sleep again after it, but may move in it.
-    pub(crate) fn list_woken(&mut self) {
+    fn list_woken(&mut self) {
         let Self {
             world,
             pairs,

@@ -48,8 +48,7 @@ impl Physics {
         let rejected = self.forces.apply(&mut physics.bodies, keys, step);
         if is_captured {
             span!("take_poses");
-            self.notice_edits();
-            self.list_woken();
+            self.list_movers();
             (self.pairs).begin_step(&self.world, step.tick, step.dt);
         }
         self.stage = Stage::Poisoned;

@@ -75,7 +75,7 @@ impl Simulation {
         if self.clock.settings().new_tick().is_some() {
             self.drop_redo();
         }
-        if self.is_in_frame() {
+        if self.is_in_frame {
             self.abort_steps();
         } else {
             self.frame = Frame {
@@ -150,14 +150,18 @@ impl Simulation {
         if std::mem::take(&mut self.is_handed_out) {
             self.frame.dropped += self.clock.abort_step();
         }
-        let (tick, time) = (self.physics.tick(), self.physics.exact_time());
-        self.clock.go_to(tick, time);
+        self.follow_tick();
         if self.is_in_frame {
-            (self.frame.steps, self.frame.tick) = (0, tick);
+            (self.frame.steps, self.frame.tick) = (0, self.physics.tick());
         }
         #[cfg(feature = "parallel")]
         self.physics.set_pool_if_none(self.pool.clone());
         self.stamp_physics();
+    }
+
+    /// The clock goes to the tick and the time of the value.
+    pub(super) fn follow_tick(&mut self) {
+        (self.clock).go_to(self.physics.tick(), self.physics.exact_time());
     }
 
     /// Hands the settings of the loop to the value.
@@ -196,11 +200,6 @@ impl Simulation {
         self.physics.begin_step(step);
         self.is_handed_out = self.redo.is_none();
         Some(step)
-    }
-
-    /// Whether a frame is open.
-    pub(crate) fn is_in_frame(&self) -> bool {
-        self.is_in_frame
     }
 
     /// The next step: one that is to be resimulated, or one that is due in this frame.
@@ -257,8 +256,7 @@ impl Simulation {
         };
         let are_kept = self.past.needs_poses(step.tick + 1);
         if are_kept {
-            self.physics.notice_edits();
-            self.physics.list_woken();
+            self.physics.list_movers();
             self.past.keep_displaced(&self.physics.pairs);
         }
         // A view on another thread displays any step.
@@ -386,8 +384,8 @@ impl Simulation {
             self.settle();
         } else {
             self.abort_step();
-            let (tick, time) = (self.physics.tick(), self.physics.exact_time());
-            self.frame.dropped += self.clock.take_back_step(tick, time);
+            self.follow_tick();
+            self.frame.dropped += self.clock.drop_taken_step();
         }
         spare
     }

@@ -29,12 +29,11 @@ mod forgotten;
 mod saving;
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::id::Id;
 use crate::physics::Physics;
-use crate::pose::{GeneralSmoothing, Movers, Origin, PoseLog, Screen, SmoothingSettings};
+use crate::pose::{GeneralSmoothing, PoseLog, Screen};
 use crate::step::{ChangedEvents, Event, Events};
 use crate::time::{Clock, Rate};
 
@@ -126,7 +125,7 @@ pub struct Simulation {
     is_handed_out: bool,
     /// Of the last step: another value goes on in it.
     #[cfg(feature = "parallel")]
-    pool: Option<Arc<rayon::ThreadPool>>,
+    pool: Option<std::sync::Arc<rayon::ThreadPool>>,
     past: Past,
     /// After a rollback, until the present is reached.
     redo: Option<Box<Redo>>,
@@ -273,18 +272,6 @@ impl Simulation {
         self.id.number()
     }
 
-    pub(crate) fn movers(&self) -> &Movers {
-        self.physics.pairs.movers()
-    }
-
-    pub(crate) fn origin(&self) -> Origin {
-        self.physics.origin
-    }
-
-    pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
-        self.physics.smoothing_settings()
-    }
-
     /// The length of the step that has led to the last state, in seconds: the rate may have been changed since. Before
     /// the first one, that of the rate.
     pub(crate) fn last_dt(&self) -> f64 {
@@ -295,11 +282,6 @@ impl Simulation {
         } else {
             rate.dt_f64()
         }
-    }
-
-    /// What happened since the last call, for a reader that has displayed the state `displayed` before.
-    pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
-        self.physics.take_log(displayed)
     }
 
     pub(crate) fn screen(&self) -> Option<&Screen> {

@@ -153,8 +153,7 @@ impl Simulation {
             self.abort_step();
             self.physics.leave_step();
             self.events.clear();
-            let (tick, time) = (self.physics.tick(), self.physics.exact_time());
-            self.clock.go_to(tick, time);
+            self.follow_tick();
             self.jump_from(redo.left.log);
         }
     }

@@ -245,8 +245,8 @@ impl Simulation {
             self.past.push_end(&self.physics);
         }
         self.drop_redo();
-        self.clock.go_to(state.tick(), state.exact_time());
         let left = self.swap_physics(state);
+        self.follow_tick();
         self.jump_from(left.log);
         self.events.clear();
         Ok(())

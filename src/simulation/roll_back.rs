@@ -136,8 +136,7 @@ impl Simulation {
         hooks: &mut H,
     ) -> Result<(), ResimulateError<H::Error>> {
         self.roll_back(tick)?;
-        self.resimulate_due(hooks).map_err(ResimulateError::Hook)?;
-        Ok(())
+        self.resimulate_due(hooks).map_err(ResimulateError::Hook)
     }
 
     /// Makes the steps that a rollback has made due, if there are any.
@@ -247,7 +246,7 @@ impl Simulation {
         let left = self.swap_physics(state);
         self.past.replace_state(&left.pairs, tick);
         if self.redo.is_none() {
-            self.clock.go_to(tick, self.physics.exact_time());
+            self.follow_tick();
             self.correct_picture_from(left);
         }
         Ok(())

@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for Simulation {
 
 impl Simulation {
     pub(crate) fn check_savable(&self) -> Result<(), SaveError> {
-        if self.is_in_frame() || self.steps_to_resimulate() > 0 {
+        if self.is_in_frame || self.steps_to_resimulate() > 0 {
             return Err(SaveError::WithinFrame);
         }
         if self.physics.stage == Stage::Poisoned {

@@ -26,7 +26,7 @@ impl Publisher {
             run: simulation.id(),
             epoch: 0,
             version: 0,
-            smoothing: Arc::clone(simulation.smoothing_settings()),
+            smoothing: Arc::clone(simulation.physics.smoothing_settings()),
             sent: Vec::new(),
         }
     }
@@ -50,9 +50,9 @@ impl Publisher {
         }
         // Another simulation that the game has put in brings its own.
         drop(simulation.take_screen());
-        let log = simulation.take_log(self.epoch);
-        let version = simulation.movers().version();
-        let smoothing = simulation.smoothing_settings();
+        let log = simulation.physics.take_log(self.epoch);
+        let version = simulation.physics.pairs.movers().version();
+        let smoothing = simulation.physics.smoothing_settings();
         let is_same = (self.epoch, self.version) == (log.epoch, version)
             && Arc::ptr_eq(&self.smoothing, smoothing);
         if log.is_empty() && is_same {
@@ -89,9 +89,9 @@ impl Snapshot {
         self.time = clock.simulated();
         self.dt = simulation.last_dt();
         self.is_single = clock.settings().stands_still() && simulation.frame().steps > 0;
-        self.origin = simulation.origin();
-        self.movers.copy_shown(simulation.movers());
-        self.smoothing = Arc::clone(simulation.smoothing_settings());
+        self.origin = simulation.physics.origin;
+        self.movers.copy_shown(simulation.physics.pairs.movers());
+        self.smoothing = Arc::clone(simulation.physics.smoothing_settings());
     }
 }
 

@@ -65,12 +65,12 @@ impl Overlap {
         let is_present = !simulation.is_redoing() && self.under_way.is_some();
         let forces = &mut simulation.physics.forces;
         let pushes = is_present.then(|| forces.take_since_frame());
-        let origin = simulation.origin();
+        let origin = simulation.physics.origin;
         let result = self.finish_waiting(hooks);
         let simulation = &mut self.simulation;
         simulation.clock_settings_mut().adopt(&before, &after);
         if let Some(pushes) = pushes {
-            let by = -simulation.origin().from(&origin);
+            let by = -simulation.physics.origin.from(&origin);
             simulation.physics.forces.put_back(pushes, by);
         }
         result

@@ -60,9 +60,9 @@ use worker::{Done, Job, make_steps};
 /// between two frames.
 ///
 /// # What runs where
-/// [Rapier's own hooks](Hooks::physics_hooks) and [custom forces](crate::ForceGenerator::custom) are called within
-/// the step, on the other thread. Steps that are resimulated after a [rollback](Simulation::roll_back), and all but the
-/// last of several steps that are due, are waited for.
+/// The last step that is due in a frame is made on the other thread. [Rapier's own hooks](Hooks::physics_hooks) and
+/// [custom forces](crate::ForceGenerator::custom) are called there within that step. Earlier steps of the frame, and steps
+/// that are resimulated after a [rollback](Simulation::roll_back), are made on the game's thread.
 ///
 /// # Frames
 /// The frames of the simulation are those of the game, with its settings and limits: the same steps are made, with the same

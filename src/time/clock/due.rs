@@ -127,12 +127,7 @@ impl Clock {
         };
         let (end, units) = (due.end - 1, due.units.saturating_sub(self.length(due)));
         self.due = (end > self.tick).then_some(Due { end, units, ..due });
-        let dropped = Dropped {
-            aborted: 1,
-            ..Dropped::default()
-        };
-        self.dropped += dropped;
-        dropped
+        self.drop_taken_step()
     }
 
     /// The settings of the frame that begins now.

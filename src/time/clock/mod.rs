@@ -132,9 +132,8 @@ impl Clock {
         self.simulated = in_units_of(self.unit_rate, time.units, time.rate);
     }
 
-    /// The last step that was taken was not made: goes back to this tick and simulated time.
-    pub(crate) fn take_back_step(&mut self, tick: u64, time: ExactTime) -> Dropped {
-        self.go_to(tick, time);
+    /// Counts as dropped a step that was taken and not made, from before which the clock continues.
+    pub(crate) fn drop_taken_step(&mut self) -> Dropped {
         let dropped = Dropped {
             aborted: 1,
             ..Dropped::default()

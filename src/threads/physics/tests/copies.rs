@@ -62,7 +62,7 @@ fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
         .sent
         .last()
         .expect("it was just handed over");
-    shown(&copy.movers) == shown(physics.simulation.movers())
+    shown(&copy.movers) == shown(physics.simulation.physics.pairs.movers())
 }
 
 #[test]
