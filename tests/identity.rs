@@ -106,16 +106,7 @@ fn nothing_before_a_copy_of_another_tick_can_be_gone_back_to() {
         assert!(simulation.roll_back(tick).is_err() && simulation.rewind(tick).is_err());
     }
     simulation.rewind(4).unwrap();
-    assert_eq!(
-        simulation
-            .physics
-            .body(key)
-            .unwrap()
-            .translation()
-            .x
-            .round(),
-        4.0
-    );
+    assert_eq!(scenes::stepped_x(&simulation.physics, key).round(), 4.0);
 }
 
 /// A level is a value: the game restarts by assigning it in a hook.

@@ -11,6 +11,7 @@ use evenstep::{
 use scenes::{MS, flyer_in_space, hash, in_time, mixed};
 use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -403,6 +404,26 @@ fn hooks_that_come_and_go_are_shown_once_each() {
     assert!(simulation.physics.bodies().count().abs_diff(map.len()) <= 3);
 }
 
+/// Thirty frames of 5 ms after another state of a flyer, of the tick `age`, was put in.
+fn flies_on<H: Hooks<Error: fmt::Debug>>(
+    overlap: &mut Overlap,
+    game: &mut H,
+    key: BodyKey,
+    age: u64,
+    what: &str,
+) {
+    let mut shown = 0.0;
+    for number in 0..30 {
+        overlap.frame(MS(5), game).unwrap();
+        let x = x(overlap, key);
+        if number > 4 {
+            assert!(x >= shown && x < (age + 16) as f32, "{x} at {what}");
+            assert!(x + 3.0 >= age as f32, "{x} at {what}");
+        }
+        shown = x;
+    }
+}
+
 #[test]
 fn a_simulation_put_in_place_of_another_goes_on_from_now() {
     // Long before, long after, at the same time; and by whom.
@@ -432,16 +453,7 @@ fn a_simulation_put_in_place_of_another_goes_on_from_now() {
                 *overlap.simulation() = other;
             }
             let made = game.calls.len();
-            let mut shown = 0.0;
-            for number in 0..30 {
-                overlap.frame(MS(5), &mut game).unwrap();
-                let x = x(&overlap, key);
-                if number > 4 {
-                    assert!(x >= shown && x < (age + 16) as f32, "{x} at {age}, {by:?}");
-                    assert!(x + 3.0 >= age as f32, "{x} at {age}, {by:?}");
-                }
-                shown = x;
-            }
+            flies_on(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
             assert!(overlap.view().pose(last).is_some(), "{age}, {by:?}");
             // 150 ms: neither a storm of steps nor none.
             let steps = (game.calls.len() - made) / 2;
@@ -474,16 +486,7 @@ fn a_simulation_put_in_place_of_another_before_a_frame_goes_on_from_now() {
         let mut overlap = Overlap::new(simulation).unwrap();
         frames(&mut overlap, &mut game, 50);
         assert_eq!(x(&overlap, key), 48.0);
-        let mut shown = 0.0;
-        for number in 0..30 {
-            overlap.frame(MS(5), &mut game).unwrap();
-            let x = x(&overlap, key);
-            if number > 4 {
-                assert!(x >= shown && x < (age + 16) as f32, "{x} at {age}");
-                assert!(x + 3.0 >= age as f32, "{x} at {age}");
-            }
-            shown = x;
-        }
+        flies_on(&mut overlap, &mut game, key, age, &format!("{age}"));
         assert!(overlap.view().pose(last).is_some(), "{age}");
         let tick = overlap.stop().physics.tick();
         assert!(tick.abs_diff(age + 15) <= 2, "{tick} at {age}");
@@ -1375,14 +1378,7 @@ fn what_happens_in_a_frame_of_the_games_own_is_shown() {
 
 #[test]
 fn an_edit_between_frames_comes_before_the_same_step_in_every_stepping() {
-    use evenstep::Stepping;
-    for stepping in [
-        Stepping::Fixed,
-        Stepping::FrameLocked,
-        Stepping::Variable,
-        Stepping::SemiFixed,
-        Stepping::DisplayCounted,
-    ] {
+    for stepping in scenes::STEPPINGS {
         let (mut alone, key) = flyer_in_space();
         alone.clock_settings_mut().set_stepping(stepping);
         let mut overlap = Overlap::new(alone.clone()).unwrap();

@@ -79,16 +79,7 @@ fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
     overlap.simulation().physics.remove(rock).unwrap();
     let view = overlap.frame(MS(0), &mut Idle).unwrap();
     assert_eq!((view.removed(), view.pose(rock)), (&[rock][..], None));
-    assert_eq!(
-        simulation
-            .physics
-            .body(key)
-            .unwrap()
-            .translation()
-            .x
-            .round(),
-        5.0
-    );
+    assert_eq!(scenes::stepped_x(&simulation.physics, key).round(), 5.0);
 }
 
 #[test]

@@ -27,7 +27,12 @@ fn rise(simulation: &Simulation, key: BodyKey) -> f32 {
 }
 
 fn x(simulation: &Simulation, key: BodyKey) -> f32 {
-    simulation.physics.body(key).unwrap().translation().x
+    scenes::stepped_x(&simulation.physics, key)
+}
+
+fn next_x(simulation: &Simulation, key: BodyKey) -> f32 {
+    let body = simulation.physics.body(key).unwrap();
+    body.next_position().translation.x
 }
 
 // Pulled or not, it is one loop.
@@ -144,13 +149,7 @@ fn a_platform_s_next_position_is_that_of_the_step_at_hand() {
     simulation.begin_frame(MS(50));
     for after in [1.0, 2.0, 3.0, 4.0, 4.0] {
         simulation.next_step().unwrap();
-        let next = simulation
-            .physics
-            .body(key)
-            .unwrap()
-            .next_position()
-            .translation
-            .x;
+        let next = next_x(&simulation, key);
         assert_near(next, after);
         simulation.make_step();
         assert_eq!(x(&simulation, key), next);
@@ -178,13 +177,7 @@ fn a_target_that_is_set_in_a_step_acts_in_it() {
         .unwrap();
     for after in [1.0, 2.0] {
         simulation.next_step().unwrap();
-        let next = simulation
-            .physics
-            .body(key)
-            .unwrap()
-            .next_position()
-            .translation
-            .x;
+        let next = next_x(&simulation, key);
         assert_near(next, after);
         simulation.make_step();
         assert_near(x(&simulation, key), after);

@@ -7,16 +7,8 @@ use evenstep::{
     BodyKey, Budget, Clock, Dropped, Hooks, Rate, Simulation, Smoothing, Step, Stepping,
 };
 use proptest::prelude::*;
-use scenes::{MS, flyer_in_space};
+use scenes::{MS, STEPPINGS, flyer_in_space};
 use std::time::Duration;
-
-const ALL: [Stepping; 5] = [
-    Stepping::Fixed,
-    Stepping::FrameLocked,
-    Stepping::Variable,
-    Stepping::SemiFixed,
-    Stepping::DisplayCounted,
-];
 
 fn clock(hz: u32, stepping: Stepping) -> Clock {
     let mut clock = Clock::new(Rate::hz(hz).unwrap());
@@ -113,7 +105,7 @@ fn a_shorter_last_step_covers_what_is_left_of_the_frame() {
 
 #[test]
 fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
-    for stepping in ALL {
+    for stepping in STEPPINGS {
         let mut clock = clock(100, stepping);
         clock.settings_mut().pause();
         assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
@@ -131,7 +123,7 @@ fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
 
 #[test]
 fn speed_scales_all_of_them() {
-    for (stepping, expected) in ALL.into_iter().zip([10, 10, 20, 20, 10]) {
+    for (stepping, expected) in STEPPINGS.into_iter().zip([10, 10, 20, 20, 10]) {
         let mut clock = clock(100, stepping);
         clock.settings_mut().set_speed(0.5).unwrap();
         for _ in 0..20 {
@@ -269,8 +261,8 @@ proptest! {
         let (mut by_time, mut by_count, mut covered) = (Duration::ZERO, 0, Duration::ZERO);
         let mut simulated = 0.0;
         for (nanos, stepping) in frames {
-            clock.settings_mut().set_stepping(ALL[stepping]);
-            match ALL[stepping] {
+            clock.settings_mut().set_stepping(STEPPINGS[stepping]);
+            match STEPPINGS[stepping] {
                 Stepping::FrameLocked => by_count += 1,
                 Stepping::DisplayCounted => {
                     let periods = (nanos as f64 * 60e-9 - 0.5).ceil();
@@ -280,7 +272,7 @@ proptest! {
             }
             for step in steps(&mut clock, Duration::from_nanos(nanos)) {
                 prop_assert!(step.dt > 0.0);
-                let semi_fixed = ALL[stepping] != Stepping::Variable;
+                let semi_fixed = STEPPINGS[stepping] != Stepping::Variable;
                 prop_assert!(!semi_fixed || step.dt <= Rate::hz(60).unwrap().dt());
                 prop_assert!((step.time.as_secs_f64() - simulated).abs() < 1e-5);
                 simulated += f64::from(step.dt);
@@ -338,7 +330,7 @@ fn the_step_length_is_in_the_frame_and_reaches_rapier() {
 
 #[test]
 fn without_a_fraction_the_latest_state_is_shown() {
-    for stepping in ALL {
+    for stepping in STEPPINGS {
         let (mut simulation, key) = flyer(stepping);
         simulation.advance(MS(27), |_, _| ());
         let (previous, current) = (
@@ -424,7 +416,7 @@ fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
         }
         scenes::hash(yard.simulation.physics.rapier())
     };
-    for (stepping, same) in ALL.into_iter().zip([true, false, false, false, true]) {
+    for (stepping, same) in STEPPINGS.into_iter().zip([true, false, false, false, true]) {
         let equal = end(stepping, 60) == end(stepping, 30);
         assert_eq!(equal, same, "{stepping:?}");
     }

@@ -6,8 +6,8 @@ use crate::scenes::testing::{
     about_z, cuboid, pose, scaled, spin, spin_numbers, translation, turned, vector,
 };
 use evenstep::rapier::prelude::*;
-use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Smoothing, Stepping};
-use scenes::{MS, advance, ball, space};
+use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Smoothing};
+use scenes::{MS, STEPPINGS, advance, ball, space};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -232,13 +232,7 @@ fn a_cut_frame_does_not_make_a_jump() {
 
 #[test]
 fn every_stepping_leads_to_the_target() {
-    for stepping in [
-        Stepping::Fixed,
-        Stepping::FrameLocked,
-        Stepping::Variable,
-        Stepping::SemiFixed,
-        Stepping::DisplayCounted,
-    ] {
+    for stepping in STEPPINGS {
         let mut simulation = space(60);
         simulation.clock_settings_mut().set_stepping(stepping);
         let key = platform(&mut simulation);

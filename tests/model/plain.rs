@@ -1,6 +1,7 @@
 //! The plain map: every body's state is copied before and after every step.
 
 use super::reference::{Velocity, Way, are_near, one_step_back};
+use super::scenes::STEPPINGS;
 use super::scenes::testing::{at_most, pose, spin, translation, vector};
 use super::script::{Access, Action, Deed, Kind, Part, Setting};
 use evenstep::rapier::prelude::*;
@@ -85,14 +86,6 @@ pub struct Model {
 }
 
 const PUSH: Vector = vector(1.0, 2.0, 0.5);
-
-const STEPPINGS: [Stepping; 5] = [
-    Stepping::Fixed,
-    Stepping::FrameLocked,
-    Stepping::Variable,
-    Stepping::SemiFixed,
-    Stepping::DisplayCounted,
-];
 
 /// What the game gets at: in a hook the physics, elsewhere the whole simulation.
 pub trait Reach {

@@ -9,7 +9,7 @@ use evenstep::threads::Overlap;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step, Stepping};
 use game::{Deeds, Game, Run, TICKS, game};
 use proptest::prelude::*;
-use scenes::{MS, cases, hash};
+use scenes::{MS, STEPPINGS, cases, hash};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How long a copy is followed.
@@ -164,16 +164,6 @@ fn between() -> impl Strategy<Value = Between> {
     ]
 }
 
-fn stepping() -> impl Strategy<Value = Stepping> {
-    prop_oneof![
-        Just(Stepping::Fixed),
-        Just(Stepping::FrameLocked),
-        Just(Stepping::Variable),
-        Just(Stepping::SemiFixed),
-        Just(Stepping::DisplayCounted),
-    ]
-}
-
 /// The deeds of a game as hooks.
 struct Acting(Run);
 
@@ -305,7 +295,7 @@ proptest! {
     #[test]
     fn every_loop_gives_the_same_bits_in_every_stepping(
         game in game(Deeds::Sleep),
-        stepping in stepping(),
+        stepping in prop::sample::select(&STEPPINGS[..]),
         frames in prop::collection::vec((0..40u64, between()), 60..120),
     ) {
         // In some games Rapier panics.

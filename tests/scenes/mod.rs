@@ -18,6 +18,7 @@ pub mod testing;
 use evenstep::rapier::prelude::*;
 use evenstep::{
     BodyKey, Delivery, ForceGenerator, Frame, Hooks, InputQueue, Physics, Rate, Simulation, Step,
+    Stepping,
 };
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -28,6 +29,14 @@ use testing::{FLOOR, cuboid, in_layers, on_ground, spin, vector};
 pub use hash::hash;
 
 pub const MS: fn(u64) -> Duration = Duration::from_millis;
+
+pub const STEPPINGS: [Stepping; 5] = [
+    Stepping::Fixed,
+    Stepping::FrameLocked,
+    Stepping::Variable,
+    Stepping::SemiFixed,
+    Stepping::DisplayCounted,
+];
 
 /// A world with a wide floor whose top is at 0.
 pub fn with_floor(rate: Rate) -> Simulation {
@@ -61,6 +70,11 @@ pub fn flyer_in_space() -> (Simulation, BodyKey) {
     let mut simulation = space(100);
     let key = simulation.physics.insert(flyer(), ball().mass(1.0));
     (simulation, key)
+}
+
+/// Where on the x axis a body is after the last step.
+pub fn stepped_x(physics: &Physics, key: BodyKey) -> f32 {
+    physics.body(key).unwrap().translation().x
 }
 
 /// Where on the x axis this frame shows a body.
