@@ -30,7 +30,7 @@
 //! let frame_time = Duration::from_millis(7);
 //! let frame = simulation.advance(frame_time, |physics, step| {
 //!     // Called before each step: forces, input, spawn and despawn.
-//!     physics.add_force(ball, Vector::X).expect("the ball is there");
+//!     physics.add_force(ball, Vector::X).unwrap();
 //! });
 //! assert_eq!(frame.steps, 0); // 7 ms hold no step of 16.7 ms
 //! for (key, pose) in simulation.moved() {

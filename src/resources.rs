@@ -22,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// simulation.set_rewind_limits(60, usize::MAX);
 /// simulation.physics.resources_mut().insert(Score(0));
 /// let points = |physics: &mut Physics, points| {
-///     physics.resources_mut().get_mut::<Score>().expect("it was inserted").0 += points;
+///     physics.resources_mut().get_mut::<Score>().unwrap().0 += points;
 /// };
 /// simulation.advance(Duration::from_millis(100), |physics, _| points(physics, 1));
 /// assert_eq!(simulation.physics.resources().get::<Score>().unwrap().0, 6);

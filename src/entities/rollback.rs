@@ -36,10 +36,10 @@ use super::components::{Body, Coming, Noted, Owners, RenderPose};
 ///         let shots = world.query_mut::<(hecs::Entity, &Shot)>().into_iter();
 ///         let dead = shots.filter(|(_, shot)| shot.dies_at == step.tick);
 ///         for entity in dead.map(|(entity, _)| entity).collect::<Vec<_>>() {
-///             entities.despawn(world, physics, entity).expect("it is there");
+///             entities.despawn(world, physics, entity).unwrap();
 ///         }
 ///     });
-///     scope.expect("it was inserted");
+///     scope.unwrap();
 /// }
 ///
 /// let mut simulation = Simulation::default();

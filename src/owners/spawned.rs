@@ -22,8 +22,8 @@ use crate::simulation::Simulation;
 /// let rocket = runner.spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.5)])?;
 /// let launched = rocket.clone();
 /// runner.call(move |simulation, _| {
-///     let key = launched.key().expect("it was inserted before this");
-///     simulation.physics.apply_impulse(key, Vector::Y * 10.0).expect("it is there");
+///     let key = launched.key().unwrap();
+///     simulation.physics.apply_impulse(key, Vector::Y * 10.0).unwrap();
 /// })?;
 /// let (simulation, _) = runner.stop();
 /// # Ok::<(), Box<dyn std::error::Error>>(())

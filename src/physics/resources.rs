@@ -48,7 +48,7 @@ impl Physics {
     ///     simulation.advance(Duration::from_millis(16), |physics, step| {
     ///         physics
     ///             .resource_scope(|physics, game: &mut Game| game.before_step(physics, step))
-    ///             .expect("it was inserted");
+    ///             .unwrap();
     ///     });
     /// }
     /// assert_eq!(simulation.physics.resources().get::<Game>().unwrap().balls.len(), 6);

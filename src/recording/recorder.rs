@@ -95,7 +95,7 @@ pub enum RecordError {
 /// // What the game keeps beside the simulation; here, which body is the player's.
 /// let mut game: BodyKey = ball;
 /// fn step(simulation: &mut Simulation, game: &mut BodyKey, input: f32) {
-///     simulation.physics.add_force(*game, Vector::X * input).expect("the ball is there");
+///     simulation.physics.add_force(*game, Vector::X * input).unwrap();
 /// }
 ///
 /// // Any `Write`: mostly a `BufWriter` of a file.

@@ -267,7 +267,7 @@ where
     /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
     /// runner.call(|simulation, _| simulation.pause())?;
     /// let paused = runner.ask(|simulation| simulation.clock().settings().is_paused())?;
-    /// let (_, paused) = paused.wait(Duration::from_secs(60)).expect("no panic");
+    /// let (_, paused) = paused.wait(Duration::from_secs(60)).unwrap();
     /// assert!(paused);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -332,7 +332,7 @@ where
     /// # let runner = Runner::new(Simulation::default(), Game, RunnerSettings::default())?;
     /// let answer = runner.ask(|simulation| simulation.physics.tick())?;
     /// // Once a frame; here, as long as it takes.
-    /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).expect("no panic");
+    /// let (tick, of_simulation) = answer.wait(Duration::from_secs(60)).unwrap();
     /// assert_eq!(tick, of_simulation);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
