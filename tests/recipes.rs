@@ -75,7 +75,7 @@ impl Hero {
         let wanted = (velocity + Vector::Y * self.rise) * step.dt;
         let place = self.go(physics, step, wanted);
         let next = self.stand(physics, place);
-        let body = physics.body_mut(self.key).expect("the hero is there");
+        let body = physics.body_mut(self.key).unwrap();
         body.set_next_kinematic_translation(next);
     }
 
@@ -83,7 +83,7 @@ impl Hero {
     fn go(&mut self, physics: &mut Physics, step: Step, wanted: Vector) -> Vector {
         let controller = KinematicCharacterController::default();
         let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);
-        let body = physics.body(self.key).expect("the hero is there");
+        let body = physics.body(self.key).unwrap();
         let pose = *body.position();
         let filter = self.filter(physics);
         let mut hits = Vec::new();
@@ -127,7 +127,7 @@ impl Hero {
 
     /// All that it can stand on or run into.
     fn filter(&self, physics: &Physics) -> QueryFilter<'static> {
-        let own = physics.handle(self.key).expect("the hero is there");
+        let own = physics.handle(self.key).unwrap();
         QueryFilter::new().exclude_rigid_body(own).exclude_sensors()
     }
 }
