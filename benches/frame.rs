@@ -222,7 +222,7 @@ fn smoothing(c: &mut Criterion) {
     const COUNT: usize = 10_000;
     let all_with = |smoothing, center: Vector| {
         let (mut simulation, keys) = between_states(COUNT);
-        simulation.set_smoothing(smoothing);
+        simulation.smoothing = smoothing;
         for key in &keys {
             let body = simulation.physics.body_mut(*key).expect("alive");
             let mass = MassProperties::new(center, 1.0, spin(1.0, 1.0, 1.0));

@@ -18,7 +18,7 @@ fn start(strategy: &Strategy) -> Simulation {
     simulation
         .clock_settings_mut()
         .set_stepping(strategy.stepping);
-    simulation.set_smoothing(strategy.smoothing);
+    simulation.smoothing = strategy.smoothing;
     let keys = scenes::pile(&mut simulation, 300);
     scenes::keep_awake(&mut simulation, &keys);
     simulation

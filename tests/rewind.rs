@@ -209,7 +209,7 @@ proptest! {
         }
         prop_assert_eq!(late.state(), in_time.state());
         // Errors that were shown have ended, or are about to.
-        late.simulation.set_correction(Correction::OFF);
+        late.simulation.correction = Correction::OFF;
         late.advance(&all, MS(0));
         in_time.advance(&all, MS(0));
         for (key, _) in in_time.simulation.physics.bodies() {
@@ -237,10 +237,10 @@ proptest! {
         });
         let mut played = Match::new(100);
         let smoothings = [Smoothing::default(), Smoothing::Extrapolate, Smoothing::Latest, Smoothing::default()];
-        played.simulation.set_smoothing(smoothings[smoothing]);
+        played.simulation.smoothing = smoothings[smoothing];
         let mut one_by_one = played.clone();
         played.simulation.set_history(history);
-        played.simulation.set_correction(Correction::default());
+        played.simulation.correction = Correction::default();
         for millis in frames {
             played.advance(&inputs, MS(millis));
         }
@@ -1145,7 +1145,7 @@ fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
 fn the_physics_knows_nothing_of_the_error() {
     let (mut smooth, key) = corrected(20.0);
     let (mut hard, _) = flyer_with_states(50);
-    hard.set_correction(Correction::OFF);
+    hard.correction = Correction::OFF;
     advance(&mut hard, 104);
     correct(&mut hard, key, 20.0);
     assert_eq!(hard.visual_error(key), None);
@@ -1185,7 +1185,7 @@ fn a_correction_may_be_off_or_too_large_for_a_body() {
     // The angle alone is too large.
     correct_as(&mut simulation, key, 190.0, Some(own));
     assert_eq!(simulation.physics.body_correction(key), Some(own));
-    assert_eq!(simulation.correction(), Correction::default());
+    assert_eq!(simulation.correction, Correction::default());
     let error = simulation.visual_error(key).unwrap();
     assert!(error.translation.length() > 0.1);
     assert_eq!(error.rotation, Rotation::IDENTITY);
@@ -1217,14 +1217,14 @@ fn an_error_below_the_threshold_is_not_shown_and_one_that_fades_ends_there() {
     let (mut simulation, key) = flyer_with_states(50);
     let mut correction = Correction::default();
     correction.position.min = 0.2;
-    simulation.set_correction(correction);
+    simulation.correction = correction;
     advance(&mut simulation, 104);
     correct(&mut simulation, key, 14.0); // off by 0.196 m
     let error = simulation.visual_error(key).unwrap();
     assert_eq!(error.translation, Vector::ZERO);
     assert!(about_z(error.rotation) < -0.03);
     let (mut simulation, key) = corrected(20.0); // off by 0.28 m
-    simulation.set_correction(correction);
+    simulation.correction = correction;
     for (millis, is_off) in [(90, true), (20, false)] {
         advance(&mut simulation, millis);
         let error = simulation.visual_error(key).unwrap();
@@ -1410,15 +1410,13 @@ fn settings_are_not_part_of_what_goes_back() {
     let (mut simulation, _) = flyer_with_states(50);
     let correction = Correction::OFF;
     advance(&mut simulation, 50);
-    simulation.set_smoothing(Smoothing::Extrapolate);
-    simulation.set_correction(correction);
-    simulation.set_history(7);
+    simulation.smoothing = Smoothing::Extrapolate;
+    simulation.correction = correction;
     simulation.set_speed(0.25).unwrap();
     advance(&mut simulation, 50);
     let check = |simulation: &Simulation| {
-        assert_eq!(simulation.smoothing(), Smoothing::Extrapolate);
-        assert_eq!(simulation.correction(), correction);
-        assert_eq!(simulation.history(), 7);
+        assert_eq!(simulation.smoothing, Smoothing::Extrapolate);
+        assert_eq!(simulation.correction, correction);
         assert_eq!(simulation.clock().settings().speed(), 0.25);
     };
     simulation.resimulate(2, |_, _| ()).unwrap();

@@ -65,7 +65,7 @@ fn start(way: Way) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.physics.rapier_mut().gravity = Vector::ZERO;
     simulation.set_rewind_limits(30, usize::MAX);
-    simulation.set_correction(Correction::OFF);
+    simulation.correction = Correction::OFF;
     let mut game = Game {
         world: RollbackWorld::default().with::<Id>().with::<Part>(),
         way,

@@ -133,7 +133,7 @@ fn a_world_outside_that_goes_back_in_every_frame_is_the_one_that_never_did() {
     for interval in [1, 4] {
         let [mut late, mut in_time] = [(); 2].map(|()| Game::new());
         late.simulation.set_rewind_interval(interval);
-        late.simulation.set_correction(evenstep::Correction::OFF);
+        late.simulation.correction = evenstep::Correction::OFF;
         for ms in [7, 16, 3, 10, 25, 0, 33, 12].repeat(25) {
             late.simulation.begin_frame(MS(ms));
             late.make_steps(SEEMS);

@@ -120,7 +120,7 @@ fn a_door_is_led_by_its_hinge() {
 fn extrapolation_is_within_its_bound() {
     let mut simulation = space(60);
     simulation.physics.rapier_mut().gravity = Vector::Y * -9.81;
-    simulation.set_smoothing(Smoothing::Extrapolate);
+    simulation.smoothing = Smoothing::Extrapolate;
     let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic()
             .linvel(vector(3.0, 8.0, 0.0))
@@ -156,7 +156,7 @@ fn extrapolation_is_within_its_bound() {
 #[test]
 fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
     let mut simulation = scenes::with_floor(evenstep::Rate::hz(60).unwrap());
-    simulation.set_smoothing(Smoothing::Extrapolate);
+    simulation.smoothing = Smoothing::Extrapolate;
     let falling = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0);
     let key = simulation
         .physics
@@ -178,7 +178,7 @@ fn an_extrapolated_body_goes_through_the_floor_by_less_than_a_step_s_way() {
 
 /// A ball on a circle of 1 m, once a second, at ten steps a second; where it truly is at a time.
 fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
-    simulation.set_smoothing(smoothing);
+    simulation.smoothing = smoothing;
     let rate = std::f32::consts::TAU;
     let key = simulation.physics.insert(
         RigidBodyBuilder::dynamic()
@@ -231,7 +231,7 @@ fn hermite_has_no_corners() {
 #[test]
 fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
     let mut simulation = space(10);
-    simulation.set_smoothing(Smoothing::Hermite);
+    simulation.smoothing = Smoothing::Hermite;
     let key = thrown_hammer(&mut simulation);
     advance(&mut simulation, 500);
     let (tick, pair) = (
@@ -300,7 +300,7 @@ fn more_than_half_a_turn_in_a_step_comes_out_right() {
 #[test]
 fn a_body_that_was_set_too_fast_is_shown_as_fast_as_rapier_lets_it_go() {
     let mut simulation = space(10);
-    simulation.set_smoothing(Smoothing::Hermite);
+    simulation.smoothing = Smoothing::Hermite;
     let too_fast = RigidBodyBuilder::dynamic()
         .linvel(Vector::X * 1e4)
         .angvel(spin(0.0, 0.0, 60.0));
@@ -335,7 +335,7 @@ fn a_change_of_the_smoothing_makes_no_jump() {
     ] {
         for one in [false, true] {
             let mut simulation = space(10);
-            simulation.set_smoothing(from);
+            simulation.smoothing = from;
             let key = thrown_hammer(&mut simulation);
             advance(&mut simulation, 240);
             let pair = (
@@ -349,8 +349,8 @@ fn a_change_of_the_smoothing_makes_no_jump() {
                     .set_body_smoothing(key, Some(to))
                     .unwrap();
             } else {
-                simulation.set_smoothing(to);
-                assert_eq!(simulation.smoothing(), to);
+                simulation.smoothing = to;
+                assert_eq!(simulation.smoothing, to);
             }
             advance(&mut simulation, 0);
             assert_eq!(
@@ -364,7 +364,7 @@ fn a_change_of_the_smoothing_makes_no_jump() {
             // From the next step on as if it had always been so.
             advance(&mut simulation, 90);
             let mut other = space(10);
-            other.set_smoothing(to);
+            other.smoothing = to;
             let twin = thrown_hammer(&mut other);
             advance(&mut other, 240);
             advance(&mut other, 90);
@@ -384,11 +384,11 @@ fn a_change_skips_no_more_than_the_latency_that_changes() {
         (Extrapolate, Interpolate, -0.1),
     ] {
         let mut simulation = space(100);
-        simulation.set_smoothing(from);
+        simulation.smoothing = from;
         let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
         let key = simulation.physics.insert(fly, ball());
         advance(&mut simulation, 101);
-        simulation.set_smoothing(to);
+        simulation.smoothing = to;
         let mut last = shown_x(&simulation, key);
         let mut sum = 0.0;
         for _ in 0..20 {
@@ -405,7 +405,7 @@ fn a_change_skips_no_more_than_the_latency_that_changes() {
 #[test]
 fn one_body_s_smoothing_is_its_own() {
     let mut simulation = space(10);
-    simulation.set_smoothing(Smoothing::Latest);
+    simulation.smoothing = Smoothing::Latest;
     let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
     let [one, other] = [(); 2].map(|()| simulation.physics.insert(fly(), ball()));
     let smoothing = Some(Smoothing::Extrapolate);
@@ -581,7 +581,7 @@ fn what_was_told_last_is_what_is_shown_whatever_stops_a_body() {
     for stop in stops {
         for smoothing in [Smoothing::Extrapolate, Smoothing::Hermite] {
             let mut simulation = space(100);
-            simulation.set_smoothing(smoothing);
+            simulation.smoothing = smoothing;
             let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
             let key = simulation.physics.insert(fly, ball());
             let mut told = None;
@@ -624,7 +624,7 @@ fn a_body_whose_mass_is_not_a_number_is_shown_where_it_was() {
 #[test]
 fn an_extrapolated_body_that_was_put_elsewhere_stands_until_the_next_step() {
     let mut simulation = space(100);
-    simulation.set_smoothing(Smoothing::Extrapolate);
+    simulation.smoothing = Smoothing::Extrapolate;
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
     let key = simulation.physics.insert(fly, ball());
     advance(&mut simulation, 105);
@@ -646,7 +646,7 @@ fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
     // With and without a frame between the insertion and the first step, and a sleeper that is pushed.
     for wait in [0, 4] {
         let mut simulation = space(100);
-        simulation.set_smoothing(Smoothing::Hermite);
+        simulation.smoothing = Smoothing::Hermite;
         let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0);
         let key = simulation.physics.insert(fly, ball());
         let sleeper = RigidBodyBuilder::dynamic()
@@ -698,7 +698,7 @@ fn hermite_starts_with_the_velocity_that_a_sleeper_was_given_through_rapier() {
     };
     let check = |access: Access, in_hook: bool, resimulates: bool| {
         let mut simulation = space(100);
-        simulation.set_smoothing(Smoothing::Hermite);
+        simulation.smoothing = Smoothing::Hermite;
         simulation.set_rewind_limits(10, usize::MAX);
         let sleeper = RigidBodyBuilder::dynamic()
             .linear_damping(60.0)
@@ -748,7 +748,7 @@ fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
     use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
     for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {
         let mut simulation = space(100);
-        simulation.set_smoothing(smoothing);
+        simulation.smoothing = smoothing;
         // Some of them turned so that arithmetic with it rounds.
         let keys: Vec<BodyKey> = (0..20u8)
             .map(|i| {
@@ -790,7 +790,7 @@ fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, Bod
     go(&mut simulation, 1.0, 20);
     disturb(&mut simulation, key);
     go(&mut simulation, 1.0, 10 * steps);
-    simulation.set_smoothing(Smoothing::Hermite);
+    simulation.smoothing = Smoothing::Hermite;
     go(&mut simulation, 2.0, 15);
     shown_x(&simulation, key) - previous_pose(&simulation, key).unwrap().translation.x
 }
@@ -836,7 +836,7 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
 #[test]
 fn a_body_that_comes_to_rest_in_a_step_does_not_swing_past_that() {
     let mut simulation = space(100);
-    simulation.set_smoothing(Smoothing::Hermite);
+    simulation.smoothing = Smoothing::Hermite;
     let key = simulation
         .physics
         .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
@@ -862,7 +862,7 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
     };
     for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {
         let mut simulation = space(100);
-        simulation.set_smoothing(smoothing);
+        simulation.smoothing = smoothing;
         // Enough for the lanes of a batch, and a rest.
         let keys: Vec<BodyKey> = (0..90u8)
             .map(|i| {
@@ -903,7 +903,7 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
 /// A platform that is led along and about, far out, at so many m/s until it has arrived at `end`.
 fn arriving(smoothing: Smoothing, i: u16, speed: f32) -> (Simulation, BodyKey, Pose) {
     let mut simulation = space(60);
-    simulation.set_smoothing(smoothing);
+    simulation.smoothing = smoothing;
     let start = pose(
         vector(0.37 * f32::from(i), 3.0, -0.11 * f32::from(i)),
         spin(0.01, 0.02, 0.03) * f32::from(i),
@@ -959,7 +959,7 @@ fn a_led_body_does_not_swing_past_where_it_stands() {
 fn a_portal_turns_the_way_of_a_led_body() {
     for (frame_time, hz) in [(10, 100), (3, 100), (7, 100), (25, 100), (40, 100), (1, 10)] {
         let mut simulation = space(hz);
-        simulation.set_smoothing(Smoothing::Hermite);
+        simulation.smoothing = Smoothing::Hermite;
         let key = simulation
             .physics
             .insert(RigidBodyBuilder::kinematic_position_based(), ball());

@@ -226,7 +226,7 @@ impl Game {
 
 /// Lets the loop follow an assignment, and nothing else.
 fn notice(simulation: &mut Simulation) {
-    simulation.set_history(simulation.history());
+    let _ = simulation.rewind(u64::MAX);
 }
 
 /// The message of a panic, which is printed nowhere.
@@ -532,7 +532,6 @@ const METHODS: &[Method] = &[
     Method { name: "Simulation::set_rewind_limits", cells: ALWAYS, call: |it| { it.simulation.set_rewind_limits(0, 0); 'w' } },
     Method { name: "Simulation::set_rewind_interval", cells: ALWAYS, call: |it| { it.simulation.set_rewind_interval(4); 'w' } },
     Method { name: "Simulation::set_history", cells: ALWAYS, call: |it| { it.simulation.set_history(2); 'w' } },
-    Method { name: "Simulation::history", cells: ALWAYS, call: |it| done(it.simulation.history()) },
     Method { name: "Simulation::world_at", cells: ALWAYS, call: |it| rewound(it.simulation.world_at(it.simulation.physics.tick(), 1.0)) },
     Method { name: "Simulation::pose_at", cells: ALWAYS, call: |it| some(it.simulation.pose_at(it.ball, it.simulation.physics.tick(), 1.0).is_some()) },
     // The picture.
@@ -545,10 +544,6 @@ const METHODS: &[Method] = &[
     Method { name: "Simulation::removed", cells: ALWAYS, call: |it| done(it.simulation.removed()) },
     Method { name: "Simulation::changes_since", cells: ALWAYS, call: |it| some(it.simulation.changes_since(it.simulation.frame().number).is_some()) },
     Method { name: "Simulation::visual_error", cells: NEVER, call: |it| some(it.simulation.visual_error(it.ball).is_some()) },
-    Method { name: "Simulation::smoothing", cells: ALWAYS, call: |it| done(it.simulation.smoothing()) },
-    Method { name: "Simulation::set_smoothing", cells: ALWAYS, call: |it| { it.simulation.set_smoothing(Smoothing::Latest); 'w' } },
-    Method { name: "Simulation::correction", cells: ALWAYS, call: |it| done(it.simulation.correction()) },
-    Method { name: "Simulation::set_correction", cells: ALWAYS, call: |it| { it.simulation.set_correction(Correction::OFF); 'w' } },
     Method { name: "Simulation::frame", cells: ALWAYS, call: |it| done(it.simulation.frame()) },
     Method { name: "Simulation::events", cells: "w--ww-- --w--ww-- w--www", call: |it| some(!it.simulation.events().is_empty()) },
     // The clock.

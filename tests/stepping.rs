@@ -366,7 +366,7 @@ fn without_a_fraction_the_latest_state_is_shown() {
 #[test]
 fn without_a_fraction_no_body_is_shown_beyond_its_latest_state() {
     let (mut simulation, key) = flyer(Stepping::FrameLocked);
-    simulation.set_smoothing(Smoothing::Extrapolate);
+    simulation.smoothing = Smoothing::Extrapolate;
     for _ in 0..3 {
         let frame = simulation.advance(MS(27), |_, _| ());
         assert_eq!((frame.alpha, frame.poses.extrapolated), (1.0, 0));
@@ -377,7 +377,7 @@ fn without_a_fraction_no_body_is_shown_beyond_its_latest_state() {
 #[test]
 fn extrapolation_has_no_latency() {
     let (mut simulation, key) = flyer(Stepping::Fixed);
-    simulation.set_smoothing(Smoothing::Extrapolate);
+    simulation.smoothing = Smoothing::Extrapolate;
     for ms in 21..60 {
         let frame_time = if ms == 21 { MS(21) } else { MS(1) };
         let frame = simulation.advance(frame_time, |_, _| ());

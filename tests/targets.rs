@@ -356,7 +356,7 @@ fn a_led_body_is_shown_evenly_by_every_smoothing() {
         (Smoothing::Extrapolate, 0.0),
     ] {
         let mut simulation = space(60);
-        simulation.set_smoothing(smoothing);
+        simulation.smoothing = smoothing;
         let key = platform(&mut simulation);
         for frame in 0..200 {
             lead(&mut simulation, key, MS(7), |t| at(3.0 * t as f32));

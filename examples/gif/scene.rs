@@ -126,7 +126,7 @@ pub fn log() -> Vec<Row> {
 
 fn log_of(half: Half, loops_before: u32) -> Vec<Row> {
     let mut simulation = stairs();
-    simulation.set_smoothing(half.smoothing());
+    simulation.smoothing = half.smoothing();
     let (mut bodies, mut log) = (Vec::new(), Vec::new());
     let first = loops_before * LOOP_FRAMES;
     for frame in 0..first + LOOP_FRAMES {

@@ -47,7 +47,7 @@ fn with_half_life(millis: u64) -> Correction {
 /// Where to the side each frame displays a body that is put there by rollbacks.
 fn sides(correction: Correction, asides: &[Aside]) -> Result<Vec<(f64, f64)>, RewindError> {
     let mut simulation = space(60);
-    simulation.set_correction(correction);
+    simulation.correction = correction;
     simulation.set_rewind_limits(10, usize::MAX);
     let body = simulation
         .physics

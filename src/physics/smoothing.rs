@@ -21,7 +21,7 @@ impl Physics {
     }
 
     /// Sets how a frame between two steps displays a body; `None` to follow the
-    /// [general setting](crate::Simulation::set_smoothing) again.
+    /// [general setting](crate::Simulation::smoothing) again.
     ///
     /// It takes effect with the next step.
     ///
@@ -47,7 +47,7 @@ impl Physics {
     }
 
     /// Sets how the visual error of a body decays; `None` to follow the
-    /// [general setting](crate::Simulation::set_correction) again.
+    /// [general setting](crate::Simulation::correction) again.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.

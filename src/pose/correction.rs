@@ -6,7 +6,7 @@ use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
 /// How the visual error after a rollback decays: for
-/// [`Simulation::set_correction`](crate::Simulation::set_correction) and, for one body,
+/// [`Simulation::correction`](crate::Simulation::correction) and, for one body,
 /// [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
 /// After a rollback a body may be in another place than it was shown. The difference is added to what is shown, and
@@ -20,7 +20,7 @@ use rapier::math::{Pose, Rotation};
 /// let mut correction = Correction::default();
 /// correction.position.half_life = Duration::from_millis(100);
 /// correction.rotation.half_life = Duration::from_millis(80);
-/// simulation.set_correction(correction);
+/// simulation.correction = correction;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -20,6 +20,6 @@ pub struct PoseCounts {
     /// Bodies that are shown beyond their last state: [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate).
     pub extrapolated: usize,
     /// Bodies that are shown with a visual error, after a rollback: see
-    /// [`Simulation::set_correction`](crate::Simulation::set_correction).
+    /// [`Simulation::correction`](crate::Simulation::correction).
     pub corrected: usize,
 }

@@ -8,7 +8,7 @@ use crate::dim::{LANES, capped_spin};
 use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
 /// How to draw a frame that falls between two steps: for
-/// [`Simulation::set_smoothing`](crate::Simulation::set_smoothing) and, for one body,
+/// [`Simulation::smoothing`](crate::Simulation::smoothing) and, for one body,
 /// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
 /// # Choosing
@@ -30,7 +30,7 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 ///
 /// let shown = |smoothing| {
 ///     let mut simulation = Simulation::default();
-///     simulation.set_smoothing(smoothing);
+///     simulation.smoothing = smoothing;
 ///     let body = RigidBodyBuilder::dynamic().gravity_scale(0.0).linvel(Vector::X * 60.0);
 ///     let body = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
 ///     simulation.advance(Duration::from_millis(25), |_, _| ()); // one and a half steps, one metre each

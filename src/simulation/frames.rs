@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use crate::id::Id;
-use crate::pose::PoseLog;
 use crate::step::replace_events;
 use crate::time::{ExactTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
-use super::{Between, Frame, Simulation};
+use super::frame::Frame;
+use super::root::Simulation;
 use crate::physics::{Physics, Stage, StepPlan};
 
 /// # Frames and steps
@@ -120,56 +119,6 @@ impl Simulation {
         );
     }
 
-    /// Whether the value is the one that the loop has left here, not another one that the game has assigned.
-    pub(crate) fn knows_physics(&self) -> bool {
-        self.known == self.physics.epoch.number()
-    }
-
-    /// Follows what the game did to the value since the last call of the loop.
-    pub(crate) fn notice_physics(&mut self) {
-        if !self.knows_physics() {
-            self.take_over();
-        }
-        let edits = std::mem::take(&mut self.physics.past_edits);
-        let tick = self.physics.first_known_tick();
-        self.past.apply_edits(edits, tick);
-    }
-
-    /// Goes on with a value that the game has assigned.
-    fn take_over(&mut self) {
-        self.known = self.physics.epoch.number();
-        self.id = Id::default();
-        self.physics.leave_step();
-        self.jump_from(PoseLog::default());
-        // Forces that wait in it wait for its next step, also in a pause.
-        self.physics.forces.end_frame();
-        self.past.clear();
-        self.redo = None;
-        self.between = Between::default();
-        self.events.clear();
-        if std::mem::take(&mut self.is_handed_out) {
-            self.frame.dropped += self.clock.abort_step();
-        }
-        self.follow_tick();
-        if self.is_in_frame {
-            (self.frame.steps, self.frame.tick) = (0, self.physics.tick());
-        }
-        #[cfg(feature = "parallel")]
-        self.physics.set_pool_if_none(self.pool.clone());
-        self.stamp_physics();
-    }
-
-    /// The clock goes to the tick and the time of the value.
-    pub(super) fn follow_tick(&mut self) {
-        (self.clock).go_to(self.physics.tick(), self.physics.exact_time());
-    }
-
-    /// Hands the settings of the loop to the value.
-    pub(super) fn stamp_physics(&mut self) {
-        self.physics.set_general_smoothing(self.smoothing);
-        self.physics.expect_dt(self.clock.settings().rate().dt());
-    }
-
     /// Takes the next step that is due in this frame. The game does its part in the step, then calls
     /// [`make_step`](Self::make_step).
     ///
@@ -197,6 +146,7 @@ impl Simulation {
             self.physics.notice_edits();
             (self.past).begin_step(step, self.end_of_next_step(), &self.physics);
         }
+        self.stamp_physics();
         self.physics.begin_step(step);
         self.is_handed_out = self.redo.is_none();
         Some(step)

@@ -3,37 +3,36 @@
 use std::collections::VecDeque;
 
 use crate::physics::Physics;
-use crate::pose::{ErrorChange, Origin, Pairs, PoseLog, Screen};
-use crate::step::{ChangedEvents, Event, EventChanges, replace_events};
+use crate::pose::{Origin, Pairs, PoseLog};
+use crate::step::{ChangedEvents, Event, EventChanges};
 use crate::time::Step;
 
-use super::Simulation;
 use super::past::Record;
 
 /// The steps from the first one that is resimulated up to the present.
 #[derive(Clone)]
 pub(super) struct Redo {
     /// As they were made first.
-    steps: VecDeque<Record>,
+    pub steps: VecDeque<Record>,
     /// How many of them have been resimulated.
-    done: usize,
-    left: Left,
+    pub done: usize,
+    pub left: Left,
     /// Events of the frame until the rollback.
-    events: Vec<Event>,
+    pub events: Vec<Event>,
 }
 
 /// What was to be displayed when the first rollback left the present.
 #[derive(Clone)]
-struct Left {
-    pairs: Pairs,
-    origin: Origin,
-    log: PoseLog,
+pub(super) struct Left {
+    pub pairs: Pairs,
+    pub origin: Origin,
+    pub log: PoseLog,
     /// Whether the pairs were those of an earlier step, and now hold the last pose alone.
-    is_resynced: bool,
+    pub is_resynced: bool,
 }
 
 impl Left {
-    fn new(mut physics: Physics) -> Self {
+    pub fn new(mut physics: Physics) -> Self {
         physics.notice_edits();
         Self {
             is_resynced: physics.resync_if_outdated(),
@@ -80,7 +79,7 @@ impl Redo {
 
     /// Goes back to `tick`. `later` are the steps from there on, of which those that were resimulated already are
     /// known here as they were made first.
-    fn go_back(&mut self, tick: u64, later: VecDeque<Record>) {
+    pub fn go_back(&mut self, tick: u64, later: VecDeque<Record>) {
         let first = self.steps.front().map(|step| step.step.tick);
         let new = later.into_iter().rev();
         for step in new.filter(|step| first.is_none_or(|first| step.step.tick < first)) {
@@ -88,115 +87,5 @@ impl Redo {
         }
         let before = |step: &Record| step.step.tick < tick;
         self.done = self.steps.partition_point(before);
-    }
-}
-
-impl Simulation {
-    /// How many steps are still to be resimulated after a [rollback](Self::roll_back), before
-    /// [`next_step`](Self::next_step) returns a new one. A frame that ends before they are made repeats the last picture.
-    #[must_use]
-    pub fn steps_to_resimulate(&self) -> u64 {
-        let redo = self.redo.as_ref().filter(|_| self.knows_physics());
-        redo.map_or(0, |redo| redo.len() as u64)
-    }
-
-    /// Whether a rollback is not over: what is to be displayed is not known.
-    pub(crate) fn is_redoing(&self) -> bool {
-        self.redo.is_some()
-    }
-
-    /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again.
-    pub(super) fn make_due_again(&mut self, tick: u64) {
-        self.physics.resources.check_whole();
-        // The step at hand of a frame is none that was made.
-        let Some((snapshot, later)) = self.past.take(tick, self.clock.tick()) else {
-            return;
-        };
-        let left = self.swap_physics(snapshot);
-        if self.redo.is_some() {
-            // Steps before `tick` were resimulated already, and stay so.
-            replace_events(&mut self.events, tick..u64::MAX, &[]);
-        }
-        let events = &mut self.events;
-        let redo = self.redo.get_or_insert_with(|| {
-            Box::new(Redo {
-                steps: VecDeque::new(),
-                done: 0,
-                left: Left::new(left),
-                events: std::mem::take(events),
-            })
-        });
-        redo.go_back(tick, later);
-        self.is_handed_out = false;
-        // No step is due again if only the step at hand is taken again.
-        self.release_redo();
-    }
-
-    /// Once all steps are resimulated: frames display the corrected motion. This ends the last of these steps.
-    pub(super) fn release_redo(&mut self) {
-        if let Some(redo) = self.redo.take_if(|redo| redo.len() == 0) {
-            self.physics.leave_step();
-            let present = self.clock.tick();
-            let first = redo.steps.front().map_or(present, |step| step.step.tick);
-            let of_frame = self.frame.ticks().start.max(first)..present;
-            let events = std::mem::replace(&mut self.events, redo.events);
-            replace_events(&mut self.events, of_frame, &events);
-            // What the game added in the last of these steps waits for the next one.
-            self.physics.forces.end_frame();
-            self.correct_picture(redo.left);
-        }
-    }
-
-    /// The physics stays where it is, and the steps that are still to be resimulated are dropped, with the step at hand.
-    pub(super) fn drop_redo(&mut self) {
-        if let Some(redo) = self.redo.take() {
-            self.abort_step();
-            self.physics.leave_step();
-            self.events.clear();
-            self.follow_tick();
-            self.jump_from(redo.left.log);
-        }
-    }
-
-    /// Puts another state in the place of the one there is, which it gives.
-    pub(super) fn swap_physics(&mut self, physics: Physics) -> Physics {
-        let left = std::mem::replace(&mut self.physics, physics);
-        self.known = self.physics.epoch.number();
-        // The pool is Rapier's pipeline's, of which a copy of the world has a fresh one.
-        #[cfg(feature = "parallel")]
-        self.physics.set_pool_if_none(left.pool());
-        self.stamp_physics();
-        left
-    }
-
-    /// Frames display this state from now on, without smoothness. `log` is what they have not displayed yet.
-    pub(super) fn jump_from(&mut self, log: PoseLog) {
-        self.physics.notice_edits();
-        self.physics.resync_if_outdated();
-        self.physics.continue_log(log, [ErrorChange::ClearAll]);
-    }
-
-    /// Frames display a corrected state of the same tick from now on. For each body, the visual error is the old pose relative
-    /// to the new one.
-    fn correct_picture(&mut self, left: Left) {
-        self.physics.notice_edits();
-        let is_outdated = self.physics.resync_if_outdated();
-        // Between two steps of a frame, of which the earlier ones are not displayed, only the last poses are of one time.
-        let alpha = if left.is_resynced || is_outdated {
-            1.0
-        } else {
-            self.screen.as_ref().map_or(0.0, Screen::alpha)
-        };
-        let shift = self.physics.origin.from(&left.origin);
-        let differences = (self.physics.pairs).differences(&left.pairs, alpha, shift);
-        let errors: Vec<_> = differences
-            .map(|(key, difference)| ErrorChange::Add(key, difference))
-            .collect();
-        self.physics.continue_log(left.log, errors);
-    }
-
-    /// [`correct_picture`](Self::correct_picture), of a state that has taken the place of another one.
-    pub(super) fn correct_picture_from(&mut self, left: Physics) {
-        self.correct_picture(Left::new(left));
     }
 }

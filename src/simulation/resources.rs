@@ -4,7 +4,7 @@ use std::any::Any;
 
 use crate::resources::Resources;
 
-use super::Simulation;
+use super::root::Simulation;
 
 /// # Resources
 impl Simulation {

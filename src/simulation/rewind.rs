@@ -2,36 +2,9 @@
 
 use std::ops::Range;
 
-use super::Simulation;
-use super::past::Past;
+use super::past::{Past, RewindError};
+use super::root::Simulation;
 use crate::physics::Stage;
-
-/// Why a simulation cannot go back in time.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RewindError {
-    /// The state of that tick is not kept, or no longer.
-    #[error("the state of tick {tick} is not kept: {}", advice(.kept))]
-    NotKept {
-        /// The tick that was asked for.
-        tick: u64,
-        /// See [`Simulation::rewindable`].
-        kept: Range<u64>,
-    },
-    /// A frame is open: end it first.
-    #[error("a frame is open: call `end_frame` first")]
-    WithinFrame,
-}
-
-fn advice(kept: &Range<u64>) -> String {
-    if kept.is_empty() {
-        return "no states are kept, call `set_rewind_limits` before the run".into();
-    }
-    format!(
-        "ask for one of {kept:?}, of which `set_rewind_interval` may keep every n-th only, or raise `set_rewind_limits` \
-         before the next run"
-    )
-}
 
 /// # Back in time
 ///
@@ -96,7 +69,7 @@ fn advice(kept: &Range<u64>) -> String {
 /// In the hooks of a step that is resimulated the [`Step`](crate::Step) and all of the [`Physics`](crate::Physics) are those
 /// of that step, and [`Step::is_resimulated`](crate::Step::is_resimulated) is set. The [`clock`](Self::clock) stays that of
 /// the present. What frames show, [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then
-/// it moves to the corrected motion [smoothly](Self::set_correction). A key given out in a step that is resimulated is the
+/// it moves to the corrected motion [smoothly](Self::correction). A key given out in a step that is resimulated is the
 /// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another body.
 ///
 /// # Cost

@@ -3,9 +3,9 @@
 use crate::step::EventChanges;
 use crate::time::Step;
 
-use super::Simulation;
-use super::advance::{BeforeStep, Hooks};
-use super::rewind::RewindError;
+use super::hooks::{BeforeStep, Hooks};
+use super::past::RewindError;
+use super::root::Simulation;
 use crate::physics::{PastEdits, Physics, Stage};
 
 /// Why [`Simulation::resimulate_with`] failed.
@@ -188,7 +188,7 @@ impl Simulation {
     }
 
     /// Takes over the state of another machine at this very tick: a server's, for a client that was wrong. What frames show
-    /// moves to it [smoothly](Self::set_correction). To start elsewhere, without smoothness,
+    /// moves to it [smoothly](Self::correction). To start elsewhere, without smoothness,
     /// [assign](crate::Physics#the-state-as-a-value) it.
     ///
     /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated from it.

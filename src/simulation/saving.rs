@@ -12,7 +12,8 @@ use crate::pose::{GeneralSmoothing, Screen};
 use crate::step::ForceGenerator;
 use crate::time::Clock;
 
-use super::{Between, Frame, Simulation};
+use super::frame::Frame;
+use super::root::{Between, Simulation};
 use crate::physics::{Physics, Stage};
 
 /// Why a state cannot be written to bytes. A clone can hold it anyway.
@@ -78,7 +79,10 @@ impl Serialize for Simulation {
             physics: Cow::Borrowed(&self.physics),
             frame: self.frame,
             between: self.between,
-            smoothing: self.smoothing,
+            smoothing: GeneralSmoothing {
+                smoothing: self.smoothing,
+                correction: self.correction,
+            },
             screen: Cow::Borrowed(&self.screen),
         };
         written.serialize(CanonicalNan(serializer))
@@ -96,7 +100,8 @@ impl<'de> Deserialize<'de> for Simulation {
             physics,
             frame: written.frame,
             between: written.between,
-            smoothing: written.smoothing,
+            smoothing: written.smoothing.smoothing,
+            correction: written.smoothing.correction,
             screen: written.screen.into_owned(),
             ..Self::default()
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::time::{ClockSettings, SpeedError};
 
-use super::Simulation;
+use super::root::Simulation;
 
 /// # Settings of the clock
 ///

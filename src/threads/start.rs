@@ -37,7 +37,7 @@ mod tests {
     fn shown() -> Simulation {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(10, usize::MAX);
-        simulation.set_correction(Correction::default());
+        simulation.correction = Correction::default();
         simulation.advance(Duration::from_millis(37), |_, _| ());
         let again = simulation.resimulate(1, |physics, _| {
             physics.apply_impulse(key, Vector::Y * 0.01).unwrap();

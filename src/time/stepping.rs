@@ -29,7 +29,7 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 ///
 /// // And back, between two frames.
 /// simulation.clock_settings_mut().set_stepping(Stepping::Fixed);
-/// simulation.set_smoothing(Smoothing::Latest);
+/// simulation.smoothing = Smoothing::Latest;
 /// # Ok::<(), evenstep::RateError>(())
 /// ```
 ///

@@ -60,7 +60,7 @@ pub struct Screen {
 impl Screen {
     pub fn new(mut simulation: Simulation, way: Way) -> Self {
         if let Way::Smoothing(smoothing) = way {
-            simulation.set_smoothing(smoothing);
+            simulation.smoothing = smoothing;
         }
         Self {
             way,

@@ -456,7 +456,7 @@ pub fn run(
     simulation
         .clock_settings_mut()
         .set_stepping(strategy.stepping);
-    simulation.set_smoothing(strategy.smoothing);
+    simulation.smoothing = strategy.smoothing;
     // No frame of these traces is cut: each run covers the same time.
     simulation
         .clock_settings_mut()
@@ -538,7 +538,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     simulation
         .clock_settings_mut()
         .set_stepping(strategy.stepping);
-    simulation.set_smoothing(strategy.smoothing);
+    simulation.smoothing = strategy.smoothing;
     let body = RigidBodyBuilder::dynamic().can_sleep(false);
     let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
     let mut queue = InputQueue::new(Delivery::NextStep);

@@ -140,7 +140,7 @@ impl Game {
         for (_, number, part, key) in made {
             self.known.extend(key.map(|key| (key, (*number, *part))));
         }
-        simulation.set_correction(Correction::OFF);
+        simulation.correction = Correction::OFF;
         simulation.set_rewind_limits(ticks, usize::MAX);
         let tick = simulation.physics.tick().saturating_sub(ticks);
         simulation.roll_back(tick).expect("no frame is open");

@@ -73,7 +73,7 @@ impl Client {
         simulation.set_history(KEPT as usize);
         let mut correction = Correction::default();
         correction.position.half_life = Duration::from_millis(100);
-        simulation.set_correction(correction);
+        simulation.correction = correction;
         let paths = bodies.iter().filter_map(|key| {
             let body = simulation.physics.body_mut(*key)?;
             body.set_body_type(RigidBodyType::KinematicPositionBased, true);

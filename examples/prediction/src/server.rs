@@ -61,7 +61,7 @@ impl Server {
     pub fn new(crates: usize) -> Self {
         let (mut simulation, bodies) = arena(crates);
         // Nothing is drawn here: what moved is told of the latest states.
-        simulation.set_smoothing(Smoothing::Latest);
+        simulation.smoothing = Smoothing::Latest;
         let states = bodies
             .iter()
             .filter_map(|key| simulation.physics.body(*key));

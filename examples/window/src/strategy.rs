@@ -83,6 +83,6 @@ impl Strategy {
         simulation
             .clock_settings_mut()
             .set_stepping(self.stepping());
-        simulation.set_smoothing(self.smoothing());
+        simulation.smoothing = self.smoothing();
     }
 }

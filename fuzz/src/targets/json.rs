@@ -115,8 +115,8 @@ pub fn run(input: &[u8], tally: &mut Tally) {
             simulation.clock_settings_mut().set_rate(rate);
         }
         Plain::Stepping(stepping) => simulation.clock_settings_mut().set_stepping(stepping),
-        Plain::Smoothing(smoothing) => simulation.set_smoothing(smoothing),
-        Plain::Correction(correction) => simulation.set_correction(correction),
+        Plain::Smoothing(smoothing) => simulation.smoothing = smoothing,
+        Plain::Correction(correction) => simulation.correction = correction,
         Plain::Step(step) => play_step(step),
         Plain::Frame(frame) => {
             let _ = (frame.ticks(), format!("{frame:?}"));

@@ -17,6 +17,33 @@ use poses::Motion;
 
 pub use world::PastWorld;
 
+/// Why a simulation cannot go back in time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewindError {
+    /// The state of that tick is not kept, or no longer.
+    #[error("the state of tick {tick} is not kept: {}", advice(.kept))]
+    NotKept {
+        /// The tick that was asked for.
+        tick: u64,
+        /// See [`Simulation::rewindable`].
+        kept: Range<u64>,
+    },
+    /// A frame is open: end it first.
+    #[error("a frame is open: call `end_frame` first")]
+    WithinFrame,
+}
+
+fn advice(kept: &Range<u64>) -> String {
+    if kept.is_empty() {
+        return "no states are kept, call `set_rewind_limits` before the run".into();
+    }
+    format!(
+        "ask for one of {kept:?}, of which `set_rewind_interval` may keep every n-th only, or raise `set_rewind_limits` \
+         before the next run"
+    )
+}
+
 /// One entry per step, oldest first and without a gap, as far back as the limits allow.
 ///
 /// Entries may lie ahead of a simulation that went back in time. The next step replaces them.

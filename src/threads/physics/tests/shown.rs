@@ -53,7 +53,7 @@ fn a_late_step_starves_frames_and_is_made_up_for() {
 #[test]
 fn what_is_shown_ahead_stays_ahead_also_at_a_state() {
     let (mut simulation, key) = flyer();
-    simulation.set_smoothing(Smoothing::Extrapolate);
+    simulation.smoothing = Smoothing::Extrapolate;
     let mut both = Both::new(simulation, Idle);
     let mut last = 0.0;
     for ms in 0..2_000u16 {
@@ -155,7 +155,7 @@ fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
         x(both, key, MS(ms))
     };
     assert!((shown(&mut both, 102) - 8.7).abs() < 1e-3);
-    both.call(|simulation, _| simulation.set_smoothing(Smoothing::Latest));
+    both.call(|simulation, _| simulation.smoothing = Smoothing::Latest);
     both.physics(MS(102));
     for (ms, expected) in [(127, 12.0), (132, 12.0), (138, 13.0)] {
         let x = shown(&mut both, ms);
@@ -164,7 +164,7 @@ fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
             "{x}, not {expected}, at {ms} ms"
         );
     }
-    both.call(|simulation, _| simulation.set_smoothing(Smoothing::Extrapolate));
+    both.call(|simulation, _| simulation.smoothing = Smoothing::Extrapolate);
     both.physics(MS(138));
     for (ms, expected) in [(167, 16.2), (172, 16.7)] {
         let x = shown(&mut both, ms);
@@ -173,7 +173,7 @@ fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
             "{x}, not {expected}, at {ms} ms"
         );
     }
-    both.call(|simulation, _| simulation.set_smoothing(Smoothing::Interpolate));
+    both.call(|simulation, _| simulation.smoothing = Smoothing::Interpolate);
     both.physics(MS(172));
     for (ms, expected) in [(207, 19.2), (212, 19.7)] {
         let x = shown(&mut both, ms);
@@ -327,7 +327,7 @@ fn put_aside(simulation: &mut Simulation, key: BodyKey) {
 fn a_visual_error_lasts_as_long_whoever_shows_it() {
     for kind in 0..3 {
         let (mut simulation, key) = flyer();
-        simulation.set_correction(Correction::default());
+        simulation.correction = Correction::default();
         simulation.set_rewind_limits(10, usize::MAX);
         simulation
             .clock_settings_mut()
@@ -357,7 +357,7 @@ fn a_body_works_its_error_off_alike_whoever_shows_it() {
         let (mut simulation, key) = flyer();
         let mut own = Correction::default();
         own.position.half_life = MS(40);
-        simulation.set_correction(Correction::OFF);
+        simulation.correction = Correction::OFF;
         simulation
             .physics
             .set_body_correction(key, Some(own))
@@ -396,7 +396,7 @@ fn a_correction_that_is_set_in_a_pause_is_that_of_the_next_frame() {
     for _ in 0..9 {
         assert_eq!(error(&mut both), Some(before));
     }
-    both.call(|simulation, _| simulation.set_correction(Correction::OFF));
+    both.call(|simulation, _| simulation.correction = Correction::OFF);
     assert_eq!(error(&mut both), None);
 }
 

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use crate::key::BodyKey;
-use crate::pose::{Moment, Pair, Screen};
+use crate::pose::{Moment, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
-use super::Simulation;
+use super::root::Simulation;
 
 /// What changed since an earlier frame: from [`Simulation::changes_since`].
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ pub struct FrameChanges<'a> {
 /// ```
 impl Simulation {
     /// Returns the pose at which to draw a body in this frame: between its last two states, by the frame's
-    /// [`alpha`](crate::Frame::alpha), or as [`set_smoothing`](Self::set_smoothing) says.
+    /// [`alpha`](crate::Frame::alpha), or as [`smoothing`](Self::smoothing) says.
     ///
     /// A body that was removed since the last frame still has its pose in that picture; to ask whether a body is alive, use
     /// [`body`](crate::Physics::body). A body that no frame has displayed yet has its current pose. `None` means that there
@@ -72,71 +72,11 @@ impl Simulation {
         Some(pose * collider.position_wrt_parent()?)
     }
 
-    /// The pose of a body at an earlier time: what a frame with this [`tick`](crate::Frame::tick) and
-    /// [`alpha`](crate::Frame::alpha) showed of it, to the bit.
-    ///
-    /// For a click or a shot, made against what the player saw: keep the [`Frame`](crate::Frame) of what is on
-    /// the screen and ask for the poses in it. Any other time can be given as well: the pose is at `alpha` between the
-    /// state after `tick - 1` steps and the state after `tick`. `alpha` is clamped to [0, 1]; NaN is 0. After a frame
-    /// whose steps were aborted, its last tick has the latest pose at each alpha.
-    ///
-    /// The pose is in the coordinates of that tick, as in [`world_at`](Self::world_at): those in which the next step
-    /// begins. A teleport or a [portal](crate::Physics::teleport_by) after that step does not change it, even right after
-    /// it, nor does a later [shift of the origin](crate::Physics::shift_origin). To see an earlier pose from beyond a portal,
-    /// apply the same isometry to it.
-    ///
-    /// `None` if the body was removed or did not exist yet, or if that time is not kept: only the last tick is, unless
-    /// [`set_history`](Self::set_history) keeps more. Without it, between two steps of a frame no tick may be kept, because
-    /// only the last step of a frame has to be displayed. Of a body that was removed since, [`world_at`](Self::world_at) has
-    /// the colliders.
-    ///
-    /// ```
-    /// # use evenstep::rapier::prelude::*;
-    /// # use evenstep::Simulation;
-    /// # use std::time::Duration;
-    /// # let mut simulation = Simulation::default();
-    /// # let ball = simulation.physics.insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
-    /// simulation.set_history(60);
-    /// let frame = simulation.advance(Duration::from_millis(25), |_, _| ());
-    /// let seen = simulation.pose(ball); // and clicked
-    /// simulation.advance(Duration::from_millis(100), |_, _| ()); // until the click has arrived
-    /// assert_eq!(simulation.pose_at(ball, frame.tick, frame.alpha), seen);
-    /// assert_ne!(simulation.pose(ball), seen);
-    /// ```
+    /// Returns how far the picture displays a body from its corrected pose, in metres and in world axes. `None` if there is
+    /// no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation` added.
     #[must_use]
-    pub fn pose_at(&self, key: BodyKey, tick: u64, alpha: f32) -> Option<Pose> {
-        self.physics.handle(key)?;
-        let alpha = clamp_alpha(alpha);
-        let pair = match self.known_past() {
-            Some(past) => past.pair(&self.physics, key, tick)?,
-            None if tick == self.physics.tick() => self.physics.pairs_of_step()?.of_step(key)?,
-            None => return None,
-        };
-        Some(pair)
-            .filter(Pair::is_finite)
-            .map(|pair| pair.at(alpha))
-    }
-
-    /// Keeps the last `states` of each body for [`pose_at`](Self::pose_at): two by default, and at
-    /// least. States from before this call are not available; within a step, it counts from the next step on.
-    ///
-    /// More than two cost 180 bytes for each state of a body that moves, and reading each such body in every step,
-    /// not just in the last one of a frame. The [limits](Self::set_rewind_limits) of kept states do not shorten it.
-    ///
-    /// All earlier poses are discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
-    /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when
-    /// [another state](crate::Physics#the-state-as-a-value) is assigned. A [clone](Self#a-copy) of the simulation keeps as
-    /// many from then on and has no earlier ones. Saved bytes hold neither: call this again after loading them.
-    pub fn set_history(&mut self, states: usize) {
-        let ticks = (states as u64).saturating_sub(1);
-        self.notice_physics();
-        self.past.limit_poses(ticks, self.physics.tick());
-    }
-
-    /// How many states are kept of each body.
-    #[must_use]
-    pub fn history(&self) -> usize {
-        usize::try_from(self.past.poses().saturating_add(1)).unwrap_or(usize::MAX)
+    pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
+        self.screen.as_ref()?.error(key).copied()
     }
 
     /// The bodies whose pose in this frame differs from that in the frame before, with their poses, in no particular
@@ -226,9 +166,4 @@ impl Simulation {
         self.frame.poses.corrected = screen.errors_len();
         self.frame.origin_shift = screen.origin_shift();
     }
-}
-
-/// Into [0, 1]; NaN is 0.
-pub(super) fn clamp_alpha(alpha: f32) -> f32 {
-    if alpha > 0.0 { alpha.min(1.0) } else { 0.0 }
 }
