@@ -31,8 +31,8 @@ pub struct View<E> {
     newest: Option<(u64, Duration)>,
     /// The state that was displayed last, and how far between its poses.
     moment: Option<(Arc<Snapshot>, f32)>,
-    /// The simulated time that was due in the last frame, whatever was displayed.
-    last_due: Option<f64>,
+    /// The simulation's time in the last frame, whatever was displayed.
+    last_present: Option<f64>,
     is_starved: bool,
 }
 
@@ -45,7 +45,7 @@ impl<E> View<E> {
             now,
             newest: None,
             moment: None,
-            last_due: None,
+            last_present: None,
             is_starved: false,
         }
     }
@@ -78,8 +78,7 @@ impl<E> View<E> {
         if self.screen.time() <= snapshot.time.as_secs_f64() {
             self.newest = Some((snapshot.run, snapshot.time));
         }
-        let present = self.mail.reading.time_at(self.now);
-        self.last_due = Some(present - self.settings.delay() * snapshot.dt);
+        self.last_present = Some(self.mail.reading.time_at(self.now));
         // Bodies that were never displayed have a pose before the first frame: entities keep them.
         self.screen.expect(&snapshot.movers);
         self.lead(None);
@@ -157,8 +156,9 @@ impl<E> View<E> {
         let is_single = snapshot.is_single;
         let speed = self.mail.reading.speed;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));
-        let due = self.mail.reading.time_at(now) - self.settings.delay() * dt;
-        let passed = due - self.last_due.replace(due).unwrap_or(due);
+        let present = self.mail.reading.time_at(now);
+        let passed = present - self.last_present.replace(present).unwrap_or(present);
+        let due = present - self.settings.delay() * dt;
         self.is_starved = speed > 0.0 && due > end;
         // In a pause an edit is displayed at once, and nothing else moves.
         if let Some(replaced) = replaced.filter(|_| speed == 0.0 && is_its) {

@@ -97,6 +97,31 @@ fn another_tick_moves_no_picture() {
     }
 }
 
+/// A single step in a pause has brought the picture ahead.
+#[test]
+fn another_rate_hastens_no_picture_that_is_ahead() {
+    let mut both = Both::new(Simulation::new(Rate::hz(50).unwrap()), Idle);
+    both.in_time(MS(100));
+    both.frame(MS(100));
+    both.pause();
+    both.set(ClockSettings::step_once);
+    both.in_time(MS(100));
+    for ms in 100..200 {
+        both.frame(MS(ms));
+    }
+    both.set(|settings| settings.set_rate(Rate::hz(125).unwrap()));
+    both.resume();
+    both.physics(MS(200));
+    let mut last = both.view().time();
+    for ms in 201..300 {
+        both.in_time(MS(ms));
+        let time = both.frame(MS(ms)).time();
+        let by = time - last;
+        assert!((0.0..0.001_01).contains(&by), "{by} s at {ms} ms");
+        last = time;
+    }
+}
+
 /// The length of a frame.
 const FRAME: Duration = Duration::from_millis(7);
 
