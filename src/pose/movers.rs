@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
-use rapier::math::{Pose, Rotation};
+use rapier::math::{Pose, Rotation, Vector};
 
 use crate::dim::LANES;
 use crate::key::BodyKey;
@@ -254,8 +254,9 @@ impl Movers {
         self.are_special[place] = false;
     }
 
-    /// The bodies that were edited, or added, since an earlier copy of the same step.
-    pub fn edited_since(&self, earlier: &Self) -> BTreeSet<BodyKey> {
+    /// The bodies that were edited, or added, since an earlier copy of the same step. The origin of this one is `shift` away from
+    /// that of the earlier one.
+    pub fn edited_since(&self, earlier: &Self, shift: Vector) -> BTreeSet<BodyKey> {
         let pairs = |movers: &Self| -> BTreeMap<_, _> {
             let places = movers.keys.iter().enumerate();
             places
@@ -263,9 +264,16 @@ impl Movers {
                 .collect()
         };
         let earlier = pairs(earlier);
+        let is_same = |before: &[Pose; 2], poses: &[Pose; 2]| {
+            let mut both = before.iter().zip(poses);
+            both.all(|(before, pose)| is_shifted(before, pose, shift))
+        };
         let later = pairs(self).into_iter();
         later
-            .filter(|(key, poses)| earlier.get(key) != Some(poses))
+            .filter(|(key, poses)| {
+                let before = earlier.get(key);
+                before.is_none_or(|before| !is_same(before, poses))
+            })
             .map(|(key, _)| key)
             .collect()
     }
@@ -389,6 +397,16 @@ impl Movers {
 
 fn four<T>(list: &[T], start: usize) -> &[T; LANES] {
     list[start..].first_chunk().expect("four of the list")
+}
+
+/// Whether it is the same pose, seen from an origin that is `shift` away. Positions round with each shift.
+fn is_shifted(before: &Pose, pose: &Pose, shift: Vector) -> bool {
+    if shift == Vector::ZERO {
+        return before == pose;
+    }
+    let off = before.translation - shift - pose.translation;
+    let scale = shift.length() + before.translation.length();
+    before.rotation == pose.rotation && off.length() <= 4.0 * f32::EPSILON * scale
 }
 
 /// Whether Rapier will have the body among those that are awake after the next step, or may put it elsewhere

@@ -96,7 +96,10 @@ impl<E> View<E> {
         if missing > NANOSECOND {
             let mut movers = Movers::default();
             movers.copy_shown(&snapshot.movers);
-            let edited = unedited.map(|before| movers.edited_since(&before.movers));
+            let edited = unedited.map(|before| {
+                let shift = snapshot.origin.from(&before.origin);
+                movers.edited_since(&before.movers, shift)
+            });
             let edited = edited.unwrap_or_default();
             (self.screen).lead_to(&mut movers, &snapshot.origin, &edited);
             let lead = Snapshot {

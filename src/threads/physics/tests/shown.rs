@@ -147,6 +147,27 @@ fn what_is_done_in_a_pause_is_shown_in_it() {
 }
 
 #[test]
+fn the_origin_is_shifted_in_a_pause_and_no_body_moves() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, Idle);
+    both.physics(MS(100));
+    both.frame(MS(102));
+    both.pause();
+    both.physics(MS(103));
+    let before = x(&mut both, key, MS(104));
+    // Twice, so that positions are rounded twice.
+    for shift in [0.3, 7.1] {
+        both.call(move |simulation, _| {
+            let origin = Vector::X * shift;
+            simulation.physics.shift_origin(origin).unwrap();
+        });
+    }
+    both.physics(MS(105));
+    let after = x(&mut both, key, MS(106));
+    assert!((after + 7.4 - before).abs() < 1e-3, "{after}, {before}");
+}
+
+#[test]
 fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
