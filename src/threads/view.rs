@@ -195,6 +195,8 @@ impl<E> View<E> {
         // have been removed since.
         states.drain(..place);
         let snapshot = Arc::clone(&states[0].snapshot);
+        // After a rewind the states before its step may be unknown: then the picture is of the step's beginning.
+        let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
         let alpha = alpha(&snapshot, time);
         let frame = self.screen.number().saturating_add(1);
         let is_same = |(last, last_alpha): &(Arc<Snapshot>, f32)| {

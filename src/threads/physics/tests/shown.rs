@@ -168,6 +168,31 @@ fn the_origin_is_shifted_in_a_pause_and_no_body_moves() {
 }
 
 #[test]
+fn the_time_of_a_picture_is_that_of_its_poses_after_a_rewind_too() {
+    for pauses in [false, true] {
+        let (mut simulation, key) = flyer();
+        simulation.set_rewind_limits(50, usize::MAX);
+        let mut both = Both::new(simulation, Idle);
+        both.in_time(MS(300));
+        both.frame(MS(300));
+        both.in_time(MS(400));
+        if pauses {
+            both.pause();
+        }
+        both.call(|simulation, _| simulation.rewind(20).unwrap());
+        for ms in 400..450 {
+            both.in_time(MS(ms));
+            let x = x(&mut both, key, MS(ms));
+            let time = both.view().time();
+            assert!(
+                (f64::from(x) - 100.0 * time).abs() < 1e-2,
+                "{x} at {time} s"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_smoothing_set_by_a_call_is_that_of_the_next_steps() {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
