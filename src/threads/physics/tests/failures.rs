@@ -285,3 +285,32 @@ fn calls_after_a_panic_are_not_made_before_a_stop() {
     let (simulation, _) = both.stop(MS(120));
     assert!(simulation.physics.body(key).is_some());
 }
+
+/// Fails before the tenth step, once.
+struct FailsOnce(bool);
+
+impl Hooks for FailsOnce {
+    type Error = &'static str;
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        if step.tick == 10 && !std::mem::replace(&mut self.0, true) {
+            return Err("as it was told");
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_step_that_is_dropped_moves_no_picture_ahead() {
+    let (simulation, key) = flyer();
+    let mut both = Both::new(simulation, FailsOnce(false));
+    let mut last = 0.0;
+    for ms in 0..300 {
+        both.in_time(MS(ms));
+        let x = both.frame(MS(ms)).pose(key).unwrap().translation.x;
+        let by = x - last;
+        assert!((0.0..0.101).contains(&by), "{by} m at {ms} ms");
+        last = x;
+    }
+    assert_eq!(both.runner.failures().len(), 1);
+}
