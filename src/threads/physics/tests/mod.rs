@@ -14,6 +14,8 @@ mod ways_back;
 mod copies;
 // Commands between steps, and bodies that come and go in them.
 mod commands;
+// Random games with commands while physics is late.
+mod random;
 
 use super::*;
 use crate::physics::Physics;
