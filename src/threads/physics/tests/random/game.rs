@@ -1,0 +1,382 @@
+//! A random game with both threads, and the laws that it keeps.
+
+use super::player::{Command, Entry, Player, Reading};
+use super::*;
+
+/// Metres per second of the flyer.
+pub const SPEED: f64 = 16.0;
+/// Radians per second of the spinner.
+pub const SPIN: f64 = 0.2;
+/// Seconds: two simulated times that are closer are the same.
+pub const SAME: f64 = 1e-8;
+
+/// What happens next.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    Wait(Duration),
+    Send(Command),
+    Frame,
+    /// The thread comes now, whenever it came last.
+    Late,
+    /// It came whenever a step was due.
+    InTime,
+    Restart,
+}
+
+/// A game, what is known of it, and what its frames must be.
+pub struct Game {
+    pub both: Option<Both<Player>>,
+    pub flyer: BodyKey,
+    pub spinner: BodyKey,
+    pub now: Duration,
+    pub sent: Vec<Command>,
+    /// Commands that no thread has carried out yet.
+    pub waiting: Vec<Command>,
+    /// The clock's time in thousandths of a nanosecond: speeds have three decimals.
+    pub time: u128,
+    /// How far off that may be, in nanoseconds, since another time was assigned.
+    pub rounded: u128,
+    /// What this thread has dropped.
+    pub dropped: Duration,
+    /// The poses by the lists of the frames.
+    pub displayed: BTreeMap<BodyKey, Pose>,
+    /// The displayed time, the real time of that frame, and the largest speed since.
+    pub last: (f64, Duration, f64),
+    /// The length of single steps since the last frame.
+    pub single_steps: Duration,
+    /// How often simulated time may have gone back unseen.
+    pub ways_back: u32,
+    /// The sum of the displayed shifts of the origin.
+    pub origin: f64,
+}
+
+impl Game {
+    pub fn new(seed: u64) -> Self {
+        let simulation = start();
+        let mut keys: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        let mut game = Self {
+            both: Some(Both::new(simulation, Player::new(seed, true))),
+            flyer: keys[0],
+            spinner: keys[1],
+            now: Duration::ZERO,
+            sent: Vec::new(),
+            waiting: Vec::new(),
+            time: 0,
+            rounded: 0,
+            dropped: Duration::ZERO,
+            displayed: BTreeMap::new(),
+            last: (0.0, Duration::ZERO, 1.0),
+            single_steps: Duration::ZERO,
+            ways_back: 0,
+            origin: 0.0,
+        };
+        // What was never displayed has no path to what is.
+        game.frame();
+        game
+    }
+
+    pub fn both(&mut self) -> &mut Both<Player> {
+        self.both.as_mut().expect("it runs")
+    }
+
+    pub fn simulation(&self) -> &Simulation {
+        &self.both.as_ref().expect("it runs").physics.simulation
+    }
+
+    pub fn play(&mut self, action: Action) {
+        match action {
+            Action::Wait(time) => self.now += time,
+            Action::Send(command) => self.send(command),
+            Action::Frame => self.frame(),
+            Action::Late => self.physics(false),
+            Action::InTime => self.physics(true),
+            Action::Restart => self.restart(),
+        }
+    }
+
+    pub fn read(&mut self) {
+        let read = |simulation: &mut Simulation, player: &mut Player| {
+            player.readings.push(Reading::of(simulation));
+        };
+        self.both().call(read);
+    }
+
+    pub fn send(&mut self, command: Command) {
+        if self.waiting.is_empty() {
+            self.read();
+        }
+        self.both()
+            .call(move |simulation, player| player.carry_out(command, simulation));
+        self.sent.push(command);
+        self.waiting.push(command);
+    }
+
+    /// The thread comes at this time, or came whenever a step was due.
+    pub fn physics(&mut self, in_time: bool) {
+        let now = self.now;
+        let before = Reading::of(self.simulation());
+        let commands = std::mem::take(&mut self.waiting);
+        if !commands.is_empty() {
+            self.read();
+        }
+        if in_time {
+            self.both().in_time(now);
+        } else {
+            self.both().physics(now);
+        }
+        let readings = std::mem::take(&mut self.both().physics.hooks.readings);
+        let after = Reading::of(self.simulation());
+        let late = |reading: &Reading| {
+            if in_time {
+                Duration::ZERO
+            } else {
+                reading.too_late(now)
+            }
+        };
+        if let [first, last] = readings[..] {
+            self.passes(&before, &first, Duration::ZERO);
+            // Commands come as late as they can before the next step.
+            let is_due = first.until_next_step == Some(Duration::from_nanos(1));
+            assert!(first.real_time == now || is_due, "{first:?} at {now:?}");
+            self.is_set(&first, &last, &commands);
+            let dropped = if last.speed.to_bits() == first.speed.to_bits() {
+                last.too_late(now)
+            } else {
+                now - last.real_time
+            };
+            self.passes(&last, &after, dropped);
+        } else {
+            assert!(readings.is_empty() && commands.is_empty());
+            self.passes(&before, &after, late(&before));
+        }
+        assert_eq!(after.single_steps, 0, "they are made");
+        let waiting = now - after.real_time;
+        assert!(after.until_next_step.is_none_or(|until| until > waiting));
+        self.last.2 = self.last.2.max(after.speed);
+    }
+
+    /// Time passes at one speed: what is simulated and what is dropped is all of it.
+    pub fn passes(&mut self, from: &Reading, to: &Reading, dropped: Duration) {
+        let real = to.real_time - from.real_time;
+        assert_eq!(to.dropped.frame_time - from.dropped.frame_time, dropped);
+        self.dropped += dropped;
+        let speed = (from.speed * 1_000.0).round() as u128;
+        self.time += (real - dropped).as_nanos() * speed;
+        let period = from.period.as_nanos() * 1_000;
+        self.time += u128::from(from.single_steps) * period;
+        self.single_steps += from.period * from.single_steps;
+        self.time -= u128::from(to.dropped.aborted - from.dropped.aborted) * period;
+        let off = (self.time / 1_000).abs_diff(to.time.as_nanos());
+        assert!(
+            off <= self.rounded,
+            "{:?} is {off} ns off, from {from:?}",
+            to.time
+        );
+    }
+
+    /// No time passes while commands are carried out. Some lead to another one.
+    pub fn is_set(&mut self, from: &Reading, to: &Reading, commands: &[Command]) {
+        let ways_back = std::mem::take(&mut self.both().physics.hooks.ways_back);
+        self.ways_back += ways_back;
+        if ways_back > 0 {
+            self.time = to.time.as_nanos() * 1_000;
+            self.rounded = 1;
+            let off = to.time.abs_diff(to.of_state + to.overstep);
+            assert!(to.is_redoing || off <= Duration::from_nanos(1));
+        } else {
+            assert_eq!((from.time, from.real_time), (to.time, to.real_time));
+        }
+        if !commands.contains(&Command::ReplaceAll) {
+            assert_eq!((from.dropped, from.overstep), (to.dropped, to.overstep));
+        }
+    }
+
+    pub fn frame(&mut self) {
+        let now = self.now;
+        let view = self.both().frame(now);
+        let (time, shift) = (view.time(), view.origin_shift().x);
+        let dropped = view.dropped();
+        let (moved, removed) = (view.moved().to_vec(), view.removed().to_vec());
+        self.origin += f64::from(shift);
+        for key in removed {
+            self.displayed.remove(&key);
+        }
+        self.displayed.extend(moved);
+        assert_eq!(dropped, self.dropped);
+        self.check_poses(time);
+        self.check_time(time);
+        self.last = (time, now, Reading::of(self.simulation()).speed);
+    }
+
+    /// A map kept from the lists has the displayed poses, and the bodies of the displayed time.
+    pub fn check_poses(&self, time: f64) {
+        let both = self.both.as_ref().expect("it runs");
+        let view = both.view();
+        let bodies = self.simulation().physics.bodies().map(|(key, _)| key);
+        for key in bodies.chain(self.displayed.keys().copied()) {
+            assert_eq!(view.pose(key), self.displayed.get(&key).copied(), "{key:?}");
+        }
+        for (key, (when, is_there)) in &both.physics.hooks.changes {
+            if time > when + SAME && self.newest().is_some() {
+                let is_displayed = view.pose(*key).is_some();
+                assert_eq!(is_displayed, *is_there, "{key:?} of {when} s at {time} s");
+            }
+        }
+        let flyer = view.pose(self.flyer).unwrap().translation.x;
+        let off = f64::from(flyer) + self.origin - SPEED * time;
+        assert!(off.abs() < 0.01, "flyer {off} m off at {time} s");
+        let spinner = about_z(view.pose(self.spinner).unwrap().rotation);
+        let turn = std::f64::consts::TAU;
+        let off = (f64::from(spinner) - SPIN * time).rem_euclid(turn);
+        assert!(off.min(turn - off) < 0.01, "spinner {off} off at {time} s");
+    }
+
+    /// The picture is as late as it should be, and time goes back only with the simulation.
+    pub fn check_time(&mut self, time: f64) {
+        let (last, then, speed) = self.last;
+        let ways_back = self.ways_back;
+        let single_steps = std::mem::take(&mut self.single_steps);
+        assert!(time >= last || ways_back > 0, "{time} s after {last} s");
+        let Some((end, dt)) = self.newest() else {
+            return;
+        };
+        self.ways_back = 0;
+        if ways_back > 0 {
+            return;
+        }
+        let reading = Reading::of(self.simulation());
+        let waiting = self.now.saturating_sub(reading.real_time).as_secs_f64();
+        let present = reading.time.as_secs_f64() + waiting * reading.speed;
+        let due = present - 1.5 * dt;
+        assert!(
+            time + SAME > due.min(end) && time < end + SAME,
+            "{time} s, not {due} s or {end} s"
+        );
+        let elapsed = (self.now - then).as_secs_f64();
+        let soonest = last + elapsed * speed.max(1.0) + single_steps.as_secs_f64();
+        // At the beginning of a step of which the states before are not known.
+        let is_first_known = self
+            .both
+            .as_ref()
+            .is_some_and(|it| it.view().alpha() == 0.0);
+        assert!(
+            time < due.max(soonest) + SAME || is_first_known,
+            "{time} s after {last} s, not {due} s"
+        );
+    }
+
+    /// The time and the last step's length of the newest state, unless what has replaced it waits for its first step.
+    pub fn newest(&self) -> Option<(f64, f64)> {
+        let simulation = self.simulation();
+        let newest = self.both.as_ref()?.physics.publisher.sent.last()?;
+        let is_known = newest.run == simulation.id()
+            && newest.time == simulation.clock().simulated()
+            && !simulation.is_redoing();
+        is_known.then(|| (newest.time.as_secs_f64(), newest.dt))
+    }
+
+    /// The thread ends, and another one goes on.
+    pub fn restart(&mut self) {
+        self.physics(false);
+        let before = Reading::of(self.simulation());
+        let both = self.both.take().expect("it runs");
+        let (simulation, player) = both.stop(self.now);
+        let after = Reading::of(&simulation);
+        self.both = Some(Both::new(simulation, player));
+        self.passes(&before, &after, Duration::ZERO);
+        assert!(self.now - after.real_time <= Duration::from_nanos(1));
+        self.now = after.real_time;
+        self.last.1 = self.last.1.min(self.now);
+        self.dropped = Duration::ZERO;
+    }
+
+    /// Everything comes to rest, and is displayed where it is.
+    pub fn end(&mut self) {
+        for command in [
+            Command::Resume,
+            Command::Speed(1.0),
+            Command::LetFail(false),
+        ] {
+            self.send(command);
+        }
+        self.both()
+            .call(|simulation, _| simulation.correction = Correction::OFF);
+        for _ in 0..40 {
+            self.now += MS(7);
+            self.physics(true);
+            self.frame();
+        }
+        self.send(Command::Pause);
+        self.send(Command::StepOnce);
+        for _ in 0..40 {
+            self.now += MS(7);
+            self.physics(true);
+            self.frame();
+        }
+        let physics = &self.simulation().physics;
+        assert_eq!(physics.bodies().count(), self.displayed.len());
+        for (key, body) in physics.bodies() {
+            let off = self.displayed[&key].translation - body.translation();
+            assert!(off.length() < 1e-3, "{key:?} is {off} off");
+        }
+        let time = self.last.0;
+        self.now += MS(700);
+        self.frame();
+        assert_eq!(self.last.0, time);
+    }
+
+    /// The same commands before the same steps, in one thread.
+    pub fn equals_one_thread(mut self) {
+        let player = &mut self.both().physics.hooks;
+        let log = std::mem::take(&mut player.log);
+        let mut alone = Player::new(player.seed, false);
+        let mut simulation = start();
+        let mut done = Vec::new();
+        // The frames in which a command resimulates steps are its own.
+        for entry in &log {
+            match entry {
+                Entry::Command(command, _) => {
+                    alone.carry_out(*command, &mut simulation);
+                    done.push(*command);
+                }
+                Entry::Frame(steps, stands_still) => {
+                    let settings = simulation.clock_settings_mut();
+                    let mut frame_time = Duration::ZERO;
+                    if *stands_still {
+                        settings.pause();
+                        (0..*steps).for_each(|_| settings.step_once());
+                    } else {
+                        settings.resume();
+                        frame_time = settings.rate().period() * *steps as u32;
+                    }
+                    let _ = simulation.advance_with(frame_time, &mut alone);
+                }
+                _ => (),
+            }
+        }
+        assert_eq!(done, self.sent);
+        let differs = log.iter().zip(&alone.log).position(|(a, b)| a != b);
+        if let Some(at) = differs {
+            let from = at.saturating_sub(3);
+            panic!("{:?}\n{:?}", &log[from..=at], &alone.log[from..=at]);
+        }
+        assert_eq!(log.len(), alone.log.len());
+    }
+}
+
+/// A flyer and a spinner that nobody touches, a wall, and guests.
+pub fn start() -> Simulation {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.set_rewind_limits(30, usize::MAX);
+    simulation.physics.rapier_mut().gravity = Vector::ZERO;
+    let untouched = || ColliderBuilder::ball(0.1).sensor(true);
+    let flyer = RigidBodyBuilder::dynamic().linvel(Vector::X * SPEED as f32);
+    simulation.physics.insert(flyer, untouched());
+    let spinner = RigidBodyBuilder::dynamic().angvel(spin(0.0, 0.0, SPIN as f32));
+    (simulation.physics).insert(spinner.can_sleep(false), untouched());
+    simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    let mut guests = Player::new(0, true);
+    (0..4).for_each(|i| guests.insert(&mut simulation.physics, 9 * i));
+    simulation
+}

@@ -1,0 +1,127 @@
+//! Random games: commands, hooks that fail, frames at any time, and physics that is late.
+
+// The game with its laws.
+mod game;
+// Commands and hooks.
+mod player;
+
+use super::*;
+use crate::dim::testing::{about_z, rotation_numbers, spin, spin_numbers, translation, vector};
+use crate::{Dropped, Stepping};
+use game::{Action, Game};
+use player::Command;
+
+fn wait() -> impl Strategy<Value = Action> {
+    let micros = prop_oneof![
+        8 => 0..40_000u64,
+        4 => (0..5u64).prop_map(|steps| 10_000 * steps),
+        1 => 100_000..500_000u64,
+    ];
+    micros.prop_map(|micros| Action::Wait(Duration::from_micros(micros)))
+}
+
+fn clock_command() -> impl Strategy<Value = Command> {
+    const SPEEDS: &[f64] = &[0.0, 0.001, 0.1, 0.3, 0.5, 1.0, 1.0, 1.7, 4.0];
+    const STEPPINGS: &[Stepping] = &[
+        Stepping::Fixed,
+        Stepping::Variable,
+        Stepping::SemiFixed,
+        Stepping::FrameLocked,
+    ];
+    prop_oneof![
+        1 => Just(Command::Pause),
+        2 => Just(Command::Resume),
+        1 => Just(Command::StepOnce),
+        2 => prop::sample::select(SPEEDS).prop_map(Command::Speed),
+        1 => prop::sample::select(&[50, 100, 100, 125][..]).prop_map(Command::Rate),
+        1 => (0..200u64).prop_map(Command::Tick),
+        1 => prop::sample::select(STEPPINGS).prop_map(Command::SetStepping),
+        1 => any::<bool>().prop_map(Command::LetFail),
+    ]
+}
+
+fn body_command() -> impl Strategy<Value = Command> {
+    let any_body = any::<u32>().prop_map(u64::from);
+    prop_oneof![
+        any_body.clone().prop_map(Command::Push),
+        any_body.clone().prop_map(Command::Velocity),
+        any_body.clone().prop_map(Command::Teleport),
+        any_body.clone().prop_map(Command::Insert),
+        any_body.prop_map(Command::Remove),
+        (-20..20i8).prop_map(|x| Command::ShiftOrigin(x.into())),
+    ]
+}
+
+fn past_command() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        1 => (0..12u64).prop_map(Command::Rewind),
+        1 => (0..12u64).prop_map(Command::RollBack),
+        1 => (0..12u64).prop_map(Command::Resimulate),
+        1 => Just(Command::Correct),
+        2 => Just(Command::Keep),
+        1 => Just(Command::ReplaceState),
+        1 => Just(Command::ReplaceAll),
+    ]
+}
+
+fn actions(
+    commands: impl Strategy<Value = Command> + 'static,
+) -> impl Strategy<Value = Vec<Action>> {
+    let action = prop_oneof![
+        8 => wait(),
+        6 => commands.prop_map(Action::Send),
+        8 => Just(Action::Frame),
+        3 => Just(Action::Late),
+        4 => Just(Action::InTime),
+        1 => Just(Action::Restart),
+    ];
+    prop::collection::vec(action, 20..150)
+}
+
+/// All laws, in each frame and at the end.
+fn plays(seed: u64, actions: Vec<Action>) {
+    let mut game = Game::new(seed);
+    for action in actions {
+        game.play(action);
+    }
+    game.end();
+    game.equals_one_thread();
+}
+
+/// The number of cases, unless the environment asks for another one.
+fn config(usual: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    ProptestConfig {
+        cases: asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(20))]
+
+    #[test]
+    fn speeds_and_pauses_in_lag_keep_every_law(
+        seed in any::<u16>(),
+        actions in actions(clock_command()),
+    ) {
+        plays(seed.into(), actions);
+    }
+
+    #[test]
+    fn bodies_that_come_and_go_in_lag_keep_every_law(
+        seed in any::<u16>(),
+        actions in actions(prop_oneof![3 => body_command(), 1 => clock_command()]),
+    ) {
+        plays(seed.into(), actions);
+    }
+
+    #[test]
+    fn ways_back_in_lag_keep_every_law(
+        seed in any::<u16>(),
+        actions in actions(prop_oneof![past_command(), past_command(), body_command(), clock_command()]),
+    ) {
+        plays(seed.into(), actions);
+    }
+}
