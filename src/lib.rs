@@ -174,10 +174,10 @@ pub use hecs;
 pub use key::{BodyKey, ForceGeneratorKey};
 pub use nalgebra;
 pub use owners::{Bodies, Host, Owners, Unmatched};
-pub use physics::{OriginError, Physics};
+pub use physics::Physics;
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{Correction, ErrorDecay, Interpolated, PoseCounts, Smoothing};
+pub use pose::{Correction, ErrorDecay, Interpolated, OriginError, PoseCounts, Smoothing};
 pub use rapier;
 pub use resources::Resources;
 #[cfg(feature = "serde")]

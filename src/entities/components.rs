@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::key::BodyKey;
-use crate::threads::Spawned;
+use crate::owners::Spawned;
 use rapier::math::Pose;
 
 /// Component: the entity has a body.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, World};
 
-use super::Entities;
 use super::components::{Body, Coming, Noted, Owners, RenderPose};
+use super::root::Entities;
 
 /// A hecs world with its [`Entities`], which can be cloned: as a [resource](crate::Resources) of the simulation it goes
 /// back in time with the bodies, in every loop, with the same entity ids.

@@ -10,8 +10,8 @@ use crate::owners::{Bodies, Host, Picture};
 use crate::physics::Physics;
 use crate::threads::View;
 
-use super::Entities;
 use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
+use super::root::Entities;
 
 thread_local! {
     /// Kept for their memory. They hold pointers while they are in use, so inside of [`Entities`] they would

@@ -6,7 +6,7 @@ use crate::pose::Screen;
 use crate::simulation::Simulation;
 use rapier::math::Pose;
 
-use super::Spawned;
+use super::spawned::Spawned;
 
 /// What has the bodies of entities: a [`Physics`], in the hook of a step; a [`Simulation`] or a
 /// [`Runner`](crate::threads::Runner), outside of hooks.

@@ -7,19 +7,6 @@ use crate::pose::ErrorChange;
 
 use super::Physics;
 
-/// What the game may have changed since it was last looked at.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Edits {
-    pub bodies: Vec<BodyKey>,
-    /// Whether that may be any body, or its removal.
-    pub all: bool,
-    /// Sleeping bodies that the next step wakes.
-    pub woken: Vec<BodyKey>,
-    /// Whether that may be any sleeping body.
-    pub any_woken: bool,
-}
-
 impl Physics {
     /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
     pub(crate) fn notice_edits(&mut self) {

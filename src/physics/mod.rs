@@ -35,11 +35,6 @@ use crate::time::{ExactTime, Rate, Step};
 use rapier::math::Pose;
 use rapier::pipeline::PhysicsWorld;
 
-use edits::Edits;
-
-pub use placing::OriginError;
-pub(crate) use steps::StepPlan;
-
 /// The state of a simulation: Rapier's world, and all else that the next step depends on.
 ///
 /// It is in the public field [`Simulation::physics`](crate::Simulation::physics), and hooks get it for each step. A game
@@ -191,6 +186,29 @@ pub(crate) enum Stage {
     Poisoned,
     /// The game reacts to the step, until it asks for the next one.
     After,
+}
+
+/// A step that a loop asks a value for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepPlan {
+    pub step: Step,
+    /// The simulated time at its end.
+    pub end: ExactTime,
+    /// Whether the poses before and after it are read, to be displayed or kept.
+    pub is_captured: bool,
+}
+
+/// What the game may have changed since it was last looked at.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Edits {
+    pub bodies: Vec<BodyKey>,
+    /// Whether that may be any body, or its removal.
+    pub all: bool,
+    /// Sleeping bodies that the next step wakes.
+    pub woken: Vec<BodyKey>,
+    /// Whether that may be any sleeping body.
+    pub any_woken: bool,
 }
 
 /// Bytes do not hold the stage, so a world in an unknown state is not written.

@@ -11,14 +11,7 @@ use rapier::math::{Pose, Vector};
 use rapier::pipeline::PhysicsWorld;
 
 use super::{Physics, Stage};
-
-/// An origin that is not finite: [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("the origin {0} is NaN or infinite: check what it was computed from; nothing was moved")]
-pub struct OriginError(
-    /// The point that was to become the origin.
-    pub Vector,
-);
+use crate::pose::OriginError;
 
 /// # Placing
 ///

@@ -2,20 +2,10 @@
 
 use crate::id::Id;
 use crate::step::World;
-use crate::time::{ExactTime, Step};
+use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
-use super::{Physics, Stage};
-
-/// A step that a loop asks a value for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepPlan {
-    pub step: Step,
-    /// The simulated time at its end.
-    pub end: ExactTime,
-    /// Whether the poses before and after it are read, to be displayed or kept.
-    pub is_captured: bool,
-}
+use super::{Physics, Stage, StepPlan};
 
 /// # A step
 impl Physics {

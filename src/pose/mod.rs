@@ -33,6 +33,7 @@ pub(crate) use motion::Pair;
 pub use motion::Smoothing;
 pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
+pub use origin::OriginError;
 pub(crate) use pairs::Pairs;
 pub(crate) use screen::{Moment, Screen};
 pub(crate) use smoothing_settings::{GeneralSmoothing, SmoothingSettings};

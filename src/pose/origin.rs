@@ -23,3 +23,11 @@ impl Origin {
         Vector::from_array(std::array::from_fn(|i| (self.0[i] - other.0[i]) as f32))
     }
 }
+
+/// An origin that is not finite: [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("the origin {0} is NaN or infinite: check what it was computed from; nothing was moved")]
+pub struct OriginError(
+    /// The point that was to become the origin.
+    pub Vector,
+);

@@ -6,7 +6,8 @@ use crate::pose::Screen;
 use crate::simulation::Hooks;
 use rapier::math::Pose;
 
-use super::{Runner, View};
+use super::runner::Runner;
+use super::view::View;
 
 impl<H> Bodies for Runner<H>
 where

@@ -8,8 +8,9 @@ use std::time::Duration;
 use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
 use crate::step::Event;
 
+use super::failure::Failure;
+use super::settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
-use super::{Failure, RunnerSettings};
 
 /// When to come again with what could not be handed over, as the other side was at the box.
 pub(super) const SOON: Duration = Duration::from_micros(100);

@@ -30,8 +30,6 @@ mod runner;
 mod bodies;
 // By the game's frames.
 mod overlap;
-#[cfg(all(test, feature = "hecs"))]
-mod with_hecs;
 
 pub use crate::owners::Spawned;
 pub use failure::{Failure, SendError, StartError};

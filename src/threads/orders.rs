@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-use super::SendError;
+use super::failure::SendError;
 use super::sync::{AtomicUsize, Ordering, Receiver, Sender, channel};
 
 // The count guards nothing but itself.

@@ -7,18 +7,19 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::key::BodyKey;
-use crate::owners::Inserter;
+use crate::owners::{Inserter, Spawned};
 use crate::simulation::{Hooks, Simulation};
 use crate::step::Event;
 use rapier::dynamics::RigidBody;
 use rapier::geometry::Collider;
 
+use super::failure::{Failure, SendError, StartError};
 use super::mailbox::{Mailbox, discard};
 use super::orders::{OrderSender, orders};
 use super::physics::{Call, Order, Worker};
+use super::settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
-use super::{Failure, RunnerSettings, SendError, Spawned, StartError};
 
 /// The answer to a question, once there is one: from [`Runner::ask`].
 #[derive(Debug)]

@@ -8,8 +8,10 @@ use crate::pose::{Moment, Movers, PoseLog, Screen};
 use crate::step::Event;
 use rapier::math::{Pose, Vector};
 
+use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
-use super::{Failure, RunnerSettings, Spawned};
+use super::settings::RunnerSettings;
+use crate::owners::Spawned;
 
 /// Below 1: a body with [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) is shown beyond the previous state, and
 /// would jump back for one frame at alpha 1, where the next state itself is shown.

@@ -1,5 +1,7 @@
 //! The last steps: the state before each of them, its events, and the poses.
 
+// The motion of one step.
+mod motion;
 // The poses of earlier ticks.
 mod poses;
 // Queries against an earlier state.
@@ -13,7 +15,7 @@ use crate::pose::Pairs;
 use crate::step::{Event, Events};
 use crate::time::{ExactTime, Step};
 
-use poses::Motion;
+use motion::Motion;
 
 pub use world::PastWorld;
 

@@ -7,33 +7,7 @@ use crate::physics::{PastEdits, Physics};
 use crate::pose::{Pair, Pairs};
 
 use super::Past;
-
-/// How bodies moved before and in a step.
-///
-/// A body at rest is in no list: its pose is where its next motion begins.
-#[derive(Clone, Default)]
-pub(super) struct Motion {
-    /// The motion in the previous step, of all bodies that may have moved in it; `None` if it is not known.
-    moved: Option<Vec<(BodyKey, Pair)>>,
-    /// Poses that were replaced in this step or after it without a motion: earlier ticks lead to these.
-    replaced: Option<Box<Pairs>>,
-}
-
-impl Motion {
-    /// The motion that led to these pairs.
-    pub fn new(pairs: Option<&Pairs>) -> Self {
-        Self {
-            moved: pairs.map(|pairs| pairs.moved().collect()),
-            ..Self::default()
-        }
-    }
-
-    /// The list of what moved, unless this tick leads to poses that were replaced.
-    fn unreplaced(&mut self) -> Option<&mut Vec<(BodyKey, Pair)>> {
-        let is_replaced = self.replaced.is_some();
-        self.moved.as_mut().filter(|_| !is_replaced)
-    }
-}
+use super::motion::Motion;
 
 /// # Limit
 impl Past {

@@ -16,10 +16,11 @@ use crate::physics::Physics;
 use crate::simulation::{Hooks, Simulation};
 use crate::time::{Clock, ClockSettings, Step};
 
+use super::failure::StartError;
 use super::publisher::Publisher;
+use super::settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
-use super::{RunnerSettings, StartError};
 use worker::{Done, Job, make_steps};
 
 /// A simulation whose steps are made by another thread while the game draws its frame.

@@ -12,10 +12,11 @@ use std::time::Duration;
 use crate::key::BodyKey;
 use crate::simulation::{Hooks, Simulation};
 
+use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, discard};
 use super::orders::Orders;
 use super::publisher::Publisher;
-use super::{Failure, RunnerSettings};
+use super::settings::RunnerSettings;
 
 /// A function for [`Runner::call`](super::Runner::call).
 pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;

@@ -7,22 +7,9 @@ use crate::time::rate::duration_from_nanos;
 
 use super::settings::ClockSettings;
 use super::speed::Speed;
+use super::step::{Dropped, Step};
 use super::units::{ExactTime, in_units_of, seconds, units_per_nano, units_per_step};
-use super::{Clock, Dropped, Step};
-
-/// The steps of a frame that are still to be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Due {
-    /// The tick after the last of them.
-    pub(super) end: u64,
-    /// Their length. All but the last are as long as the rate says.
-    units: u128,
-    /// Whether none of the frame was made yet.
-    is_whole: bool,
-    /// How much a nanosecond of real time put in; `None` for single steps, which take none.
-    units_per_nano: Option<NonZeroU128>,
-}
+use super::{Clock, Due};
 
 /// # Frames and steps
 impl Clock {

@@ -15,12 +15,12 @@ mod due;
 // Readings.
 mod readings;
 
+use std::num::NonZeroU128;
 use std::time::Duration;
 
 use super::rate::Rate;
 
 pub use budget::Budget;
-use due::Due;
 pub use settings::ClockSettings;
 pub use speed::SpeedError;
 pub use step::{Dropped, Step};
@@ -90,6 +90,20 @@ pub struct Clock {
     step_start: Duration,
     due: Option<Due>,
     dropped: Dropped,
+}
+
+/// The steps of a frame that are still to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Due {
+    /// The tick after the last of them.
+    end: u64,
+    /// Their length. All but the last are as long as the rate says.
+    units: u128,
+    /// Whether none of the frame was made yet.
+    is_whole: bool,
+    /// How much a nanosecond of real time put in; `None` for single steps, which take none.
+    units_per_nano: Option<NonZeroU128>,
 }
 
 impl Clock {

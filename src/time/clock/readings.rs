@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crate::time::rate::duration_from_nanos;
 
+use super::Clock;
 use super::speed::Speed;
+use super::step::Dropped;
 use super::units::{ExactTime, units_per_nano, units_per_step};
-use super::{Clock, Dropped};
 
 /// The largest f32 below one: an alpha is never rounded up to a whole step.
 pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();

@@ -6,8 +6,10 @@ use std::time::Duration;
 use crate::time::rate::{NANOS_PER_SECOND, Rate};
 use crate::time::stepping::Stepping;
 
+use super::budget::Budget;
 use super::speed::{Speed, SpeedError};
-use super::{Budget, Dropped, units};
+use super::step::Dropped;
+use super::units;
 
 /// What can be set of a [`Clock`](crate::Clock): from [`Clock::settings`](crate::Clock::settings).
 ///

@@ -12,6 +12,9 @@ mod failures;
 mod ways_back;
 // What is handed over is whole.
 mod copies;
+// Entities of a hecs world.
+#[cfg(feature = "hecs")]
+mod with_hecs;
 // Commands between steps, and bodies that come and go in them.
 mod commands;
 // Random games with commands while physics is late.

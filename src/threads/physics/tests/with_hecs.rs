@@ -1,19 +1,12 @@
 //! A hecs world on a runner, with a clock of our own.
 
-use super::physics::Worker;
 use super::*;
 use crate::dim::testing::vector;
 use crate::entities::{Body, Entities, RenderPose};
-use crate::key::BodyKey;
-use crate::simulation::{Hooks, Simulation};
-use crate::time::Rate;
+use crate::owners::Spawned;
+use crate::threads::SendError;
 use hecs::{Entity, World};
-use proptest::prelude::*;
-use rapier::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
-
-const MS: fn(u64) -> Duration = Duration::from_millis;
+use std::collections::BTreeSet;
 
 struct Idle;
 
