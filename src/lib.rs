@@ -132,6 +132,9 @@ mod span;
 // Every NaN as the same bytes.
 #[cfg(feature = "serde")]
 mod canonical_nan;
+// Maps with keys of any type.
+#[cfg(feature = "serde")]
+mod map_as_list;
 // A slotmap as plain data.
 #[cfg(feature = "serde")]
 mod slots;

@@ -169,6 +169,12 @@ fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
     assert_eq!(read.physics.body_correction(keys[5]), own);
     let errors = [keys[2], keys[5]].map(|key| read.visual_error(key));
     assert!(errors[0].is_some() && errors[1].is_some());
+    let text = serde_json::to_string(&simulation).unwrap();
+    let from_text: Simulation = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        [keys[2], keys[5]].map(|key| from_text.visual_error(key)),
+        errors
+    );
     for ms in [0, 3, 10, 25] {
         for simulation in [&mut simulation, &mut read] {
             simulation.advance(MS(ms), |_, _| ());

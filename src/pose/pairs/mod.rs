@@ -39,6 +39,7 @@ pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
     movers: Movers,
     /// The last step's pairs of bodies that were teleported since.
+    #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
     displaced: BTreeMap<BodyKey, Pair>,
     /// The number of steps made when the pairs were taken: they are the states before and after the last of these.
     tick: u64,

@@ -29,6 +29,7 @@ use super::smoothing_settings::SmoothingSettings;
 pub struct Screen {
     bodies: SecondaryMap<BodyKey, Shown>,
     /// Bodies that the first frame of a view displays, and where they are until then.
+    #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
     unseen: BTreeMap<BodyKey, Pose>,
     /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
     shown: Vec<(BodyKey, Pose)>,
@@ -37,6 +38,7 @@ pub struct Screen {
     #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
     /// How far off their places bodies are shown, after a rollback.
+    #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
     errors: BTreeMap<BodyKey, Offset>,
     /// The bodies whose pose differs from that of the frame before.
     moved: Vec<(BodyKey, Pose)>,
