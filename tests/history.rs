@@ -837,7 +837,8 @@ impl Run {
                         .flatten()
                         .for_each(|pose| *pose = by * *pose);
                 }
-                if when == When::Between {
+                // In a step that is dropped it counts as between two steps.
+                if when == When::Between || when == When::Before && self.fails_at == Some(tick) {
                     self.poses.retain(|of, _| *of == tick);
                     self.kept.clear();
                     self.known.clear();

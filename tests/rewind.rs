@@ -993,6 +993,46 @@ fn an_origin_that_is_shifted_after_a_step_is_shifted_again() {
     }
 }
 
+/// Shifts the origin in a step, and fails in it the first time.
+struct ShiftsAndFails {
+    tick: u64,
+    has_failed: bool,
+}
+
+impl Hooks for ShiftsAndFails {
+    type Error = ();
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick == self.tick && !std::mem::replace(&mut self.has_failed, true) {
+            physics.shift_origin(Vector::X * 100.0).unwrap();
+            return Err(());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_origin_that_is_shifted_in_a_step_that_is_dropped_is_never_shifted_back() {
+    let (mut simulation, key) = flyer_with_states(20);
+    let mut game = ShiftsAndFails {
+        tick: 5,
+        has_failed: false,
+    };
+    simulation.advance_with(MS(80), &mut game).unwrap_err();
+    assert_eq!(simulation.physics.tick(), 5);
+    advance(&mut simulation, 30);
+    assert_eq!(
+        (simulation.physics.tick(), simulation.rewindable()),
+        (8, 5..8)
+    );
+    for tick in 0..5 {
+        assert!(simulation.roll_back(tick).is_err());
+    }
+    simulation.resimulate(5, |_, _| ()).unwrap();
+    let x = current_pose(&simulation, key).unwrap().translation.x;
+    assert!((x + 92.0).abs() < 1e-3, "{x}");
+}
+
 #[test]
 fn an_origin_that_is_shifted_in_a_step_is_shifted_again() {
     let (mut simulation, key) = flyer_with_states(20);

@@ -164,7 +164,8 @@ impl Physics {
     /// For a rollback, shift it in a hook, which [does so again](crate::Simulation#what-is-resimulated):
     /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) then give earlier ticks in their
     /// own coordinates. Elsewhere the [states](crate::Simulation::set_rewind_limits) and
-    /// [poses](crate::Simulation::set_history) of earlier ticks are discarded.
+    /// [poses](crate::Simulation::set_history) of earlier ticks are discarded. They are too if the step in which you shift it
+    /// is dropped, because no step would shift it again.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;

@@ -364,6 +364,7 @@ impl Simulation {
 
     /// If a step is at hand, it is not made, and may be taken anew.
     pub(super) fn abort_step(&mut self) {
+        self.notice_physics();
         if self.physics.abort_step() {
             self.past.abort_step(self.physics.tick());
             self.is_handed_out = false;

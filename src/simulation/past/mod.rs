@@ -57,6 +57,8 @@ pub(super) struct Past {
     bytes: usize,
     /// Whether no step leads to the next state: its snapshot is kept at any tick.
     is_detached: bool,
+    /// The first tick that shows a shift of the origin in the last step that was begun.
+    shifted: Option<u64>,
 }
 
 /// How much is kept.
@@ -191,6 +193,7 @@ impl Past {
     /// A step begins. The game may have begun it before and not finished it.
     pub fn begin_step(&mut self, step: Step, end: ExactTime, state: &Physics) {
         let tick = step.tick;
+        self.shifted = None;
         let is_first = std::mem::take(&mut self.is_detached) || self.first_snapshot(0).is_none();
         let is_due = is_first || self.snapshot(tick).is_some() || self.has_snapshot_due(tick);
         let record = Record {

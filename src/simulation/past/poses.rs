@@ -59,6 +59,7 @@ impl Past {
             self.clear();
         }
         if let Some(replaced) = edits.replaced {
+            self.shifted = Some(tick);
             self.keep_replaced(replaced, tick);
         }
         if let Some(moved) = self.motion_before(tick).and_then(Motion::unreplaced) {
@@ -97,8 +98,12 @@ impl Past {
         }
     }
 
-    /// The step of this tick is not made: what the game did in it happened before it.
+    /// The step of this tick is not made: what the game did in it happened before it. No step shifts the origin again, if it
+    /// was shifted in this one.
     pub fn abort_step(&mut self, tick: u64) {
+        if self.shifted == Some(tick + 1) {
+            return self.clear();
+        }
         let aborted = self.motion_mut(tick).map(std::mem::take);
         if let Some(aborted) = aborted
             && let Some(before) = self.motion_before(tick)
