@@ -146,7 +146,6 @@ impl Simulation {
             self.physics.notice_edits();
             (self.past).begin_step(step, self.end_of_next_step(), &self.physics);
         }
-        self.stamp_physics();
         self.physics.begin_step(step);
         self.is_handed_out = self.redo.is_none();
         Some(step)
@@ -200,6 +199,7 @@ impl Simulation {
 
     /// Plans the step at hand.
     fn plan_step(&mut self, step: Step) -> StepPlan {
+        self.stamp_physics();
         let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
             left => left == 1,

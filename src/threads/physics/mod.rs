@@ -41,8 +41,8 @@ pub(super) struct Worker<H: Hooks> {
     publisher: Publisher,
     /// The step that has panicked.
     broken: Option<u64>,
-    /// Bodies of entities that went since: the state before has them again.
-    removed_meanwhile: Vec<BodyKey>,
+    /// Bodies of entities that went, and at which tick, since the newest state that is kept: that state has them.
+    removed: Vec<(u64, BodyKey)>,
 }
 
 /// What comes from the other thread.
@@ -75,7 +75,7 @@ impl<H: Hooks> Worker<H> {
             outgoing: Mail::default(),
             now: Duration::ZERO,
             broken: None,
-            removed_meanwhile: Vec::new(),
+            removed: Vec::new(),
         };
         physics.publish();
         // Nobody else is at the box yet.
@@ -283,18 +283,20 @@ impl<H: Hooks> Worker<H> {
             let newest = self.simulation.newest_kept(tick);
             if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
                 self.broken = None;
-                let keys = std::mem::take(&mut self.removed_meanwhile);
-                self.remove_all(keys);
+                for (_, key) in std::mem::take(&mut self.removed) {
+                    self.simulation.physics.remove(key);
+                }
             }
         }
     }
 
     fn remove_all(&mut self, keys: Vec<BodyKey>) {
-        for key in &keys {
-            self.simulation.physics.remove(*key);
-        }
-        if self.broken.is_some() {
-            self.removed_meanwhile.extend(keys);
+        let tick = self.simulation.physics.tick();
+        let newest = self.simulation.newest_kept(self.broken.unwrap_or(tick));
+        (self.removed).retain(|(at, _)| newest.is_some_and(|newest| newest <= *at));
+        for key in keys {
+            self.simulation.physics.remove(key);
+            self.removed.push((tick, key));
         }
     }
 

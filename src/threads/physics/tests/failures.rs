@@ -314,3 +314,31 @@ fn a_step_that_is_dropped_moves_no_picture_ahead() {
     }
     assert_eq!(both.runner.failures().len(), 1);
 }
+
+#[test]
+fn recovering_brings_no_body_back_whose_entity_went() {
+    for (removed_at, interval) in [(55, 4), (55, 1), (75, 4), (75, 1)] {
+        let (mut simulation, key) = flyer();
+        let (body, collider) = (RigidBodyBuilder::fixed(), ColliderBuilder::ball(0.1));
+        let other = simulation.physics.insert(body, collider);
+        simulation.set_rewind_limits(4, usize::MAX);
+        simulation.set_rewind_interval(interval);
+        let mut both = Both::new(simulation, Fails(None));
+        for ms in (0..=100).step_by(5) {
+            if ms == removed_at {
+                assert!(both.runner.remove_all(vec![other]).is_empty());
+            }
+            both.physics(MS(ms));
+            both.frame(MS(ms));
+        }
+        assert_eq!(both.runner.failures().len(), 1);
+        both.runner.recover().unwrap();
+        both.physics(MS(105));
+        let there = [key, other].map(|key| both.physics.simulation.physics.body(key).is_some());
+        assert_eq!(
+            there,
+            [true, false],
+            "removed at {removed_at} ms, {interval}"
+        );
+    }
+}
