@@ -46,7 +46,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The ticks of the steps made in this frame.
+    /// The ticks of the steps made in this frame. Fewer if a lower tick was set while the frame was open.
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
         self.tick.saturating_sub(self.steps)..self.tick

@@ -199,7 +199,6 @@ impl Simulation {
 
     /// Plans the step at hand.
     fn plan_step(&mut self, step: Step) -> StepPlan {
-        self.stamp_physics();
         let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
             left => left == 1,

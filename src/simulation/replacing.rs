@@ -17,7 +17,7 @@ impl Simulation {
         self.known == self.physics.epoch.number()
     }
 
-    /// Follows what the game did to the value since the last call of the loop.
+    /// Follows what the game did to the value, and to the settings of the picture, since the last call of the loop.
     pub(crate) fn notice_physics(&mut self) {
         if !self.knows_physics() {
             self.take_over();
@@ -25,6 +25,7 @@ impl Simulation {
         let edits = std::mem::take(&mut self.physics.past_edits);
         let tick = self.physics.first_known_tick();
         self.past.apply_edits(edits, tick);
+        self.stamp_physics();
     }
 
     /// Goes on with a value that the game has assigned.

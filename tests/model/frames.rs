@@ -184,7 +184,9 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
         (frame.tick, frame),
         (simulation.physics.tick(), simulation.frame())
     );
-    assert_eq!(frame.ticks().end - frame.ticks().start, steps);
+    // A frame that was begun twice may have got a lower tick between.
+    let ticks = frame.ticks().end - frame.ticks().start;
+    assert_eq!(ticks, steps.min(frame.tick));
     model.notice(&simulation.physics);
     let forgotten = model.end_frame(simulation, steps);
     assert_eq!(frame.forgotten_forces, forgotten);

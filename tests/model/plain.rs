@@ -49,6 +49,15 @@ pub struct Shown {
     pub poses: BTreeMap<BodyKey, Pose>,
 }
 
+impl Body {
+    /// Earlier ticks are not known any more.
+    fn begin_at(&mut self, tick: u64) {
+        self.since = tick;
+        self.is_since_known = false;
+        self.ways.retain(|of, _| *of == tick);
+    }
+}
+
 #[derive(Default)]
 pub struct Model {
     /// Those that something is done to, in order of birth.
@@ -77,6 +86,8 @@ pub struct Model {
     has_stepped: bool,
     /// Of the frame at hand.
     is_after_step: bool,
+    /// How the origin was shifted in the step at hand, before it is made.
+    shifted: Option<Pose>,
     /// A single step while paused, of the next frame.
     asks_for_step: bool,
     smoothing: Smoothing,
@@ -202,6 +213,7 @@ impl Model {
     }
 
     pub fn take_step(&mut self) {
+        self.shifted = None;
         self.waiting = self.pushes.len();
     }
 
@@ -330,6 +342,9 @@ impl Model {
             for body in self.bodies.values_mut() {
                 body.since = body.since.min(tick);
             }
+            if let Some(by) = self.shifted.take() {
+                self.begin_at_origin(&by, tick);
+            }
         }
         let due = std::mem::take(&mut self.due);
         if due == 0 {
@@ -354,6 +369,18 @@ impl Model {
             self.forget_current(key, physics.tick());
         }
         due
+    }
+
+    /// The origin was shifted in a step that is dropped: nothing before this tick is known.
+    fn begin_at_origin(&mut self, by: &Pose, tick: u64) {
+        for key in self.living() {
+            let body = self.bodies.get_mut(&key).unwrap();
+            body.begin_at(tick);
+            if let Some(way) = body.ways.get_mut(&tick) {
+                way.transform(by);
+            }
+            self.forget_all(key);
+        }
     }
 
     /// The body is shown otherwise than the last step moved it, which is what its history has.
@@ -470,15 +497,16 @@ impl Model {
         let is_before_step = physics.current_step().is_some();
         let is_within_step = is_before_step || self.is_after_step;
         let by = Pose::from_translation(-origin);
+        if is_before_step {
+            self.shifted = Some(by * self.shifted.unwrap_or(Pose::IDENTITY));
+        }
         for key in self.living() {
             let body = self.bodies.get_mut(&key).unwrap();
             if let Some(stepped) = &mut body.stepped {
                 stepped.transform(&by);
             }
             if !is_within_step {
-                body.since = tick;
-                body.is_since_known = false;
-                body.ways.retain(|of, _| *of == tick);
+                body.begin_at(tick);
             }
             if let Some(way) = body.ways.get_mut(&tick).filter(|_| !is_before_step) {
                 way.transform(&by);
@@ -502,6 +530,8 @@ impl Model {
         match *setting {
             Setting::Smoothing(smoothing) => {
                 simulation.smoothing = smoothing;
+                // The loop passes it on in its next call. This one does nothing else: that tick is not kept.
+                let _ = simulation.rewind(u64::MAX);
                 self.smoothing = smoothing;
                 self.expect_dt(simulation);
             }
