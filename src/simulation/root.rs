@@ -281,9 +281,8 @@ impl Simulation {
     /// The length of the step that has led to the last state, in seconds: the rate may have been changed since. Before
     /// the first one, that of the rate.
     pub(crate) fn last_dt(&self) -> f64 {
-        let (dt, rate) = (self.frame.dt, self.clock.settings().rate());
-        let is_other_rate = dt > 0.0 && dt.to_bits() != rate.dt().to_bits();
-        if is_other_rate {
+        let (dt, rate) = (self.physics.dt, self.clock.settings().rate());
+        if dt.to_bits() != rate.dt().to_bits() {
             dt.into()
         } else {
             rate.dt_f64()

@@ -125,3 +125,22 @@ proptest! {
         plays(seed.into(), actions);
     }
 }
+
+/// The last step of the state was longer than those of the rate that was set since.
+#[test]
+fn an_assigned_state_is_displayed_by_the_length_of_its_own_step() {
+    let actions = [
+        Action::Wait(MS(10)),
+        Action::Late,
+        Action::Send(Command::Keep),
+        Action::Send(Command::Rate(125)),
+        Action::Late,
+        Action::Wait(Duration::from_micros(10_625)),
+        Action::Late,
+        Action::Send(Command::ReplaceState),
+        Action::Restart,
+        Action::Send(Command::Rewind(0)),
+        Action::Frame,
+    ];
+    plays(0, actions.to_vec());
+}
