@@ -79,9 +79,13 @@ fn on_a_thread<S: Scene>(mut simulation: Simulation, game: Game<S>) -> Outcome<S
     simulation.set_speed(100.0).unwrap();
     let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
     let long = Duration::from_secs(60);
-    while let Some((tick, ())) = runner.ask(|_| ()).unwrap().wait(long)
-        && tick < STEPS
-    {}
+    let tick = |runner: &Runner<_>| {
+        let answer = runner.ask(|_| ()).unwrap().wait(long);
+        answer.map(|(tick, ())| tick)
+    };
+    while tick(&runner).is_some_and(|tick| tick < STEPS) {}
+    // The failures of a step may come after the answer that is given in it, and before the next one.
+    tick(&runner);
     match runner.failures().into_iter().next() {
         None => Ok(runner.stop().1),
         Some(Failure::Hook { error, .. }) => Err(error),
