@@ -115,7 +115,7 @@ impl Physics {
     /// A body has got its key, by which an earlier one may have been found dead.
     fn introduce(&mut self, key: BodyKey, handle: RigidBodyHandle, dead: Option<BodyKey>) {
         if let Some(dead) = dead {
-            self.died(dead);
+            self.forget_body(dead);
         }
         let position = *self.world.physics.bodies[handle].position();
         let position = Some(position).filter(Pose::is_finite).unwrap_or_default();
@@ -128,7 +128,7 @@ impl Physics {
     /// The `Stopped` events of what it touched come with the next step.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
         let handle = self.world.keys.remove(key)?;
-        self.died(key);
+        self.forget_body(key);
         self.expect_motion_of_neighbours(handle);
         self.world.has_unwritten_changes |= self.world.has_joints(handle);
         self.world.physics.remove_body(handle)

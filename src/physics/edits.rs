@@ -29,7 +29,7 @@ impl Physics {
                 }
                 pairs.list_if_awake(key, handle, &world.physics.bodies[handle]);
             }
-            pairs.doubt_all();
+            pairs.recheck_all();
         }
         for edited in edits.bodies.drain(..) {
             let root = world.handle(edited);
@@ -39,7 +39,7 @@ impl Physics {
                 if let Some(key) = world.keys.key(handle)
                     && let Some(position) = world.position(handle)
                 {
-                    pairs.doubt(key, handle);
+                    pairs.recheck(key, handle);
                     if pairs.notice(key, handle, position, tick) {
                         put.push(key);
                     }
@@ -47,12 +47,12 @@ impl Physics {
             }
         }
         for key in put {
-            self.put(key);
+            self.note_teleport(key);
         }
         self.edits.any_woken |= !dead.is_empty();
         for key in dead {
             self.world.keys.found_dead(key);
-            self.died(key);
+            self.forget_body(key);
         }
     }
 
@@ -84,7 +84,7 @@ impl Physics {
         }
     }
 
-    pub(super) fn died(&mut self, key: BodyKey) {
+    pub(super) fn forget_body(&mut self, key: BodyKey) {
         self.pairs.remove(key);
         self.targets.remove(key);
         self.forget_smoothing(key);
@@ -92,7 +92,7 @@ impl Physics {
     }
 
     /// The body was teleported, so it has no visual error any more.
-    pub(super) fn put(&mut self, key: BodyKey) {
+    pub(super) fn note_teleport(&mut self, key: BodyKey) {
         self.log.counts.teleported += 1;
         self.log.errors.push(ErrorChange::Clear(key));
     }

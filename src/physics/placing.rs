@@ -92,7 +92,7 @@ impl Physics {
         let tick = self.tick;
         if position.is_finite() {
             self.pairs.teleport(key, handle, position, tick);
-            self.put(key);
+            self.note_teleport(key);
         }
     }
 

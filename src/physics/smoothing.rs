@@ -35,7 +35,7 @@ impl Physics {
         let handle = self.living(key)?;
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).smoothing = smoothing;
-        self.pairs.doubt(key, handle);
+        self.pairs.recheck(key, handle);
         Ok(())
     }
 
@@ -71,7 +71,7 @@ impl Physics {
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
         if self.smoothing.general != general {
             if self.smoothing.general.smoothing != general.smoothing {
-                self.pairs.doubt_all();
+                self.pairs.recheck_all();
             }
             Arc::make_mut(&mut self.smoothing).general = general;
         }

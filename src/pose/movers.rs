@@ -204,12 +204,12 @@ impl Movers {
 /// # Placing
 impl Movers {
     /// The two poses may not say what is shown between them from the next step on.
-    pub fn doubt(&mut self, place: usize) {
+    pub fn recheck(&mut self, place: usize) {
         self.are_special[place] = true;
     }
 
-    /// [`doubt`](Self::doubt) of all.
-    pub fn doubt_all(&mut self) {
+    /// [`recheck`](Self::recheck) of all.
+    pub fn recheck_all(&mut self) {
         self.are_special.fill(true);
     }
 

@@ -101,9 +101,9 @@ pub struct Simulation {
     /// Sets how a frame between two steps displays all bodies without a
     /// [smoothing of their own](Physics::set_body_smoothing): [`Smoothing::Interpolate`] by default.
     ///
-    /// The [`physics`](Self::physics) gets to know a change when the loop is called next: `next_step`, `advance`, `rewind`.
-    /// Set it before a call of [`set_previous_from_velocity`](Physics::set_previous_from_velocity) by a frame, if both are for
-    /// the same picture. The change takes effect with the next step; until then bodies are displayed as before. If the new smoothing has the same
+    /// The [`physics`](Self::physics) takes a change over in the next call of the loop, such as [`next_step`](Self::next_step)
+    /// or [`advance`](Self::advance): until then [`set_previous_from_velocity`](Physics::set_previous_from_velocity) uses the
+    /// earlier smoothing. Bodies are displayed as before until the next step. If the new smoothing has the same
     /// latency, nothing jumps. To and from [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which display another time, a
     /// body skips or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but `Fixed` the last state is
     /// displayed, whatever the smoothing.

@@ -87,7 +87,7 @@ impl Stepping {
     }
 
     /// How many steps a frame of this many nanoseconds makes by count; `None` if time decides.
-    pub(crate) fn count(self, nanos: u128, rate: Rate) -> Option<u128> {
+    pub(crate) fn step_count(self, nanos: u128, rate: Rate) -> Option<u128> {
         match self {
             Self::FrameLocked => Some(1),
             Self::DisplayCounted => Some(display_count(nanos, rate)),

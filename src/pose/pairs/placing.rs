@@ -13,14 +13,14 @@ use super::{Pairs, Place};
 
 impl Pairs {
     /// The game may have changed this body: the two poses may not say what is shown between them.
-    pub fn doubt(&mut self, key: BodyKey, handle: RigidBodyHandle) {
+    pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let place = self.list(key, handle);
-        self.movers.doubt(place);
+        self.movers.recheck(place);
     }
 
     /// Any body may have another centre of mass from the next step on, or another smoothing.
-    pub fn doubt_all(&mut self) {
-        self.movers.doubt_all();
+    pub fn recheck_all(&mut self) {
+        self.movers.recheck_all();
     }
 
     /// If the body is elsewhere than where the last step left it, shows it there at once, not blended with where
@@ -127,7 +127,7 @@ impl Pairs {
         dt: Real,
     ) -> bool {
         let place = self.list(key, handle);
-        self.movers.doubt(place);
+        self.movers.recheck(place);
         let body: &RigidBody = &world.physics.bodies[handle];
         let center = body.mass_properties().local_mprops.local_com;
         let (position, velocity) = (body.position(), finite_velocity(body));

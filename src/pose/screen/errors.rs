@@ -7,7 +7,7 @@ use crate::key::BodyKey;
 use super::super::correction::{shown_with, turned};
 use super::super::log::ErrorChange;
 use super::super::smoothing_settings::SmoothingSettings;
-use super::{Moment, Offset, Screen, Shown};
+use super::{Displayed, Moment, Offset, Screen};
 
 impl Screen {
     pub fn error(&self, key: BodyKey) -> Option<&Pose> {
@@ -49,7 +49,7 @@ impl Screen {
         let Some(shown) = self.pose(key) else {
             return;
         };
-        if let Some(Shown::Moving(place)) = self.bodies.get(key) {
+        if let Some(Displayed::Moving(place)) = self.bodies.get(key) {
             self.marks[*place].has_error = error != Pose::IDENTITY;
         }
         self.errors.insert(key, Offset { error, shown });
@@ -80,12 +80,12 @@ impl Screen {
             let left = correction.decayed(&error, moment.elapsed);
             let has_error = left != Pose::IDENTITY;
             let now = match body {
-                Shown::Moving(place) => {
+                Displayed::Moving(place) => {
                     self.marks[*place].has_error = has_error;
                     shown
                 }
-                Shown::Resting { pose, .. } if has_error => shown_with(&left, pose),
-                Shown::Resting { pose, .. } => *pose,
+                Displayed::Resting { pose, .. } if has_error => shown_with(&left, pose),
+                Displayed::Resting { pose, .. } => *pose,
             };
             if has_error {
                 let offset = Offset {

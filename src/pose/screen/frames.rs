@@ -13,7 +13,7 @@ use super::super::log::PoseLog;
 use super::super::movers::Movers;
 use super::super::origin::Origin;
 use super::super::paths::Weights;
-use super::{Marks, Moment, Screen, Shown, index};
+use super::{Displayed, Marks, Moment, Screen, index};
 
 /// How many bodies are worked on at once: few enough that what is made of them stays in the nearest cache.
 const CHUNK: usize = 64;
@@ -108,7 +108,7 @@ impl Screen {
     fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
         let len = movers.len();
         for (key, pose) in rest {
-            if !matches!(self.bodies.get(key), Some(Shown::Moving(place)) if *place < len) {
+            if !matches!(self.bodies.get(key), Some(Displayed::Moving(place)) if *place < len) {
                 self.rest(key, pose);
             }
         }

@@ -5,14 +5,14 @@ use rapier::math::Pose;
 
 use crate::key::BodyKey;
 
-use super::{Marks, Screen, Shown};
+use super::{Displayed, Marks, Screen};
 
 impl Screen {
     /// Puts a body onto the list of those that move, if it is not there.
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
         let (shown, moved_at) = match self.bodies.get(key) {
-            Some(Shown::Moving(place)) => return *place,
-            Some(Shown::Resting { moved_at, .. }) => (self.pose(key), *moved_at),
+            Some(Displayed::Moving(place)) => return *place,
+            Some(Displayed::Resting { moved_at, .. }) => (self.pose(key), *moved_at),
             None => (None, 0),
         };
         let place = self.shown.len();
@@ -22,7 +22,7 @@ impl Screen {
             has_error: self.errors.contains_key(&key),
             ..Marks::reported_at(moved_at)
         });
-        self.bodies.insert(key, Shown::Moving(place));
+        self.bodies.insert(key, Displayed::Moving(place));
         self.rested.grow(self.bodies.len());
         place
     }
@@ -45,17 +45,17 @@ impl Screen {
     /// Writes to the key of the body at `place` that it is there.
     fn repair(&mut self, place: usize) {
         if let Some((key, _)) = self.shown.get(place) {
-            self.bodies[*key] = Shown::Moving(place);
+            self.bodies[*key] = Displayed::Moving(place);
         }
     }
 
     /// Whether the lists are those of the bodies, with finite poses.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
-        let is_listed = |(place, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Shown::Moving(at)) if *at == place);
+        let is_listed = |(place, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Displayed::Moving(at)) if *at == place);
         let resting = self.bodies.values().filter_map(|shown| match shown {
-            Shown::Resting { pose, .. } => Some(pose),
-            Shown::Moving(_) => None,
+            Displayed::Resting { pose, .. } => Some(pose),
+            Displayed::Moving(_) => None,
         });
         let errors = self.errors.values().flat_map(|it| [&it.error, &it.shown]);
         let len = self.shown.len();

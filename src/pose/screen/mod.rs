@@ -27,7 +27,7 @@ use super::smoothing_settings::SmoothingSettings;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
-    bodies: SecondaryMap<BodyKey, Shown>,
+    bodies: SecondaryMap<BodyKey, Displayed>,
     /// Bodies that the first frame of a view displays, and where they are until then.
     #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
     unseen: BTreeMap<BodyKey, Pose>,
@@ -63,7 +63,7 @@ pub struct Screen {
 /// What is shown of a body.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Shown {
+enum Displayed {
     /// A body at rest. `moved_at` as in [`Marks`].
     Resting { pose: Pose, moved_at: u32 },
     /// The index in the lists.
@@ -127,10 +127,10 @@ impl Screen {
     #[inline]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         match self.bodies.get(key) {
-            Some(Shown::Resting { pose, .. }) => {
+            Some(Displayed::Resting { pose, .. }) => {
                 Some(self.errors.get(&key).map_or(*pose, |it| it.shown))
             }
-            Some(Shown::Moving(place)) => Some(self.shown[*place].1),
+            Some(Displayed::Moving(place)) => Some(self.shown[*place].1),
             None => self.unseen.get(&key).copied(),
         }
     }
@@ -223,7 +223,7 @@ impl Screen {
     }
 
     fn remove(&mut self, key: BodyKey) {
-        if let Some(Shown::Moving(place)) = self.bodies.remove(key) {
+        if let Some(Displayed::Moving(place)) = self.bodies.remove(key) {
             self.unlist(place);
         }
         self.errors.remove(&key);
@@ -240,17 +240,18 @@ impl Screen {
             offset.shown = now;
         }
         let marks = match self.bodies.get(key) {
-            Some(Shown::Moving(place)) => {
+            Some(Displayed::Moving(place)) => {
                 let marks = self.marks[*place];
                 self.rested.push(self.number, key);
                 self.unlist(*place);
                 marks
             }
-            Some(Shown::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
+            Some(Displayed::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
             None => Marks::reported_at(0),
         };
         let moved_at = marks.moved_at;
-        self.bodies.insert(key, Shown::Resting { pose, moved_at });
+        self.bodies
+            .insert(key, Displayed::Resting { pose, moved_at });
         self.rested.grow(self.bodies.len());
         if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
             self.report_resting(key, now);
@@ -259,10 +260,10 @@ impl Screen {
 
     /// Of a body that moves, the lists say it anyway.
     fn report_resting(&mut self, key: BodyKey, shown: Pose) {
-        if let Some(&Shown::Resting { pose, moved_at }) = self.bodies.get(key) {
+        if let Some(&Displayed::Resting { pose, moved_at }) = self.bodies.get(key) {
             self.rested.push(self.number, key);
             let moved_at = self.report(key, shown, moved_at);
-            self.bodies[key] = Shown::Resting { pose, moved_at };
+            self.bodies[key] = Displayed::Resting { pose, moved_at };
         }
     }
 

@@ -29,7 +29,7 @@ impl<'s> PastWorld<'s> {
         };
         for (key, pair) in pairs.moved() {
             if let Some(body) = state.world.get(key) {
-                past.put(body, pair.at(alpha));
+                past.move_colliders(body, pair.at(alpha));
             }
         }
         past
@@ -53,7 +53,7 @@ impl PastWorld<'_> {
         self.world.key_of_collider(handle)
     }
 
-    fn put(&mut self, body: &RigidBody, pose: Pose) {
+    fn move_colliders(&mut self, body: &RigidBody, pose: Pose) {
         for handle in body.colliders() {
             let Some(collider) = self.colliders.get(*handle) else {
                 continue;

@@ -350,7 +350,7 @@ impl ClockSettings {
 
     /// What of a frame's time counts, and how much it puts into the accumulator.
     pub(super) fn gain(&self, elapsed: Duration) -> (Duration, u128) {
-        if let Some(count) = self.stepping.count(elapsed.as_nanos(), self.rate) {
+        if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
             // At speed 1 so many whole steps, however long the frame took.
             let step = NANOS_PER_SECOND * u128::from(self.rate.seconds());
             return (elapsed, count * step * self.speed.units());
