@@ -282,10 +282,10 @@ impl Simulation {
     /// the first one, that of the rate.
     pub(crate) fn last_dt(&self) -> f64 {
         let (dt, rate) = (self.physics.dt, self.clock.settings().rate());
-        if dt.to_bits() != rate.dt().to_bits() {
-            dt.into()
-        } else {
+        if dt.to_bits() == rate.dt().to_bits() {
             rate.dt_f64()
+        } else {
+            dt.into()
         }
     }
 

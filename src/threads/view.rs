@@ -77,9 +77,6 @@ impl<E> View<E> {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             return;
         };
-        if self.screen.time() <= snapshot.time.as_secs_f64() {
-            self.newest = Some((snapshot.run, snapshot.time));
-        }
         self.last_present = Some(self.mail.reading.time_at(self.now));
         // Bodies that were never displayed have a pose before the first frame: entities keep them.
         self.screen.expect(&snapshot.movers);
@@ -154,10 +151,13 @@ impl<E> View<E> {
         let (snapshot, replaced) = (&state.snapshot, state.replaces.take());
         let newest = (snapshot.run, snapshot.time);
         // Of another simulation, or of one that went back in time, what was displayed is not its time.
-        let is_earlier = |(run, time)| run == newest.0 && time <= newest.1;
-        let is_its = self.newest.replace(newest).is_some_and(is_earlier);
-        let last = if is_its { self.screen.time() } else { 0.0 };
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
+        let is_its = match self.newest.replace(newest) {
+            Some((run, time)) => run == newest.0 && time <= newest.1,
+            // The first state goes on from what the simulation has displayed.
+            None => self.screen.time() <= end,
+        };
+        let last = if is_its { self.screen.time() } else { 0.0 };
         let is_single = snapshot.is_single;
         let speed = self.mail.reading.speed;
         let elapsed = now.saturating_sub(std::mem::replace(&mut self.now, now));

@@ -144,3 +144,22 @@ fn an_assigned_state_is_displayed_by_the_length_of_its_own_step() {
     ];
     plays(0, actions.to_vec());
 }
+
+/// No state is sent until the rollback is over, which is after the new runner has begun.
+#[test]
+fn a_runner_that_begins_in_a_rollback_goes_on_from_the_picture_before() {
+    let actions = [
+        Action::Wait(Duration::from_micros(30_001)),
+        Action::Late,
+        Action::Send(Command::RollBack(3)),
+        Action::Send(Command::Pause),
+        Action::Wait(MS(10)),
+        Action::Frame,
+        Action::Restart,
+        Action::Wait(Duration::from_micros(1)),
+        Action::Send(Command::RollBack(0)),
+        Action::Late,
+        Action::Frame,
+    ];
+    plays(3310, actions.to_vec());
+}
