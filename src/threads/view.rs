@@ -146,7 +146,9 @@ impl<E> View<E> {
     /// Shows what is to be seen at `now`.
     pub(super) fn show(&mut self, now: Duration) {
         let Some(state) = self.mail.states.back_mut() else {
-            return;
+            // The lists are those of the frame before this view.
+            let frame = self.screen.number().saturating_add(1);
+            return self.screen.show_same(frame, self.screen.time());
         };
         let (snapshot, replaced) = (&state.snapshot, state.replaces.take());
         let newest = (snapshot.run, snapshot.time);

@@ -213,7 +213,9 @@ impl Game {
     pub fn check_poses(&self, time: f64) {
         let both = self.both.as_ref().expect("it runs");
         let view = both.view();
-        let bodies = self.simulation().physics.bodies().map(|(key, _)| key);
+        // Before the first state bodies that were never displayed have a pose, and are in no list.
+        let bodies = (self.newest().into_iter()).flat_map(|_| self.simulation().physics.bodies());
+        let bodies = bodies.map(|(key, _)| key);
         for key in bodies.chain(self.displayed.keys().copied()) {
             assert_eq!(view.pose(key), self.displayed.get(&key).copied(), "{key:?}");
         }

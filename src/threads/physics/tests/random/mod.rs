@@ -163,3 +163,19 @@ fn a_runner_that_begins_in_a_rollback_goes_on_from_the_picture_before() {
     ];
     plays(3310, actions.to_vec());
 }
+
+#[test]
+fn a_view_without_a_state_yet_shifts_no_camera_again() {
+    let actions = [
+        Action::Wait(MS(80)),
+        Action::Send(Command::ShiftOrigin(-1.0)),
+        Action::InTime,
+        Action::Wait(MS(15)),
+        Action::Late,
+        Action::Frame,
+        Action::Send(Command::RollBack(1)),
+        Action::Restart,
+        Action::Frame,
+    ];
+    plays(2, actions.to_vec());
+}
