@@ -141,6 +141,9 @@
 //!
 //! [`Simulation`]: crate::Simulation
 //! [`Simulation::advance`]: crate::Simulation::advance
+//! [`BodyKey`]: crate::BodyKey
+//! [`Physics`]: crate::Physics
+//! [`Runner`]: crate::threads::Runner
 //! [`Simulation::moved`]: crate::Simulation::moved
 //! [`Simulation::removed`]: crate::Simulation::removed
 

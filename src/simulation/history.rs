@@ -108,7 +108,7 @@ impl Simulation {
     /// state has them. A collider is found from the first step after its insertion on, as by all of Rapier's queries.
     /// At the present tick, the collider of a body that was moved since the step is where Rapier has it until the next step:
     /// after a [correction](Self::correct) this may differ from [`pose_at`](Self::pose_at).
-    /// No query finds the collider of a disabled body. In the [`colliders`](QueryPipeline::colliders) of the pipeline it may be
+    /// No query finds the collider of a disabled body. In the [`colliders`](rapier::pipeline::QueryPipeline::colliders) of the pipeline it may be
     /// far from where [`collider_pose`](Self::collider_pose) has it: Rapier moves a disabled link with its multibody, and leaves
     /// the link's collider behind.
     ///

@@ -28,7 +28,7 @@ pub enum RewindError {
     NotKept {
         /// The tick that was asked for.
         tick: u64,
-        /// See [`Simulation::rewindable`].
+        /// See [`Simulation::rewindable`](crate::Simulation::rewindable).
         kept: Range<u64>,
     },
     /// A frame is open: end it first.
