@@ -166,7 +166,9 @@ impl Game {
         let period = from.period.as_nanos() * 1_000;
         self.time += u128::from(from.single_steps) * period;
         self.single_steps += from.period * from.single_steps;
-        self.time -= u128::from(to.dropped.aborted - from.dropped.aborted) * period;
+        // After a way back the time before was rounded to nanoseconds.
+        let aborted = u128::from(to.dropped.aborted - from.dropped.aborted) * period;
+        self.time = self.time.saturating_sub(aborted);
         let off = (self.time / 1_000).abs_diff(to.time.as_nanos());
         assert!(
             off <= self.rounded,
