@@ -10,8 +10,7 @@ mod model;
 mod orders;
 
 // What the library's files name.
-use model::stubs::{self as pose, self as step};
-use model::stubs::{Failure, RunnerSettings, SendError};
+use model::stubs::{self as failure, self as pose, self as settings, self as step};
 use model::{Planted, hand_over, queue};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {
