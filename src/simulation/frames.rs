@@ -383,7 +383,7 @@ impl Simulation {
             self.physics.notice_edits();
             let tick = self.physics.tick();
             self.past.replace_poses(&self.physics.pairs, tick);
-            // A view on another thread displays the step that was made last.
+            // A view on another thread still displays the last step.
             if self.screen.is_some() {
                 self.physics.resync();
             }

@@ -13,9 +13,9 @@ use super::past::Record;
 #[derive(Clone)]
 pub(super) struct Redo {
     /// As they were made first.
-    pub steps: VecDeque<Record>,
+    steps: VecDeque<Record>,
     /// How many of them have been resimulated.
-    pub done: usize,
+    done: usize,
     pub left: Left,
     /// Events of the frame until the rollback.
     pub events: Vec<Event>,
@@ -44,6 +44,20 @@ impl Left {
 }
 
 impl Redo {
+    pub fn new(left: Physics, events: Vec<Event>) -> Self {
+        Self {
+            steps: VecDeque::new(),
+            done: 0,
+            left: Left::new(left),
+            events,
+        }
+    }
+
+    /// The tick of the first step that was due again.
+    pub fn first_tick(&self) -> Option<u64> {
+        self.steps.front().map(|record| record.step.tick)
+    }
+
     /// The next step, as it was made first; `None` once all are made.
     pub fn next(&self) -> Option<&Record> {
         self.steps.get(self.done)
@@ -80,7 +94,7 @@ impl Redo {
     /// Goes back to `tick`. `later` are the steps from there on, of which those that were resimulated already are
     /// known here as they were made first.
     pub fn go_back(&mut self, tick: u64, later: VecDeque<Record>) {
-        let first = self.steps.front().map(|step| step.step.tick);
+        let first = self.first_tick();
         let new = later.into_iter().rev();
         for step in new.filter(|step| first.is_none_or(|first| step.step.tick < first)) {
             self.steps.push_front(step);

@@ -1,7 +1,5 @@
 //! Another value in place of the physics: one that the game assigned, or an earlier one.
 
-use std::collections::VecDeque;
-
 use crate::id::Id;
 use crate::physics::Physics;
 use crate::pose::{ErrorChange, GeneralSmoothing, PoseLog, Screen};
@@ -49,7 +47,6 @@ impl Simulation {
         }
         #[cfg(feature = "parallel")]
         self.physics.set_pool_if_none(self.pool.clone());
-        self.stamp_physics();
     }
 
     /// The clock goes to the tick and the time of the value.
@@ -95,14 +92,8 @@ impl Simulation {
             replace_events(&mut self.events, tick..u64::MAX, &[]);
         }
         let events = &mut self.events;
-        let redo = self.redo.get_or_insert_with(|| {
-            Box::new(Redo {
-                steps: VecDeque::new(),
-                done: 0,
-                left: Left::new(left),
-                events: std::mem::take(events),
-            })
-        });
+        let new = || Box::new(Redo::new(left, std::mem::take(events)));
+        let redo = self.redo.get_or_insert_with(new);
         redo.go_back(tick, later);
         self.is_handed_out = false;
         // No step is due again if only the step at hand is taken again.
@@ -114,7 +105,7 @@ impl Simulation {
         if let Some(redo) = self.redo.take_if(|redo| redo.len() == 0) {
             self.physics.leave_step();
             let present = self.clock.tick();
-            let first = redo.steps.front().map_or(present, |step| step.step.tick);
+            let first = redo.first_tick().unwrap_or(present);
             let of_frame = self.frame.ticks().start.max(first)..present;
             let events = std::mem::replace(&mut self.events, redo.events);
             replace_events(&mut self.events, of_frame, &events);
@@ -155,7 +146,7 @@ impl Simulation {
 
     /// Frames display a corrected state of the same tick from now on. For each body, the visual error is the old pose relative
     /// to the new one.
-    fn correct_picture(&mut self, left: Left) {
+    pub(super) fn correct_picture(&mut self, left: Left) {
         self.physics.notice_edits();
         let is_outdated = self.physics.resync_if_outdated();
         // Between two steps of a frame, of which the earlier ones are not displayed, only the last poses are of one time.
@@ -170,10 +161,5 @@ impl Simulation {
             .map(|(key, difference)| ErrorChange::Add(key, difference))
             .collect();
         self.physics.continue_log(left.log, errors);
-    }
-
-    /// [`correct_picture`](Self::correct_picture), of a state that has taken the place of another one.
-    pub(super) fn correct_picture_from(&mut self, left: Physics) {
-        self.correct_picture(Left::new(left));
     }
 }

@@ -5,6 +5,7 @@ use crate::time::Step;
 
 use super::hooks::{BeforeStep, Hooks};
 use super::past::RewindError;
+use super::redo::Left;
 use super::root::Simulation;
 use crate::physics::{PastEdits, Physics, Stage};
 
@@ -247,7 +248,7 @@ impl Simulation {
         self.past.replace_state(&left.pairs, tick);
         if self.redo.is_none() {
             self.follow_tick();
-            self.correct_picture_from(left);
+            self.correct_picture(Left::new(left));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ pub const SPIN: f64 = 0.2;
 /// Seconds: two simulated times that are closer are the same.
 pub const SAME: f64 = 1e-8;
 
-/// What happens next.
+/// One move of a game.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
     Wait(Duration),
@@ -23,7 +23,7 @@ pub enum Action {
     Restart,
 }
 
-/// A game, what is known of it, and what its frames must be.
+/// A game, with the model that its frames are compared with.
 pub struct Game {
     pub both: Option<Both<Player>>,
     pub flyer: BodyKey,
@@ -127,13 +127,6 @@ impl Game {
         }
         let readings = std::mem::take(&mut self.both().physics.hooks.readings);
         let after = Reading::of(self.simulation());
-        let late = |reading: &Reading| {
-            if in_time {
-                Duration::ZERO
-            } else {
-                reading.too_late(now)
-            }
-        };
         if let [first, last] = readings[..] {
             self.passes(&before, &first, Duration::ZERO);
             // Commands come as late as they can before the next step.
@@ -148,7 +141,12 @@ impl Game {
             self.passes(&last, &after, dropped);
         } else {
             assert!(readings.is_empty() && commands.is_empty());
-            self.passes(&before, &after, late(&before));
+            let dropped = if in_time {
+                Duration::ZERO
+            } else {
+                before.too_late(now)
+            };
+            self.passes(&before, &after, dropped);
         }
         assert_eq!(after.single_steps, 0, "they are made");
         let waiting = now - after.real_time;
