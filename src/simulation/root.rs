@@ -78,7 +78,7 @@ pub struct Simulation {
     pub(super) known: u64,
     pub(super) clock: Clock,
     pub(super) frame: Frame,
-    /// Events of the frame, sorted by tick, also if ticks were renumbered within it.
+    /// Events of the frame, sorted by tick, even if ticks were renumbered within it.
     pub(super) events: Vec<Event>,
     /// Tick and alpha of the last picture.
     pub(super) picture: (u64, f32),
@@ -86,7 +86,7 @@ pub struct Simulation {
     pub(super) is_in_frame: bool,
     /// Whether the game has got a step of the clock that is not made.
     pub(super) is_handed_out: bool,
-    /// Of the last step: another value goes on in it.
+    /// The pool of the last step, for a value that replaces this one.
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
     pub(super) past: Past,
@@ -96,7 +96,7 @@ pub struct Simulation {
     pub(super) event_changes: ChangedEvents,
     /// What happened since the last frame ended, and counts in the next one.
     pub(super) between: Between,
-    /// Real time since the last frame was shown, but for pauses and speed 0.
+    /// Real time since the last frame was displayed, without pauses and speed 0.
     pub(super) shown_for: Duration,
     /// Sets how a frame between two steps displays all bodies without a
     /// [smoothing of their own](Physics::set_body_smoothing): [`Smoothing::Interpolate`] by default.
@@ -200,7 +200,7 @@ impl Simulation {
         Self::with_physics(rate, Physics::new())
     }
 
-    /// A simulation of this state, stepped at `rate`. It goes on at the tick and the time of the state.
+    /// A simulation of this state, stepped at `rate`. It continues at the tick and the time of the state.
     #[must_use]
     pub fn with_physics(rate: Rate, mut physics: Physics) -> Self {
         // A value that was moved out of another loop may be in the middle of a step and of a frame there.
