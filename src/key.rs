@@ -270,8 +270,8 @@ mod tests {
             ];
             assert_eq!(keys.remove(second), Some(HANDLE(1, 0)));
             given.push(keys.insert(HANDLE(3, 2), 0).0);
-            let living: Vec<_> = keys.iter().map(|(_, handle)| handle).collect();
-            (given, living)
+            let alive: Vec<_> = keys.iter().map(|(_, handle)| handle).collect();
+            (given, alive)
         };
         assert_eq!(given(true), given(false));
     }

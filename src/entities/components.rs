@@ -108,10 +108,10 @@ impl<T: Clone> Link<T> {
     }
 
     /// The same body, of the copy of its owner; of another owner, a released one.
-    pub fn copy(&self, owners: Owners<'_>) -> Self {
+    pub fn copy(&self, copy: OwnerCopy<'_>) -> Self {
         Self {
             value: self.value.clone(),
-            owner: (self.is_of(owners.from)).then(|| Arc::downgrade(owners.to)),
+            owner: (self.is_of(copy.from)).then(|| Arc::downgrade(copy.to)),
         }
     }
 
@@ -129,7 +129,7 @@ impl<T: Clone> Link<T> {
 
 /// Of a copy of [`Entities`](super::Entities).
 #[derive(Clone, Copy)]
-pub(super) struct Owners<'a> {
+pub(super) struct OwnerCopy<'a> {
     pub from: &'a Arc<Owner>,
     pub to: &'a Arc<Owner>,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, World};
 
-use super::components::{Body, Coming, Noted, Owners, RenderPose};
+use super::components::{Body, Coming, Noted, OwnerCopy, RenderPose};
 use super::root::Entities;
 
 /// A hecs world with its [`Entities`], which can be cloned: as a [resource](crate::Resources) of the simulation it goes
@@ -81,9 +81,9 @@ impl RollbackWorld {
             entities,
             columns,
         };
-        new.copy_by(|it: &Body, owners| Body(it.0.copy(owners)));
-        new.copy_by(|it: &Noted, owners| Noted(it.0.copy(owners)));
-        new.copy_by(|it: &Coming, owners| Coming(it.0.copy(owners)));
+        new.copy_by(|it: &Body, copy| Body(it.0.copy(copy)));
+        new.copy_by(|it: &Noted, copy| Noted(it.0.copy(copy)));
+        new.copy_by(|it: &Coming, copy| Coming(it.0.copy(copy)));
         new.with::<RenderPose>()
     }
 
@@ -102,7 +102,7 @@ impl RollbackWorld {
         &self,
         archetype: &Archetype,
         ids: &[Entity],
-        owners: Owners<'_>,
+        copy: OwnerCopy<'_>,
         world: &mut World,
     ) {
         let Some(columns) = self.columns_of(archetype) else {
@@ -123,7 +123,7 @@ impl RollbackWorld {
         }
         let batch = types.into_batch(archetype.len());
         for column in columns {
-            column.copy(archetype, &batch, owners);
+            column.copy(archetype, &batch, copy);
         }
         let batch = batch.build().expect("all columns were copied");
         world.spawn_column_batch_at(ids, batch);
@@ -150,10 +150,10 @@ impl RollbackWorld {
 trait Column: Send + Sync {
     fn name(&self) -> &'static str;
     fn add_to(&self, columns: &mut ColumnBatchType);
-    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, owners: Owners<'_>);
+    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, copy: OwnerCopy<'_>);
 }
 
-type CopyOne<T> = fn(&T, Owners<'_>) -> T;
+type CopyOne<T> = fn(&T, OwnerCopy<'_>) -> T;
 
 impl<T: Component> Column for CopyOne<T> {
     fn name(&self) -> &'static str {
@@ -164,11 +164,11 @@ impl<T: Component> Column for CopyOne<T> {
         columns.add::<T>();
     }
 
-    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, owners: Owners<'_>) {
+    fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, copy: OwnerCopy<'_>) {
         if let (Some(from), Some(mut to)) = (from.get::<&T>(), to.writer::<T>()) {
             for component in from.iter() {
                 // There is room for as many.
-                let _ = to.push(self(component, owners));
+                let _ = to.push(self(component, copy));
             }
         }
     }
@@ -179,7 +179,7 @@ impl<T: Component> Column for CopyOne<T> {
 impl Clone for RollbackWorld {
     fn clone(&self) -> Self {
         let entities = self.entities.copy();
-        let owners = Owners {
+        let copy = OwnerCopy {
             from: &self.entities.shared,
             to: &entities.shared,
         };
@@ -204,14 +204,14 @@ impl Clone for RollbackWorld {
         // That without components is there, and has the ids that are not copied yet.
         let bare = archetypes.next();
         for (archetype, ids) in archetypes {
-            self.copy_archetype(archetype, ids, owners, &mut world);
+            self.copy_archetype(archetype, ids, copy, &mut world);
         }
         for entity in unused.into_iter().flatten() {
             let _ = world.despawn(entity);
         }
         world.set_freelist(&[]);
         if let Some((archetype, ids)) = bare {
-            self.copy_archetype(archetype, ids, owners, &mut world);
+            self.copy_archetype(archetype, ids, copy, &mut world);
         }
         world.set_freelist(&free);
         Self {

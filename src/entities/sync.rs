@@ -124,7 +124,7 @@ impl Entities {
         dropped: &DroppedLinks,
     ) -> bool {
         let mut are_found = true;
-        let mut changed = self.owners.take_displaced();
+        let mut changed = self.owners.take_replaced();
         for key in &dropped.bodies {
             if let Some(entity) = self.owners.take(*key) {
                 // Spawned again as another entity, what was noted lives on there, perhaps beside another body.

@@ -1,7 +1,7 @@
 //! Entities of bodies: what joins an ECS with a simulation.
 
 // What has the bodies, and what displays them.
-mod bodies;
+mod host;
 // A body on its way to a thread.
 mod spawned;
 
@@ -12,8 +12,8 @@ use crate::key::{BodyKey, slot_of};
 use crate::physics::Physics;
 use rapier::math::Pose;
 
-pub use bodies::{Bodies, Host};
-pub(crate) use bodies::{BodyStore, Picture, Poses};
+pub use host::{Bodies, Host};
+pub(crate) use host::{BodyStore, Picture, Poses};
 pub(crate) use spawned::Inserter;
 pub use spawned::Spawned;
 
@@ -55,7 +55,7 @@ pub struct Owners<E> {
     /// By the index in a key. A later body can have the index of an earlier one.
     by_index: Vec<Option<(BodyKey, E)>>,
     /// Entities whose body was removed and whose place another has taken.
-    displaced: Vec<E>,
+    replaced: Vec<E>,
     /// Released, and to be removed together.
     dying: Vec<BodyKey>,
     /// Inserted since the last sync, whose picture may have listed these bodies earlier. Empty if every body is to be
@@ -88,7 +88,7 @@ impl<E> Default for Owners<E> {
     fn default() -> Self {
         Self {
             by_index: Vec::new(),
-            displaced: Vec::new(),
+            replaced: Vec::new(),
             dying: Vec::new(),
             new: Vec::new(),
             synced: None,
@@ -106,14 +106,14 @@ impl<E: Copy + PartialEq> Owners<E> {
         let place = &mut self.by_index[index];
         // Of two bodies with one index, the earlier is gone, or will be as soon as that is shown.
         let is_late = place.is_some_and(|(owned, _)| owned > key);
-        let displaced = if is_late {
+        let replaced = if is_late {
             Some((key, entity))
         } else {
             place
                 .replace((key, entity))
                 .filter(|(owned, _)| *owned != key)
         };
-        self.displaced.extend(displaced.map(|(_, entity)| entity));
+        self.replaced.extend(replaced.map(|(_, entity)| entity));
         if self.synced.is_some() {
             self.new.push(key);
             if self.new.len() > self.by_index.len() {
@@ -139,7 +139,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         if self.forget(key, entity) {
             self.remove(bodies, key);
         }
-        self.displaced.retain(|displaced| *displaced != entity);
+        self.replaced.retain(|replaced| *replaced != entity);
     }
 
     /// For an ECS that does not report which entities were despawned: removes the bodies of all entities for
@@ -153,13 +153,13 @@ impl<E: Copy + PartialEq> Owners<E> {
         for (key, _) in self.take_if(|key, entity| body_of(entity) != Some(key)) {
             self.remove(bodies, key);
         }
-        self.displaced.retain(|entity| body_of(*entity).is_some());
+        self.replaced.retain(|entity| body_of(*entity).is_some());
     }
 
     /// Once a frame: the entities whose body was removed, so that the game can remove their components.
     pub fn removed(&mut self, host: &mut impl Host) -> Vec<E> {
         self.remove_all(host, Vec::new());
-        let mut removed = self.take_displaced();
+        let mut removed = self.take_replaced();
         let gone = self.take_removed(host, self.since(host)).into_iter();
         removed.extend(gone.map(|(_, entity)| entity));
         removed
@@ -205,7 +205,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         let mut gone = self.take_if(|key, _| physics.handle(key).is_none());
         gone.sort_unstable_by_key(|(key, _)| *key);
         let mut entities: Vec<E> = gone.into_iter().map(|(_, entity)| entity).collect();
-        entities.append(&mut self.displaced);
+        entities.append(&mut self.replaced);
         let bodies = physics.bodies().map(|(key, _)| key);
         let mut bodies: Vec<BodyKey> = bodies.filter(|key| self.entity(*key).is_none()).collect();
         bodies.sort_unstable();
@@ -290,8 +290,8 @@ impl<E: Copy + PartialEq> Owners<E> {
         }
     }
 
-    pub(crate) fn take_displaced(&mut self) -> Vec<E> {
-        std::mem::take(&mut self.displaced)
+    pub(crate) fn take_replaced(&mut self) -> Vec<E> {
+        std::mem::take(&mut self.replaced)
     }
 
     /// Removes a body that no entity has any more.

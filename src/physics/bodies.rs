@@ -50,7 +50,7 @@ impl Physics {
         key: BodyKey,
         collider: impl Into<Collider>,
     ) -> Result<ColliderHandle, BodyError> {
-        let parent = self.living(key)?;
+        let parent = self.try_handle(key)?;
         // The body's centre of mass may be elsewhere from now on.
         self.edits.bodies.push(key);
         Ok(self.world.physics.insert_collider(collider, Some(parent)))

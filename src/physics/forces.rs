@@ -117,7 +117,7 @@ impl Physics {
         if !push.is_finite() {
             return Err(BodyError::NotFinite(key));
         }
-        self.living(key)?;
+        self.try_handle(key)?;
         self.forces.push(key, push);
         Ok(())
     }

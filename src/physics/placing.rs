@@ -46,7 +46,7 @@ impl Physics {
     /// pose follows from that of others; [`BodyError::LinkNotDynamic`] for the root of a multibody with a link that is not
     /// dynamic.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
-        let handle = self.living(key)?;
+        let handle = self.try_handle(key)?;
         let pose = self.placeable(key, handle, pose)?;
         self.world.physics.bodies[handle].set_position(pose, true);
         self.targets.remove(key);
@@ -130,7 +130,7 @@ impl Physics {
     /// As [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the
     /// result is not finite.
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
-        let handle = self.living(key)?;
+        let handle = self.try_handle(key)?;
         let by = self.placeable(key, handle, by)?;
         let moved = self
             .world
@@ -268,7 +268,7 @@ impl Physics {
         pose: Pose,
         time: Duration,
     ) -> Result<(), BodyError> {
-        let handle = self.living(key)?;
+        let handle = self.try_handle(key)?;
         let pose = checked(key, pose)?;
         let Self { world, targets, .. } = self;
         let bodies = &mut world.physics.bodies;
@@ -312,7 +312,7 @@ impl Physics {
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
     pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
-        let handle = self.living(key)?;
+        let handle = self.try_handle(key)?;
         // Where it was put before this is known from here on.
         self.notice_edits();
         let PhysicsWorld {
@@ -334,7 +334,7 @@ impl Physics {
     }
 
     /// The handle of a body that a game wants to change.
-    pub(super) fn living(&self, key: BodyKey) -> Result<RigidBodyHandle, BodyError> {
+    pub(super) fn try_handle(&self, key: BodyKey) -> Result<RigidBodyHandle, BodyError> {
         self.handle(key).ok_or(BodyError::Gone(key))
     }
 }

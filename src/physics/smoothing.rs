@@ -32,7 +32,7 @@ impl Physics {
         key: BodyKey,
         smoothing: Option<Smoothing>,
     ) -> Result<(), BodyError> {
-        let handle = self.living(key)?;
+        let handle = self.try_handle(key)?;
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).smoothing = smoothing;
         self.pairs.recheck(key, handle);
@@ -56,7 +56,7 @@ impl Physics {
         key: BodyKey,
         correction: Option<Correction>,
     ) -> Result<(), BodyError> {
-        self.living(key)?;
+        self.try_handle(key)?;
         let settings = Arc::make_mut(&mut self.smoothing);
         settings.body_mut(key).correction = correction;
         Ok(())

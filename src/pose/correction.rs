@@ -117,7 +117,7 @@ pub(super) fn difference(shown: &Pose, pose: &Pose) -> Pose {
 }
 
 /// Where a body is shown that is at `pose`; of two errors the one that both make.
-pub(super) fn shown_with(error: &Pose, pose: &Pose) -> Pose {
+pub(super) fn with_error(error: &Pose, pose: &Pose) -> Pose {
     let rotation = (error.rotation * pose.rotation).normalize();
     Pose::from_parts(pose.translation + error.translation, rotation)
 }

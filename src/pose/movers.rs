@@ -24,10 +24,10 @@ pub(crate) struct Movers {
     keys: Vec<BodyKey>,
     previous: Vec<Pose>,
     current: Vec<Pose>,
-    /// Whether it takes more than the two poses to say what is shown between; or it may: what Rapier makes of a
-    /// body's mass, and whether that is about its origin, is only known after the next step.
-    are_special: Vec<bool>,
-    /// Used where `are_special` says so.
+    /// Whether a plain blend of the two poses may not be enough. After a change of mass this is known only after the
+    /// next step, when Rapier has computed the centre of mass.
+    use_trajectory: Vec<bool>,
+    /// Valid where `use_trajectory` is set.
     trajectories: Vec<Trajectory>,
     /// How many were awake.
     awake: usize,
@@ -83,7 +83,7 @@ impl Movers {
         Pair {
             previous: self.previous[place],
             current: self.current[place],
-            trajectory: self.are_special[place].then(|| self.trajectories[place]),
+            trajectory: self.use_trajectory[place].then(|| self.trajectories[place]),
         }
     }
 
@@ -94,7 +94,7 @@ impl Movers {
         self.keys.push(key);
         self.previous.push(pose);
         self.current.push(pose);
-        self.are_special.push(true);
+        self.use_trajectory.push(true);
         self.trajectories.push(Trajectory::default());
         self.keys.len() - 1
     }
@@ -105,7 +105,7 @@ impl Movers {
         self.keys.swap(one, other);
         self.previous.swap(one, other);
         self.current.swap(one, other);
-        self.are_special.swap(one, other);
+        self.use_trajectory.swap(one, other);
         self.trajectories.swap(one, other);
     }
 
@@ -115,7 +115,7 @@ impl Movers {
         self.keys.swap_remove(place);
         self.previous.swap_remove(place);
         self.current.swap_remove(place);
-        self.are_special.swap_remove(place);
+        self.use_trajectory.swap_remove(place);
         self.trajectories.swap_remove(place);
     }
 
@@ -125,9 +125,9 @@ impl Movers {
         self.keys.clone_from(&of.keys);
         self.previous.clone_from(&of.previous);
         self.current.clone_from(&of.current);
-        self.are_special.clone_from(&of.are_special);
+        self.use_trajectory.clone_from(&of.use_trajectory);
         // Trajectories are read of bodies that are special, by fours.
-        if of.are_special.contains(&true) {
+        if of.use_trajectory.contains(&true) {
             self.trajectories.clone_from(&of.trajectories);
         }
     }
@@ -145,8 +145,8 @@ impl Movers {
             self.previous[place] = position;
             self.current[place] = position;
         }
-        for (place, is_special) in self.are_special.iter().enumerate() {
-            if *is_special && let Some(body) = world.physics.bodies.get(self.handles[place]) {
+        for (place, uses_trajectory) in self.use_trajectory.iter().enumerate() {
+            if *uses_trajectory && let Some(body) = world.physics.bodies.get(self.handles[place]) {
                 let parameters = &world.physics.integration_parameters;
                 let max_linear_velocity = parameters.max_linear_velocity();
                 self.trajectories[place].begin(body, max_linear_velocity, dt, tick);
@@ -170,13 +170,13 @@ impl Movers {
             self.current[place] = self.position(place, world, self.previous[place]);
         }
         for place in 0..self.keys.len() {
-            if self.are_special[place]
+            if self.use_trajectory[place]
                 && let Some(body) = world.physics.bodies.get(self.handles[place])
             {
                 let trajectory = &mut self.trajectories[place];
                 let has_moved = self.previous[place] != self.current[place];
                 trajectory.end(body, smoothing(self.keys[place]), dt, has_moved);
-                self.are_special[place] = !trajectory.is_plain();
+                self.use_trajectory[place] = !trajectory.is_plain();
             }
         }
     }
@@ -205,12 +205,12 @@ impl Movers {
 impl Movers {
     /// The two poses may not say what is shown between them from the next step on.
     pub fn recheck(&mut self, place: usize) {
-        self.are_special[place] = true;
+        self.use_trajectory[place] = true;
     }
 
     /// [`recheck`](Self::recheck) of all.
     pub fn recheck_all(&mut self) {
-        self.are_special.fill(true);
+        self.use_trajectory.fill(true);
     }
 
     /// The body has been put to `position` after `tick` steps: what changed is not blended with where it was.
@@ -251,7 +251,7 @@ impl Movers {
     pub fn lead(&mut self, place: usize, from: Option<Pose>) {
         self.current[place] = self.previous[place];
         self.previous[place] = from.unwrap_or(self.current[place]);
-        self.are_special[place] = false;
+        self.use_trajectory[place] = false;
     }
 
     /// The bodies that were edited, or added, since an earlier copy of the same step. The origin of this one is `shift` away from
@@ -329,7 +329,7 @@ impl Movers {
         );
         weights.blend.all(previous, current, poses);
         // Asked once for all of them, as it is nearly always of none.
-        if self.are_special[places]
+        if self.use_trajectory[places]
             .iter()
             .fold(false, |any, is| any | is)
         {
@@ -350,18 +350,18 @@ impl Movers {
             *pose = self.pair(place).weighted(weights);
         }
         let goes_beyond = |place: &usize| {
-            self.are_special[*place] && self.trajectories[*place].goes_beyond(weights.alpha)
+            self.use_trajectory[*place] && self.trajectories[*place].goes_beyond(weights.alpha)
         };
         (start..start + poses.len()).filter(goes_beyond).count()
     }
 
     /// Of the four bodies from `start` on, with all smoothings that are among them.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
-        let are_special: &[bool; LANES] = four(&self.are_special, start);
+        let use_trajectory: &[bool; LANES] = four(&self.use_trajectory, start);
         let trajectories = four(&self.trajectories, start);
         for smoothing in Smoothing::ALL {
             let has_it = std::array::from_fn::<_, LANES, _>(|i| {
-                are_special[i] && trajectories[i].smoothing() == smoothing
+                use_trajectory[i] && trajectories[i].smoothing() == smoothing
             });
             if has_it == [false; LANES] {
                 continue;
@@ -389,7 +389,7 @@ impl Movers {
         poses.iter().all(|list| list.len() == len)
             && poses.into_iter().flatten().all(Pose::is_finite)
             && self.handles.len() == len
-            && self.are_special.len() == len
+            && self.use_trajectory.len() == len
             && self.trajectories.len() == len
             && self.awake <= len
     }

@@ -3,7 +3,7 @@
 // The parts of a simulation.
 mod root;
 // The loop, driven by the game.
-mod frames;
+mod pull;
 // The loop in one call.
 mod advance;
 // The game's part in it.
@@ -13,7 +13,7 @@ mod frame;
 // Calls that the game has forgotten.
 mod forgotten;
 // Rate, speed, pause: the clock's settings.
-mod settings;
+mod clock;
 // The game's own values.
 mod resources;
 // Poses for a renderer.

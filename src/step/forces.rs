@@ -309,7 +309,7 @@ impl Forces {
         } = self;
         let mut rejected = 0;
         generators.retain(|_, (key, generator)| {
-            let Some((handle, body)) = living(bodies, keys, *key) else {
+            let Some((handle, body)) = body_of(bodies, keys, *key) else {
                 return false;
             };
             let wrench = generator.wrench(body, step);
@@ -367,7 +367,7 @@ impl Forces {
     }
 }
 
-fn living<'a>(
+fn body_of<'a>(
     bodies: &'a RigidBodySet,
     keys: &Keys,
     key: BodyKey,
@@ -437,7 +437,7 @@ mod tests {
             forces.apply(&mut bodies, &keys, step);
             assert_eq!(forces.replaced.len(), kept, "{push:?}");
             forces.restore(&mut bodies);
-            let (_, body) = living(&bodies, &keys, key).unwrap();
+            let (_, body) = body_of(&bodies, &keys, key).unwrap();
             let user = user_force(body);
             assert_eq!((user.force, user.torque), (Vector::X, spin(0.0, 2.0, 0.0)));
         }

@@ -9,7 +9,7 @@ use crate::pose::{Movers, Origin, PoseLog, SmoothingSettings};
 use crate::step::Event;
 
 use super::failure::Failure;
-use super::settings::RunnerSettings;
+use super::runner_settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
 /// When to come again with what could not be handed over, as the other side was at the box.

@@ -7,7 +7,7 @@
 //! A browser starts no thread for them: there both return a [`StartError`], which contains the simulation.
 
 // What can be set.
-mod settings;
+mod runner_settings;
 // Errors and panics.
 mod failure;
 // The types of std that tests replace.
@@ -27,7 +27,7 @@ mod view;
 // By the wall clock.
 mod runner;
 // A runner as what has the bodies of entities.
-mod bodies;
+mod host;
 // By the game's frames.
 mod overlap;
 
@@ -36,5 +36,5 @@ pub use failure::{Failure, SendError, StartError};
 pub use overlap::Overlap;
 pub use physics::Call;
 pub use runner::{Answer, Runner};
-pub use settings::RunnerSettings;
+pub use runner_settings::RunnerSettings;
 pub use view::View;

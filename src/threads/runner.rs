@@ -17,7 +17,7 @@ use super::failure::{Failure, SendError, StartError};
 use super::mailbox::{Mailbox, discard};
 use super::orders::{OrderSender, orders};
 use super::physics::{Call, Order, Worker};
-use super::settings::RunnerSettings;
+use super::runner_settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
 

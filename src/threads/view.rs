@@ -10,7 +10,7 @@ use rapier::math::{Pose, Vector};
 
 use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
-use super::settings::RunnerSettings;
+use super::runner_settings::RunnerSettings;
 use crate::owners::Spawned;
 
 /// Below 1: a body with [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) is shown beyond the previous state, and

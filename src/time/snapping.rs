@@ -29,7 +29,7 @@ pub(super) struct Snapping {
     period: i128,
     tolerance: i128,
     /// How many frames of one period have to fit before a late one is taken as one: 0 at a steady display.
-    doubt: u32,
+    fits_needed: u32,
 }
 
 impl Snapping {
@@ -38,7 +38,7 @@ impl Snapping {
         Self {
             period,
             tolerance,
-            doubt: 0,
+            fits_needed: 0,
         }
     }
 
@@ -61,12 +61,12 @@ impl Snapping {
             let paid = self.payment(left);
             self.confirm(periods);
             whole + paid
-        } else if periods == 1 && left > 0 && self.doubt == 0 {
+        } else if periods == 1 && left > 0 && self.fits_needed == 0 {
             // Timed late: the next frame will be shorter by as much.
-            self.doubt = 1;
+            self.fits_needed = 1;
             whole
         } else {
-            self.doubt = FITS;
+            self.fits_needed = FITS;
             waiting.max(0)
         }
     }
@@ -74,7 +74,7 @@ impl Snapping {
     /// How much of what is `left` beside whole periods goes into this frame all the same.
     fn payment(&self, left: i128) -> i128 {
         let excess = left - left.clamp(-self.tolerance, self.tolerance);
-        let waits_for_early_frame = left > 0 && self.doubt > 0;
+        let waits_for_early_frame = left > 0 && self.fits_needed > 0;
         if excess != 0 && !waits_for_early_frame {
             excess
         } else if left.abs() > self.period / QUIET_PARTS {
@@ -86,10 +86,10 @@ impl Snapping {
 
     fn confirm(&mut self, periods: i128) {
         if periods == 1 {
-            self.doubt = self.doubt.saturating_sub(1);
-        } else if self.doubt > 0 {
+            self.fits_needed = self.fits_needed.saturating_sub(1);
+        } else if self.fits_needed > 0 {
             // What was taken as a late frame was not followed by an early one.
-            self.doubt = FITS;
+            self.fits_needed = FITS;
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Pairs {
     movers: Movers,
     /// The last step's pairs of bodies that were teleported since.
     #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
-    displaced: BTreeMap<BodyKey, Pair>,
+    teleported: BTreeMap<BodyKey, Pair>,
     /// The number of steps made when the pairs were taken: they are the states before and after the last of these.
     tick: u64,
 }
@@ -65,7 +65,7 @@ impl Pairs {
     }
 
     pub fn remove(&mut self, key: BodyKey) {
-        self.displaced.remove(&key);
+        self.teleported.remove(&key);
         if let Some(Place::Moving(place)) = self.places.remove(key) {
             self.unlist(place);
         }
@@ -81,7 +81,7 @@ impl Pairs {
 
     /// The states before and after the last step: also of a body that was teleported since.
     pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
-        self.displaced.get(&key).copied().or_else(|| self.get(key))
+        self.teleported.get(&key).copied().or_else(|| self.get(key))
     }
 
     pub fn movers(&self) -> &Movers {
@@ -92,18 +92,18 @@ impl Pairs {
     pub fn moved(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         let movers = self.movers.keys().iter().enumerate();
         let movers = movers.map(|(place, key)| {
-            let displaced = self.displaced.get(key).copied();
-            (*key, displaced.unwrap_or_else(|| self.movers.pair(place)))
+            let teleported = self.teleported.get(key).copied();
+            (*key, teleported.unwrap_or_else(|| self.movers.pair(place)))
         });
         movers.chain(
-            self.displaced()
+            self.teleported()
                 .filter(|(key, _)| self.rest(*key).is_some()),
         )
     }
 
     /// The bodies that were teleported since the last step, with its pairs.
-    pub fn displaced(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
-        self.displaced.iter().map(|(key, pair)| (*key, *pair))
+    pub fn teleported(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
+        self.teleported.iter().map(|(key, pair)| (*key, *pair))
     }
 
     /// The index of a body in the lists of [`Movers`].

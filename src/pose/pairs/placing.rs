@@ -42,7 +42,7 @@ impl Pairs {
         };
         let is_elsewhere = position.is_finite() && position != last;
         if is_elsewhere {
-            let place = self.displace(key, handle);
+            let place = self.keep_pair(key, handle);
             self.movers.put(place, position, tick);
         }
         is_elsewhere
@@ -61,16 +61,16 @@ impl Pairs {
     }
 
     /// Lists a body that is about to be teleported.
-    fn displace(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
+    fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = self.list(key, handle);
         let pair = self.movers.pair(place);
-        self.displaced.entry(key).or_insert(pair);
+        self.teleported.entry(key).or_insert(pair);
         place
     }
 
     /// The body has been put to `position` after `tick` steps, to be shown there at once.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
-        let place = self.displace(key, handle);
+        let place = self.keep_pair(key, handle);
         self.movers.teleport(place, position, tick);
     }
 
@@ -82,14 +82,14 @@ impl Pairs {
         by: &Pose,
         tick: u64,
     ) -> bool {
-        self.displace(key, handle);
+        self.keep_pair(key, handle);
         self.transform(key, handle, by, tick)
     }
 
     /// The world has another origin: the states of the last step are seen from there too. Each body has to be
     /// [transformed](Self::transform).
     pub fn shift(&mut self, by: &Pose) {
-        self.displaced
+        self.teleported
             .values_mut()
             .for_each(|pair| pair.transform(by));
     }

@@ -32,7 +32,7 @@ impl Pairs {
         self.align_awake(world);
         self.movers.end_step(world, |key| settings.of(key), dt);
         self.tick = tick;
-        self.displaced.clear();
+        self.teleported.clear();
     }
 
     /// Brings all awake bodies to the front of the lists, in Rapier's order. Also after a step that is not captured, so that
@@ -68,7 +68,7 @@ impl Pairs {
         self.align_awake(world);
         self.movers.begin_step(world, 0, 0.0, tick);
         if self.is_outdated(tick) {
-            self.displaced.clear();
+            self.teleported.clear();
         }
         self.tick = tick;
         self.movers.stop_all();
@@ -82,8 +82,8 @@ impl Pairs {
             if self.movers.is_settled(place, world) {
                 let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
                 // A body that was teleported since the last step rests there from the next tick on.
-                let is_displaced = self.displaced.contains_key(&key);
-                let since = self.tick.saturating_add(is_displaced.into());
+                let was_teleported = self.teleported.contains_key(&key);
+                let since = self.tick.saturating_add(was_teleported.into());
                 self.places[key] = Place::Resting { pose, since };
                 log.rest.push((key, pose));
                 log.counts.settled += 1;

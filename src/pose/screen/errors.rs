@@ -4,7 +4,7 @@ use rapier::math::Pose;
 
 use crate::key::BodyKey;
 
-use super::super::correction::{shown_with, turned};
+use super::super::correction::{turned, with_error};
 use super::super::log::ErrorChange;
 use super::super::smoothing_settings::SmoothingSettings;
 use super::{Displayed, Moment, Offset, Screen};
@@ -23,7 +23,7 @@ impl Screen {
     pub(crate) fn change_error(&mut self, change: ErrorChange, settings: &SmoothingSettings) {
         match change {
             ErrorChange::Add(key, by) => {
-                let error = self.error(key).map_or(by, |error| shown_with(error, &by));
+                let error = self.error(key).map_or(by, |error| with_error(error, &by));
                 self.set_error(key, settings.correction_of(key).shown(&error));
             }
             ErrorChange::Turn(key, by) => {
@@ -57,7 +57,7 @@ impl Screen {
 
     pub(super) fn with_error(&self, key: BodyKey, pose: Pose) -> Pose {
         self.error(key)
-            .map_or(pose, |error| shown_with(error, &pose))
+            .map_or(pose, |error| with_error(error, &pose))
     }
 
     pub(super) fn add_errors(&self, start: usize, poses: &mut [Pose]) {
@@ -84,7 +84,7 @@ impl Screen {
                     self.marks[*place].has_error = has_error;
                     shown
                 }
-                Displayed::Resting { pose, .. } if has_error => shown_with(&left, pose),
+                Displayed::Resting { pose, .. } if has_error => with_error(&left, pose),
                 Displayed::Resting { pose, .. } => *pose,
             };
             if has_error {

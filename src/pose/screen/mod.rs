@@ -1,7 +1,7 @@
 //! What frames show: the pose of every body as it was last shown, and what changed then.
 
 // What a frame shows.
-mod frames;
+mod show;
 // Errors after a rollback.
 mod errors;
 // Lists of bodies that move.

@@ -79,21 +79,21 @@ impl Past {
     }
 
     fn keep_replaced(&mut self, pairs: Box<Pairs>, tick: u64) {
-        self.keep_displaced(&pairs);
+        self.keep_teleported(&pairs);
         if let Some(before) = self.motion_before(tick) {
             before.replaced.get_or_insert(pairs);
         }
     }
 
     /// Right before a step: keeps the poses of bodies at rest that were teleported since it began.
-    pub fn keep_displaced(&mut self, pairs: &Pairs) {
+    pub fn keep_teleported(&mut self, pairs: &Pairs) {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
-            let mut displaced: BTreeMap<_, _> = pairs.displaced().collect();
-            if !displaced.is_empty() {
+            let mut teleported: BTreeMap<_, _> = pairs.teleported().collect();
+            if !teleported.is_empty() {
                 for (key, _) in moved.iter() {
-                    displaced.remove(key);
+                    teleported.remove(key);
                 }
-                moved.extend(displaced);
+                moved.extend(teleported);
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::time::{Clock, ClockSettings, Step};
 
 use super::failure::StartError;
 use super::publisher::Publisher;
-use super::settings::RunnerSettings;
+use super::runner_settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
 use worker::{Done, Job, make_steps};

@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::mailbox::{ClockReading, Mail, Mailbox, discard};
 use super::orders::Orders;
 use super::publisher::Publisher;
-use super::settings::RunnerSettings;
+use super::runner_settings::RunnerSettings;
 
 /// A function for [`Runner::call`](super::Runner::call).
 pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;

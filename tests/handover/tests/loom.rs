@@ -10,7 +10,7 @@ mod model;
 mod orders;
 
 // What the library's files name.
-use model::stubs::{self as failure, self as pose, self as settings, self as step};
+use model::stubs::{self as failure, self as pose, self as runner_settings, self as step};
 use model::{Planted, hand_over, queue};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {

@@ -15,7 +15,7 @@ mod model;
 mod orders;
 
 // What the library's files name.
-use model::stubs::{self as failure, self as pose, self as settings, self as step};
+use model::stubs::{self as failure, self as pose, self as runner_settings, self as step};
 use model::{Planted, hand_over, queue};
 
 /// Random schedules, and such with few switches, which find what takes a long wait.

@@ -8,7 +8,7 @@ use slotmap::SecondaryMap;
 use crate::dim::is_same;
 use crate::key::BodyKey;
 
-use super::super::correction::shown_with;
+use super::super::correction::with_error;
 use super::super::log::PoseLog;
 use super::super::movers::Movers;
 use super::super::origin::Origin;
@@ -65,7 +65,7 @@ impl Screen {
             let error = self.error(key).copied().unwrap_or_default();
             let back = Pose::from_parts(-error.translation, error.rotation.inverse());
             let shown = shown.map(|shown| shown.append_translation(-shift));
-            movers.lead(place, shown.map(|shown| shown_with(&back, &shown)));
+            movers.lead(place, shown.map(|shown| with_error(&back, &shown)));
         }
     }
 
@@ -91,13 +91,13 @@ impl Screen {
         if std::mem::replace(&mut self.epoch, log.epoch) != log.epoch {
             self.order = None;
             let resting = log.rest.iter().map(|(key, _)| *key);
-            let living = movers.keys().iter().copied().chain(resting);
-            let living: SecondaryMap<BodyKey, ()> = living.map(|key| (key, ())).collect();
-            let gone = self.bodies.keys().filter(|key| !living.contains_key(*key));
+            let listed = movers.keys().iter().copied().chain(resting);
+            let listed: SecondaryMap<BodyKey, ()> = listed.map(|key| (key, ())).collect();
+            let gone = self.bodies.keys().filter(|key| !listed.contains_key(*key));
             log.removed.extend(gone);
             log.removed.sort_unstable();
             log.removed.dedup();
-            log.removed.retain(|key| !living.contains_key(*key));
+            log.removed.retain(|key| !listed.contains_key(*key));
         }
         for key in log.removed.drain(..) {
             self.remove(key);

@@ -206,7 +206,7 @@ impl Simulation {
         let are_kept = self.past.needs_poses(step.tick + 1);
         if are_kept {
             self.physics.list_movers();
-            self.past.keep_displaced(&self.physics.pairs);
+            self.past.keep_teleported(&self.physics.pairs);
         }
         // A view on another thread displays any step.
         let is_displayed = is_last || self.screen.is_none();
