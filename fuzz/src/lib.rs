@@ -23,6 +23,9 @@ mod play;
 mod targets;
 // Runs by number.
 mod runs;
+// Shared with the tests of evenstep.
+#[path = "../../tests/scenes/mod.rs"]
+mod scenes;
 
 pub use panics::hush;
 pub use runs::Runs;

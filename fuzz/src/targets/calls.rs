@@ -9,21 +9,20 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
+use crate::scenes;
 use crate::tally::Tally;
 
 // Shared with the tests of evenstep.
-#[path = "../../../tests/model/frames.rs"]
+#[path = "../../../tests/laws/model/frames.rs"]
 mod frames;
-#[path = "../../../tests/random/game.rs"]
+#[path = "../../../tests/laws/random/game/mod.rs"]
 #[expect(dead_code, reason = "the tests have games of their own too")]
 mod game;
-#[path = "../../../tests/model/plain.rs"]
+#[path = "../../../tests/laws/model/plain/mod.rs"]
 mod plain;
-#[path = "../../../tests/model/reference.rs"]
+#[path = "../../../tests/laws/model/reference.rs"]
 mod reference;
-#[path = "../../../tests/scenes/mod.rs"]
-pub mod scenes;
-#[path = "../../../tests/model/script.rs"]
+#[path = "../../../tests/laws/model/script.rs"]
 mod script;
 
 use game::{Deeds, Game, Run, TICKS, game};

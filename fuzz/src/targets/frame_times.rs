@@ -5,7 +5,7 @@ use std::time::Duration;
 use evenstep::{Clock, FrameFilter, Rate};
 use mutatis::{Result, Session};
 
-use super::calls::scenes::frame_times as reader;
+use crate::scenes::frame_times as reader;
 use crate::mutate::{Bytes, TEXT};
 use crate::tally::Tally;
 

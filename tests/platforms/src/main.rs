@@ -1,8 +1,10 @@
 //! The golden values and the start of threads as a program: it panics if a bit differs, or if a thread starts where there
 //! are none.
 
-#[path = "../../golden/main.rs"]
+#[path = "../../laws/golden/mod.rs"]
 mod golden;
+#[path = "../../scenes/mod.rs"]
+mod scenes;
 
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{Hooks, Simulation};

@@ -1,0 +1,181 @@
+//! What the book's recipes say beyond their own programs: what each is made to avoid, and frame rates compared.
+
+mod character;
+mod others;
+mod platform;
+mod vehicle;
+
+use crate::scenes::{space, with_floor};
+use evenstep::rapier::control::{
+    DynamicRayCastVehicleController, KinematicCharacterController, WheelTuning,
+};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn position(physics: &Physics, key: BodyKey) -> Pose {
+    *physics.body(key).unwrap().position()
+}
+
+/// `state` of the simulation before step `tick`, at a number of frames a second.
+fn at_tick<T>(
+    tick: u64,
+    frames_per_second: u32,
+    mut simulation: Simulation,
+    mut hook: impl FnMut(&mut Physics, Step),
+    state: impl Fn(&Physics) -> T,
+) -> T {
+    let mut result = None;
+    while result.is_none() {
+        simulation.advance(SECOND / frames_per_second, |physics, step| {
+            if step.tick == tick {
+                result = Some(state(physics));
+            }
+            hook(physics, step);
+        });
+    }
+    result.unwrap()
+}
+
+/// The capsule: metres.
+const HALF_HEIGHT: f32 = 0.4; // without its caps
+const RADIUS: f32 = 0.3;
+/// From the ground up to the capsule. It steps onto what is lower.
+const LEGS: f32 = 0.3;
+/// From the ground up to the body's middle.
+const STANDING: f32 = LEGS + RADIUS + HALF_HEIGHT;
+/// The mass with which it pushes: kilograms.
+const MASS: f32 = 80.0;
+
+struct Hero {
+    key: BodyKey,
+    /// Upwards, metres a second.
+    rise: f32,
+    on_ground: bool,
+}
+
+impl Hero {
+    fn build(simulation: &mut Simulation, feet: Vector) -> Self {
+        let place = feet + Vector::Y * STANDING;
+        let body = RigidBodyBuilder::kinematic_position_based().translation(place);
+        let collider = ColliderBuilder::capsule_y(HALF_HEIGHT, RADIUS);
+        Self {
+            key: simulation.physics.insert(body, collider),
+            rise: 0.0,
+            on_ground: false,
+        }
+    }
+
+    /// In the hook, before each step. `velocity` is horizontal, metres a second.
+    fn walk(&mut self, physics: &mut Physics, step: Step, velocity: Vector) {
+        if !self.on_ground {
+            self.rise += physics.rapier().gravity.y * step.dt;
+        }
+        let wanted = (velocity + Vector::Y * self.rise) * step.dt;
+        let place = self.go(physics, step, wanted);
+        let next = self.stand(physics, place);
+        let body = physics.body_mut(self.key).unwrap();
+        body.set_next_kinematic_translation(next);
+    }
+
+    /// Where the capsule gets to: it stops at walls, and pushes what is in the way.
+    fn go(&mut self, physics: &mut Physics, step: Step, wanted: Vector) -> Vector {
+        let controller = KinematicCharacterController::default();
+        let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);
+        let body = physics.body(self.key).unwrap();
+        let pose = *body.position();
+        let filter = self.filter(physics);
+        let mut hits = Vec::new();
+        let mut queries = physics.query_pipeline_mut(filter);
+        let movement =
+            controller.move_shape(step.dt, &queries.as_ref(), &capsule, &pose, wanted, |hit| {
+                hits.push(hit)
+            });
+        controller.solve_character_collision_impulses(step.dt, &mut queries, &capsule, MASS, &hits);
+        if movement.translation.y.abs() < 0.5 * wanted.y.abs() {
+            self.rise = 0.0; // the ceiling, or an edge under the capsule
+        }
+        pose.translation + movement.translation
+    }
+
+    /// Where it is after the step, with its feet on what is under `place`.
+    fn stand(&mut self, physics: &Physics, place: Vector) -> Vector {
+        // On the ground its legs reach down a step, in the air they do not.
+        let reach = if self.on_ground { LEGS } else { 0.0 };
+        let down = Ray::new(place, Vector::NEG_Y);
+        let filter = self.filter(physics);
+        let rapier = physics.rapier();
+        let ground = rapier
+            .cast_ray_and_get_normal(&down, STANDING + reach, true, filter)
+            .filter(|(_, hit)| self.rise <= 0.0 && hit.normal.y > 0.7); // no steeper than 45°
+        self.on_ground = ground.is_some();
+        let Some((collider, hit)) = ground else {
+            return place;
+        };
+        self.rise = 0.0;
+        let standing = place + Vector::Y * (STANDING - hit.time_of_impact);
+        let parent = rapier.colliders[collider].parent();
+        match parent.map(|body| &rapier.bodies[body]) {
+            // Its target is set: it knows where it will be after this step.
+            Some(platform) if platform.is_kinematic() => {
+                platform.next_position() * (platform.position().inverse() * standing)
+            }
+            _ => standing,
+        }
+    }
+
+    /// All that it can stand on or run into.
+    fn filter(&self, physics: &Physics) -> QueryFilter<'static> {
+        let own = physics.handle(self.key).unwrap();
+        QueryFilter::new().exclude_rigid_body(own).exclude_sensors()
+    }
+}
+
+/// By Rapier's controller alone, which slides over the ground.
+fn slide(physics: &mut Physics, step: Step, key: BodyKey, velocity: Vector) {
+    let handle = physics.handle(key).unwrap();
+    let rapier = physics.rapier_mut_except_bodies();
+    let pose = *rapier.bodies[handle].position();
+    let filter = QueryFilter::new().exclude_rigid_body(handle);
+    let movement = KinematicCharacterController::default().move_shape(
+        step.dt,
+        &rapier.query_pipeline_with_filter(filter),
+        &Capsule::new_y(0.5, 0.3),
+        &pose,
+        velocity * step.dt,
+        |_| (),
+    );
+    let next = pose.translation + movement.translation;
+    rapier.bodies[handle].set_next_kinematic_translation(next);
+}
+
+/// A capsule of 1.6 m that stands on a ground at `height`.
+fn sliding_capsule(simulation: &mut Simulation, height: f32) -> BodyKey {
+    simulation.physics.insert(
+        RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * (height + 0.82)),
+        ColliderBuilder::capsule_y(0.5, 0.3),
+    )
+}
+
+/// Where it is after each step.
+fn places(
+    simulation: &mut Simulation,
+    hero: &mut Hero,
+    steps: u64,
+    velocity: Vector,
+) -> Vec<Vector> {
+    let mut places = Vec::new();
+    let end = simulation.physics.tick() + steps;
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
+    while simulation.physics.tick() < end {
+        simulation.advance(SECOND / 60, |physics, step| {
+            hero.walk(physics, step, velocity);
+        });
+        places.push(position(&simulation.physics, hero.key).translation);
+    }
+    places
+}

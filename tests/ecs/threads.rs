@@ -1,0 +1,316 @@
+//! A hecs world and a simulation on a real thread. What depends on time is tested with a clock of its own, in the
+//! library.
+
+use crate::scenes::space;
+use crate::scenes::testing::translation;
+use evenstep::entities::{Body, Entities, RenderPose};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::{Overlap, Runner, RunnerSettings, SendError};
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step};
+use hecs::World;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// Longer than any of these should take, on the slowest of machines.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = Infallible;
+}
+
+/// Frames, each with its sync, until one is as it should be.
+fn frames(
+    world: &mut World,
+    entities: &mut Entities,
+    runner: &mut Runner<Idle>,
+    mut is_good: impl FnMut(&mut World, &Runner<Idle>) -> bool,
+) {
+    let start = runner.now();
+    loop {
+        runner.frame();
+        entities.sync(world, runner);
+        if is_good(world, runner) {
+            return;
+        }
+        assert!(runner.now() - start < PATIENCE, "never");
+        std::thread::yield_now();
+    }
+}
+
+fn flyer() -> RigidBodyBuilder {
+    RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0)
+}
+
+fn shown(world: &World) -> usize {
+    world.query::<(&Body, &RenderPose)>().iter().count()
+}
+
+#[test]
+fn a_level_goes_to_a_thread_with_its_entities() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut simulation = space(100);
+    let (entity, key) = entities.spawn(
+        &mut world,
+        &mut simulation.physics,
+        flyer(),
+        crate::scenes::ball(),
+        (),
+    );
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
+    // Before the first frame nothing is shown, and nothing is lost.
+    entities.sync(&mut world, &mut runner);
+    assert!(world.satisfies::<(&Body, &RenderPose)>(entity));
+    let at = RigidBodyBuilder::fixed().translation(Vector::Y * 3.0);
+    let (wall, _) = entities
+        .try_spawn(&mut world, &runner, at, crate::scenes::ball(), ("wall",))
+        .unwrap();
+    let start = world.get::<&RenderPose>(wall).unwrap().0;
+    assert_eq!(start, translation(0.0, 3.0, 0.0));
+    frames(&mut world, &mut entities, &mut runner, |world, runner| {
+        let moved = world.get::<&RenderPose>(entity).unwrap().0;
+        if let Some(pose) = runner.view().pose(key) {
+            assert_eq!(moved, pose);
+        }
+        assert_eq!(world.get::<&RenderPose>(wall).unwrap().0, start);
+        moved.translation.x > 1.0
+    });
+    entities.despawn(&mut world, &mut runner, wall).unwrap();
+    drop(world.remove_one::<Body>(entity).unwrap());
+    entities.sync(&mut world, &mut runner);
+    let (_, left) = (runner
+        .ask(|simulation| simulation.physics.bodies().count())
+        .unwrap())
+    .wait(PATIENCE)
+    .unwrap();
+    assert_eq!((left, shown(&world)), (0, 0));
+}
+
+#[test]
+fn what_a_full_queue_does_not_take_goes_in_a_later_sync() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut simulation = space(100);
+    for i in 0..50u8 {
+        let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * f32::from(i));
+        entities.spawn(
+            &mut world,
+            &mut simulation.physics,
+            at,
+            crate::scenes::ball(),
+            (),
+        );
+    }
+    let mut settings = RunnerSettings::default();
+    settings.commands = 3;
+    let mut runner = Runner::new(simulation, Idle, settings).unwrap();
+    // Half of them by hand.
+    let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
+    for entity in &all[25..] {
+        entities.despawn(&mut world, &mut runner, *entity).unwrap();
+    }
+    world.clear();
+    frames(&mut world, &mut entities, &mut runner, |_, runner| {
+        let count = runner.ask(|simulation| simulation.physics.bodies().count());
+        match count {
+            Ok(answer) => answer.wait(PATIENCE).unwrap().1 == 0,
+            Err(SendError::Full(())) => false,
+            Err(error) => panic!("{error}"),
+        }
+    });
+}
+
+#[test]
+fn a_level_of_thousands_is_cleared_in_one_frame_and_another_one_loaded() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let level = |world: &mut World, entities: &mut Entities, simulation: &mut Simulation, count| {
+        for i in 0..count {
+            let at = RigidBodyBuilder::fixed().translation(Vector::X * 3.0 * i as f32);
+            entities.spawn(
+                world,
+                &mut simulation.physics,
+                at,
+                crate::scenes::ball(),
+                (),
+            );
+        }
+    };
+    let mut simulation = space(100);
+    level(&mut world, &mut entities, &mut simulation, 5_000);
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
+    runner.frame();
+    entities.sync(&mut world, &mut runner);
+    // Half of them by hand.
+    let all: Vec<hecs::Entity> = world.query::<hecs::Entity>().iter().collect();
+    for entity in &all[2_500..] {
+        entities.despawn(&mut world, &mut runner, *entity).unwrap();
+    }
+    world.clear();
+    entities.sync(&mut world, &mut runner);
+    // There is room for more, and all is done before what comes after it.
+    let (entity, _) =
+        (entities.try_spawn(&mut world, &runner, flyer(), crate::scenes::ball(), ())).unwrap();
+    let count = runner
+        .ask(|simulation| simulation.physics.bodies().count())
+        .unwrap();
+    assert_eq!(count.wait(PATIENCE).unwrap().1, 1);
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        world.get::<&RenderPose>(entity).unwrap().0.translation.x > 0.1
+    });
+
+    let (mut simulation, idle) = runner.stop();
+    let tick = simulation.physics.tick();
+    level(&mut world, &mut entities, &mut simulation, 10_000);
+    let mut runner = Runner::new(simulation, idle, RunnerSettings::default()).unwrap();
+    let count = runner.ask(|simulation| {
+        (
+            simulation.physics.tick(),
+            simulation.physics.bodies().count(),
+        )
+    });
+    let (_, (next, count)) = count.unwrap().wait(PATIENCE).unwrap();
+    assert!(next > tick);
+    assert_eq!(count, 10_001);
+    frames(&mut world, &mut entities, &mut runner, |world, runner| {
+        runner.view().tick() > next && shown(world) == 10_001
+    });
+}
+
+#[test]
+fn an_entity_loses_a_body_that_the_physics_removes_and_gets_one_that_it_spawns() {
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut simulation = space(100);
+    let (entity, key) = entities.spawn(
+        &mut world,
+        &mut simulation.physics,
+        flyer(),
+        crate::scenes::ball(),
+        (),
+    );
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
+    runner
+        .call(move |simulation, _| drop(simulation.physics.remove(key)))
+        .unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        shown(world) == 0
+    });
+    assert!(world.contains(entity));
+    let spawn = |simulation: &mut Simulation, _: &mut Idle| {
+        simulation.physics.insert(flyer(), crate::scenes::ball());
+    };
+    runner.call(spawn).unwrap();
+    let mut found: Option<BodyKey> = None;
+    frames(&mut world, &mut entities, &mut runner, |_, runner| {
+        found = runner.view().moved().first().map(|(key, _)| *key);
+        found.is_some()
+    });
+    let key = found.unwrap();
+    (entities.attach(&mut world, &mut runner, entity, key)).unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        world.get::<&RenderPose>(entity).unwrap().0.translation.x > 1.0
+    });
+}
+
+/// A game that spawns and despawns in its hooks, on the thread of its world.
+#[derive(Default)]
+struct Spawning {
+    world: World,
+    entities: Entities,
+    spawned: Vec<(hecs::Entity, BodyKey)>,
+}
+
+impl Hooks for Spawning {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if step.tick < 60 {
+            let body = match step.tick % 3 {
+                0 => RigidBodyBuilder::fixed(),
+                _ => flyer(),
+            };
+            let (world, ball) = (&mut self.world, crate::scenes::ball());
+            let spawned = self.entities.spawn(world, physics, body, ball, ());
+            self.spawned.push(spawned);
+        }
+        match step.tick % 7 {
+            // Through hecs, through Rapier's side, and in the step in which it was spawned.
+            2 => drop(self.world.despawn(self.spawned.remove(0).0)),
+            4 => drop(physics.remove(self.spawned[1].1)),
+            5 if step.tick < 60 => drop(self.world.despawn(self.spawned.pop().unwrap().0)),
+            _ => (),
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
+        self.entities.remove_dropped(&mut self.world, physics);
+        Ok(())
+    }
+}
+
+#[test]
+fn entities_of_an_overlap_are_where_its_view_displays_them() {
+    let mut overlap = Overlap::new(space(100)).unwrap();
+    let mut game = Spawning::default();
+    let mut displayed = 0;
+    for frame in 0..400 {
+        let millis = [7, 3, 16, 0, 4][frame % 5];
+        let Ok(view) = overlap.frame(Duration::from_millis(millis), &mut game);
+        game.entities.show(&mut game.world, view);
+        for (entity, body, pose) in &mut game.world.query::<(hecs::Entity, &Body, &RenderPose)>() {
+            if let Some(there) = view.pose(body.key()) {
+                assert_eq!(pose.0, there, "{entity:?} in frame {frame}");
+                displayed += 1;
+            }
+        }
+        for key in view.removed() {
+            let entity = game.entities.entity(*key);
+            assert_eq!(entity, None, "{key:?} in frame {frame}");
+        }
+    }
+    assert!(displayed > 1_000, "{displayed}");
+    let physics = &overlap.simulation().physics;
+    let bodies = physics.bodies().count();
+    assert_eq!(shown(&game.world), bodies);
+}
+
+#[test]
+fn an_entity_whose_body_a_panic_has_prevented_loses_its_pose() {
+    let mut simulation = space(100);
+    simulation.set_rewind_limits(20, usize::MAX);
+    let (mut world, mut entities) = (World::new(), Entities::default());
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
+    frames(&mut world, &mut entities, &mut runner, |_, runner| {
+        runner.view().tick() > 3
+    });
+    runner.call(|_, _| panic!("as it was told")).unwrap();
+    let mut failed = 0;
+    let start = runner.now();
+    while failed == 0 {
+        assert!(runner.now() - start < PATIENCE, "never");
+        failed = runner.failures().len();
+        std::thread::yield_now();
+    }
+    let ball = crate::scenes::ball();
+    let (entity, spawned) = entities
+        .try_spawn(&mut world, &runner, flyer(), ball, ("rocket",))
+        .unwrap();
+    runner.recover().unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        !world.satisfies::<&RenderPose>(entity)
+    });
+    assert!(spawned.is_lost() && spawned.key().is_none());
+    assert_eq!(
+        world.get::<&&str>(entity).map(|name| *name).unwrap(),
+        "rocket"
+    );
+    // The next one comes.
+    let ball = crate::scenes::ball();
+    let (entity, spawned) = entities
+        .try_spawn(&mut world, &runner, flyer(), ball, ())
+        .unwrap();
+    frames(&mut world, &mut entities, &mut runner, |world, _| {
+        world.satisfies::<(&Body, &RenderPose)>(entity)
+    });
+    assert!(!spawned.is_lost());
+}

@@ -1,0 +1,67 @@
+//! Recordings that are cut or damaged, and files that are none.
+
+use super::*;
+
+#[test]
+fn a_recording_that_is_cut_anywhere_is_played_up_to_the_cut() {
+    let bytes = record_balls(12, settings(10));
+    let whole = Recording::read(&bytes[..]).unwrap();
+    assert!(whole.keyframes().count() > 1);
+    let run = play(&whole);
+    let (mut played_to, mut played) = (0, 0);
+    for cut in 0..bytes.len() {
+        let recording = match Recording::read(&bytes[..cut]) {
+            Err(error) => {
+                assert!(cut < 12, "{cut}: {error}");
+                assert_eq!(error, ReplayError::NotARecording);
+                continue;
+            }
+            Ok(recording) => recording,
+        };
+        let RecordingEnd::Cut { at } = recording.ending() else {
+            panic!("{cut}: {recording:?}");
+        };
+        assert!(at <= cut as u64 && at >= played_to);
+        if at == played_to {
+            continue;
+        }
+        // A piece more.
+        played_to = at;
+        let frames = play(&recording);
+        let (last, others) = frames.split_last().unwrap_or((&(0, 0), &[]));
+        assert_eq!(others, &run[..others.len()]);
+        let steps_made = last.0;
+        assert!(frames.is_empty() || steps_made <= run[others.len()].0);
+        assert!(frames.len() >= played);
+        played = frames.len();
+    }
+    assert_eq!((played, played_to), (run.len(), bytes.len() as u64 - 9));
+    // Without its end it is all there, and cut.
+    let cut = Recording::read(&bytes[..bytes.len() - 9]).unwrap();
+    assert_eq!(play(&cut), run);
+}
+
+#[test]
+fn a_flipped_bit_anywhere_is_found() {
+    let bytes = record_balls(60, settings(20));
+    let run = play(&Recording::read(&bytes[..]).unwrap());
+    let mut runner = TestRunner::new(Config::with_cases(1_500));
+    runner
+        .run(&(0..bytes.len(), 0..8u8), |(at, bit)| {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            let Ok(recording) = Recording::read(changed) else {
+                return Ok(());
+            };
+            let end = match recording.ending() {
+                RecordingEnd::Cut { at } | RecordingEnd::Damaged { at } => at as usize,
+                ending => return Err(TestCaseError::fail(format!("{ending:?}"))),
+            };
+            prop_assert!(end <= at, "{end} of {at}");
+            let frames = play(&recording);
+            let whole = frames.len().saturating_sub(1);
+            prop_assert_eq!(&frames[..whole], &run[..whole]);
+            Ok(())
+        })
+        .unwrap();
+}

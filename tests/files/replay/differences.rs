@@ -1,0 +1,169 @@
+//! Differences: the first tick and the body that differ are named, and the replay continues.
+
+use super::*;
+
+/// The guest that was spawned at that tick.
+fn guest_of(recording: &Recording<Vec<u8>>, tick: u64) -> BodyKey {
+    let mut guest = None;
+    replay_all::<Balls>(
+        recording,
+        0,
+        |simulation, step| {
+            if step.tick == tick {
+                let at = |body: &RigidBody| body.translation().x == tick as f32;
+                guest = simulation
+                    .physics
+                    .bodies()
+                    .find(|(_, body)| at(body))
+                    .map(|(key, _)| key);
+            }
+        },
+        |_, _| (),
+    );
+    guest.unwrap()
+}
+
+#[test]
+fn the_first_tick_and_the_body_that_differ_are_named() {
+    for (check_bodies_every, keyframe_every) in [(1, 30), (1, 0), (10, 30)] {
+        let mut settings = settings(keyframe_every);
+        settings.check_bodies_every = check_bodies_every;
+        let recording = Recording::read(record_balls(200, settings)).unwrap();
+        let last = recording.ticks().end - 1;
+        let player = Balls::new().1.player;
+        for tick in [20, 50, 133, last] {
+            let differences = replay_all::<Balls>(
+                &recording,
+                0,
+                |simulation, step| {
+                    if step.tick == tick {
+                        nudge(simulation, player);
+                    }
+                },
+                |_, _| (),
+            );
+            // Later on the bit may be rounded away, and the run is again what was recorded.
+            let difference = &differences[0];
+            assert_eq!(difference.tick, tick);
+            let is_named = difference.last_tick >= tick.next_multiple_of(check_bodies_every);
+            assert_eq!(difference.bodies == [player], is_named, "{difference:?}");
+        }
+    }
+}
+
+#[test]
+fn bodies_that_are_on_one_side_only_are_named() {
+    let recording = Recording::read(record_balls(60, settings(0))).unwrap();
+    let guest = guest_of(&recording, 14);
+    let mut meddle = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 16 {
+            simulation.physics.remove(guest).unwrap();
+        }
+    };
+    // Not to the end: the game will miss it.
+    let mut replay = recording.replay(0);
+    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    while simulation.physics.tick() <= 16 {
+        replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
+    }
+    assert_eq!(replay.differences()[0].tick, 16);
+    assert_eq!(replay.differences()[0].bodies, [guest]);
+
+    // In the last step, after which nothing else can name it.
+    let last = recording.ticks().end - 1;
+    let mut more = None;
+    let differences = replay_all::<Balls>(
+        &recording,
+        0,
+        |simulation, step| {
+            if step.tick == last {
+                let at = RigidBodyBuilder::dynamic().translation(Vector::Y * 50.0);
+                more = Some(simulation.physics.insert(at, ball()));
+            }
+        },
+        |_, _| (),
+    );
+    assert_eq!(
+        (differences[0].tick, &differences[0].bodies[..]),
+        (last, &[more.unwrap()][..])
+    );
+}
+
+#[test]
+fn it_goes_on_after_a_difference_and_finds_the_next_one() {
+    let recording = Recording::read(record_balls(150, settings(40))).unwrap();
+    let player = Balls::new().1.player;
+    // The guest of tick 14 is removed before the step of tick 41, and what differed goes with it.
+    let second = guest_of(&recording, 14);
+    let differences = replay_all::<Balls>(
+        &recording,
+        0,
+        |simulation, step| match step.tick {
+            18 => nudge(simulation, second),
+            60 => nudge(simulation, player),
+            _ => (),
+        },
+        |_, _| (),
+    );
+    assert_eq!(differences.len(), 2, "{differences:?}");
+    assert_eq!((differences[0].tick, differences[0].last_tick), (18, 40));
+    assert_eq!(differences[0].bodies, [second]);
+    assert_eq!(differences[1].tick, 60);
+    assert_eq!(differences[1].bodies, [player]);
+}
+
+#[test]
+fn the_next_keyframe_leads_back_to_what_was_recorded() {
+    let recording = Recording::read(record_balls(150, settings(40))).unwrap();
+    let mut replay = recording.replay(0);
+    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    let player = game.player;
+    let mut meddle = |simulation: &mut Simulation, step: Step| {
+        if step.tick == 30 {
+            nudge(simulation, player);
+        }
+    };
+    while replay.differences().is_empty() {
+        replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).unwrap();
+    }
+    (simulation, game) = replay.next_run(|_| None).unwrap().unwrap();
+    assert!(
+        recording
+            .keyframes()
+            .any(|tick| tick == simulation.physics.tick())
+    );
+    while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {}
+    assert_eq!(simulation.physics.tick(), recording.ticks().end);
+    assert_eq!(replay.differences().len(), 1);
+}
+
+#[test]
+fn a_step_that_is_made_on_one_side_only_differs() {
+    let (mut simulation, mut game) = Balls::new();
+    game.failing = vec![33];
+    let mut recorder = Recorder::new(Vec::new(), settings(0)).unwrap();
+    for number in 0..60 {
+        record_frame(
+            &mut recorder,
+            &mut simulation,
+            &mut game,
+            frame_time(number),
+        )
+        .unwrap();
+    }
+    let recording = Recording::read(recorder.finish().unwrap()).unwrap();
+    let mut replay = recording.replay(0);
+    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    game.failing = vec![20];
+    while replay.differences().is_empty() {
+        replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).unwrap();
+    }
+    assert_eq!(replay.differences()[0].tick, 20);
+    // One that was not made when the run was recorded is not made here.
+    let mut replay = recording.replay(0);
+    let (mut simulation, mut game) = replay.next_run::<Balls>(|_| None).unwrap().unwrap();
+    game.failing = vec![];
+    while replay_frame(&mut replay, &mut simulation, &mut game, &mut |_, _| ()).is_some() {}
+    assert_eq!(simulation.physics.tick(), 33);
+    assert_eq!(replay.differences(), []);
+}

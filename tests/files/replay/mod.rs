@@ -1,0 +1,374 @@
+//! Recordings: what is replayed is the run, to the bit; what differs is named; what is damaged is not played.
+
+mod damage;
+mod differences;
+mod everything;
+mod faults;
+mod flight;
+mod new_runs;
+mod on_threads;
+mod runs;
+
+use crate::scenes::testing::{translation, vector};
+use crate::scenes::{MS, ball, space};
+use evenstep::rapier::prelude::*;
+use evenstep::recording::{
+    Divergence, FlightRecorder, RecordError, Recorder, RecorderSettings, Recording, RecordingEnd,
+    Replay, ReplayError,
+};
+use evenstep::{
+    BodyKey, Budget, ForceGenerator, Hooks, Physics, Rate, SaveError, Simulation, Step, Stepping,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// A game's part in the steps, the same when it is recorded and when it is replayed.
+trait Play: Serialize + DeserializeOwned {
+    type Input: Serialize + DeserializeOwned;
+
+    /// What the player does at that tick.
+    fn input(tick: u64) -> Self::Input;
+
+    /// Fails where the game would: the frame ends there.
+    fn step(&mut self, physics: &mut Physics, step: Step, input: Self::Input) -> Option<()>;
+
+    fn after_step(&mut self, _simulation: &mut Physics, _step: Step) {}
+
+    fn force(_name: &str) -> Option<ForceGenerator> {
+        None
+    }
+}
+
+/// Balls in free space that come and go, and one that is pushed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Balls {
+    player: BodyKey,
+    guests: VecDeque<BodyKey>,
+    /// Fails once before the step of each of these ticks is made, the last one first.
+    failing: Vec<u64>,
+    /// Sets the clock in the steps of these ticks.
+    clock_changes: Vec<(u64, f64)>,
+}
+
+impl Balls {
+    fn new() -> (Simulation, Self) {
+        let mut simulation = space(100);
+        let player = simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
+        // The first step is made, so that there is a state to be written.
+        simulation.advance(MS(10), |_, _| ());
+        let game = Self {
+            player,
+            guests: VecDeque::new(),
+            failing: Vec::new(),
+            clock_changes: Vec::new(),
+        };
+        (simulation, game)
+    }
+}
+
+impl Play for Balls {
+    type Input = [f32; 3];
+
+    fn input(tick: u64) -> [f32; 3] {
+        [tick % 5, tick % 3, tick % 7].map(|n| n as f32 - 1.0)
+    }
+
+    fn step(&mut self, physics: &mut Physics, step: Step, input: [f32; 3]) -> Option<()> {
+        physics
+            .add_force(self.player, vector(input[0], input[1], input[2]))
+            .unwrap();
+        if step.tick.is_multiple_of(7) {
+            let at = vector(step.tick as f32, 5.0, 0.0);
+            let body = RigidBodyBuilder::dynamic()
+                .translation(at)
+                .linvel(vector(0.0, 0.0, 1.0));
+            self.guests.push_back(physics.insert(body, ball()));
+        }
+        if step.tick % 7 == 6 && self.guests.len() > 3 {
+            let oldest = self.guests.pop_front().unwrap();
+            physics.remove(oldest).unwrap();
+        }
+        // Once: the step is due again in a later frame.
+        let failed = self.failing.pop_if(|tick| *tick == step.tick);
+        failed.is_none().then_some(())
+    }
+}
+
+/// Records a frame as a game plays it.
+fn record_frame<P: Play, W: Write>(
+    recorder: &mut Recorder<W>,
+    simulation: &mut Simulation,
+    game: &mut P,
+    frame_time: Duration,
+) -> Result<(), RecordError> {
+    recorder.begin_frame(simulation, game, frame_time)?;
+    simulation.begin_frame(frame_time);
+    while let Some(step) = simulation.next_step() {
+        let input = P::input(step.tick);
+        recorder.input(step, &input)?;
+        if game.step(&mut simulation.physics, step, input).is_none() {
+            break;
+        }
+        simulation.make_step();
+        game.after_step(&mut simulation.physics, step);
+        recorder.end_step(&simulation.physics)?;
+    }
+    simulation.end_frame();
+    Ok(())
+}
+
+/// Plays a frame of a recording; `None` at the end of the run. `meddle` may do what was not recorded.
+fn replay_frame<P: Play>(
+    replay: &mut Replay<'_>,
+    simulation: &mut Simulation,
+    game: &mut P,
+    meddle: &mut dyn FnMut(&mut Simulation, Step),
+) -> Option<()> {
+    let frame_time = replay.begin_frame(simulation).unwrap()?;
+    simulation.begin_frame(frame_time);
+    while let Some(step) = simulation.next_step() {
+        let Some(input) = replay.input(step).unwrap() else {
+            break;
+        };
+        if game.step(&mut simulation.physics, step, input).is_none() {
+            break;
+        }
+        meddle(simulation, step);
+        simulation.make_step();
+        game.after_step(&mut simulation.physics, step);
+        replay.end_step(&simulation.physics).unwrap();
+    }
+    simulation.end_frame();
+    Some(())
+}
+
+/// Plays all from that tick on. Gives the differences.
+fn replay_all<P: Play>(
+    recording: &Recording<impl AsRef<[u8]>>,
+    from: u64,
+    mut meddle: impl FnMut(&mut Simulation, Step),
+    mut after_frame: impl FnMut(&Simulation, &P),
+) -> Vec<Divergence> {
+    let mut replay = recording.replay(from);
+    while let Some((mut simulation, mut game)) = replay.next_run::<P>(P::force).unwrap() {
+        while replay_frame(&mut replay, &mut simulation, &mut game, &mut meddle).is_some() {
+            after_frame(&simulation, &game);
+        }
+    }
+    replay.differences().to_vec()
+}
+
+fn settings(keyframe_every: u64) -> RecorderSettings {
+    let mut settings = RecorderSettings::default();
+    settings.keyframe_every = keyframe_every;
+    settings
+}
+
+/// Frames without a step, with one, and with ten.
+fn frame_time(number: u64) -> Duration {
+    match number % 9 {
+        0 | 4 => Duration::ZERO,
+        7 => MS(103),
+        n => Duration::from_micros(2_000 + 1_713 * n),
+    }
+}
+
+/// What can be compared after a frame.
+fn seen(simulation: &Simulation) -> (u64, evenstep::Clock, evenstep::Frame, Vec<(BodyKey, Pose)>) {
+    (
+        simulation.physics.checksum(),
+        simulation.clock().clone(),
+        simulation.frame(),
+        simulation.moved().to_vec(),
+    )
+}
+
+/// The length of a state once the first guests have gone.
+fn state_len() -> usize {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(std::io::sink(), settings(0)).unwrap();
+    for _ in 0..60 {
+        record_frame(&mut recorder, &mut simulation, &mut game, MS(10)).unwrap();
+    }
+    simulation.save().unwrap().len()
+}
+
+/// A recording of that many frames of the balls.
+fn record_balls(frames: u64, settings: RecorderSettings) -> Vec<u8> {
+    let (mut simulation, mut game) = Balls::new();
+    let mut recorder = Recorder::new(Vec::new(), settings).unwrap();
+    for number in 0..frames {
+        let frame_time = frame_time(number);
+        record_frame(&mut recorder, &mut simulation, &mut game, frame_time).unwrap();
+    }
+    recorder.finish().unwrap()
+}
+
+/// The recorder within the hooks of [`Simulation::advance_with`].
+struct Live<'a> {
+    game: &'a mut Balls,
+    recorder: &'a mut Recorder<Vec<u8>>,
+}
+
+impl Hooks for Live<'_> {
+    type Error = RecordError;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: Duration,
+    ) -> Result<(), RecordError> {
+        let here = simulation.physics.tick();
+        let mut changes = self.game.clock_changes.iter();
+        if let Some((_, speed)) = changes.find(|(tick, _)| *tick == here) {
+            simulation.set_speed(*speed).unwrap();
+        }
+        self.recorder.begin_frame(simulation, self.game, frame_time)
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), RecordError> {
+        let input = Balls::input(step.tick);
+        self.recorder.input(step, &input)?;
+        self.game.step(physics, step, input).unwrap();
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), RecordError> {
+        self.recorder.end_step(physics)
+    }
+}
+
+/// The replay within the hooks.
+struct Again<'a, 'r> {
+    game: &'a mut Balls,
+    replay: &'a mut Replay<'r>,
+}
+
+impl Hooks for Again<'_, '_> {
+    type Error = ReplayError;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ReplayError> {
+        let input = self.replay.input(step)?.expect("the recording is whole");
+        self.game.step(physics, step, input).unwrap();
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), ReplayError> {
+        self.replay.end_step(physics)
+    }
+}
+
+/// Changes a velocity by its last bit. (Of a zero that would be so little that the step rounds it away.)
+fn nudge(simulation: &mut Simulation, key: BodyKey) {
+    let body = simulation.physics.body_mut(key).unwrap();
+    let mut velocity = body.linvel();
+    let axis = velocity.abs().max_position();
+    velocity[axis] = f32::from_bits(velocity[axis].to_bits() ^ 1);
+    body.set_linvel(velocity, true);
+}
+
+/// What goes wrong in a hook, for a cause that no replay has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    BeforeFrame,
+    /// With its input recorded, and nothing done.
+    BeforeAct,
+    AfterAct,
+    Panic,
+    AfterStep,
+}
+
+/// A recorded game whose hooks fail once from each of these ticks on, the last one first.
+struct Faulty {
+    game: Balls,
+    recorder: Recorder<Vec<u8>>,
+    fault: Fault,
+    ticks: Vec<u64>,
+}
+
+impl Faulty {
+    /// The game adds a guest in the step of tick 42, and two steps in a row are not made at 64.
+    fn new(fault: Fault) -> Self {
+        Self {
+            game: Balls::new().1,
+            recorder: Recorder::new(Vec::new(), settings(1_000)).unwrap(),
+            fault,
+            ticks: vec![65, 64, 42, 18],
+        }
+    }
+
+    fn end_step(&mut self, physics: &Physics, tick: u64) -> Result<(), &'static str> {
+        let recorded = self.recorder.end_step(physics);
+        recorded.map_err(|_| "not recorded")?;
+        self.fail(Fault::AfterStep, tick)
+    }
+
+    fn fail(&mut self, here: Fault, tick: u64) -> Result<(), &'static str> {
+        let fails = self.fault == here && self.ticks.pop_if(|it| *it <= tick).is_some();
+        assert!(!(fails && here == Fault::Panic), "a bug of the game");
+        if fails { Err("told") } else { Ok(()) }
+    }
+}
+
+impl Hooks for Faulty {
+    type Error = &'static str;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: Duration,
+    ) -> Result<(), &'static str> {
+        self.fail(Fault::BeforeFrame, simulation.physics.tick())?;
+        let recorded = self
+            .recorder
+            .begin_frame(simulation, &self.game, frame_time);
+        recorded.map_err(|_| "not recorded")
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), &'static str> {
+        let input = Balls::input(step.tick);
+        let recorded = self.recorder.input(step, &input);
+        recorded.map_err(|_| "not recorded")?;
+        self.fail(Fault::BeforeAct, step.tick)?;
+        self.fail(Fault::Panic, step.tick)?;
+        self.game.step(physics, step, input).unwrap();
+        self.fail(Fault::AfterAct, step.tick)
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), &'static str> {
+        self.end_step(physics, step.tick)
+    }
+}
+
+/// Plays all of a recording, and checks that it makes each step once and never differs. Returns the state at its end.
+fn assert_replays_without_differences(bytes: Vec<u8>, what: &str) -> Simulation {
+    let recording = Recording::read(bytes).unwrap();
+    let (mut replay, mut end, mut ticks) = (recording.replay(0), None, Vec::new());
+    while let Some((mut simulation, mut game)) = replay.next_run::<Balls>(|_| None).unwrap() {
+        let mut note = |_: &mut Simulation, step: Step| ticks.push(step.tick);
+        while replay_frame(&mut replay, &mut simulation, &mut game, &mut note).is_some() {}
+        end = Some(simulation);
+    }
+    assert_eq!(replay.differences(), [], "{what}");
+    assert!(ticks.is_sorted_by(|a, b| a < b), "{what}: {ticks:?}");
+    assert!(ticks.len() > 70, "{what}: {}", ticks.len());
+    end.unwrap()
+}
+
+/// The checksum after each frame that is played.
+fn play(recording: &Recording<impl AsRef<[u8]>>) -> Vec<(u64, u64)> {
+    let mut frames = Vec::new();
+    let seen = |simulation: &Simulation, _: &Balls| {
+        frames.push((simulation.physics.tick(), simulation.physics.checksum()));
+    };
+    assert_eq!(replay_all(recording, 0, |_, _| (), seen), []);
+    frames
+}

@@ -1,0 +1,210 @@
+//! A loaded state continues to the bit.
+
+use super::*;
+
+/// Promised to the bit with the feature `enhanced-determinism`, in which Rapier's tables have an order of their
+/// own.
+#[cfg(feature = "enhanced-determinism")]
+#[test]
+fn what_is_read_goes_on_to_the_bit() {
+    let mut game = Everything::new();
+    let mut read: Vec<(u64, Everything)> = Vec::new();
+    for number in 0..400u64 {
+        game.frame(number);
+        for (from, other) in &mut read {
+            other.frame(number);
+            assert_eq!(other.seen(), game.seen(), "{number}, written after {from}");
+        }
+        if number.is_multiple_of(13)
+            && let Ok(bytes) = game.simulation.save()
+        {
+            let simulation = load(&bytes);
+            assert_eq!(
+                simulation.physics.checksum(),
+                game.simulation.physics.checksum()
+            );
+            assert_eq!(
+                simulation.save().as_ref(),
+                Ok(&bytes),
+                "the same bytes again"
+            );
+            let script = game.script.clone();
+            read.push((number, Everything { simulation, script }));
+            // Each of them for some time, and the first to the end.
+            if read.len() > 4 {
+                read.remove(1);
+            }
+        }
+    }
+    assert!(read.len() > 3 && read[0].0 < 50, "{} states", read.len());
+}
+
+/// With the exceptions that are named at `Simulation::save`.
+#[cfg(feature = "enhanced-determinism")]
+#[test]
+fn soft_bodies_that_are_read_go_on_to_the_bit() {
+    use crate::scenes::testing::{cloth, cuboid, soft_cube};
+
+    let particles = |simulation: &Simulation| -> Vec<Vector> {
+        let soft_bodies = simulation.physics.rapier().soft_bodies.iter();
+        let all = |soft: &SoftBody| -> Vec<Vector> {
+            (0..soft.num_particles())
+                .map(|i| soft.particle_position(i))
+                .collect()
+        };
+        soft_bodies.flat_map(|(_, soft)| all(soft)).collect()
+    };
+    let mut here = Simulation::new(Rate::hz(60).unwrap());
+    let floor = cuboid(20.0, 0.1, 20.0);
+    here.physics.insert(RigidBodyBuilder::fixed(), floor);
+    let at = |y: f32| soft_cube(Vector::Y * y, 0.5, 3);
+    let cloth = cloth(Vector::Y * 2.5, 2.0, 6);
+    for soft_body in [at(0.7), at(1.9), cloth] {
+        here.physics.rapier_mut().insert_soft_body(soft_body);
+    }
+    for _ in 0..8 {
+        here.advance(MS(170), |_, _| ());
+        let mut there = load(&here.save().unwrap());
+        let mut copy = here.clone();
+        for _ in 0..10 {
+            for simulation in [&mut copy, &mut there] {
+                simulation.advance(MS(17), |_, _| ());
+            }
+            assert_eq!(particles(&copy), particles(&there));
+        }
+    }
+}
+
+/// The bodies that moved in the last frame, and those that were removed.
+fn lists(simulation: &Simulation) -> (BTreeMap<BodyKey, Pose>, BTreeSet<BodyKey>) {
+    let moved = simulation.moved().iter().copied();
+    (
+        moved.collect(),
+        simulation.removed().iter().copied().collect(),
+    )
+}
+
+#[test]
+fn what_is_read_has_the_same_poses_and_keys_and_no_past() {
+    let mut simulation = space(100);
+    simulation.set_history(5);
+    let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let keys: Vec<BodyKey> = (0..6)
+        .map(|_| simulation.physics.insert(flying.clone(), ball()))
+        .collect();
+    simulation.smoothing = Smoothing::Hermite;
+    let mut correction = Correction::default();
+    correction.position.half_life = MS(30);
+    simulation.correction = correction;
+    correction.rotation.half_life = MS(50);
+    let own = Some(correction);
+    simulation
+        .physics
+        .set_body_correction(keys[5], own)
+        .unwrap();
+    simulation.set_rewind_limits(10, usize::MAX);
+    simulation.advance(MS(45), |_, _| ());
+    let aside = translation(0.0, 0.5, 0.0);
+    let again = |physics: &mut Physics, _| {
+        for key in [keys[2], keys[5]] {
+            physics.teleport_by(key, aside).unwrap();
+        }
+    };
+    simulation.resimulate(3, again).unwrap();
+    simulation.advance(MS(0), |_, _| ());
+    // Slots to be used again, in an order of their own, and edits that no step has seen.
+    for i in [4, 1, 3] {
+        simulation.physics.remove(keys[i]);
+    }
+    let there = translation(0.0, 9.0, 0.0);
+    simulation.physics.teleport(keys[0], there).unwrap();
+    simulation
+        .physics
+        .body_mut(keys[2])
+        .unwrap()
+        .set_linvel(Vector::Y, true);
+    simulation
+        .physics
+        .apply_impulse(keys[5], vector(0.0, 0.0, 1.0))
+        .unwrap();
+    let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
+    assert_eq!(read.rewindable(), 0..0);
+    read.set_history(5);
+    let first = read.physics.tick();
+    assert_eq!(read.correction, simulation.correction);
+    assert_eq!(read.physics.body_correction(keys[5]), own);
+    let errors = [keys[2], keys[5]].map(|key| read.visual_error(key));
+    assert!(errors[0].is_some() && errors[1].is_some());
+    let text = serde_json::to_string(&simulation).unwrap();
+    let from_text: Simulation = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        [keys[2], keys[5]].map(|key| from_text.visual_error(key)),
+        errors
+    );
+    for ms in [0, 3, 10, 25] {
+        for simulation in [&mut simulation, &mut read] {
+            simulation.advance(MS(ms), |_, _| ());
+        }
+        assert_eq!(lists(&read), lists(&simulation));
+        assert_eq!(read.frame(), simulation.frame());
+        assert_eq!(read.clock(), simulation.clock());
+        for key in &keys {
+            assert_eq!(read.pose(*key), simulation.pose(*key));
+            for tick in 0..12 {
+                let then = simulation.pose_at(*key, tick, 0.3);
+                let is_known = tick >= first;
+                assert_eq!(read.pose_at(*key, tick, 0.3), then.filter(|_| is_known));
+            }
+        }
+        let born = [&mut simulation, &mut read]
+            .map(|simulation| [(); 2].map(|()| simulation.physics.insert(flying.clone(), ball())));
+        assert_eq!(born[0], born[1]);
+    }
+    assert_eq!(
+        hash(read.physics.rapier()),
+        hash(simulation.physics.rapier())
+    );
+}
+
+/// Steps that were resimulated between two frames count in the frame after, also if that is another process's.
+#[test]
+fn what_was_resimulated_before_it_was_saved_counts() {
+    let mut simulation = game();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.advance(MS(100), |_, _| ());
+    let again = 4;
+    let from = simulation.physics.tick() - again;
+    simulation.resimulate(from, |_, _| ()).unwrap();
+    let mut read = Simulation::load(&simulation.save().unwrap()).unwrap();
+    for simulation in [&mut simulation, &mut read] {
+        assert_eq!(simulation.advance(MS(0), |_, _| ()).resimulated, again);
+    }
+}
+
+#[test]
+fn a_named_force_is_bound_again_and_an_unknown_name_gives_none() {
+    let mut simulation = space(100);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball().mass(1.0));
+    let push = || {
+        ForceGenerator::named("push", |_, _| Wrench {
+            force: Vector::X * 100.0,
+            ..Wrench::default()
+        })
+    };
+    let generator = simulation
+        .physics
+        .insert_force_generator(key, push())
+        .unwrap();
+    simulation.advance(MS(10), |_, _| ());
+    let bytes = simulation.save().unwrap();
+    for (is_known, speed) in [(true, 2.0), (false, 1.0)] {
+        let named = |name: &str| (is_known && name == "push").then(push);
+        let mut read = Simulation::load_with(&bytes, named).unwrap();
+        read.advance(MS(10), |_, _| ());
+        let reached = read.physics.body(key).unwrap().linvel().x;
+        assert!((reached - speed).abs() < 1e-5, "{reached} m/s");
+        assert!(read.physics.remove_force_generator(generator).is_some());
+    }
+}

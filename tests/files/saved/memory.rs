@@ -1,0 +1,141 @@
+//! Forged numbers ask for no memory beyond the file's size.
+
+use super::*;
+
+/// The paths of all whole numbers in it.
+fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Number(number) if number.is_u64() => found.push(path.to_owned()),
+        Value::Array(list) => {
+            for (i, value) in list.iter().enumerate() {
+                numbers(value, &format!("{path}/{i}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                numbers(value, &format!("{path}/{name}"), found);
+            }
+        }
+        _ => (),
+    }
+}
+
+/// A state with something of each kind.
+fn rich() -> Value {
+    let mut simulation = space(60);
+    simulation.set_history(4);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let key = simulation.physics.insert(body, ball());
+    let lift = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let there = translation(0.0, 9.0, 0.0);
+    let then = simulation.clock().time() + MS(500);
+    simulation
+        .physics
+        .set_kinematic_target(lift, there, then)
+        .unwrap();
+    let drag = ForceGenerator::Drag {
+        linear: 1.0,
+        angular: 0.5,
+    };
+    simulation
+        .physics
+        .insert_force_generator(key, drag)
+        .unwrap();
+    let mut correction = Correction::default();
+    correction.position.half_life = MS(50);
+    let own = Some(correction);
+    simulation.physics.set_body_correction(key, own).unwrap();
+    simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    simulation.advance(MS(40), |_, _| ());
+    simulation.physics.apply_impulse(key, Vector::X).unwrap();
+    serde_json::to_value(&simulation).unwrap()
+}
+
+/// Everything that a game does with a state that it has loaded.
+fn play(mut simulation: Simulation) {
+    simulation.set_rewind_limits(10, usize::MAX);
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(Some(5));
+    simulation.correction = Correction::default();
+    let keys: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
+    for _ in 0..3 {
+        let frame = simulation.advance(MS(40), |_, _| ());
+        for key in &keys {
+            let _ = simulation.pose(*key);
+            for tick in [0, frame.tick, frame.tick.wrapping_add(1), u64::MAX] {
+                let _ = simulation.pose_at(*key, tick, 0.5);
+            }
+        }
+        let _ = simulation.changes_since(frame.number.wrapping_sub(3));
+        let _ = (simulation.save(), frame.ticks(), simulation.clock().time());
+    }
+    let tick = simulation.physics.tick();
+    let _ = simulation.resimulate(tick.saturating_sub(2), |_, _| ());
+    let _ = simulation.rewind(tick.saturating_sub(2));
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball());
+    simulation.advance(MS(40), |_, _| ());
+    simulation.physics.remove(key);
+    let mut overlap = Overlap::new(simulation).unwrap();
+    for _ in 0..3 {
+        let _ = overlap.frame(MS(20), &mut Idle);
+    }
+    let mut simulation = overlap.stop();
+    for key in keys {
+        simulation.physics.remove(key);
+    }
+    simulation.advance(MS(40), |_, _| ());
+}
+
+/// The numbers near which counting ends.
+const ENDS: [u64; 3] = [u32::MAX as u64, u64::MAX - 1, u64::MAX];
+
+#[test]
+fn what_is_read_with_a_forged_number_is_refused_or_can_be_played() {
+    let state = rich();
+    let mut paths = Vec::new();
+    numbers(&state, "", &mut paths);
+    assert!(paths.len() > 50);
+    for path in paths {
+        // In the steps that follow, Rapier's own sets are Rapier's to check.
+        let is_ours = !path.starts_with("/physics/world/physics");
+        for forged in ENDS {
+            let mut state = state.clone();
+            *state.pointer_mut(&path).unwrap() = forged.into();
+            if let Ok(simulation) = Simulation::deserialize(&state)
+                && is_ours
+            {
+                let play = AssertUnwindSafe(|| play(simulation));
+                assert!(catch_unwind(play).is_ok(), "{path} is {forged}");
+            }
+        }
+    }
+}
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = std::convert::Infallible;
+}
+
+#[test]
+fn no_forged_number_asks_for_more_memory_than_the_file_holds() {
+    let state = rich();
+    let len = state.to_string().len() as u64;
+    let mut paths = Vec::new();
+    numbers(&state, "", &mut paths);
+    assert!(paths.len() > 50);
+    for path in paths {
+        for forged in [1 << 16, 1 << 24, u64::from(u32::MAX) - 1, u64::MAX] {
+            let mut state = state.clone();
+            *state.pointer_mut(&path).unwrap() = forged.into();
+            let taken = measure(|| drop(Simulation::deserialize(&state)));
+            let most = 10 * len + 1_000_000;
+            assert!(taken.bytes_max < most, "{path}: {} bytes", taken.bytes_max);
+        }
+    }
+}

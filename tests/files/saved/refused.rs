@@ -1,0 +1,222 @@
+//! What cannot be written, and bytes that are refused.
+
+use super::*;
+
+#[test]
+fn what_cannot_be_written_is_named() {
+    let mut simulation = game();
+    assert!(simulation.save().is_ok());
+    simulation.begin_frame(MS(20));
+    assert_eq!(simulation.save(), Err(SaveError::WithinFrame));
+    simulation.end_frame();
+
+    let step = |simulation: &mut Simulation| {
+        simulation.advance(MS(20), |_, _| ());
+        assert!(simulation.save().is_ok());
+    };
+    let changes: [fn(&mut Simulation); 3] = [
+        |simulation| simulation.physics.rapier_mut().gravity = Vector::ZERO,
+        |simulation| simulation.physics.rapier_mut_except_bodies().gravity = Vector::ZERO,
+        |simulation| simulation.physics.shift_origin(Vector::X).unwrap(),
+    ];
+    for change in changes {
+        step(&mut simulation);
+        change(&mut simulation);
+        assert_eq!(simulation.save(), Err(SaveError::ChangedSinceStep));
+        assert!(serde_json::to_string(&simulation).is_err());
+    }
+    step(&mut simulation);
+    let keys: Vec<BodyKey> = simulation
+        .physics
+        .bodies()
+        .map(|(key, _)| key)
+        .take(2)
+        .collect();
+    let ends = [keys[0], keys[1]].map(|key| simulation.physics.handle(key).unwrap());
+    let joint = FixedJointBuilder::new();
+    let joints = simulation.physics.rapier_mut_except_bodies();
+    joints.insert_impulse_joint(ends[0], ends[1], joint);
+    step(&mut simulation);
+    simulation.physics.remove(keys[0]);
+    assert_eq!(
+        simulation.save(),
+        Err(SaveError::ChangedSinceStep),
+        "its joint went with it"
+    );
+
+    step(&mut simulation);
+    let nameless = ForceGenerator::custom(|_, _| Wrench::default());
+    let generator = simulation
+        .physics
+        .insert_force_generator(keys[1], nameless)
+        .unwrap();
+    assert_eq!(simulation.save(), Err(SaveError::UnnamedForce(generator)));
+    simulation.physics.remove_force_generator(generator);
+    assert!(simulation.save().is_ok());
+
+    let loaded = Simulation::with_physics(Rate::default(), Physics::default());
+    assert!(loaded.save().is_ok());
+}
+
+#[test]
+fn truncated_foreign_and_too_new_files_are_refused() {
+    let bytes = game().save().unwrap();
+    let refused = |bytes: &[u8]| Simulation::load(bytes).unwrap_err();
+    let len = bytes.len() as u64;
+    for cut in [
+        0,
+        1,
+        7,
+        8,
+        11,
+        12,
+        20,
+        41,
+        42,
+        43,
+        bytes.len() / 2,
+        bytes.len() - 1,
+    ] {
+        let error = refused(&bytes[..cut]);
+        let is_right = match error {
+            LoadError::NotAState => cut < 8,
+            LoadError::Length { found, .. } => found == cut as u64 && cut >= 8,
+            _ => false,
+        };
+        assert!(is_right, "{error:?} of {cut} bytes");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    let expected = LoadError::Length {
+        expected: len,
+        found: len + 1,
+    };
+    assert_eq!(refused(&longer), expected);
+    assert_eq!(refused(b"a text, not a state"), LoadError::NotAState);
+
+    let with = |at: usize, byte: u8| {
+        let mut changed = bytes.clone();
+        changed[at] = byte;
+        refused(&changed)
+    };
+    assert_eq!(with(8, 1), LoadError::Format { found: 1 });
+    assert_eq!(with(8, 3), LoadError::Format { found: 3 });
+    assert_eq!(
+        with(12, 9),
+        LoadError::Checksum,
+        "Rapier's version is under the checksum"
+    );
+    assert_eq!(
+        with(20, !bytes[20]),
+        LoadError::Checksum,
+        "so is the layout"
+    );
+    assert_eq!(with(60, !bytes[60]), LoadError::Checksum);
+    assert!(
+        LoadError::Rapier { found: [0, 40, 1] }
+            .to_string()
+            .contains("0.40.1")
+    );
+}
+
+#[test]
+fn a_flipped_bit_anywhere_is_refused() {
+    let bytes = game().save().unwrap();
+    let mut runner = TestRunner::new(Config::with_cases(10_000));
+    runner
+        .run(&(0..bytes.len(), 0..8u8), |(at, bit)| {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            prop_assert!(Simulation::load(&changed).is_err());
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn contents_that_contradict_each_other_are_refused_behind_a_right_checksum() {
+    // As serde sees it, without header and checksum: what a writer with ill will can do.
+    let mut simulation = space(60);
+    simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    simulation.advance(MS(40), |_, _| ());
+    let text = serde_json::to_string(&simulation).unwrap();
+    let read = |from: &str, to: &str| {
+        assert!(text.contains(from), "no {from} in {text}");
+        let text = text.replacen(from, to, 1);
+        Simulation::deserialize(&mut serde_json::Deserializer::from_str(&text))
+    };
+    let same = read("\"tick\":2", "\"tick\":2").unwrap();
+    assert_eq!(same.physics.tick(), 2);
+    for (from, to) in [
+        // The clock's, and not that of the physics.
+        ("\"tick\":2", "\"tick\":7"),
+        ("\"speed\":1.0", "\"speed\":-1.0"),
+        ("\"rate\":[60,1]", "\"rate\":[0,1]"),
+        ("\"max_steps_per_frame\":null", "\"max_steps_per_frame\":0"),
+        ("\"awake\":1", "\"awake\":100000"),
+        ("\"versions\":[1]", "\"versions\":[]"),
+        ("\"versions\":[1]", "\"versions\":[2]"),
+        ("\"versions\":[1]", "\"versions\":[1,1]"),
+        ("\"shown\":[[{", "\"shown\":[],\"not_shown\":[[{"),
+        (
+            "\"movers\":{\"handles\":[",
+            "\"movers\":{\"handles\":[[7,7],",
+        ),
+    ] {
+        assert!(read(from, to).is_err(), "{to}");
+    }
+}
+
+#[test]
+fn bodies_colliders_and_joints_that_do_not_find_each_other_are_refused() {
+    let mut simulation = space(60);
+    let keys = [(); 2].map(|()| {
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), ball())
+    });
+    let ends = keys.map(|key| simulation.physics.handle(key).unwrap());
+    let physics = simulation.physics.rapier_mut_except_bodies();
+    physics.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
+    simulation.advance(MS(40), |_, _| ());
+    let state = serde_json::to_value(&simulation).unwrap();
+    assert!(Simulation::deserialize(&state).is_ok());
+    let physics = "/physics/world/physics";
+    for of in [
+        "/bodies/bodies/items/0/Occupied/value/colliders/0/index",
+        "/colliders/colliders/items/1/Occupied/value/parent/handle/index",
+        "/colliders/colliders/items/1/Occupied/value/parent/handle/generation",
+        "/impulse_joints/joint_graph/graph/edges/0/weight/body2/index",
+    ] {
+        let mut forged = state.clone();
+        *forged.pointer_mut(&format!("{physics}{of}")).unwrap() = 7.into();
+        assert!(Simulation::deserialize(&forged).is_err(), "{of}");
+    }
+}
+
+#[test]
+fn a_forged_picture_is_put_right_by_the_first_frame() {
+    let mut simulation = space(60);
+    let flying = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    for _ in 0..3 {
+        simulation.physics.insert(flying.clone(), ball());
+    }
+    simulation.advance(MS(40), |_, _| ());
+    let mut state = serde_json::to_value(&simulation).unwrap();
+    for place in 0..2 {
+        *state
+            .pointer_mut(&format!("/screen/shown/{place}/0/version"))
+            .unwrap() = 3.into();
+        let slot = format!("/screen/bodies/{}/version", place + 1);
+        *state.pointer_mut(&slot).unwrap() = 3.into();
+    }
+    let mut forged = Simulation::deserialize(&state).unwrap();
+    for removed in [2, 0] {
+        forged.advance(MS(0), |_, _| ());
+        assert_eq!(forged.removed().len(), removed);
+        for (key, _) in simulation.physics.bodies() {
+            assert_eq!(forged.pose(key), simulation.pose(key));
+        }
+    }
+}

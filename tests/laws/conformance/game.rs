@@ -1,0 +1,149 @@
+//! A script as Rapier alone runs it, and as a game whose hooks compare each step with that.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evenstep::rapier::prelude::*;
+use evenstep::recording::Recorder;
+use evenstep::{Hooks, Physics, Rate, Simulation, Step};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::world::{Events, World, bits};
+
+/// How many steps of each scene are compared.
+pub const STEPS: u64 = 150;
+
+/// How many ticks late the input is in a game that rolls back: more than the steps of a frame.
+pub const LATE: u64 = 8;
+
+/// Rapier's own hooks.
+pub type Filters = Arc<dyn PhysicsHooks + Send + Sync>;
+
+/// A script over Rapier's sets. It depends on nothing but these, its own state, the tick, the input and the events.
+pub trait Scene: Clone + Serialize + DeserializeOwned + Send + 'static {
+    /// Whether Rapier writes all of its state: see `Simulation::save`.
+    const IS_WRITTEN: bool = true;
+
+    fn build(world: &mut dyn World) -> Self;
+
+    fn before_step(&mut self, world: &mut dyn World, tick: u64, input: f32);
+
+    fn after_step(&mut self, _: &mut dyn World, _: &Events) {}
+
+    fn filters() -> Filters {
+        Arc::new(())
+    }
+
+    /// Fails if what the scene is about has not happened by the end.
+    fn check(&self, physics: &PhysicsWorld);
+}
+
+/// The player's input of a tick, from -1 to 1.
+pub fn input(tick: u64) -> f32 {
+    [0.0, 1.0, 0.6, -1.0, -0.3][(tick / 13 % 5) as usize]
+}
+
+/// The bits after each step.
+pub type Bits = Arc<[u64]>;
+
+/// By a plain loop over Rapier's own step.
+pub fn bare<S: Scene>(input: impl Fn(u64) -> f32) -> Bits {
+    let mut world = PhysicsWorld::new();
+    let mut scene = S::build(&mut world);
+    let filters = S::filters();
+    let step = |tick| {
+        scene.before_step(&mut world, tick, input(tick));
+        let events = Events::of_step(&mut world, &*filters);
+        scene.after_step(&mut world, &events);
+        bits(&world, &scene, &events)
+    };
+    let bits = (0..STEPS).map(step).collect();
+    scene.check(&world);
+    bits
+}
+
+/// The tick of the first step that has led elsewhere than with bare Rapier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference(pub u64);
+
+/// A scene as a game, with hooks that compare each step.
+pub struct Game<S> {
+    pub scene: S,
+    expected: Bits,
+    /// How many steps were compared, from the first on, without a gap.
+    pub compared: u64,
+    /// Whether a step is made by the input of [`LATE`] ticks before, and compared once it is resimulated by its own.
+    pub guesses: bool,
+    /// The scene before each step, for the way back.
+    pub saved: BTreeMap<u64, S>,
+    pub recorder: Option<Recorder<Vec<u8>>>,
+}
+
+impl<S: Scene> Game<S> {
+    pub fn start(expected: &Bits) -> (Simulation, Self) {
+        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        let game = Self {
+            scene: S::build(&mut simulation.physics),
+            expected: Arc::clone(expected),
+            compared: 0,
+            guesses: false,
+            saved: BTreeMap::new(),
+            recorder: None,
+        };
+        (simulation, game)
+    }
+
+    fn is_guess(&self, step: Step) -> bool {
+        self.guesses && !step.is_resimulated
+    }
+}
+
+impl<S: Scene> Hooks for Game<S> {
+    type Error = Difference;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        time: Duration,
+    ) -> Result<(), Difference> {
+        if let Some(recorder) = &mut self.recorder {
+            let recorded = recorder.begin_frame(simulation, &self.scene, time);
+            recorded.expect("it can be saved");
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Difference> {
+        self.saved.insert(step.tick, self.scene.clone());
+        let late = if self.is_guess(step) { LATE } else { 0 };
+        let input = input(step.tick.saturating_sub(late));
+        if let Some(recorder) = &mut self.recorder {
+            recorder.input(step, &input).unwrap();
+        }
+        self.scene.before_step(physics, step.tick, input);
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Difference> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end_step(physics).unwrap();
+        }
+        let events = Events::of_tick(physics, step.tick);
+        self.scene.after_step(physics, &events);
+        let expected = self.expected.get(step.tick as usize);
+        let Some(expected) = expected.filter(|_| !self.is_guess(step)) else {
+            return Ok(());
+        };
+        if step.tick == self.compared {
+            self.compared += 1;
+        }
+        let is_same = bits(physics.rapier(), &self.scene, &events) == *expected;
+        is_same.then_some(()).ok_or(Difference(step.tick))
+    }
+
+    fn physics_hooks(&self) -> Option<Filters> {
+        Some(S::filters())
+    }
+}

@@ -1,0 +1,107 @@
+//! Scenes over the ground of Rapier's own demos, each in every way that evenstep makes steps, and each step to the bit as
+//! bare Rapier makes it.
+#![cfg(all(feature = "enhanced-determinism", feature = "serde"))]
+
+// What differs between two dimensions and three.
+#[cfg_attr(dim2, path = "dim2.rs")]
+#[cfg_attr(not(dim2), path = "dim3.rs")]
+mod dim;
+
+// What a script sees of a run.
+mod world;
+// A script as Rapier alone runs it, and as a game that compares.
+mod game;
+// All that evenstep does with steps.
+mod ways;
+// What the scenes are built from.
+mod parts;
+// The scenes.
+mod control;
+mod joints;
+mod removals;
+mod rigid;
+mod soft;
+#[cfg(not(dim2))]
+mod vehicles;
+
+use game::{Difference, Game, STEPS, Scene, bare, input};
+use ways::ways;
+
+/// The step whose input is left out in another run, to see that each way sees a difference.
+const SKIPPED: u64 = 82;
+
+/// Compares each way with what bare Rapier does.
+fn conforms<S: Scene>() {
+    conforms_to::<S, S>();
+}
+
+/// The same, with what bare Rapier does in another scene.
+fn conforms_to<S: Scene, R: Scene>() {
+    let scene = std::any::type_name::<S>();
+    let expected = bare::<R>(input);
+    let other = bare::<R>(|tick| if tick == SKIPPED { 0.0 } else { input(tick) });
+    for (name, way) in ways::<S>() {
+        let run = |expected| {
+            let (simulation, game) = Game::start(expected);
+            way(simulation, game).map(|game| game.compared)
+        };
+        match run(&expected) {
+            Ok(compared) => assert_eq!(compared, STEPS, "steps of {scene}, {name}"),
+            Err(Difference(tick)) => panic!("{scene}, {name}: step {tick} is not bare Rapier's"),
+        }
+        let seen = run(&other).expect_err("another input makes another run");
+        assert_eq!(seen, Difference(SKIPPED), "{scene}, {name}");
+    }
+}
+
+#[test]
+fn edits_through_rapier() {
+    conforms::<rigid::Edits>();
+}
+
+#[test]
+fn sensors_and_moving_platforms() {
+    conforms::<rigid::Zones>();
+}
+
+#[test]
+fn removals_in_hooks() {
+    conforms::<removals::Removals>();
+}
+
+#[test]
+fn terrain_and_bullets() {
+    conforms::<rigid::Terrain>();
+}
+
+#[test]
+fn characters() {
+    conforms::<control::Walk>();
+}
+
+#[test]
+fn joints_with_motors_that_break() {
+    conforms::<joints::Machines>();
+}
+
+#[test]
+fn a_link_that_is_put_to_sleep() {
+    conforms_to::<joints::Stop<true, false>, joints::Stop<true, true>>();
+    assert!(bare::<joints::Stop<true, false>>(input) != bare::<joints::Stop<true, true>>(input));
+}
+
+#[test]
+fn a_link_that_becomes_fixed() {
+    conforms_to::<joints::Stop<false, false>, joints::Stop<false, true>>();
+    assert!(bare::<joints::Stop<false, false>>(input) != bare::<joints::Stop<false, true>>(input));
+}
+
+#[test]
+fn soft_bodies() {
+    conforms::<soft::Soft<true>>();
+}
+
+#[test]
+fn soft_bodies_that_rapier_does_not_write() {
+    conforms::<soft::Soft<false>>();
+}

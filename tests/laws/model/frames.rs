@@ -1,0 +1,385 @@
+//! Frames of a random game, checked against the plain map.
+
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Frame, Hooks, Physics, Rate, Simulation, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::plain::{Body, Model, Reach, Shown, at_previous};
+use super::reference::Way;
+use super::script::{Action, Cut, Drive, FrameScript};
+use crate::scenes::{MS, with_floor};
+
+/// The game's part in a frame.
+struct Game<'a> {
+    model: &'a mut Model,
+    script: &'a FrameScript,
+    /// The index of the step at hand in the frame.
+    index: u64,
+    fails: Option<(u64, bool)>,
+    /// What the frame is to count.
+    expected: Expected,
+}
+
+/// What a frame is to count.
+#[derive(Default)]
+struct Expected {
+    steps: u64,
+    aborted: u64,
+    dt: f32,
+}
+
+struct Failure;
+
+impl Game<'_> {
+    fn is_failing(&self, after: bool) -> bool {
+        self.fails == Some((self.index, after))
+    }
+
+    fn act(&mut self, game: &mut impl Reach, actions: &[(u64, Action)]) {
+        for (_, action) in actions.iter().filter(|(i, _)| *i == self.index) {
+            self.model.act(game, action);
+        }
+    }
+
+    /// The steps that are still due are about to be dropped.
+    fn abort(&mut self, physics: &Physics, was_taken: bool) {
+        self.expected.aborted += self.model.abort(physics, was_taken);
+    }
+
+    /// Whether the step is to be made.
+    fn before(&mut self, game: &mut impl Reach, step: Step) -> bool {
+        self.model.take_step();
+        self.act(game, &self.script.before);
+        if self.is_failing(false) {
+            self.abort(game.physics(), true);
+            return false;
+        }
+        self.model.begin_step(game.physics(), step);
+        true
+    }
+
+    /// Whether there is to be another step.
+    fn after(&mut self, game: &mut impl Reach, step: Step) -> bool {
+        self.expected.steps += 1;
+        self.expected.dt = step.dt;
+        self.model.end_step(game.physics(), step);
+        self.act(game, &self.script.after);
+        let fails = self.is_failing(true);
+        if fails {
+            self.abort(game.physics(), false);
+        }
+        self.index += 1;
+        !fails
+    }
+
+    fn pull(&mut self, simulation: &mut Simulation, cut: Option<(u64, bool, Cut)>) -> Frame {
+        self.begin(simulation, self.script.millis);
+        self.fails = cut.map(|(index, after, _)| (index, after));
+        if !self.pull_steps(simulation)
+            && let Some((_, _, Cut::Begin(millis))) = cut
+        {
+            self.fails = None;
+            self.begin(simulation, millis);
+            self.pull_steps(simulation);
+        }
+        simulation.end_frame()
+    }
+
+    fn begin(&mut self, simulation: &mut Simulation, millis: u64) {
+        self.model.begin_frame(simulation, MS(millis));
+        simulation.begin_frame(MS(millis));
+    }
+
+    fn pull_steps(&mut self, simulation: &mut Simulation) -> bool {
+        while let Some(step) = simulation.next_step() {
+            assert!(self.index < 100, "no end of steps");
+            if !self.before(simulation, step) {
+                return false;
+            }
+            assert!(simulation.make_step());
+            if !self.after(simulation, step) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl Hooks for Game<'_> {
+    type Error = Failure;
+
+    /// Settings that no hook of a step can reach are set here.
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: Duration,
+    ) -> Result<(), Failure> {
+        let actions = self.script.before.iter().chain(&self.script.after);
+        for (_, action) in actions.filter(|(_, action)| matches!(action, Action::Set(_))) {
+            self.model.act(simulation, action);
+        }
+        self.model.begin_frame(simulation, frame_time);
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
+        self.before(physics, step).then_some(()).ok_or(Failure)
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
+        self.after(physics, step).then_some(()).ok_or(Failure)
+    }
+}
+
+/// Plays a game of so many frames. Gives the number of steps and of what the game has done.
+pub fn play(script: &[FrameScript]) -> u64 {
+    let mut simulation = with_floor(Rate::hz(100).unwrap());
+    // With several CCD substeps a body may still move in the step in which it falls asleep.
+    simulation
+        .physics
+        .rapier_mut()
+        .integration_parameters
+        .max_ccd_substeps = 4;
+    let mut model = Model::new(&simulation);
+    let mut operations = 0;
+    for frame in script {
+        run(&mut model, &mut simulation, frame);
+        let actions = frame.between.len() + frame.before.len() + frame.after.len();
+        operations += actions as u64 + simulation.frame().steps;
+    }
+    operations
+}
+
+fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
+    for action in &script.between {
+        act_between_frames(model, simulation, action);
+    }
+    let last = simulation.frame();
+    let mut game = Game {
+        model,
+        script,
+        index: 0,
+        fails: None,
+        expected: Expected {
+            dt: last.dt,
+            ..Expected::default()
+        },
+    };
+    let frame = match script.drive {
+        Drive::Advance { fails } => {
+            game.fails = fails;
+            let _ = simulation.advance_with(MS(script.millis), &mut game);
+            simulation.frame()
+        }
+        Drive::Pull { cut } => game.pull(simulation, cut),
+    };
+    let Expected { steps, aborted, dt } = game.expected;
+    assert_eq!(
+        (frame.steps, frame.dropped.aborted, frame.dt),
+        (steps, aborted, dt)
+    );
+    assert_eq!(frame.number, last.number + 1);
+    assert_eq!(
+        (frame.tick, frame),
+        (simulation.physics.tick(), simulation.frame())
+    );
+    // A frame that was begun twice may have got a lower tick between.
+    let ticks = frame.ticks().end - frame.ticks().start;
+    assert_eq!(ticks, steps.min(frame.tick));
+    model.notice(&simulation.physics);
+    let forgotten = model.end_frame(simulation, steps);
+    assert_eq!(frame.forgotten_forces, forgotten);
+    check_poses(model, simulation, frame);
+    check_counts(model, frame);
+    check_moved(model, simulation);
+    check_moved_since(model, simulation);
+    check_removed(model, simulation);
+    remember(model, frame);
+    check_history(model, simulation, frame);
+}
+
+/// The picture of the last frame stays as it is.
+fn act_between_frames(model: &mut Model, simulation: &mut Simulation, action: &Action) {
+    let lists = |it: &Simulation| (it.moved().to_vec(), it.removed().to_vec());
+    let before = lists(simulation);
+    model.act(simulation, action);
+    assert_eq!(lists(simulation), before);
+    for (key, pose) in model.screens.last().into_iter().flatten() {
+        assert_eq!(simulation.pose(*key), Some(*pose));
+    }
+}
+
+fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
+    let before = at_previous(simulation.clone());
+    for (key, body) in &mut model.bodies {
+        let previous = before.pose(*key).unwrap();
+        let current = current_pose(simulation, *key);
+        let current = current.filter(Pose::is_finite).unwrap_or(body.way.current);
+        let shown = simulation.pose(*key).unwrap();
+        assert!(
+            [previous, shown].iter().all(Pose::is_finite),
+            "{previous:?} {shown:?}"
+        );
+        if body.is_lost {
+            continue;
+        }
+        if body.is_rounded && body.way.shows_previous() {
+            let off = (previous.translation - body.way.previous.translation).length();
+            let scale = 1.0 + previous.translation.length();
+            assert!(off < 4e-6 * scale, "{previous:?} {:?}", body.way);
+            // What is shown between can then be compared to the bit.
+            body.way.previous.translation = previous.translation;
+            body.is_rounded = false;
+        }
+        if body.way.shows_previous() {
+            assert_eq!(previous, body.way.previous);
+        }
+        assert_eq!(current, body.way.current);
+        assert!(
+            body.way.shows(frame.alpha, &shown),
+            "{shown:?} at {} of {:?}",
+            frame.alpha,
+            body.way
+        );
+    }
+}
+
+fn check_counts(model: &mut Model, frame: Frame) {
+    assert!((0.0..=1.0).contains(&frame.alpha));
+    let counts = frame.poses;
+    assert!(counts.teleported >= std::mem::take(&mut model.teleports));
+    assert_eq!(
+        counts.set_from_velocity,
+        std::mem::take(&mut model.set_from_velocity)
+    );
+    assert!(counts.extrapolated <= counts.movers);
+    assert!(counts.settled <= counts.movers);
+}
+
+fn check_moved(model: &mut Model, simulation: &Simulation) {
+    let moved: BTreeMap<BodyKey, Pose> = simulation.moved().iter().copied().collect();
+    assert_eq!(moved.len(), simulation.moved().len(), "each body once");
+    let last = model.screens.last();
+    let now: BTreeMap<BodyKey, Pose> = (model.bodies.keys())
+        .map(|key| (*key, simulation.pose(*key).unwrap()))
+        .collect();
+    for (key, pose) in &now {
+        let is_elsewhere = last.and_then(|last| last.get(key)) != Some(pose);
+        assert_eq!(moved.get(key), is_elsewhere.then_some(pose));
+    }
+    assert!(moved.keys().all(|key| now.contains_key(key)));
+    model.screens.push(now);
+}
+
+/// Some frames to ask from; the last one first.
+fn earlier(number: u64) -> [u64; 5] {
+    [0, 1, 2, 5, number / 2].map(|ago| number.saturating_sub(ago))
+}
+
+fn check_moved_since(model: &Model, simulation: &Simulation) {
+    let number = simulation.frame().number;
+    assert!(simulation.changes_since(number + 1).is_none());
+    for from in earlier(number) {
+        let Some(changes) = simulation.changes_since(from) else {
+            assert!(
+                from + 1 < number,
+                "there is room for those of the last frame"
+            );
+            continue;
+        };
+        let moved: BTreeMap<BodyKey, Pose> = changes.moved.iter().copied().collect();
+        assert!(
+            moved
+                .iter()
+                .all(|(key, pose)| simulation.pose(*key) == Some(*pose))
+        );
+        let screen = from.checked_sub(1).map(|i| &model.screens[i as usize]);
+        for key in model.bodies.keys() {
+            let before = screen.and_then(|screen| screen.get(key)).copied();
+            assert!(moved.contains_key(key) || before == simulation.pose(*key));
+        }
+    }
+}
+
+fn check_removed(model: &mut Model, simulation: &Simulation) {
+    let removed: BTreeSet<BodyKey> = simulation.removed().iter().copied().collect();
+    assert_eq!(removed.len(), simulation.removed().len(), "each body once");
+    let dead = std::mem::take(&mut model.dead);
+    assert_eq!(removed, dead.iter().copied().collect());
+    model.deaths.push(dead);
+    let number = simulation.frame().number;
+    for from in earlier(number) {
+        let Some(changes) = simulation.changes_since(from) else {
+            assert_ne!(from, number);
+            continue;
+        };
+        let removed: BTreeSet<BodyKey> = changes.removed.iter().copied().collect();
+        let mut dead = model.deaths[from as usize..].iter().flatten();
+        assert!(dead.all(|key| removed.contains(key)));
+        assert!(removed.iter().all(|key| simulation.pose(*key).is_none()));
+    }
+}
+
+fn remember(model: &mut Model, frame: Frame) {
+    let mut poses = model.screens.last().unwrap().clone();
+    poses.retain(|key, _| !model.bodies[key].is_altered);
+    model.frames.push(Shown {
+        tick: frame.tick,
+        alpha: frame.alpha,
+        poses,
+    });
+    let first = model.frames.len().saturating_sub(12);
+    model.frames.drain(..first);
+}
+
+/// What is known of earlier times is what frames have shown, and the ways in the steps between.
+fn check_history(model: &Model, simulation: &Simulation, frame: Frame) {
+    let now = frame.tick;
+    for (key, body) in &model.bodies {
+        let at = |tick: u64, alpha| simulation.pose_at(*key, tick, alpha);
+        assert_eq!(at(now + 1, 0.5), None);
+        for tick in now.saturating_sub(12)..=now {
+            check_tick(model, body, tick, now, |alpha| at(tick, alpha));
+        }
+        for shown in &model.frames {
+            if let Some(pose) = shown.poses.get(key)
+                && let Some(again) = at(shown.tick, shown.alpha)
+            {
+                assert_eq!(again, *pose, "at {}", shown.tick);
+            }
+        }
+    }
+}
+
+fn check_tick(model: &Model, body: &Body, tick: u64, now: u64, at: impl Fn(f32) -> Option<Pose>) {
+    if body.is_lost || body.lost_until.is_some_and(|lost| tick <= lost) {
+        return;
+    }
+    let kept = model.history.max(2) as u64 - 1;
+    let is_kept = tick == now || (tick >= body.since && tick + kept > now);
+    let way = if tick == now {
+        Some(body.stepped.as_ref().unwrap_or(&body.way))
+    } else {
+        body.ways.get(&tick)
+    };
+    for alpha in [0.0, 0.3, 0.9, 1.0] {
+        let Some(pose) = at(alpha) else {
+            let may_be_unknown = tick == body.since && !body.is_since_known;
+            assert!(!is_kept || may_be_unknown, "{tick} of {now}");
+            continue;
+        };
+        assert!(is_kept, "{tick} of {now}, since {}", body.since);
+        let shows = |way: &Way| way.shows(alpha, &pose);
+        assert!(
+            way.is_none_or(shows),
+            "{pose:?} at {tick} + {alpha} of {way:?}"
+        );
+        assert!(way.is_some() || tick == body.since);
+    }
+}
+
+/// The pose right after the last step.
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    Some(*simulation.physics.body(key)?.position())
+}

@@ -1,0 +1,413 @@
+//! The plain map: every body's state is copied before and after every step.
+
+mod actions;
+
+use super::reference::{Velocity, Way, are_near, one_step_back};
+use super::script::{Access, Action, Deed, Kind, Part, Setting};
+use crate::scenes::STEPPINGS;
+use crate::scenes::testing::{at_most, pose, spin, translation, vector};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Smoothing, Step, Stepping};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub struct Body {
+    /// What frames show.
+    pub way: Way,
+    /// That of the last step, if it was put elsewhere since.
+    pub stepped: Option<Way>,
+    /// The ways of earlier steps, by the number of steps made at their end.
+    pub ways: BTreeMap<u64, Way>,
+    /// The first of these that is known: at the earliest that of its birth.
+    pub since: u64,
+    /// Whether the way of that one is known for sure: not of the step in which keeping began.
+    pub is_since_known: bool,
+    smoothing: Option<Smoothing>,
+    /// Where the last step left it, or where it was born.
+    left_at: Pose,
+    was_teleported: bool,
+    /// No step was made with it.
+    is_new: bool,
+    /// At the beginning of the step at hand. The velocity is `None` of one that is led and was put elsewhere.
+    start: (Pose, Option<Velocity>),
+    /// Whether its velocity may have been taken for that after the step: it slept, or is led and was put
+    /// elsewhere among steps of one frame.
+    may_be_unseen: bool,
+    /// Its position is not finite, or was in this step: only that what is shown is finite is known.
+    pub is_lost: bool,
+    /// Up to this tick what it did is not known.
+    pub lost_until: Option<u64>,
+    /// The previous pose took arithmetic.
+    pub is_rounded: bool,
+    /// It was put elsewhere since the last step.
+    pub is_altered: bool,
+}
+
+/// What a frame showed.
+pub struct Shown {
+    pub tick: u64,
+    pub alpha: f32,
+    /// Of bodies that were not put elsewhere since.
+    pub poses: BTreeMap<BodyKey, Pose>,
+}
+
+impl Body {
+    /// Earlier ticks are not known any more.
+    fn begin_at(&mut self, tick: u64) {
+        self.since = tick;
+        self.is_since_known = false;
+        self.ways.retain(|of, _| *of == tick);
+    }
+}
+
+#[derive(Default)]
+pub struct Model {
+    /// Those that something is done to, in order of birth.
+    keys: Vec<BodyKey>,
+    pub bodies: BTreeMap<BodyKey, Body>,
+    /// The last few frames.
+    pub frames: Vec<Shown>,
+    /// What each frame showed, and which bodies were gone in it.
+    pub screens: Vec<BTreeMap<BodyKey, Pose>>,
+    pub deaths: Vec<Vec<BodyKey>>,
+    /// Since the last frame.
+    pub dead: Vec<BodyKey>,
+    pub teleports: usize,
+    pub set_from_velocity: usize,
+    /// The number of states kept.
+    pub history: usize,
+    /// What waits for the next step.
+    pushes: Vec<(BodyKey, Vector)>,
+    /// How many of these were there before the step at hand, and at the end of the last frame.
+    waiting: usize,
+    lasting: usize,
+    /// How many steps are due in the frame at hand.
+    due: u64,
+    /// The length of the last step; before the first one, that of the rate.
+    dt: f32,
+    has_stepped: bool,
+    /// Of the frame at hand.
+    is_after_step: bool,
+    /// How the origin was shifted in the step at hand, before it is made.
+    shifted: Option<Pose>,
+    /// A single step while paused, of the next frame.
+    asks_for_step: bool,
+    smoothing: Smoothing,
+    new_tick: Option<u64>,
+    /// Whether steps were made since the ways that frames show.
+    is_outdated: bool,
+}
+
+const PUSH: Vector = vector(1.0, 2.0, 0.5);
+
+/// What the game gets at: in a hook the physics, elsewhere the whole simulation.
+pub trait Reach {
+    fn physics(&mut self) -> &mut Physics;
+    fn simulation(&mut self) -> Option<&mut Simulation>;
+}
+
+impl Reach for Physics {
+    fn physics(&mut self) -> &mut Physics {
+        self
+    }
+
+    fn simulation(&mut self) -> Option<&mut Simulation> {
+        None
+    }
+}
+
+impl Reach for Simulation {
+    fn physics(&mut self) -> &mut Physics {
+        &mut self.physics
+    }
+
+    fn simulation(&mut self) -> Option<&mut Simulation> {
+        Some(self)
+    }
+}
+
+fn access(physics: &mut Physics, key: BodyKey, access: Access) -> &mut RigidBody {
+    let handle = physics.handle(key).unwrap();
+    match access {
+        Access::BodyMut => physics.body_mut(key).unwrap(),
+        Access::PhysicsMut => &mut physics.rapier_mut().bodies[handle],
+        Access::PhysicsMutFor => &mut physics.rapier_mut_for(&[key]).bodies[handle],
+    }
+}
+
+/// Zero of a body that Rapier does not move, or is about to disable.
+fn velocity(body: &RigidBody) -> Velocity {
+    let (linear, angular) = (body.linvel(), body.angvel());
+    let moves = body.is_enabled() && !body.is_sleeping();
+    if moves && linear.is_finite() && angular.is_finite() {
+        Velocity { linear, angular }
+    } else {
+        Velocity::default()
+    }
+}
+
+/// As Rapier caps it at the beginning of a step.
+fn capped(body: &RigidBody, physics: &Physics, dt: f32) -> Velocity {
+    let mut velocity = velocity(body);
+    if body.is_dynamic() {
+        let parameters = physics.rapier().integration_parameters;
+        let most = parameters.max_linear_velocity();
+        velocity.linear = velocity.linear.clamp_length_max(most);
+        let most = std::f32::consts::FRAC_PI_4 / dt;
+        velocity.angular = at_most(velocity.angular, most);
+    }
+    velocity
+}
+
+fn stands_still(simulation: &Simulation) -> bool {
+    let settings = simulation.clock().settings();
+    settings.is_paused() || settings.speed() == 0.0
+}
+
+fn is_led(body: &RigidBody) -> bool {
+    body.body_type() == RigidBodyType::KinematicPositionBased
+}
+
+/// # Steps and frames
+impl Model {
+    /// Of a simulation in which nothing has happened yet. What is in it goes on as it is.
+    pub fn new(simulation: &Simulation) -> Self {
+        let mut model = Self::default();
+        model.expect_dt(simulation);
+        for (key, body) in simulation.physics.bodies() {
+            model.born(&simulation.physics, key, *body.position());
+        }
+        model.keys.clear();
+        model
+    }
+
+    pub fn living(&self) -> Vec<BodyKey> {
+        self.bodies.keys().copied().collect()
+    }
+
+    /// A frame of this length is about to begin: it reads the settings.
+    pub fn begin_frame(&mut self, simulation: &Simulation, frame_time: Duration) {
+        let mut clock = simulation.clock().clone();
+        clock.begin_frame(frame_time);
+        self.due = clock.due();
+        self.expect_dt(simulation);
+        self.asks_for_step = false;
+        if let Some(new) = self.new_tick.take()
+            && new != simulation.physics.tick()
+        {
+            self.frames.iter_mut().for_each(|frame| frame.poses.clear());
+            for body in self.bodies.values_mut() {
+                body.since = new;
+                body.is_since_known = false;
+                body.lost_until = body.lost_until.map(|_| new);
+                body.ways.clear();
+                if self.history > 2 {
+                    body.ways.insert(new, body.stepped.unwrap_or(body.way));
+                }
+            }
+        }
+    }
+
+    fn expect_dt(&mut self, simulation: &Simulation) {
+        if !self.has_stepped {
+            self.dt = simulation.clock().settings().rate().dt();
+        }
+    }
+
+    pub fn take_step(&mut self) {
+        self.shifted = None;
+        self.waiting = self.pushes.len();
+    }
+
+    /// Right before Rapier's step.
+    pub fn begin_step(&mut self, physics: &Physics, step: Step) {
+        for (key, body) in &mut self.bodies {
+            let rapiers = physics.body(*key).unwrap();
+            let pose = *rapiers.position();
+            body.is_lost |= !pose.is_finite();
+            if body.is_new && pose != body.way.current {
+                // It was where its first step begins.
+                for frame in &mut self.frames {
+                    frame.poses.remove(key);
+                }
+            }
+            let mut velocity = capped(rapiers, physics, step.dt);
+            body.may_be_unseen |= rapiers.is_sleeping();
+            let pushes = self.pushes.iter().filter(|(pushed, _)| pushed == key);
+            if rapiers.is_dynamic() && pushes.clone().count() > 0 {
+                let mut body = rapiers.clone();
+                for (_, push) in pushes {
+                    body.apply_impulse(*push, true);
+                }
+                velocity = capped(&body, physics, step.dt);
+            }
+            let was_put = body.was_teleported || pose != body.left_at;
+            let is_noticed = body.was_teleported || !self.is_outdated;
+            body.may_be_unseen |= is_led(rapiers) && was_put;
+            // One that stood still was at rest there, if frames without a step have shown it so.
+            let is_stale = velocity != Velocity::default();
+            let is_unknown = is_led(rapiers) && was_put && is_noticed && is_stale;
+            body.start = (pose, (!is_unknown).then_some(velocity));
+        }
+        self.pushes.clear();
+    }
+
+    /// Right after Rapier's step.
+    pub fn end_step(&mut self, physics: &Physics, step: Step) {
+        let tick = step.tick + 1;
+        self.is_after_step = true;
+        self.due -= 1;
+        (self.dt, self.has_stepped) = (step.dt, true);
+        self.is_outdated = !(step.is_last || self.history > 2);
+        for (key, body) in &mut self.bodies {
+            let rapiers = physics.body(*key).unwrap();
+            let current = *rapiers.position();
+            let (previous, before) = body.start;
+            let smoothing = body.smoothing.unwrap_or(self.smoothing);
+            let center = if is_led(rapiers) && smoothing == Smoothing::Interpolate {
+                Vector::ZERO
+            } else {
+                rapiers.mass_properties().local_mprops.local_com
+            };
+            let has_stayed = is_led(rapiers) && previous == current;
+            let after = if has_stayed {
+                Velocity::default() // whatever rounding makes of it
+            } else {
+                velocity(rapiers)
+            };
+            let mut before = before.unwrap_or(after);
+            if rapiers.is_sleeping() || !rapiers.is_enabled() || has_stayed {
+                // It came to rest where it is: it does not swing past that.
+                before = after;
+            }
+            body.left_at = current;
+            body.was_teleported = false;
+            body.is_new = false;
+            body.is_lost |= !current.is_finite();
+            if body.is_lost {
+                body.ways.clear();
+                body.lost_until = Some(tick);
+                body.is_lost = !(previous.is_finite() && current.is_finite());
+            }
+            body.way = Way {
+                previous,
+                current,
+                before,
+                before_waking: body.may_be_unseen.then_some(after),
+                after,
+                center,
+                smoothing,
+                dt: step.dt,
+            };
+            body.may_be_unseen = rapiers.is_sleeping();
+            body.is_rounded = false;
+            body.is_altered = false;
+            body.stepped = None;
+            if self.history > 2 && body.lost_until.is_none_or(|lost| lost < tick) {
+                body.ways.insert(tick, body.way);
+            }
+        }
+    }
+
+    /// A frame of so many steps has ended: without one, and if time stands still, what was pushed since the frame before
+    /// is forgotten. Gives how much that is.
+    pub fn end_frame(&mut self, simulation: &Simulation, steps: u64) -> u64 {
+        self.is_after_step = false;
+        let mut forgotten = 0;
+        if steps == 0 && stands_still(simulation) && !self.asks_for_step {
+            let first = self.lasting.min(self.pushes.len());
+            forgotten = self.pushes.drain(first..).count() as u64;
+        }
+        self.lasting = self.pushes.len();
+        forgotten
+    }
+
+    /// Bodies that Rapier has elsewhere than the last step left them.
+    pub fn notice(&mut self, physics: &Physics) {
+        for key in self.living() {
+            let pose = *physics.body(key).unwrap().position();
+            if pose.is_finite() && pose != self.bodies[&key].way.current {
+                let body = self.bodies.get_mut(&key).unwrap();
+                body.stepped.get_or_insert(body.way);
+                body.is_rounded |= body.way.put(pose);
+                self.forget_current(key, physics.tick());
+            }
+        }
+    }
+
+    /// The frame, or the one that takes its place, begins without the steps that were due. Gives how many.
+    pub fn abort(&mut self, physics: &Physics, was_taken: bool) -> u64 {
+        let tick = physics.tick();
+        if was_taken {
+            self.pushes.truncate(self.waiting);
+            // Who was born in the step that is not made was there before it.
+            for body in self.bodies.values_mut() {
+                body.since = body.since.min(tick);
+            }
+            if let Some(by) = self.shifted.take() {
+                self.begin_at_origin(&by, tick);
+            }
+        }
+        let due = std::mem::take(&mut self.due);
+        if due == 0 {
+            return 0;
+        }
+        let was_outdated = std::mem::take(&mut self.is_outdated);
+        if !was_outdated {
+            self.notice(physics);
+        }
+        for (key, body) in &mut self.bodies {
+            let pose = *physics.body(*key).unwrap().position();
+            body.is_lost |= !pose.is_finite();
+            body.way = Way::at_rest(pose);
+            if was_outdated {
+                body.stepped = None;
+            }
+            if let Some(way) = body.ways.get_mut(&physics.tick()) {
+                *way = body.stepped.unwrap_or(body.way);
+            }
+        }
+        for key in self.living() {
+            self.forget_current(key, physics.tick());
+        }
+        due
+    }
+
+    /// The origin was shifted in a step that is dropped: nothing before this tick is known.
+    fn begin_at_origin(&mut self, by: &Pose, tick: u64) {
+        for key in self.living() {
+            let body = self.bodies.get_mut(&key).unwrap();
+            body.begin_at(tick);
+            if let Some(way) = body.ways.get_mut(&tick) {
+                way.transform(by);
+            }
+            self.forget_all(key);
+        }
+    }
+
+    /// The body is shown otherwise than the last step moved it, which is what its history has.
+    fn forget_current(&mut self, key: BodyKey, tick: u64) {
+        self.bodies.get_mut(&key).unwrap().is_altered = true;
+        for frame in self.frames.iter_mut().filter(|frame| frame.tick == tick) {
+            frame.poses.remove(&key);
+        }
+    }
+
+    fn forget_all(&mut self, key: BodyKey) {
+        for frame in &mut self.frames {
+            frame.poses.remove(&key);
+        }
+    }
+}
+
+/// This simulation, as it shows the poses right before the last step, as far as a frame can.
+pub fn at_previous(mut simulation: Simulation) -> Simulation {
+    // Also without the single steps that were asked for.
+    simulation.resume();
+    simulation.pause();
+    let settings = simulation.clock_settings_mut();
+    settings.set_stepping(Stepping::Fixed);
+    settings.set_overstep(Duration::ZERO);
+    simulation.advance(Duration::ZERO, |_, _| ());
+    simulation
+}

@@ -1,0 +1,188 @@
+//! What is shown between two states, by its definition: in f64, where it takes more than a copy.
+
+use crate::scenes::testing::exact::{self, part, turn, vector};
+use crate::scenes::testing::turned_spin;
+use evenstep::rapier::prelude::*;
+use evenstep::{Smoothing, interpolate};
+
+/// A body's motion at a moment, at its centre of mass, in world axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Velocity {
+    pub linear: Vector,
+    pub angular: AngVector,
+}
+
+/// The way of a body in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub previous: Pose,
+    pub current: Pose,
+    pub before: Velocity,
+    /// Instead of `before`, of one that slept: whatever woke it may have set it in motion at once.
+    pub before_waking: Option<Velocity>,
+    pub after: Velocity,
+    /// In the body's own frame: what goes straight.
+    pub center: Vector,
+    pub smoothing: Smoothing,
+    pub dt: f32,
+}
+
+impl Way {
+    /// Whether a frame can show the pose before the last step.
+    pub fn shows_previous(&self) -> bool {
+        matches!(self.smoothing, Smoothing::Interpolate | Smoothing::Hermite)
+    }
+
+    pub fn at_rest(pose: Pose) -> Self {
+        Self {
+            previous: pose,
+            current: pose,
+            before: Velocity::default(),
+            before_waking: None,
+            after: Velocity::default(),
+            center: Vector::ZERO,
+            smoothing: Smoothing::Interpolate,
+            dt: 0.0,
+        }
+    }
+
+    /// The body was put to `position`: what was set has no way from where it was. Gives whether that took
+    /// arithmetic.
+    pub fn put(&mut self, position: Pose) -> bool {
+        let mut is_rounded = false;
+        if position.rotation != self.current.rotation {
+            self.previous.rotation = position.rotation;
+            for velocity in self.velocities() {
+                velocity.angular = AngVector::default();
+            }
+        }
+        if position.translation != self.current.translation {
+            // The centre of mass stands.
+            let center = point(&position, self.center);
+            let previous = rotation(&self.previous) * vector(self.center);
+            let origin = (center - previous).cast::<f32>();
+            self.previous.translation = Vector::from_array(origin.into());
+            is_rounded = self.center != Vector::ZERO;
+            if !is_rounded {
+                self.previous.translation = position.translation;
+            }
+            for velocity in self.velocities() {
+                velocity.linear = Vector::ZERO;
+            }
+        }
+        self.current = position;
+        is_rounded
+    }
+
+    /// All of it was moved by an isometry of the world.
+    pub fn transform(&mut self, by: &Pose) {
+        self.previous = by * self.previous;
+        self.current = by * self.current;
+        for velocity in self.velocities() {
+            velocity.linear = by.rotation * velocity.linear;
+            velocity.angular = turned_spin(by.rotation, velocity.angular);
+        }
+    }
+
+    fn velocities(&mut self) -> impl Iterator<Item = &mut Velocity> {
+        let before = self.before_waking.iter_mut().chain([&mut self.before]);
+        before.chain([&mut self.after])
+    }
+
+    /// Whether `pose` is what is shown `alpha` of the way: to the bit where no arithmetic is needed.
+    pub fn shows(&self, alpha: f32, pose: &Pose) -> bool {
+        let or_waking = self.before_waking.map(|before| Self { before, ..*self });
+        let mut ways = [*self].into_iter().chain(or_waking);
+        ways.any(|way| way.shows_it(alpha, pose))
+    }
+
+    fn shows_it(&self, alpha: f32, pose: &Pose) -> bool {
+        match self.exactly(alpha) {
+            Some(expected) => expected == *pose,
+            None => self.curve(alpha.into()).is_none_or(|expected| {
+                let scale = [self.previous.translation, self.current.translation];
+                let scale: f32 = scale.iter().map(|vector| vector.length()).sum();
+                let velocities = self.before.linear.length() + self.after.linear.length();
+                let scale = 1.0 + scale + self.center.length() + self.dt * velocities;
+                are_near(pose, &expected, scale)
+            }),
+        }
+    }
+
+    fn exactly(&self, alpha: f32) -> Option<Pose> {
+        let (previous, current) = (self.previous, self.current);
+        let velocities = [self.before, self.after];
+        let stands = previous == current && velocities == [Velocity::default(); 2];
+        if alpha >= 1.0 || stands || self.smoothing == Smoothing::Latest {
+            return Some(current);
+        }
+        match self.smoothing {
+            Smoothing::Interpolate if self.center == Vector::ZERO => {
+                Some(interpolate(&previous, &current, alpha))
+            }
+            Smoothing::Interpolate | Smoothing::Hermite if alpha == 0.0 => Some(previous),
+            _ => None,
+        }
+    }
+
+    /// `None` half a turn off, where it takes more than f32 to tell the shorter way.
+    fn curve(&self, t: f64) -> Option<exact::Isometry> {
+        let dt = f64::from(self.dt);
+        let (start, end) = (rotation(&self.previous), rotation(&self.current));
+        let center = vector(self.center);
+        let (from, to) = (
+            point(&self.previous, self.center),
+            point(&self.current, self.center),
+        );
+        let (v, w) = (
+            vector(self.before.linear) * dt,
+            vector(self.after.linear) * dt,
+        );
+        let spun = |seconds| turn(self.before.angular, seconds * dt);
+        let spins = |seconds| turn(self.after.angular, seconds * dt);
+        let ease = t * t * (3.0 - 2.0 * t);
+        let (at, turned) = match self.smoothing {
+            Smoothing::Interpolate => (from + (to - from) * t, part(end / start, t)? * start),
+            Smoothing::Hermite => {
+                let at = from
+                    + (to - from) * ease
+                    + v * (t * (1.0 - t) * (1.0 - t))
+                    + w * (t * t * (t - 1.0));
+                let missing = spins(-0.5) * end / start * spun(-0.5);
+                let turned =
+                    spins(0.5 * t * t) * part(missing, ease)? * spun(t - 0.5 * t * t) * start;
+                (at, turned)
+            }
+            Smoothing::Extrapolate => (to + w * t, spins(t) * end),
+            _ => unreachable!("the latest is a copy"),
+        };
+        Some(isometry(at - turned * center, turned))
+    }
+}
+
+pub fn are_near(pose: &Pose, expected: &exact::Isometry, scale: f32) -> bool {
+    let off = vector(pose.translation) - expected.translation.vector;
+    let turned = rotation(pose).angle_to(&expected.rotation);
+    off.norm() < 4e-6 * f64::from(scale) && turned < 1e-5
+}
+
+/// Where a body that nothing touches was `dt` before.
+pub fn one_step_back(pose: &Pose, velocity: Velocity, center: Vector, dt: f32) -> exact::Isometry {
+    let dt = f64::from(dt);
+    let at = point(pose, center) - vector(velocity.linear) * dt;
+    let turned = turn(velocity.angular, -dt) * rotation(pose);
+    isometry(at - turned * vector(center), turned)
+}
+
+fn isometry(at: exact::Vector, turned: exact::Rotation) -> exact::Isometry {
+    exact::Isometry::from_parts(at.into(), turned)
+}
+
+/// Where a point of a body is in the world.
+fn point(pose: &Pose, local: Vector) -> exact::Vector {
+    vector(pose.translation) + rotation(pose) * vector(local)
+}
+
+fn rotation(pose: &Pose) -> exact::Rotation {
+    exact::pose(*pose).rotation
+}

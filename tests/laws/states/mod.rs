@@ -1,0 +1,358 @@
+//! Every public method of `Simulation` and `Physics` in every state that a simulation can be in.
+//!
+//! A state has three parts: the stage of its step, how far a rollback is, and whether a frame is open. Of the 24 products 16
+//! can be reached. These eight cannot:
+//!
+//! - A step is at hand, or the game reacts to it, while no frame is open and no rollback is under way. Steps of the clock are
+//!   due in a frame only, and a rollback that ends or is dropped ends its step.
+//! - All steps of a rollback are resimulated, and yet the last one is over, another one is at hand, or Rapier has panicked.
+//!   The end of the last step is the end of the rollback, and a step in which Rapier panics is not made.
+//!
+//! Whatever is called in whatever state leads to one of the 16: [`every_method_in_every_state`] checks it.
+
+mod methods;
+mod parts;
+mod sources;
+mod unreachable;
+
+use crate::scenes::testing::{spin, translation};
+use crate::scenes::{MS, advance, hash, with_floor};
+use evenstep::rapier::prelude::*;
+use evenstep::{
+    BodyKey, Correction, ForceGenerator, ForceGeneratorKey, Hooks, Physics, Rate, RewindError,
+    Simulation, Smoothing,
+};
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    Idle,
+    Before,
+    After,
+    Poisoned,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Redo {
+    None,
+    Unfinished,
+    Finished,
+}
+
+/// The stage of the step, how far a rollback is, and whether a frame is open.
+type Parts = (Stage, Redo, bool);
+
+/// Its name, its parts, and how a game gets there.
+type State = (&'static str, Parts, fn() -> Game);
+
+/// The order of the states in the cells of [`Method`]. The first 16 are all products that can be reached. In the others the
+/// game has assigned another value since the last call of the loop, and their parts are those after the next call.
+const STATES: [State; 22] = {
+    use Redo::{Finished, None, Unfinished};
+    use Stage::{After, Before, Idle, Poisoned};
+    [
+        ("idle", (Idle, None, false), game),
+        ("due again", (Idle, Unfinished, false), || {
+            game().rolled_back()
+        }),
+        ("before, again", (Before, Unfinished, false), || {
+            game().rolled_back().before()
+        }),
+        ("after, again", (After, Unfinished, false), || {
+            game().rolled_back().after()
+        }),
+        ("redone", (After, Finished, false), || game().redone()),
+        ("poisoned", (Poisoned, None, false), || {
+            game().noticed(poisoned())
+        }),
+        ("poisoned, again", (Poisoned, Unfinished, false), || {
+            game().rolled_back().broken()
+        }),
+        ("frame", (Idle, None, true), || game().begun()),
+        ("frame, before", (Before, None, true), || {
+            game().begun().before()
+        }),
+        ("frame, after", (After, None, true), || {
+            game().begun().after()
+        }),
+        ("frame, due again", (Idle, Unfinished, true), || {
+            game().begun().rolled_back()
+        }),
+        ("frame, before, again", (Before, Unfinished, true), || {
+            game().begun().rolled_back().before()
+        }),
+        ("frame, after, again", (After, Unfinished, true), || {
+            game().begun().rolled_back().after()
+        }),
+        ("frame, redone", (After, Finished, true), || {
+            game().begun().redone()
+        }),
+        ("frame, poisoned", (Poisoned, None, true), || {
+            game().begun().broken()
+        }),
+        (
+            "frame, poisoned, again",
+            (Poisoned, Unfinished, true),
+            || game().begun().rolled_back().broken(),
+        ),
+        ("another value", (Idle, None, false), || {
+            game().with(other())
+        }),
+        ("another value in a rollback", (Idle, None, false), || {
+            game().rolled_back().before().with(other())
+        }),
+        ("another value in a step", (Idle, None, true), || {
+            game().begun().before().with(other())
+        }),
+        ("a value in its own step", (Idle, None, false), || {
+            game().with(game().begun().before().simulation.physics)
+        }),
+        ("a value after its own step", (Idle, None, false), || {
+            game().with(game().begun().after().simulation.physics)
+        }),
+        ("another value, poisoned", (Poisoned, None, false), || {
+            game().with(poisoned())
+        }),
+    ]
+};
+
+/// How many of the states have a value that the loop knows.
+const KNOWN: usize = 16;
+
+struct Game {
+    simulation: Simulation,
+    /// It touches the floor, and so has an event in each step.
+    ball: BodyKey,
+    lift: BodyKey,
+    generator: ForceGeneratorKey,
+}
+
+/// A resource.
+#[derive(Clone)]
+struct Score(u64);
+
+/// After six frames with a step in each.
+fn game() -> Game {
+    let mut simulation = with_floor(Rate::hz(100).unwrap());
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.set_history(20);
+    simulation.physics.resources_mut().insert(Score(0));
+    let collider = ColliderBuilder::ball(0.5)
+        .active_events(ActiveEvents::CONTACT_FORCE_EVENTS)
+        .contact_force_event_threshold(0.0);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
+    let ball = simulation.physics.insert(body, collider);
+    let body = RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * 9.0);
+    let lift = simulation.physics.insert(body, crate::scenes::ball());
+    let drag = ForceGenerator::Drag {
+        linear: 0.1,
+        angular: 0.1,
+    };
+    let generator = simulation.physics.insert_force_generator(ball, drag);
+    for _ in 0..6 {
+        assert_eq!(advance(&mut simulation, 10).steps, 1);
+        assert!(!simulation.physics.events().is_empty());
+    }
+    Game {
+        simulation,
+        ball,
+        lift,
+        generator: generator.unwrap(),
+    }
+}
+
+/// The state of another simulation, at tick 8.
+fn other() -> Physics {
+    let mut game = game();
+    advance(&mut game.simulation, 20);
+    game.simulation.physics.clone()
+}
+
+fn poisoned() -> Physics {
+    game().begun().broken().simulation.physics.clone()
+}
+
+impl Game {
+    /// With three steps due.
+    fn begun(mut self) -> Self {
+        self.simulation.begin_frame(MS(30));
+        self
+    }
+
+    /// With three steps to be resimulated.
+    fn rolled_back(mut self) -> Self {
+        self.simulation.roll_back(3).unwrap();
+        self
+    }
+
+    fn before(mut self) -> Self {
+        self.simulation.next_step().unwrap();
+        self
+    }
+
+    fn after(self) -> Self {
+        let mut game = self.before();
+        assert!(game.simulation.make_step());
+        game
+    }
+
+    fn redone(self) -> Self {
+        self.rolled_back().after().after().after()
+    }
+
+    /// Rapier panics in a step on a joint to a body that was removed.
+    fn broken(self) -> Self {
+        let mut game = self.before();
+        let rapier = game.simulation.physics.rapier_mut();
+        let ends = [(); 2].map(|()| rapier.insert_body(RigidBodyBuilder::dynamic()));
+        rapier.remove_body(ends[1]);
+        rapier.insert_impulse_joint(ends[0], ends[1], FixedJointBuilder::new());
+        quietly(|| game.simulation.make_step()).unwrap_err();
+        game
+    }
+
+    fn with(mut self, physics: Physics) -> Self {
+        self.simulation.physics = physics;
+        self
+    }
+
+    fn noticed(self, physics: Physics) -> Self {
+        let mut game = self.with(physics);
+        notice(&mut game.simulation);
+        game
+    }
+}
+
+/// Lets the loop follow an assignment, and nothing else.
+fn notice(simulation: &mut Simulation) {
+    let _ = simulation.rewind(u64::MAX);
+}
+
+/// The message of a panic, which is printed nowhere.
+fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+    thread_local!(static IS_QUIET: Cell<bool> = const { Cell::new(false) });
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !IS_QUIET.get() {
+                usual(panic);
+            }
+        }));
+    });
+    let was_quiet = IS_QUIET.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    IS_QUIET.set(was_quiet);
+    result.map_err(|payload| match payload.downcast::<String>() {
+        Ok(message) => *message,
+        Err(payload) => payload
+            .downcast::<&str>()
+            .map_or_else(|_| String::new(), |it| (*it).into()),
+    })
+}
+
+/// The parts that a state has, once the loop has followed an assignment. Asks the simulation to death.
+fn parts(mut simulation: Simulation) -> Parts {
+    notice(&mut simulation);
+    let (redo, is_open) = (redo(&simulation), is_open(simulation.clone()));
+    let stage = if is_poisoned(&simulation) {
+        Stage::Poisoned
+    } else if simulation.physics.current_step().is_some() {
+        Stage::Before
+    } else if is_after(simulation).unwrap_or(redo == Redo::Finished) {
+        Stage::After
+    } else {
+        Stage::Idle
+    };
+    (stage, redo, is_open)
+}
+
+fn is_poisoned(simulation: &Simulation) -> bool {
+    let mut copy = simulation.clone();
+    let begun = quietly(|| copy.begin_frame(Duration::ZERO));
+    begun.is_err_and(|message| message.starts_with("Rapier panicked"))
+}
+
+/// Until a rollback ends, the events are those of its steps, not those of the frame.
+fn redo(simulation: &Simulation) -> Redo {
+    let frame = simulation.frame().ticks();
+    match simulation.steps_to_resimulate() {
+        0 if simulation
+            .events()
+            .iter()
+            .any(|event| event.tick() < frame.start) =>
+        {
+            Redo::Finished
+        }
+        0 => Redo::None,
+        _ => Redo::Unfinished,
+    }
+}
+
+/// Only the end of an open frame is counted.
+fn is_open(mut simulation: Simulation) -> bool {
+    let number = simulation.frame().number;
+    simulation.physics = Physics::new();
+    simulation.end_frame().number > number
+}
+
+/// A shift of the origin discards the past, unless it belongs to a step. `None` without a past.
+fn is_after(mut simulation: Simulation) -> Option<bool> {
+    let had_past = !simulation.rewindable().is_empty();
+    simulation.physics.shift_origin(Vector::ZERO).unwrap();
+    had_past.then(|| !simulation.rewindable().is_empty())
+}
+
+/// The clock is that of the present, and the physics is behind it by the steps to be resimulated.
+fn is_lawful(simulation: &Simulation) -> bool {
+    let tick = simulation.physics.tick() + simulation.steps_to_resimulate();
+    simulation.clock().tick() == tick
+}
+
+/// Whatever has happened, a game can continue. Otherwise says where not.
+fn continues(mut simulation: Simulation) -> Result<(), &'static str> {
+    let mut copy = simulation.clone();
+    if is_poisoned(&simulation) {
+        copy.physics = other();
+        advances(copy).or(Err("after an assignment"))?;
+        if simulation.rewindable().is_empty() {
+            return Ok(());
+        }
+        let newest = simulation.rewindable().end - 1;
+        simulation.rewind(newest).or(Err("no rewind"))?;
+    } else {
+        copy.begin_frame(MS(20));
+        while copy.next_step().is_some() {
+            assert!(copy.make_step());
+        }
+        copy.end_frame();
+        is_at_rest(&mut copy).or(Err("pulled"))?;
+    }
+    advances(simulation)
+}
+
+fn advances(mut simulation: Simulation) -> Result<(), &'static str> {
+    simulation.resume();
+    let tick = simulation.physics.tick();
+    advance(&mut simulation, 20);
+    if simulation.physics.tick() <= tick {
+        return Err("no step");
+    }
+    is_at_rest(&mut simulation)
+}
+
+fn is_at_rest(simulation: &mut Simulation) -> Result<(), &'static str> {
+    if !is_lawful(simulation) {
+        Err("another tick")
+    } else if simulation.steps_to_resimulate() > 0 || redo(simulation) != Redo::None {
+        Err("a rollback is left")
+    } else if simulation.next_step().is_some() || simulation.make_step() {
+        Err("a step is left")
+    } else {
+        Ok(())
+    }
+}

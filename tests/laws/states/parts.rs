@@ -1,0 +1,17 @@
+//! What tells the states apart.
+
+use super::*;
+
+#[test]
+fn every_state_is_what_it_is_called() {
+    for (name, expected, build) in STATES {
+        assert_eq!(parts(build().simulation), expected, "{name}");
+    }
+    let known = STATES[..KNOWN].iter().map(|(_, parts, _)| parts);
+    for (i, parts) in known.clone().enumerate() {
+        assert!(
+            known.clone().skip(i + 1).all(|other| other != parts),
+            "{parts:?} twice"
+        );
+    }
+}

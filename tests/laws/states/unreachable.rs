@@ -1,0 +1,121 @@
+//! Products of two states that cannot be reached.
+
+use super::*;
+
+#[test]
+fn a_rollback_that_is_dropped_ends_its_step() {
+    for game in [game().rolled_back().before(), game().rolled_back().after()] {
+        let mut simulation = game.simulation;
+        // A state that is not kept: the simulation stays where it is.
+        simulation.set_rewind_limits(0, 0);
+        simulation.rewind(simulation.physics.tick()).unwrap();
+        assert_eq!(simulation.physics.current_step(), None);
+        assert!(is_lawful(&simulation));
+        assert!(!simulation.make_step());
+        assert!(is_lawful(&simulation));
+        advances(simulation).unwrap();
+    }
+}
+
+#[test]
+fn another_numbering_ends_a_rollback_and_its_step() {
+    let games: [fn() -> Game; 3] = [
+        || game().rolled_back().before(),
+        || game().begun().rolled_back(),
+        || game().begun().rolled_back().before(),
+    ];
+    for build in games {
+        let begun = || {
+            let mut simulation = build().simulation;
+            simulation.clock_settings_mut().set_tick(50);
+            simulation.begin_frame(MS(10));
+            simulation
+        };
+        assert_eq!(parts(begun()), (Stage::Idle, Redo::None, true));
+        let mut simulation = begun();
+        assert_eq!(simulation.physics.tick(), 50);
+        assert!(is_lawful(&simulation));
+        assert_eq!(simulation.next_step().unwrap().tick, 50);
+        continues(simulation).unwrap();
+    }
+}
+
+#[test]
+fn a_step_that_is_taken_again_is_no_rollback() {
+    let again = || {
+        let mut simulation = game().begun().before().simulation;
+        simulation.roll_back(6).unwrap();
+        simulation
+    };
+    assert_eq!(parts(again()), (Stage::Idle, Redo::None, true));
+    let mut simulation = again();
+    let step = simulation.next_step().unwrap();
+    assert_eq!((step.tick, step.is_resimulated), (6, false));
+}
+
+#[test]
+fn a_call_that_does_nothing_ends_no_rollback() {
+    let redone = || game().redone().simulation;
+    let nothing: [fn(&mut Simulation); 3] = [
+        |simulation| simulation.roll_back(7).unwrap(),
+        |simulation| drop(simulation.roll_back(99)),
+        |simulation| assert!(!simulation.make_step()),
+    ];
+    for call in nothing {
+        let mut simulation = redone();
+        call(&mut simulation);
+        assert_eq!(parts(simulation), (Stage::After, Redo::Finished, false));
+    }
+}
+
+#[test]
+fn a_value_that_a_new_loop_takes_over_is_idle() {
+    for game in [game().begun().before(), game().begun().after()] {
+        let physics = game.simulation.physics;
+        let mut simulation = Simulation::with_physics(Rate::default(), physics);
+        assert_eq!(simulation.physics.current_step(), None);
+        assert!(!simulation.make_step());
+        assert!(is_lawful(&simulation));
+        // It has displayed nothing yet, so all bodies are new: the floor too.
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.moved().len(), 3);
+    }
+}
+
+#[test]
+fn a_new_loop_displays_a_value_that_was_moved_out_of_the_middle_of_a_frame() {
+    let mut game = game();
+    // Only the poses of a frame's last step are needed.
+    game.simulation.set_rewind_limits(0, 0);
+    game.simulation.set_history(2);
+    let ball = game.simulation.physics.body_mut(game.ball).unwrap();
+    ball.set_linvel(Vector::X, true);
+    let game = game.begun().after().after();
+    let physics = game.simulation.physics;
+    let there = *physics.body(game.ball).unwrap().position();
+    let mut simulation = Simulation::with_physics(Rate::default(), physics);
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.pose(game.ball), Some(there));
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_finished_rollback_can_be_saved() {
+    let mut game = game();
+    game.simulation.roll_back(3).unwrap();
+    while game.simulation.steps_to_resimulate() > 0 {
+        game.simulation.next_step().unwrap();
+        let push = game.simulation.physics.apply_impulse(game.ball, Vector::X);
+        push.unwrap();
+        game.simulation.make_step();
+    }
+    // Bytes hold the displayed poses and their errors too.
+    let mut loaded = Simulation::load(&game.simulation.save().unwrap()).unwrap();
+    for simulation in [&mut game.simulation, &mut loaded] {
+        advance(simulation, 5);
+    }
+    let error = |simulation: &Simulation| simulation.visual_error(game.ball);
+    assert!(error(&loaded).is_some());
+    assert_eq!(error(&loaded), error(&game.simulation));
+    assert_eq!(loaded.pose(game.ball), game.simulation.pose(game.ball));
+}

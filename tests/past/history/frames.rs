@@ -1,0 +1,208 @@
+//! Displayed poses of earlier frames.
+
+use super::*;
+
+/// A pile with bodies that come and go, spinners off their centre, and a simulation-wide smoothing.
+fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
+    simulation.smoothing = smoothing;
+    simulation.set_history(states);
+    let mut keys = crate::scenes::pile(&mut simulation, 20);
+    for i in 0..5u8 {
+        let body = RigidBodyBuilder::dynamic()
+            .translation(vector(-6.0, 2.0 + 2.0 * f32::from(i), 0.0))
+            .angvel(spin(0.0, 0.0, 4.0));
+        keys.push(
+            simulation
+                .physics
+                .insert(body, ball().translation(Vector::X)),
+        );
+    }
+    (simulation, keys)
+}
+
+/// All that a frame showed.
+type Shown = (Frame, Vec<(BodyKey, Pose)>);
+
+#[test]
+fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
+    for smoothing in [
+        Smoothing::Interpolate,
+        Smoothing::Hermite,
+        Smoothing::Extrapolate,
+    ] {
+        for states in [2, 3, 10] {
+            let (mut simulation, mut keys) = scene(smoothing, states);
+            let mut frames: VecDeque<Shown> = VecDeque::new();
+            let mut checked = 0;
+            for i in 0..400u64 {
+                // Frames of none to four steps.
+                let frame = advance(&mut simulation, 1 + 13 * i % 67);
+                if i % 50 == 49 {
+                    simulation.physics.remove(keys.remove(3)).unwrap();
+                }
+                let poses = keys
+                    .iter()
+                    .map(|key| (*key, simulation.pose(*key).unwrap()));
+                frames.push_back((frame, poses.collect()));
+                let oldest = frame.tick.saturating_sub(states as u64 - 2);
+                for (old, poses) in &frames {
+                    for (key, pose) in poses.iter().filter(|(key, _)| keys.contains(key)) {
+                        let again = simulation.pose_at(*key, old.tick, old.alpha);
+                        let expected = (old.tick >= oldest).then_some(*pose);
+                        assert_eq!(again, expected, "{smoothing:?} {i}");
+                        checked += u32::from(old.tick < frame.tick && again.is_some());
+                    }
+                }
+                frames.retain(|(old, _)| old.tick + 2 >= oldest);
+            }
+            assert!(simulation.physics.body(keys[0]).unwrap().is_sleeping());
+            assert_eq!(checked > 1_000, states > 2, "{checked} looks back");
+        }
+    }
+}
+
+#[test]
+fn times_that_are_not_kept_are_none() {
+    let mut simulation = space(100);
+    let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let key = simulation.physics.insert(fly(), ball());
+    advance(&mut simulation, 100);
+    simulation.set_history(5);
+    advance(&mut simulation, 20);
+    let young = simulation.physics.insert(fly(), ball());
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.physics.tick(), 14);
+    let known = |key, tick| simulation.pose_at(key, tick, 0.5).is_some();
+    // Kept since tick 10.
+    let ticks: Vec<u64> = (0..20).filter(|tick| known(key, *tick)).collect();
+    assert_eq!(ticks, [11, 12, 13, 14]);
+    let ticks: Vec<u64> = (0..20).filter(|tick| known(young, *tick)).collect();
+    assert_eq!(ticks, [12, 13, 14]);
+    for _ in 0..3 {
+        advance(&mut simulation, 20);
+    }
+    let known = |key, tick| simulation.pose_at(key, tick, 0.5).is_some();
+    let ticks: Vec<u64> = (0..30).filter(|tick| known(young, *tick)).collect();
+    assert_eq!(ticks, [17, 18, 19, 20], "five states are four ways");
+    // Fewer again, and none but the last.
+    simulation.set_history(3);
+    assert!(simulation.pose_at(key, 19, 0.5).is_some());
+    assert_eq!(simulation.pose_at(key, 18, 0.5), None);
+    simulation.set_history(0);
+    assert!(simulation.pose_at(key, 20, 0.5).is_some());
+    assert_eq!(simulation.pose_at(key, 19, 0.5), None);
+    simulation.physics.remove(key);
+    assert_eq!(simulation.pose_at(key, 20, 0.5), None);
+}
+
+#[test]
+fn a_body_that_rests_or_is_teleported_was_where_it_was() {
+    let mut simulation = space(100);
+    simulation.set_history(100);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    let x = |simulation: &Simulation, tick: u64, alpha: f32| {
+        simulation.pose_at(key, tick, alpha).unwrap().translation.x
+    };
+    for _ in 0..10 {
+        advance(&mut simulation, 10);
+    }
+    assert_eq!(x(&simulation, 3, 0.5), 0.0);
+    // Teleported after ten steps, it is at rest for ten more, and then moves.
+    let there = translation(5.0, 0.0, 0.0);
+    simulation.physics.teleport(key, there).unwrap();
+    simulation.physics.body_mut(key).unwrap().sleep();
+    for _ in 0..10 {
+        advance(&mut simulation, 10);
+    }
+    simulation
+        .physics
+        .body_mut(key)
+        .unwrap()
+        .set_linvel(Vector::X * 100.0, true);
+    for _ in 0..10 {
+        advance(&mut simulation, 10);
+    }
+    for (tick, alpha, expected) in [
+        (3, 0.5, 0.0),
+        (10, 0.9, 0.0),
+        (11, 0.1, 5.0),
+        (15, 0.5, 5.0),
+        (20, 1.0, 5.0),
+        (21, 0.5, 5.5),
+        (30, 0.0, 14.0),
+        (30, 1.0, 15.0),
+    ] {
+        let x = x(&simulation, tick, alpha);
+        assert!(
+            (x - expected).abs() < 1e-4,
+            "{x} at {tick} + {alpha}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_click_hits_what_the_player_saw() {
+    // A target that crosses the screen at 20 m/s; the click comes five frames late.
+    let mut simulation = space(60);
+    simulation.set_history(8);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 20.0), ball());
+    let mut screen = VecDeque::new();
+    for i in 0..200 {
+        let frame = advance(&mut simulation, 7);
+        screen.push_back((frame, (simulation.pose(key).unwrap() * Vector::ZERO)));
+        if screen.len() > 5 {
+            let (frame, aimed_at) = screen.pop_front().unwrap();
+            let ray = Ray::new(aimed_at + vector(0.0, 0.0, 10.0), -vector(0.0, 0.0, 1.0));
+            let hits = |pose: Pose| SharedShape::ball(0.1).intersects_ray(&pose, &ray, 20.0);
+            assert!(
+                i < 8 || !hits(simulation.pose(key).unwrap()),
+                "it is gone by now"
+            );
+            let seen = simulation.pose_at(key, frame.tick, frame.alpha);
+            assert!(hits(seen.unwrap()));
+        }
+    }
+}
+
+#[test]
+fn what_was_put_elsewhere_in_a_frame_without_a_step_was_there_since() {
+    let mut simulation = space(100);
+    simulation.set_history(20);
+    let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 100);
+    let there = translation(5.0, 0.0, 0.0);
+    simulation.physics.teleport(key, there).unwrap();
+    advance(&mut simulation, 4);
+    advance(&mut simulation, 36);
+    for tick in 11..=14 {
+        assert_eq!(simulation.pose_at(key, tick, 0.5), Some(there), "{tick}");
+    }
+    assert_eq!(simulation.pose_at(key, 9, 0.5), Some(Pose::IDENTITY));
+}
+
+#[test]
+fn a_longer_history_does_not_know_what_a_shorter_one_let_go() {
+    let mut simulation = space(100);
+    simulation.set_history(3);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
+    for _ in 0..10 {
+        advance(&mut simulation, 100);
+    }
+    simulation.set_history(20);
+    let known: Vec<u64> = (0..=100)
+        .filter(|tick| simulation.pose_at(key, *tick, 1.0).is_some())
+        .collect();
+    assert_eq!(known, [99, 100]);
+    advance(&mut simulation, 10);
+    for tick in [99, 100, 101u64] {
+        let x = simulation.pose_at(key, tick, 1.0).unwrap().translation.x;
+        assert!((x - 0.01 * tick as f32).abs() < 1e-5, "{x} after {tick}");
+    }
+}

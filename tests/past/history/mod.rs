@@ -1,0 +1,411 @@
+//! A look back at what earlier frames showed.
+
+mod frames;
+mod random;
+mod ticks;
+mod ways_back;
+
+use crate::scenes::testing::{spin, translation, vector};
+use crate::scenes::{MS, advance, ball, space};
+use evenstep::rapier::prelude::*;
+use evenstep::{
+    BodyKey, Frame, Hooks, Physics, Rate, ResimulateError, Simulation, Smoothing, Step,
+};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A flyer at 100 steps a second, 1 m in each, with so many states kept, of the last 100 ticks.
+fn flyer(states: usize) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    simulation.set_rewind_limits(100, usize::MAX);
+    simulation.set_history(states);
+    (simulation, key)
+}
+
+fn x_at(simulation: &Simulation, key: BodyKey, tick: u64) -> Option<f32> {
+    let pose = simulation.pose_at(key, tick, 1.0)?;
+    Some(pose.translation.x.round())
+}
+
+/// The poses of each tick, at three times between its two states.
+type Poses = BTreeMap<BodyKey, [Pose; 3]>;
+
+const ALPHAS: [f32; 3] = [0.0, 0.5, 1.0];
+
+/// A plain model: the poses right after each step.
+#[derive(Clone, Default)]
+struct Run {
+    poses: BTreeMap<u64, Poses>,
+    /// The poses of ticks whose state is kept, as that has them.
+    kept: BTreeMap<u64, Poses>,
+    /// The earlier ticks that are known for sure.
+    known: BTreeSet<u64>,
+    keys: Vec<BodyKey>,
+    /// The number of ticks whose poses are kept.
+    len: u64,
+    seed: u64,
+    /// The tick in which a hook fails.
+    fails_at: Option<u64>,
+    /// The tick of an aborted frame or a replaced state, from which no step was made since.
+    unstepped_at: Option<u64>,
+    /// The ticks whose state is kept, and that were within a frame without a history: their steps were not looked at.
+    unseen: BTreeSet<u64>,
+}
+
+/// When something is done.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    Before,
+    After,
+    Between,
+}
+
+impl Run {
+    /// A simulation of this state without a past, which has changed nothing in it: no call of the loop has followed.
+    fn assigned(physics: &Physics) -> Simulation {
+        let mut simulation = Simulation::default();
+        simulation.physics = physics.clone();
+        simulation
+    }
+
+    /// What such a simulation shows.
+    fn seen(physics: &Physics, keys: impl Iterator<Item = BodyKey>) -> Poses {
+        let simulation = Self::assigned(physics);
+        let keys = keys.filter(|key| physics.body(*key).is_some());
+        let poses = keys.map(|key| {
+            // Without a history, steps within a frame are not looked at.
+            let there = *physics.body(key).unwrap().position();
+            let at = |alpha| simulation.pose_at(key, physics.tick(), alpha);
+            (key, ALPHAS.map(|alpha| at(alpha).unwrap_or(there)))
+        });
+        poses.collect()
+    }
+
+    /// Whether the last step was looked at.
+    fn is_seen(physics: &Physics) -> bool {
+        let simulation = Self::assigned(physics);
+        let mut keys = physics.bodies().map(|(key, _)| key);
+        keys.all(|key| simulation.pose_at(key, physics.tick(), 1.0).is_some())
+    }
+
+    fn see_all(&mut self, physics: &Physics) {
+        let poses = Self::seen(physics, self.keys.iter().copied());
+        self.poses.insert(physics.tick(), poses);
+    }
+
+    /// Something that depends on the step, and on the run.
+    fn deed(&mut self, physics: &mut Physics, number: u64, when: When) {
+        let number = (number + self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let at = vector((number % 50) as f32, (number % 7) as f32, 0.0);
+        let key = self.keys[number as usize / 50 % self.keys.len()];
+        let pose = Pose::from_translation(at);
+        let is_there = physics.body(key).is_some();
+        let tick = physics.tick();
+        match number / 7 % 14 {
+            kind @ (0 | 1) => {
+                let body =
+                    [crate::scenes::flyer(), RigidBodyBuilder::fixed()][kind as usize].clone();
+                let key = physics.insert(body.translation(at), ball());
+                self.keys.retain(|other| *other != key);
+                self.keys.push(key);
+                if when != When::Before {
+                    self.poses.entry(tick).or_default().insert(key, [pose; 3]);
+                }
+            }
+            2 => drop(physics.remove(key)),
+            3 if is_there => {
+                let handle = physics.handle(key).unwrap();
+                physics.rapier_mut().remove_body(handle);
+            }
+            4 if is_there => physics.teleport(key, pose).unwrap(),
+            5 if is_there => physics.teleport_by(key, pose).unwrap(),
+            6 if is_there => physics.body_mut(key).unwrap().set_linvel(at, true),
+            7 if is_there => physics.body_mut(key).unwrap().sleep(),
+            8 | 9 if is_there => {
+                let body = physics.body_mut(key).unwrap();
+                body.set_position(pose, number.is_multiple_of(2));
+            }
+            10 if is_there => {
+                physics.set_previous_from_velocity(key).unwrap();
+                if when != When::Before {
+                    let seen = Self::seen(physics, [key].into_iter());
+                    self.poses.entry(tick).or_default().extend(seen);
+                }
+            }
+            11 => {
+                physics.shift_origin(at).unwrap();
+                let by = Pose::from_translation(-at);
+                let poses = self.poses.entry(tick).or_default();
+                if when != When::Before {
+                    poses
+                        .values_mut()
+                        .flatten()
+                        .for_each(|pose| *pose = by * *pose);
+                }
+                // In a step that is dropped it counts as between two steps.
+                if when == When::Between || when == When::Before && self.fails_at == Some(tick) {
+                    self.poses.retain(|of, _| *of == tick);
+                    self.kept.clear();
+                    self.known.clear();
+                }
+            }
+            _ => (),
+        }
+    }
+
+    /// After limits were set: what they do not allow at this tick is gone.
+    fn cut(&mut self, simulation: &Simulation) {
+        let first = (simulation.physics.tick() + 1).saturating_sub(self.len);
+        self.known = self
+            .known
+            .split_off(&if self.len > 1 { first } else { u64::MAX });
+    }
+
+    fn rewind(&mut self, simulation: &mut Simulation, tick: u64) {
+        let now = simulation.physics.tick();
+        let kept = simulation.rewindable();
+        let there = self.kept.get(&tick).cloned();
+        let is_present = simulation.steps_to_resimulate() == 0;
+        if tick != now && simulation.rewind(tick).is_ok() {
+            if !is_present {
+                // The rollback is given up, and with it the state that it was at.
+            } else if kept.end <= now + 1 {
+                // The present that is left is kept too.
+                self.kept.insert(now, self.poses[&now].clone());
+            } else if let Some(kept) = self.kept.get(&now) {
+                // The edits at this tick are undone.
+                self.poses.insert(now, kept.clone());
+            }
+            if self.unseen.contains(&tick) {
+                self.see_all(&simulation.physics);
+            } else {
+                self.poses.insert(tick, there.unwrap());
+            }
+        }
+    }
+
+    /// Replaces the state by another one of this tick.
+    fn replace(&mut self, simulation: &mut Simulation, number: u64) {
+        let tick = simulation.physics.tick();
+        let mut theirs = simulation.clone();
+        let mut unseen = self.clone();
+        for number in number..number + 3 {
+            unseen.deed(&mut theirs.physics, number, When::Between);
+            if number.is_multiple_of(2) && theirs.steps_to_resimulate() == 0 {
+                advance(&mut theirs, 0);
+            }
+        }
+        self.keys = unseen.keys;
+        simulation.correct(theirs.physics).unwrap();
+        self.unstepped_at = Some(tick);
+        self.see_all(&simulation.physics);
+        self.known.split_off(&tick);
+        self.kept.split_off(&tick);
+    }
+
+    fn check(&self, simulation: &Simulation) {
+        if simulation.steps_to_resimulate() > 0 && !Self::is_seen(&simulation.physics) {
+            // On the way to the present.
+            return;
+        }
+        let now = simulation.physics.tick();
+        for (tick, poses) in self.poses.range(..=now) {
+            let is_near = tick + self.len > now;
+            let is_known = *tick == now || is_near && self.known.contains(tick);
+            for key in self
+                .keys
+                .iter()
+                .filter(|key| simulation.physics.body(**key).is_some())
+            {
+                let Some(seen) = poses.get(key) else {
+                    let again = simulation.pose_at(*key, *tick, 0.5);
+                    assert_eq!(again, None, "{key:?} at {tick} of {now} was not there yet");
+                    continue;
+                };
+                for (alpha, seen) in ALPHAS.into_iter().zip(seen) {
+                    let again = simulation.pose_at(*key, *tick, alpha);
+                    assert_eq!(again.is_some(), is_known, "{key:?} at {tick} of {now}");
+                    if let Some(again) = again {
+                        let off = (again.translation - seen.translation).length();
+                        assert!(off < 1e-3, "{key:?} at {tick} of {now}: {again:?} {seen:?}");
+                    }
+                }
+            }
+        }
+        self.check_worlds(simulation);
+    }
+
+    /// The kept states know the same.
+    fn check_worlds(&self, simulation: &Simulation) {
+        let now = simulation.physics.tick();
+        let times = (0..=now).flat_map(|tick| ALPHAS.map(|alpha| (tick, alpha)));
+        // In the present the game may have moved bodies, whose colliders follow in the next step.
+        let is_unstepped = self.unstepped_at == Some(now);
+        let times = times.filter(|(tick, alpha)| *tick < now || *alpha == 1.0 && !is_unstepped);
+        for (tick, alpha) in times {
+            let Ok(past) = simulation.world_at(tick, alpha) else {
+                continue;
+            };
+            let pipeline = past.query_pipeline(QueryFilter::default());
+            for (key, body) in simulation.physics.bodies() {
+                let handle = body.colliders()[0];
+                let there = pipeline.colliders.get(handle);
+                let there = there.filter(|_| past.key_of_collider(handle) == Some(key));
+                let pose = simulation.pose_at(key, tick, alpha);
+                if let (Some(there), Some(pose)) = (there, pose) {
+                    let off = (there.translation() - pose.translation).length();
+                    assert!(
+                        off < 1e-3,
+                        "{key:?} at {tick}, {alpha} of {now}: {pose:?} {:?}",
+                        there.position()
+                    );
+                }
+            }
+        }
+    }
+}
+
+impl Hooks for Run {
+    type Error = ();
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        let tick = step.tick;
+        // Later ones are of another run.
+        self.poses.split_off(&(tick + 1));
+        self.kept.split_off(&tick);
+        self.known.split_off(&tick);
+        self.kept.insert(tick, self.poses[&tick].clone());
+        self.unseen.split_off(&tick);
+        if !Self::is_seen(physics) {
+            self.unseen.insert(tick);
+        } else if self.len > 1 {
+            self.known.insert(tick);
+        }
+        self.deed(physics, tick, When::Before);
+        self.deed(physics, tick + 500, When::Before);
+        let fails = self.fails_at == Some(tick);
+        self.unstepped_at = fails.then_some(tick);
+        if fails { Err(()) } else { Ok(()) }
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        self.see_all(physics);
+        let first = (physics.tick() + 1).saturating_sub(self.len);
+        self.known = self.known.split_off(&first);
+        self.deed(physics, step.tick + 1_000, When::After);
+        self.deed(physics, step.tick + 1_500, When::After);
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Frame(u64),
+    Fail(u64),
+    Pause,
+    Deed(u64),
+    Rewind(u64),
+    Resimulate(u64, u64, bool),
+    Replace(u64),
+    Correct(u64, u64, bool),
+    SetHistory(usize),
+    SetInterval(u64),
+    SetBytes(usize),
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    prop_oneof![
+        8 => (0..60u64).prop_map(Way::Frame),
+        1 => (20..40u64).prop_map(Way::Fail),
+        1 => Just(Way::Pause),
+        6 => any::<u64>().prop_map(Way::Deed),
+        3 => (0..30u64).prop_map(Way::Rewind),
+        2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, fails)| Way::Resimulate(back, seed, fails)),
+        1 => any::<u64>().prop_map(Way::Replace),
+        2 => (0..30u64, any::<u64>(), any::<bool>()).prop_map(|(back, seed, ends)| Way::Correct(back, seed, ends)),
+        1 => (2..25usize).prop_map(Way::SetHistory),
+        1 => (0..5u64).prop_map(Way::SetInterval),
+        1 => prop_oneof![Just(usize::MAX), 1_000..50_000usize].prop_map(Way::SetBytes),
+    ]
+}
+
+/// Plays the steps that are to be resimulated.
+fn resimulate_rest(run: &mut Run, simulation: &mut Simulation) {
+    while simulation.steps_to_resimulate() > 0 {
+        let step = simulation.next_step().unwrap();
+        let Ok(()) = run.before_step(&mut simulation.physics, step) else {
+            unreachable!("none is told to fail");
+        };
+        simulation.make_step();
+        let Ok(()) = run.after_step(&mut simulation.physics, step) else {
+            unreachable!("none is told to fail");
+        };
+    }
+    // The present is reached.
+    simulation.next_step();
+}
+
+fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
+    let now = simulation.physics.tick();
+    match way {
+        Way::Frame(ms) => simulation.advance_with(MS(ms), run).map(drop).unwrap(),
+        Way::Fail(ms) => {
+            run.fails_at = Some(now + 1);
+            if simulation.advance_with(MS(ms), run).is_err() {
+                run.see_all(&simulation.physics);
+            }
+            run.fails_at = None;
+        }
+        Way::Pause if simulation.clock().settings().is_paused() => simulation.resume(),
+        Way::Pause => simulation.pause(),
+        Way::Deed(number) => run.deed(&mut simulation.physics, number >> 8, When::Between),
+        Way::Rewind(tick) => {
+            let kept = simulation.rewindable();
+            run.rewind(
+                simulation,
+                kept.start + tick % (kept.end - kept.start).max(1),
+            );
+        }
+        Way::Resimulate(back, seed, fails) => {
+            run.seed = seed >> 8;
+            run.fails_at = (fails && now > 0).then(|| now - 1);
+            let result = simulation.resimulate_with(now.saturating_sub(back), run);
+            if let Err(ResimulateError::Hook(())) = result {
+                // The rest is due from the step on that failed.
+                simulation.begin_frame(MS(0));
+                simulation.end_frame();
+                run.see_all(&simulation.physics);
+            }
+            run.fails_at = None;
+        }
+        Way::Replace(number) => run.replace(simulation, number >> 8),
+        Way::Correct(back, seed, ends) => {
+            let tick = now.saturating_sub(back);
+            if simulation.roll_back(tick).is_err() || simulation.steps_to_resimulate() == 0 {
+                return;
+            }
+            let tick = simulation.physics.tick();
+            if tick < now {
+                run.poses.insert(tick, run.kept[&tick].clone());
+            }
+            run.replace(simulation, seed >> 8);
+            run.seed = seed >> 8;
+            if ends {
+                resimulate_rest(run, simulation);
+            } else {
+                simulation.begin_frame(MS(0));
+                simulation.end_frame();
+            }
+        }
+        Way::SetHistory(states) => {
+            simulation.set_history(states);
+            run.len = states as u64 - 1;
+            run.cut(simulation);
+        }
+        Way::SetInterval(ticks) => simulation.set_rewind_interval(ticks),
+        Way::SetBytes(bytes) => {
+            simulation.set_rewind_limits(100, bytes);
+            run.cut(simulation);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Random games: `pose_at` and `world_at` agree with a list of what each step left.
+
+use super::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    /// For each tick that is kept, `pose_at` gives what was seen right after its step, and `world_at` agrees.
+    #[test]
+    fn whatever_way_is_gone_what_is_known_was_seen(
+        ways in prop::collection::vec(way(), 1..60),
+        states in 2..25usize,
+        seed in any::<u64>(),
+    ) {
+        let (mut simulation, key) = flyer(states);
+        let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+        let mut run = Run {
+            keys: vec![key, wall],
+            len: states as u64 - 1,
+            seed: seed >> 8,
+            ..Run::default()
+        };
+        run.see_all(&simulation.physics);
+        for way in ways {
+            go(&mut run, &mut simulation, way);
+            run.check(&simulation);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Poses at ticks: bodies that are born, edits between steps, when recording begins.
+
+use super::*;
+
+/// A frame in the pull form, in which the game has the whole simulation before each step.
+fn steps_of_frame(
+    simulation: &mut Simulation,
+    ms: u64,
+    mut before_step: impl FnMut(&mut Simulation, Step),
+) {
+    simulation.begin_frame(MS(ms));
+    while let Some(step) = simulation.next_step() {
+        before_step(simulation, step);
+        simulation.make_step();
+    }
+    simulation.end_frame();
+}
+
+#[test]
+fn a_history_that_begins_in_a_step_knows_the_steps_from_there_on() {
+    let mut simulation = space(100);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0), ball());
+    advance(&mut simulation, 10);
+    steps_of_frame(&mut simulation, 50, |simulation, step| {
+        if step.tick == 3 {
+            simulation.set_history(10);
+        }
+    });
+    assert_eq!(simulation.physics.tick(), 6);
+    for tick in 4..=6u64 {
+        let x = simulation.pose_at(key, tick, 1.0).unwrap().translation.x;
+        assert!((x - 0.1 * tick as f32).abs() < 1e-5, "{x} after {tick}");
+    }
+    assert_eq!(simulation.pose_at(key, 2, 1.0), None);
+}
+
+#[test]
+fn a_body_that_is_born_in_the_step_in_which_a_history_begins_was_not_there_before() {
+    let mut simulation = space(100);
+    let mut born = None;
+    steps_of_frame(&mut simulation, 50, |simulation, step| {
+        if step.tick == 2 {
+            simulation.set_history(10);
+            born = Some((simulation.physics).insert(RigidBodyBuilder::fixed(), ball()));
+        }
+    });
+    let known: Vec<u64> = (0..=5)
+        .filter(|tick| simulation.pose_at(born.unwrap(), *tick, 0.5).is_some())
+        .collect();
+    assert_eq!(known, [3, 4, 5]);
+}
+
+/// The step is given up, and with it the tick that the body was to be born at: frames show it before.
+#[test]
+fn a_body_that_is_born_in_a_step_that_is_not_made_was_there_from_the_tick_before_on() {
+    let mut simulation = space(100);
+    simulation.set_history(10);
+    advance(&mut simulation, 30);
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    let born = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
+    let frame = simulation.end_frame();
+    assert_eq!((frame.tick, frame.dropped.aborted), (3, 1));
+    let known = |simulation: &Simulation| {
+        let ticks = 0..=5;
+        let ticks = ticks.filter(|tick| simulation.pose_at(born, *tick, 0.5).is_some());
+        ticks.collect::<Vec<u64>>()
+    };
+    assert_eq!(known(&simulation), [3]);
+    advance(&mut simulation, 20);
+    assert_eq!(known(&simulation), [3, 4, 5]);
+}
+
+/// It is in the coordinates of the present, earlier ticks are in theirs.
+#[test]
+fn a_previous_pose_that_is_set_changes_no_tick_before_a_shifted_origin() {
+    let mut simulation = space(100);
+    simulation.set_history(10);
+    let key = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
+    // It is at rest.
+    advance(&mut simulation, 30);
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    // After the last step, and part of it.
+    let by = translation(7.0, 0.0, 0.0);
+    simulation.physics.teleport_by(key, by).unwrap();
+    (simulation.physics)
+        .shift_origin(Vector::X * 100.0)
+        .unwrap();
+    simulation.end_frame();
+    let seen = |simulation: &Simulation| [1, 2, 3].map(|tick| x_at(simulation, key, tick));
+    let expected = [0.0; 3].map(Some);
+    assert_eq!(seen(&simulation), expected);
+    simulation.physics.set_previous_from_velocity(key).unwrap();
+    assert_eq!(seen(&simulation), expected);
+    advance(&mut simulation, 0);
+    assert_eq!(seen(&simulation), expected);
+}
+
+/// Without kept poses only the last step of a frame is looked at, and what the game does after an earlier one belongs to no
+/// tick before it.
+#[test]
+fn between_the_steps_of_a_frame_no_tick_has_later_edits() {
+    type Edit = fn(&mut Physics, BodyKey);
+    let edits: [Edit; 5] = [
+        |_, _| (),
+        |physics, key| physics.set_previous_from_velocity(key).unwrap(),
+        |physics, key| physics.teleport(key, translation(0.0, 9.0, 0.0)).unwrap(),
+        |physics, key| {
+            physics
+                .teleport_by(key, translation(0.0, 9.0, 0.0))
+                .unwrap()
+        },
+        |physics, _| physics.shift_origin(Vector::X * 100.0).unwrap(),
+    ];
+    for edit in edits {
+        // Snapshots of every fourth tick are no poses of the others.
+        for is_rewindable in [false, true] {
+            let (mut simulation, key) = crate::scenes::flyer_in_space();
+            if is_rewindable {
+                simulation.set_rewind_limits(20, usize::MAX);
+                simulation.set_rewind_interval(4);
+            }
+            advance(&mut simulation, 50);
+            let known = |simulation: &Simulation, key, tick| {
+                let pose = simulation.pose_at(key, tick, 1.0);
+                pose.map(|pose| pose.translation.x)
+            };
+            let at_five = known(&simulation, key, 5);
+            assert!(at_five.is_some());
+            simulation.begin_frame(MS(40));
+            while let Some(step) = simulation.next_step() {
+                // The step at hand is not made, and the present is that of the last one.
+                let seen = known(&simulation, key, step.tick);
+                if step.tick == 5 {
+                    assert_eq!(seen, at_five);
+                }
+                simulation.make_step();
+                edit(&mut simulation.physics, key);
+                let born = simulation
+                    .physics
+                    .insert(RigidBodyBuilder::dynamic(), ball());
+                let here = simulation.physics.tick();
+                for tick in 0..here {
+                    assert_eq!(known(&simulation, key, tick), None, "{tick} at {here}");
+                    assert_eq!(known(&simulation, born, tick), None, "{tick} at {here}");
+                    let kept = simulation.rewindable();
+                    let is_known = simulation.world_at(tick, 1.0).is_ok();
+                    assert!(!is_known || kept.contains(&tick), "{tick} at {here}");
+                }
+            }
+            simulation.end_frame();
+            assert!(known(&simulation, key, 9).is_some());
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Poses after rollbacks, rewinds, corrections, portals and shifts of the origin.
+
+use super::*;
+
+/// Also where it differs from the first step that is resimulated on, and if that is the only one.
+#[test]
+fn steps_made_again_take_the_place_of_what_they_were() {
+    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.set_history(20);
+    let put = |physics: &mut Physics, key, y| {
+        physics.teleport(key, translation(0.0, y, 0.0)).unwrap();
+    };
+    advance(&mut simulation, 50);
+    let again = |physics: &mut Physics, _| put(physics, key, 1.0);
+    simulation.resimulate(4, again).unwrap();
+    advance(&mut simulation, 10);
+    let shown = simulation.pose_at(key, 5, 1.0).unwrap();
+    assert_eq!(shown.translation.y, 1.0);
+
+    let (mut simulation, _) = crate::scenes::flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.set_history(20);
+    let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    simulation.advance(MS(60), |physics, step| {
+        if step.tick == 4 {
+            put(physics, wall, 4.0);
+        }
+    });
+    let again = |physics: &mut Physics, step: Step| {
+        if step.tick == 2 {
+            put(physics, wall, 2.0);
+        }
+    };
+    simulation.resimulate(2, again).unwrap();
+    for (tick, y) in [(1, 0.0), (2, 0.0), (3, 2.0), (5, 2.0)] {
+        let shown = simulation.pose_at(wall, tick, 1.0).unwrap();
+        assert_eq!(shown.translation.y, y, "{tick}");
+    }
+}
+
+#[test]
+fn a_body_that_comes_back_has_its_history_though_another_had_its_slot() {
+    let mut simulation = space(100);
+    simulation.set_history(20);
+    simulation.set_rewind_limits(20, usize::MAX);
+    let moving = |at: f32| {
+        let body = RigidBodyBuilder::dynamic().translation(vector(at, 0.0, 0.0));
+        body.linvel(Vector::X * 100.0)
+    };
+    let old = simulation.physics.insert(moving(0.0), ball());
+    advance(&mut simulation, 60);
+    simulation.physics.remove(old);
+    let new = simulation.physics.insert(moving(50.0), ball());
+    advance(&mut simulation, 40);
+    let x_of = |simulation: &Simulation, key, tick| {
+        let pose: Option<Pose> = simulation.pose_at(key, tick, 1.0);
+        pose.map(|pose| pose.translation.x.round())
+    };
+    let present = (x_of(&simulation, old, 3), x_of(&simulation, new, 8));
+    assert_eq!(present, (None, Some(52.0)));
+    for _ in 0..2 {
+        simulation.rewind(5).unwrap();
+        let there = (x_of(&simulation, old, 3), x_of(&simulation, new, 8));
+        assert_eq!(there, (Some(3.0), None));
+        simulation.rewind(10).unwrap();
+        assert_eq!(
+            present,
+            (x_of(&simulation, old, 3), x_of(&simulation, new, 8))
+        );
+    }
+    // Another run from there on, in which nothing is removed.
+    simulation.rewind(5).unwrap();
+    advance(&mut simulation, 50);
+    let ticks = [3, 5, 6, 10].map(|tick| x_of(&simulation, old, tick));
+    assert_eq!(ticks, [3.0, 5.0, 6.0, 10.0].map(Some));
+}
+
+#[test]
+fn what_was_let_go_before_going_back_is_not_made_up() {
+    let (mut simulation, key) = flyer(5);
+    advance(&mut simulation, 200);
+    let mut seen = Vec::new();
+    simulation.roll_back(10).unwrap();
+    while let Some(step) = simulation.next_step() {
+        let ticks = (step.tick.saturating_sub(6)..=step.tick).filter(|tick| *tick > 0);
+        seen.extend(ticks.map(|tick| (step.tick, tick, x_at(&simulation, key, tick))));
+        simulation.make_step();
+    }
+    assert_eq!(simulation.physics.tick(), 20);
+    for (now, tick, x) in seen {
+        // Since the state that was gone back to, and as many as are kept.
+        let is_known = tick >= 10 && tick + 4 > now;
+        assert_eq!(x, is_known.then_some(tick as f32), "{tick} at {now}");
+    }
+    simulation.rewind(12).unwrap();
+    assert_eq!([8, 9].map(|tick| x_at(&simulation, key, tick)), [None; 2]);
+    assert_eq!(x_at(&simulation, key, 12), Some(12.0));
+    advance(&mut simulation, 20);
+    let ticks = [11, 12, 13, 14].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [None, Some(12.0), Some(13.0), Some(14.0)]);
+}
+
+#[test]
+fn a_state_of_a_later_tick_has_no_history_before_it() {
+    let (mut simulation, key) = flyer(20);
+    let mut theirs = simulation.clone();
+    advance(&mut simulation, 100);
+    advance(&mut theirs, 200);
+    simulation.physics = theirs.physics;
+    assert_eq!([5, 15].map(|tick| x_at(&simulation, key, tick)), [None; 2]);
+    advance(&mut simulation, 20);
+    let ticks = [20, 21, 22].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [20.0, 21.0, 22.0].map(Some));
+}
+
+#[test]
+fn a_body_that_a_state_brings_has_a_history_from_there_on() {
+    // One that only the other machine has had.
+    let (mut simulation, _) = flyer(20);
+    let mut theirs = simulation.clone();
+    let key = theirs.physics.insert(crate::scenes::flyer(), ball());
+    advance(&mut simulation, 50);
+    advance(&mut theirs, 50);
+    simulation.correct(theirs.physics).unwrap();
+    advance(&mut simulation, 50);
+    let ticks = [4, 6, 8].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [None, Some(6.0), Some(8.0)]);
+    // One that was removed for longer than the history goes back.
+    let (mut simulation, key) = flyer(3);
+    advance(&mut simulation, 50);
+    simulation.physics.remove(key).unwrap();
+    advance(&mut simulation, 100);
+    simulation.rewind(4).unwrap();
+    advance(&mut simulation, 50);
+    let ticks = [7, 8, 9].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(ticks, [None, Some(8.0), Some(9.0)]);
+}
+
+#[test]
+fn poses_of_before_a_portal_stay_before_it() {
+    let (mut simulation, key) = flyer(20);
+    advance(&mut simulation, 50);
+    simulation
+        .physics
+        .teleport_by(key, translation(100.0, 0.0, 0.0))
+        .unwrap();
+    assert_eq!(x_at(&simulation, key, 5), Some(5.0), "in this tick too");
+    advance(&mut simulation, 50);
+    let ticks = [3, 5, 6, 10];
+    let seen = |simulation: &Simulation| ticks.map(|tick| x_at(simulation, key, tick));
+    let expected = [3.0, 5.0, 106.0, 110.0].map(Some);
+    assert_eq!(seen(&simulation), expected);
+    simulation.rewind(4).unwrap();
+    assert_eq!(x_at(&simulation, key, 3), Some(3.0));
+    // Another portal there, in a run that is abandoned without a step.
+    simulation
+        .physics
+        .teleport_by(key, translation(0.0, 7.0, 0.0))
+        .unwrap();
+    simulation.rewind(10).unwrap();
+    assert_eq!(seen(&simulation), expected);
+    // Another run, with another portal.
+    simulation.rewind(4).unwrap();
+    simulation
+        .physics
+        .teleport_by(key, translation(0.0, 7.0, 0.0))
+        .unwrap();
+    advance(&mut simulation, 20);
+    let y = [3, 4, 5, 6].map(|tick| simulation.pose_at(key, tick, 1.0).unwrap().translation.y);
+    assert_eq!(y, [0.0, 0.0, 7.0, 7.0]);
+}
+
+#[test]
+fn an_origin_that_is_shifted_outside_of_a_step_ends_what_is_known() {
+    let (mut simulation, key) = flyer(20);
+    advance(&mut simulation, 50);
+    simulation.physics.shift_origin(Vector::X * 100.0).unwrap();
+    let seen = [4, 5].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(seen, [None, Some(-95.0)]);
+    advance(&mut simulation, 20);
+    let seen = [4, 5, 6, 7].map(|tick| x_at(&simulation, key, tick));
+    assert_eq!(seen, [None, Some(-95.0), Some(-94.0), Some(-93.0)]);
+}
+
+/// A body that rests and one that moves. The origin is shifted before and after the step.
+#[test]
+fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
+    struct Shifter(bool);
+    impl Hooks for Shifter {
+        type Error = evenstep::OriginError;
+
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+            if step.tick == 4 && !self.0 {
+                physics.shift_origin(Vector::X * 100.0)?;
+            }
+            Ok(())
+        }
+
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+            if step.tick == 4 && self.0 {
+                physics.shift_origin(Vector::X * 100.0)?;
+            }
+            Ok(())
+        }
+    }
+    for after in [false, true] {
+        let (mut simulation, key) = flyer(20);
+        let wall = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+        simulation
+            .advance_with(MS(80), &mut Shifter(after))
+            .unwrap();
+        let seen = |simulation: &Simulation, key| {
+            [3, 4, 5, 8].map(|tick| x_at(simulation, key, tick).unwrap())
+        };
+        let expected = ([3.0, 4.0, -95.0, -92.0], [0.0, 0.0, -100.0, -100.0]);
+        assert_eq!(
+            (seen(&simulation, key), seen(&simulation, wall)),
+            expected,
+            "{after}"
+        );
+        simulation.resimulate_with(2, &mut Shifter(after)).unwrap();
+        assert_eq!(
+            (seen(&simulation, key), seen(&simulation, wall)),
+            expected,
+            "{after}"
+        );
+    }
+}
+
+/// The server had the body at another pose for long.
+#[test]
+fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
+    let (mut client, _) = flyer(20);
+    let wall = client.physics.insert(RigidBodyBuilder::fixed(), ball());
+    let mut server = client.clone();
+    server
+        .physics
+        .teleport(wall, translation(0.0, 7.0, 0.0))
+        .unwrap();
+    for _ in 0..5 {
+        advance(&mut client, 10);
+        advance(&mut server, 10);
+    }
+    let y = |client: &Simulation| {
+        [2, 4, 5, 7].map(|tick| {
+            let pose = client.pose_at(wall, tick, 0.5);
+            pose.map(|pose| pose.translation.y)
+        })
+    };
+    client.correct(server.physics.clone()).unwrap();
+    assert_eq!(y(&client), [Some(0.0), Some(0.0), Some(7.0), None]);
+    advance(&mut client, 20);
+    assert_eq!(y(&client), [0.0, 0.0, 7.0, 7.0].map(Some));
+    // The same for an earlier state, whose wall was teleported after the step.
+    client.roll_back(4).unwrap();
+    let mut theirs = client.clone();
+    theirs
+        .physics
+        .teleport(wall, translation(0.0, 9.0, 0.0))
+        .unwrap();
+    client.correct(theirs.physics).unwrap();
+    while client.next_step().is_some() {
+        client.make_step();
+    }
+    assert_eq!(y(&client), [0.0, 0.0, 9.0, 9.0].map(Some));
+}
+
+/// Its key belongs to a body of the abandoned run, too.
+#[test]
+fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
+    let (mut simulation, _) = flyer(20);
+    advance(&mut simulation, 40);
+    let key = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 40);
+    let known = |simulation: &Simulation| {
+        let ticks = 0..10;
+        let ticks = ticks.filter(|tick| simulation.pose_at(key, *tick, 0.5).is_some());
+        ticks.collect::<Vec<u64>>()
+    };
+    assert_eq!(known(&simulation), [4, 5, 6, 7, 8]);
+    simulation.rewind(2).unwrap();
+    let wall = RigidBodyBuilder::fixed().translation(Vector::Y);
+    assert_eq!(simulation.physics.insert(wall, ball()), key);
+    assert_eq!(known(&simulation), [2]);
+    simulation.rewind(8).unwrap();
+    assert_eq!(known(&simulation), [4, 5, 6, 7, 8]);
+    assert_eq!(simulation.pose_at(key, 4, 0.5), Some(Pose::IDENTITY));
+    advance(&mut simulation, 10);
+    assert_eq!(known(&simulation), [4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn a_limit_in_bytes_does_not_shorten_what_is_known() {
+    let (mut simulation, key) = flyer(20);
+    simulation.set_rewind_limits(100, 1);
+    advance(&mut simulation, 100);
+    assert!(simulation.rewindable().is_empty());
+    assert_eq!(x_at(&simulation, key, 1), Some(1.0));
+    simulation.set_rewind_limits(5, usize::MAX);
+    advance(&mut simulation, 100);
+    assert_eq!(simulation.rewindable(), 15..20);
+    assert_eq!(
+        [1, 2].map(|tick| x_at(&simulation, key, tick)),
+        [None, Some(2.0)]
+    );
+    simulation.set_rewind_limits(0, 0);
+    assert_eq!(x_at(&simulation, key, 2), Some(2.0));
+}
+
+#[test]
+fn a_copy_keeps_as_much_from_then_on_and_knows_nothing_yet() {
+    let (mut simulation, key) = flyer(20);
+    advance(&mut simulation, 50);
+    let mut copy = simulation.clone();
+    assert_eq!([4, 5].map(|tick| x_at(&copy, key, tick)), [None, Some(5.0)]);
+    advance(&mut copy, 20);
+    assert_eq!(
+        [4, 5, 6].map(|tick| x_at(&copy, key, tick)),
+        [None, Some(5.0), Some(6.0)]
+    );
+}
+
+#[test]
+fn a_length_that_is_set_in_a_rollback_holds() {
+    for gives_up in [false, true] {
+        let (mut simulation, key) = flyer(20);
+        advance(&mut simulation, 100);
+        simulation.roll_back(4).unwrap();
+        simulation.set_history(6);
+        if gives_up {
+            simulation.rewind(4).unwrap();
+            advance(&mut simulation, 60);
+        } else {
+            assert_eq!(advance(&mut simulation, 0).resimulated, 6);
+        }
+        assert_eq!(simulation.physics.tick(), 10);
+        let ticks = [5, 6, 9].map(|tick| x_at(&simulation, key, tick));
+        assert_eq!(ticks, [None, Some(6.0), Some(9.0)]);
+    }
+}

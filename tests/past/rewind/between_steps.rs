@@ -1,0 +1,154 @@
+//! Corrections and rollbacks between two steps of a frame.
+
+use super::*;
+
+/// The same state, taken over or made again between two steps of a frame, is shown without an error.
+#[test]
+fn between_two_steps_of_a_frame_nothing_changes_what_is_the_same() {
+    for interval in [1, 8] {
+        for again in [false, true] {
+            let (mut simulation, key) = flyer_with_states(60);
+            simulation.set_rewind_interval(interval);
+            advance(&mut simulation, 103);
+            simulation.begin_frame(MS(30));
+            let mut made = 0;
+            while simulation.next_step().is_some() {
+                simulation.make_step();
+                made += 1;
+                if made == 1 && again {
+                    simulation.resimulate(8, |_, _| ()).unwrap();
+                } else if made == 1 {
+                    let same = simulation.physics.clone();
+                    simulation.correct(same).unwrap();
+                }
+                assert_eq!(simulation.visual_error(key), None, "{interval} {again}");
+            }
+            simulation.end_frame();
+            assert_near(shown_x(&simulation, key), 12.3);
+        }
+    }
+}
+
+/// And what is not the same moves to where it is.
+#[test]
+fn between_two_steps_of_a_frame_a_state_is_taken_over_smoothly() {
+    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    advance(&mut simulation, 103);
+    simulation.begin_frame(MS(30));
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    let mut theirs = simulation.clone();
+    theirs
+        .physics
+        .teleport(key, translation(11.5, 0.0, 0.0))
+        .unwrap();
+    simulation.correct(theirs.physics).unwrap();
+    simulation.end_frame();
+    // Half a metre, of which 30 ms have taken a part.
+    let error = simulation.visual_error(key).unwrap().translation.x;
+    assert!(-0.5 < error && error < -0.44, "{error}");
+}
+
+#[test]
+fn forces_of_a_step_at_hand_do_not_come_along_with_a_state() {
+    let (mut simulation, key) = flyer_with_states(60);
+    let push = |physics: &mut Physics| physics.apply_impulse(key, Vector::Y).unwrap();
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    push(&mut simulation.physics);
+    let theirs = simulation.clone();
+    simulation.end_frame();
+    simulation.correct(theirs.physics).unwrap();
+    simulation.advance(MS(10), |physics, _| push(physics));
+    assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
+}
+
+/// By the loop that a game writes itself.
+#[test]
+fn once_all_steps_are_resimulated_the_present_is_reached() {
+    let resimulated = || {
+        let (mut simulation, key) = flyer_with_states(60);
+        advance(&mut simulation, 100);
+        simulation.roll_back(6).unwrap();
+        while simulation.steps_to_resimulate() > 0 {
+            simulation.next_step().unwrap();
+            simulation.make_step();
+        }
+        (simulation, key)
+    };
+    let (mut simulation, key) = resimulated();
+    simulation.rewind(3).unwrap();
+    assert_eq!(true_pose(&simulation, key).translation.x.round(), 2.0);
+    let (mut simulation, key) = resimulated();
+    let mut theirs = simulation.clone();
+    let there = translation(19.0, 0.0, 0.0);
+    theirs.physics.teleport(key, there).unwrap();
+    simulation.correct(theirs.physics).unwrap();
+    assert_eq!(current_pose(&simulation, key), Some(there));
+    let (mut simulation, _) = resimulated();
+    assert_eq!(simulation.next_step(), None);
+    simulation.rewind(3).unwrap();
+}
+
+/// The state that was gone back to gets the number.
+#[test]
+fn a_new_number_of_ticks_gives_up_a_rollback() {
+    let (mut simulation, key) = flyer_with_states(60);
+    advance(&mut simulation, 65);
+    simulation.clock_settings_mut().set_tick(1_000);
+    simulation.roll_back(4).unwrap();
+    simulation.begin_frame(MS(2));
+    assert_eq!(simulation.steps_to_resimulate(), 0);
+    while simulation.next_step().is_some() {
+        simulation.make_step();
+    }
+    simulation.end_frame();
+    assert_eq!(simulation.physics.tick(), 1_000);
+    assert_eq!(simulation.visual_error(key), None);
+    assert_near(shown_x(&simulation, key), 3.7);
+    advance(&mut simulation, 5);
+    assert_eq!(simulation.physics.tick(), 1_001);
+    assert_near(shown_x(&simulation, key), 4.2);
+}
+
+#[test]
+fn a_key_that_is_given_out_again_shows_the_new_body() {
+    let (mut simulation, _) = flyer_with_states(60);
+    advance(&mut simulation, 50);
+    let late = simulation.physics.insert(flyer(), ball());
+    advance(&mut simulation, 50);
+    simulation.rewind(4).unwrap();
+    let wall = RigidBodyBuilder::fixed().translation(vector(50.0, 0.0, 0.0));
+    let again = simulation.physics.insert(wall, ball());
+    assert_eq!(again, late);
+    advance(&mut simulation, 3);
+    assert_eq!(shown_x(&simulation, again), 50.0);
+    assert!(moved_keys(&simulation).contains(&again));
+}
+
+#[test]
+fn limits_that_are_lowered_after_a_rollback_leave_a_step() {
+    for stepping in [Stepping::Fixed, Stepping::SemiFixed] {
+        let (mut simulation, _) = flyer_with_states(60);
+        advance(&mut simulation, 100);
+        simulation.resimulate(4, |_, _| ()).unwrap();
+        simulation.clock_settings_mut().set_stepping(stepping);
+        let limits = [Some(4), Some(1)];
+        for most in limits {
+            simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(most);
+            assert_eq!(
+                advance(&mut simulation, 10).steps,
+                1,
+                "{stepping:?} {most:?}"
+            );
+            simulation
+                .clock_settings_mut()
+                .set_max_steps_per_frame(None);
+            simulation
+                .resimulate(simulation.physics.tick() - 5, |_, _| ())
+                .unwrap();
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Visual errors: displayed motion continues without a jump and reaches the true poses.
+
+use super::*;
+
+#[test]
+fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
+    let (mut simulation, key) = corrected(20.0);
+    let shown = simulation.pose(key).unwrap();
+    assert_near(shown.translation.y, 0.0);
+    assert_near(shown.translation.x, 9.4);
+    let error = simulation.visual_error(key).unwrap();
+    // Off by 40 % of the way between 0.2 m and 0.4 m, and between 0.04 and 0.08 rad.
+    assert_near(error.translation.y, -0.28);
+    assert_near(about_z(error.rotation), -0.056);
+    // A frame in which no time passes shows the same.
+    let frame = advance(&mut simulation, 0);
+    assert_eq!(frame.poses.corrected, 1);
+    assert_same(simulation.pose(key).unwrap(), shown);
+    // In 200 ms the error is half of it, in steps of any length.
+    for millis in [0, 50, 1, 140, 9] {
+        advance(&mut simulation, millis);
+        let error = simulation.visual_error(key).unwrap();
+        let truth = true_pose(&simulation, key);
+        let off = simulation.pose(key).unwrap().translation - truth.translation;
+        assert_near(off.y, error.translation.y);
+    }
+    let error = simulation.visual_error(key).unwrap();
+    assert_near(error.translation.y, -0.14);
+    assert_near(about_z(error.rotation), -0.028);
+    let mut last = error.translation.length();
+    for _ in 0..100 {
+        advance(&mut simulation, 33);
+        let error = simulation.visual_error(key);
+        let off = error.map_or(0.0, |error| error.translation.length());
+        assert!(off < last || off == 0.0);
+        last = off;
+        assert_eq!(moved_keys(&simulation), [key]);
+    }
+    assert_eq!(simulation.visual_error(key), None);
+    assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
+    assert_eq!(simulation.frame().poses.corrected, 0);
+}
+
+#[test]
+fn the_physics_knows_nothing_of_the_error() {
+    let (mut smooth, key) = corrected(20.0);
+    let (mut hard, _) = flyer_with_states(50);
+    hard.correction = Correction::OFF;
+    advance(&mut hard, 104);
+    correct(&mut hard, key, 20.0);
+    assert_eq!(hard.visual_error(key), None);
+    for _ in 0..10 {
+        advance(&mut smooth, 7);
+        advance(&mut hard, 7);
+        assert_eq!(hash(smooth.physics.rapier()), hash(hard.physics.rapier()));
+        assert_eq!(hard.pose(key), Some(true_pose(&hard, key)));
+        let states = [&smooth, &hard].map(|it| (previous_pose(it, key), current_pose(it, key)));
+        assert_eq!(states[0], states[1]);
+    }
+}
+
+#[test]
+fn a_second_correction_goes_on_from_what_the_first_shows() {
+    let (mut simulation, key) = corrected(20.0);
+    advance(&mut simulation, 33);
+    let shown = simulation.pose(key).unwrap();
+    correct(&mut simulation, key, -50.0);
+    assert_same(simulation.pose(key).unwrap(), shown);
+    advance(&mut simulation, 0);
+    assert_same(simulation.pose(key).unwrap(), shown);
+}
+
+#[test]
+fn a_correction_may_be_off_or_too_large_for_a_body() {
+    let (mut simulation, key) = corrected(200.0);
+    assert_eq!(
+        simulation.visual_error(key),
+        None,
+        "2.8 m is beyond the 2 m"
+    );
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
+    let mut own = Correction::default();
+    own.rotation.max = 0.01;
+    // The angle alone is too large.
+    correct_as(&mut simulation, key, 190.0, Some(own));
+    assert_eq!(simulation.physics.body_correction(key), Some(own));
+    assert_eq!(simulation.correction, Correction::default());
+    let error = simulation.visual_error(key).unwrap();
+    assert!(error.translation.length() > 0.1);
+    assert_eq!(error.rotation, Rotation::IDENTITY);
+    // The distance: it is elsewhere now, and turned.
+    own.position.max = 0.01;
+    own.rotation.max = 2.0;
+    correct_as(&mut simulation, key, 180.0, Some(own));
+    assert_eq!(simulation.visual_error(key), None);
+    correct(&mut simulation, key, 170.0);
+    assert!(simulation.visual_error(key).is_some());
+    let off = Some(Correction::OFF);
+    simulation.physics.set_body_correction(key, off).unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.visual_error(key), None, "in the next frame");
+    assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
+    correct_as(&mut simulation, key, 160.0, off);
+    assert_eq!(simulation.visual_error(key), None);
+    simulation.physics.remove(key).unwrap();
+    assert_eq!(simulation.visual_error(key), None);
+    assert_eq!(simulation.physics.body_correction(key), None);
+    simulation
+        .physics
+        .set_body_correction(key, off)
+        .unwrap_err();
+}
+
+#[test]
+fn an_error_below_the_threshold_is_not_shown_and_one_that_fades_ends_there() {
+    let (mut simulation, key) = flyer_with_states(50);
+    let mut correction = Correction::default();
+    correction.position.min = 0.2;
+    simulation.correction = correction;
+    advance(&mut simulation, 104);
+    correct(&mut simulation, key, 14.0); // off by 0.196 m
+    let error = simulation.visual_error(key).unwrap();
+    assert_eq!(error.translation, Vector::ZERO);
+    assert!(about_z(error.rotation) < -0.03);
+    let (mut simulation, key) = corrected(20.0); // off by 0.28 m
+    simulation.correction = correction;
+    for (millis, is_off) in [(90, true), (20, false)] {
+        advance(&mut simulation, millis);
+        let error = simulation.visual_error(key).unwrap();
+        assert_eq!(error.translation != Vector::ZERO, is_off);
+    }
+}
+
+#[test]
+fn an_error_decays_in_real_time_but_for_pauses() {
+    let (mut simulation, key) = corrected(20.0);
+    let before = simulation.visual_error(key);
+    advance(&mut simulation, 0);
+    let shown = simulation.pose(key).unwrap();
+    let stop: fn(&mut Simulation) = |simulation| simulation.pause();
+    for stop in [stop, |simulation| simulation.set_speed(0.0).unwrap()] {
+        stop(&mut simulation);
+        for _ in 0..3 {
+            advance(&mut simulation, 100);
+            assert_eq!(simulation.visual_error(key), before);
+            assert_eq!(simulation.pose(key), Some(shown));
+        }
+        simulation.resume();
+    }
+    simulation.set_speed(0.001).unwrap();
+    advance(&mut simulation, 200);
+    assert_near(simulation.visual_error(key).unwrap().translation.y, -0.14);
+}
+
+#[test]
+fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
+    for is_part in [false, true] {
+        let (mut simulation, key) = corrected(20.0);
+        let there = translation(50.0, 0.0, 0.0);
+        if is_part {
+            let body = simulation.physics.body_mut(key).unwrap();
+            body.set_translation(there.translation, true);
+            advance(&mut simulation, 0);
+            assert_near(simulation.pose(key).unwrap().translation.x, 50.0);
+        } else {
+            simulation.physics.teleport(key, there).unwrap();
+            assert!(
+                simulation.visual_error(key).is_some(),
+                "until the next picture"
+            );
+            advance(&mut simulation, 0);
+            assert_eq!(simulation.pose(key), Some(there));
+        }
+        assert_eq!(simulation.visual_error(key), None);
+    }
+    let (mut simulation, key) = corrected(20.0);
+    let shown = simulation.pose(key).unwrap();
+    let by = pose(vector(5.0, 6.0, 7.0), spin(0.4, -0.3, 1.0));
+    simulation.physics.teleport_by(key, by).unwrap();
+    assert_eq!(simulation.pose(key), Some(shown));
+    advance(&mut simulation, 0);
+    assert_same(simulation.pose(key).unwrap(), by * shown);
+    simulation.physics.shift_origin(Vector::X * 3.0).unwrap();
+    let frame = advance(&mut simulation, 0);
+    assert_eq!(frame.origin_shift, Vector::X * 3.0);
+    let shifted = translation(-3.0, 0.0, 0.0) * by * shown;
+    assert_same(simulation.pose(key).unwrap(), shifted);
+}
+
+#[test]
+fn a_body_that_comes_to_rest_is_listed_until_its_error_has_ended() {
+    let mut simulation = space(100);
+    simulation.set_rewind_limits(50, ALL);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ball());
+    for _ in 0..15 {
+        advance(&mut simulation, 200);
+    }
+    assert_eq!(
+        (simulation.frame().awake, simulation.frame().poses.movers),
+        (0, 0)
+    );
+    let tick = simulation.physics.tick();
+    simulation
+        .resimulate(tick - 3, |physics, step| {
+            if step.tick == tick - 3 {
+                let there = translation(0.5, 0.0, 0.0);
+                physics.teleport(key, there).unwrap();
+                physics.body_mut(key).unwrap().sleep();
+            }
+        })
+        .unwrap();
+    advance(&mut simulation, 0);
+    assert_near(shown_x(&simulation, key), 0.0);
+    let mut frames = 0;
+    while simulation.visual_error(key).is_some() {
+        advance(&mut simulation, 100);
+        frames += 1;
+        assert!(frames < 100);
+        assert_eq!(moved_keys(&simulation), [key]);
+    }
+    assert!(frames > 20);
+    assert_eq!(shown_x(&simulation, key), 0.5);
+    advance(&mut simulation, 100);
+    advance(&mut simulation, 100);
+    assert_eq!(simulation.frame().poses.movers, 0);
+    let frame = simulation.frame().number - 3;
+    assert_eq!(simulation.changes_since(frame).unwrap().moved.len(), 1);
+}
+
+#[test]
+fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_in_the_next_picture() {
+    let (mut simulation, key) = flyer_with_states(50);
+    let guest = std::cell::Cell::new(None);
+    let insert = |physics: &mut Physics, step: Step| {
+        if step.tick == 4 {
+            guest.set(Some(physics.insert(flyer(), ball())));
+        }
+    };
+    simulation.advance(MS(104), insert);
+    let first = guest.get().unwrap();
+    assert!(moved_keys(&simulation).contains(&first));
+    // It never was; the one that is there all along is gone.
+    simulation
+        .resimulate(2, |physics, step| {
+            if step.tick == 6 {
+                physics.remove(key).unwrap();
+            }
+        })
+        .unwrap();
+    let listed = [first, key].map(|key| simulation.pose(key).is_some());
+    assert_eq!(
+        listed,
+        [true, true],
+        "the picture is that of the last frame"
+    );
+    advance(&mut simulation, 0);
+    assert_eq!((simulation.pose(first), simulation.pose(key)), (None, None));
+    let mut removed = simulation.removed().to_vec();
+    removed.sort_unstable();
+    assert_eq!(removed, [key, first]);
+    assert_eq!(simulation.moved(), []);
+    // Both are, after all.
+    simulation.resimulate(1, insert).unwrap();
+    assert_eq!(guest.get(), Some(first), "the same steps give the same key");
+    advance(&mut simulation, 0);
+    let mut moved = moved_keys(&simulation);
+    moved.sort_unstable();
+    assert_eq!(moved, [key, first]);
+    assert_eq!(simulation.removed(), []);
+    assert_eq!(simulation.visual_error(first), None);
+    assert_near(shown_x(&simulation, first), 5.4);
+    assert_eq!(
+        simulation.changes_since(1).unwrap().removed.len(),
+        0,
+        "both live"
+    );
+}
+
+#[test]
+fn nothing_comes_back_onto_a_body_that_was_removed_since() {
+    let (mut simulation, key) = corrected(20.0);
+    assert!(simulation.visual_error(key).is_some());
+    let tick = simulation.physics.tick();
+    let remove = |physics: &mut Physics, step: Step| {
+        if step.tick == tick {
+            physics.apply_impulse(key, Vector::Y).unwrap();
+            physics.remove(key).unwrap();
+        }
+    };
+    simulation.advance(MS(20), remove);
+    assert_eq!(simulation.removed(), [key]);
+    simulation.resimulate(tick - 3, remove).unwrap();
+    advance(&mut simulation, 20);
+    assert_eq!(
+        (simulation.pose(key), simulation.visual_error(key)),
+        (None, None)
+    );
+    assert_eq!(
+        (simulation.moved(), simulation.removed()),
+        (&[][..], &[][..])
+    );
+    assert_eq!(simulation.frame().poses.corrected, 0);
+}

@@ -1,0 +1,191 @@
+//! Events of resimulated steps: which are new, which are confirmed, which are retracted.
+
+use super::*;
+
+#[test]
+fn a_step_made_again_has_its_own_tick_time_and_events() {
+    let mut game = Match::new(100);
+    let mut first = Watch::default();
+    for millis in [10, 40, 3, 190, 66] {
+        if millis == 3 {
+            game.simulation.set_speed(0.5).unwrap();
+            game.simulation
+                .clock_settings_mut()
+                .set_rate(Rate::hz(75).unwrap());
+        }
+        game.simulation.begin_frame(MS(millis));
+        first.pull(&mut game.simulation);
+        game.simulation.end_frame();
+    }
+    assert!(first.steps.len() > 5 && first.steps.iter().any(|(.., events)| *events > 0));
+    for from in 0..first.steps.len() {
+        let mut again = Watch::default();
+        let before = game.state();
+        game.simulation
+            .resimulate_with(from as u64, &mut again)
+            .unwrap();
+        let expected: Vec<_> = first.steps[from..]
+            .iter()
+            .map(|(step, tick, time, events)| {
+                let mut step = *step;
+                step.is_resimulated = true;
+                (step, *tick, *time, *events)
+            })
+            .collect();
+        assert_eq!(again.steps, expected);
+        assert_eq!(game.state(), before);
+        let mut pulled = Watch::default();
+        game.simulation.roll_back(from as u64).unwrap();
+        pulled.pull(&mut game.simulation);
+        assert_eq!(pulled.steps, expected);
+        // The clock is that of the present all along.
+        let clock = game.simulation.clock();
+        let present = (clock.tick(), clock.real_time());
+        assert_eq!(pulled.clocks, vec![present; expected.len()]);
+        assert_eq!(game.state(), before);
+        let changes = game.simulation.event_changes();
+        let of_steps: usize = expected.iter().map(|(.., events)| events).sum();
+        assert_eq!(changes.confirmed.collisions().count(), of_steps);
+        assert!(changes.new.is_empty() && changes.retracted.is_empty());
+    }
+}
+
+#[test]
+fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
+    let (mut simulation, ball) = ball_and_sensor();
+    advance(&mut simulation, 100);
+    assert_eq!(starts(simulation.events()), [6]);
+    // The ball was stopped in time: it never hit.
+    simulation
+        .resimulate(3, |physics, step| {
+            if step.tick == 3 {
+                physics
+                    .body_mut(ball)
+                    .unwrap()
+                    .set_linvel(Vector::ZERO, true);
+            }
+        })
+        .unwrap();
+    let changes = simulation.event_changes();
+    assert_eq!(starts(changes.retracted), [6]);
+    assert!(starts(changes.new).is_empty());
+    assert!(
+        starts(simulation.events()).is_empty(),
+        "of the frame that was corrected"
+    );
+    // It was not, after all, but it was shot off a step later.
+    simulation
+        .resimulate(4, |physics, step| {
+            if step.tick == 5 {
+                physics
+                    .body_mut(ball)
+                    .unwrap()
+                    .set_linvel(Vector::X * 100.0, true);
+            }
+        })
+        .unwrap();
+    assert_eq!(starts(simulation.event_changes().new), [8]);
+    assert!(starts(simulation.event_changes().retracted).is_empty());
+    assert_eq!(starts(simulation.events()), [8]);
+    // Each of these is one that the game was told of, so it plays once.
+    simulation.resimulate(6, |_, _| ()).unwrap();
+    assert_eq!(starts(simulation.event_changes().confirmed), [8]);
+    let frame = advance(&mut simulation, 0);
+    assert_eq!((frame.steps, frame.resimulated), (0, 7 + 6 + 4));
+    assert!(starts(simulation.events()).is_empty());
+}
+
+/// A hook that fails after the last resimulated step leaves the corrected present, of which the changes tell.
+#[test]
+fn events_are_those_of_the_present_if_the_last_hook_fails() {
+    struct Fails {
+        ball: BodyKey,
+        at: u64,
+        is_after: bool,
+    }
+    impl Fails {
+        fn fail(&self, is_after: bool, step: Step) -> Result<(), &'static str> {
+            let fails = self.is_after == is_after && self.at == step.tick;
+            if fails { Err("told") } else { Ok(()) }
+        }
+    }
+    impl Hooks for Fails {
+        type Error = &'static str;
+
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), &'static str> {
+            self.fail(false, step)?;
+            if step.tick == 3 {
+                let ball = physics.body_mut(self.ball).unwrap();
+                ball.set_linvel(Vector::ZERO, true);
+            }
+            Ok(())
+        }
+
+        fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), &'static str> {
+            self.fail(true, step)
+        }
+    }
+    for is_in_frame in [false, true] {
+        for (at, is_after) in [(9, true), (9, false), (7, true), (3, false)] {
+            let (mut simulation, ball) = ball_and_sensor();
+            advance(&mut simulation, 100);
+            let mut fails = Fails { ball, at, is_after };
+            if is_in_frame {
+                simulation.roll_back(3).unwrap();
+                simulation.advance_with(MS(0), &mut fails).unwrap_err();
+            } else {
+                simulation.resimulate_with(3, &mut fails).unwrap_err();
+            }
+            let is_over = (at, is_after) == (9, true);
+            let left = if is_over {
+                0
+            } else {
+                10 - simulation.physics.tick()
+            };
+            assert_eq!(simulation.physics.tick(), at + u64::from(is_after));
+            assert_eq!(simulation.steps_to_resimulate(), left);
+            let retracted = |simulation: &Simulation| starts(simulation.event_changes().retracted);
+            let expected: &[u64] = if is_over { &[6] } else { &[] };
+            assert_eq!(retracted(&simulation), expected, "{at}, {is_after}");
+            // The ball stopped before the sensor in the present too, and frames display it there.
+            fails.at = u64::MAX;
+            simulation.advance_with(MS(0), &mut fails).unwrap();
+            assert_eq!(simulation.physics.tick(), 10);
+            assert_eq!(retracted(&simulation), [6]);
+            let x = simulation.physics.body(ball).unwrap().translation().x;
+            assert!(x < 4.0, "{x}");
+            assert_eq!(simulation.pose(ball).unwrap().translation.x, x);
+        }
+    }
+}
+
+#[test]
+fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
+    let (mut simulation, _) = ball_and_sensor();
+    advance(&mut simulation, 70);
+    assert_eq!(starts(simulation.events()), [6]);
+    simulation.roll_back(2).unwrap();
+    let mut seen = Vec::new();
+    struct Ear<'a>(&'a mut Vec<(u64, bool)>);
+    impl Hooks for Ear<'_> {
+        type Error = std::convert::Infallible;
+
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+            if !physics.events().in_tick(step.tick).is_empty() {
+                self.0.push((step.tick, step.is_resimulated));
+            }
+            Ok(())
+        }
+    }
+    simulation
+        .advance_with(MS(30), &mut Ear(&mut seen))
+        .unwrap();
+    assert_eq!(
+        seen,
+        [(6, true), (8, false)],
+        "starts again, and stops for the first time"
+    );
+    let events = simulation.events();
+    assert!(events.iter().all(|event| event.tick() >= 7), "{events:?}");
+    assert_eq!(starts(simulation.event_changes().confirmed), [6]);
+}

@@ -1,0 +1,144 @@
+//! Snapshots that are some ticks apart.
+
+use super::*;
+
+/// The limits hold, and the memory is divided.
+#[test]
+fn with_an_interval_states_are_kept_that_far_apart() {
+    let run = |interval| {
+        let (mut simulation, _) = flyer_with_states(20);
+        simulation.set_rewind_interval(interval);
+        for _ in 0..10 {
+            advance(&mut simulation, 100);
+        }
+        simulation
+    };
+    let [mut each, mut eighth, zero] = [1, 8, 0].map(run);
+    assert_eq!(each.rewindable(), 80..100);
+    assert_eq!(zero.rewindable(), 80..100);
+    assert_eq!(eighth.rewindable(), 80..100);
+    assert_eq!(each.rewind_bytes() / 20, eighth.rewind_bytes() / 3);
+    advance(&mut eighth, 30);
+    // At least twenty steps back, from the state before them.
+    assert_eq!(eighth.rewindable(), 80..103);
+    advance(&mut eighth, 50);
+    assert_eq!(eighth.rewindable(), 88..108);
+
+    for tick in [89, 95, 103] {
+        let kept = 88..108;
+        let error = RewindError::NotKept { tick, kept };
+        assert_eq!(eighth.rewind(tick), Err(error.clone()));
+        assert_eq!(eighth.world_at(tick, 1.0).unwrap_err(), error);
+    }
+    assert!(eighth.world_at(96, 0.5).is_ok());
+    eighth.rewind(96).unwrap();
+    assert_eq!(eighth.physics.tick(), 96);
+    // The present was kept beside it.
+    eighth.rewind(108).unwrap();
+
+    // A limit in bytes that two states fit into.
+    let bytes = each.rewind_bytes() / 20;
+    each.set_rewind_interval(8);
+    each.set_rewind_limits(20, 2 * bytes);
+    advance(&mut each, 200);
+    assert_eq!(each.rewindable(), 104..120);
+    each.set_rewind_limits(20, bytes / 2);
+    assert!(each.rewindable().is_empty());
+}
+
+/// Else it would never discard what is before the only state.
+#[test]
+fn an_interval_is_no_longer_than_the_limit() {
+    let (mut simulation, _) = flyer_with_states(20);
+    simulation.set_rewind_interval(u64::MAX);
+    for _ in 0..20 {
+        advance(&mut simulation, 100);
+        let kept = simulation.rewindable();
+        assert!(kept.end - kept.start <= 40);
+    }
+    simulation.rewind(180).unwrap();
+}
+
+/// No step leads to a state that was taken over: a rollback to after it does not begin before it.
+#[test]
+fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
+    let height = |simulation: &Simulation, key| true_pose(simulation, key).translation.y;
+    for (interval, is_late) in [(1, false), (1, true), (4, false), (4, true)] {
+        let (mut simulation, key) = flyer_with_states(60);
+        simulation.set_rewind_interval(interval);
+        let mut theirs = simulation.clone();
+        advance(&mut theirs, 60);
+        theirs
+            .physics
+            .teleport(key, translation(0.0, 50.0, 0.0))
+            .unwrap();
+        advance(&mut simulation, if is_late { 100 } else { 60 });
+        simulation.roll_back(6).unwrap();
+        while simulation.physics.tick() < 6 {
+            simulation.next_step().unwrap();
+            simulation.make_step();
+        }
+        simulation.correct(theirs.physics).unwrap();
+        advance(&mut simulation, 30);
+        assert_eq!(height(&simulation, key), 50.0);
+        for _ in 0..3 {
+            simulation.resimulate(7, |_, _| ()).unwrap();
+            assert_eq!(height(&simulation, key), 50.0);
+        }
+    }
+}
+
+/// The step after it is taken, given up and taken again.
+#[test]
+fn with_an_interval_a_state_that_was_taken_over_is_kept_though_its_step_is_given_up() {
+    let (mut simulation, key) = flyer_with_states(60);
+    simulation.set_rewind_interval(4);
+    let mut theirs = simulation.clone();
+    advance(&mut theirs, 60);
+    advance(&mut simulation, 60);
+    theirs
+        .physics
+        .teleport(key, translation(0.0, 50.0, 0.0))
+        .unwrap();
+    simulation.correct(theirs.physics).unwrap();
+    simulation.begin_frame(MS(10));
+    simulation.next_step().unwrap();
+    simulation.end_frame();
+    advance(&mut simulation, 30);
+    simulation.resimulate(7, |_, _| ()).unwrap();
+    assert_eq!(true_pose(&simulation, key).translation.y, 50.0);
+}
+
+/// A rollback to a tick between two states may be asked for again on the way there.
+#[test]
+fn with_an_interval_a_rollback_may_be_asked_for_twice() {
+    let at =
+        |simulation: &Simulation| (simulation.physics.tick(), simulation.steps_to_resimulate());
+    let (mut simulation, _) = flyer_with_states(20);
+    simulation.set_rewind_interval(8);
+    for _ in 0..5 {
+        advance(&mut simulation, 100);
+    }
+    simulation.roll_back(45).unwrap();
+    assert_eq!(at(&simulation), (40, 10));
+    simulation.roll_back(45).unwrap();
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    simulation.roll_back(45).unwrap();
+    assert_eq!(at(&simulation), (41, 9));
+    // Past it, it goes back to the state again.
+    for _ in 0..5 {
+        simulation.next_step().unwrap();
+        simulation.make_step();
+    }
+    simulation.roll_back(45).unwrap();
+    assert_eq!(at(&simulation), (40, 10));
+    // What lies ahead is due anyway.
+    simulation.roll_back(48).unwrap();
+    assert_eq!(at(&simulation), (40, 10));
+    simulation.begin_frame(MS(0));
+    while simulation.next_step().is_some() {
+        simulation.make_step();
+    }
+    assert_eq!(simulation.end_frame().resimulated, 10 + 1 + 5);
+}

@@ -1,0 +1,264 @@
+//! Back in time: steps that are resimulated, what is shown meanwhile and after, and rewinding for good.
+
+mod between_steps;
+mod correction;
+mod events;
+mod interval;
+mod origin;
+mod redo;
+mod runs;
+mod states;
+
+use crate::scenes::everything::Everything;
+use crate::scenes::testing::{about_z, angle_between, cuboid, pose, spin, translation, vector};
+use crate::scenes::{
+    MS, advance, assert_near, ball, flyer, hash, moved_keys, shown_x, space, with_floor,
+};
+use evenstep::rapier::prelude::*;
+use evenstep::{
+    BodyKey, Budget, Correction, Events, Frame, Hooks, Physics, Rate, ResimulateError, RewindError,
+    Simulation, Smoothing, Step, Stepping,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const ALL: usize = usize::MAX;
+
+/// A flyer at 100 steps a second, 1 m in each, with states kept.
+fn flyer_with_states(ticks: u64) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    simulation.set_rewind_limits(ticks, ALL);
+    (simulation, key)
+}
+
+/// A world in which two players push balls, and bodies come and go, by tick.
+#[derive(Clone)]
+struct Match {
+    simulation: Simulation,
+    balls: Vec<BodyKey>,
+}
+
+type States = (BodyKey, Option<Pose>, Option<Pose>);
+
+/// What one tick's input does. None for most ticks.
+type Inputs = BTreeMap<u64, Vec<Deed>>;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Deed {
+    Push(usize, f32),
+    Teleport(usize, f32),
+    Spawn(f32),
+    Remove(usize),
+    Gravity(f32),
+}
+
+impl Match {
+    fn new(ticks: u64) -> Self {
+        let mut simulation = with_floor(Rate::hz(60).unwrap());
+        simulation.set_rewind_limits(ticks, ALL);
+        let balls = (0..6u8).map(|i| {
+            let at = vector(0.7 * f32::from(i), 0.5 + 0.9 * f32::from(i % 3), 0.0);
+            let ball = ColliderBuilder::ball(0.4).active_events(ActiveEvents::COLLISION_EVENTS);
+            simulation
+                .physics
+                .insert(RigidBodyBuilder::dynamic().translation(at), ball)
+        });
+        let balls = balls.collect();
+        Self { simulation, balls }
+    }
+
+    fn advance(&mut self, inputs: &Inputs, time: Duration) -> Frame {
+        let balls = &self.balls;
+        (self.simulation).advance(time, |physics, step| act(physics, balls, inputs, step))
+    }
+
+    /// The next step, whether it is one that is resimulated or not.
+    fn step(&mut self, inputs: &Inputs) {
+        let step = self.simulation.next_step().unwrap();
+        act(&mut self.simulation.physics, &self.balls, inputs, step);
+        self.simulation.make_step();
+    }
+
+    fn resimulate(&mut self, inputs: &Inputs, tick: u64) -> Result<(), RewindError> {
+        let balls = &self.balls;
+        let act = |physics: &mut Physics, step| act(physics, balls, inputs, step);
+        self.simulation.resimulate(tick, act)
+    }
+
+    /// All that the next steps and what is shown of them depend on.
+    fn state(&self) -> (u64, Vec<States>, u64) {
+        let simulation = &self.simulation;
+        let mut poses: Vec<_> = (simulation.physics.bodies())
+            .map(|(key, _)| {
+                (
+                    key,
+                    previous_pose(simulation, key),
+                    current_pose(simulation, key),
+                )
+            })
+            .collect();
+        poses.sort_unstable_by_key(|(key, ..)| *key);
+        (
+            hash(simulation.physics.rapier()),
+            poses,
+            simulation.physics.tick(),
+        )
+    }
+}
+
+fn act(physics: &mut Physics, balls: &[BodyKey], inputs: &Inputs, step: Step) {
+    for deed in inputs.get(&step.tick).into_iter().flatten() {
+        let key = |i: usize| balls[i % balls.len()];
+        // A ball may be gone.
+        match *deed {
+            Deed::Push(i, x) => {
+                let _ = physics.apply_impulse(key(i), vector(x, 0.1, 0.0));
+            }
+            Deed::Teleport(i, x) => {
+                let _ = physics.teleport(key(i), translation(x, 2.0, 0.0));
+            }
+            Deed::Spawn(x) => {
+                let body = RigidBodyBuilder::dynamic().translation(vector(x, 3.0, 0.0));
+                physics.insert(body, cuboid(0.3, 0.3, 0.3));
+            }
+            Deed::Remove(i) => drop(physics.remove(key(i))),
+            Deed::Gravity(y) => physics.rapier_mut_except_bodies().gravity.y = y,
+        }
+    }
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let x = || -2.0..2.0f32;
+    prop_oneof![
+        6 => (0..6usize, x()).prop_map(|(i, x)| Deed::Push(i, x)),
+        1 => (0..6usize, x()).prop_map(|(i, x)| Deed::Teleport(i, x)),
+        2 => x().prop_map(Deed::Spawn),
+        1 => (0..6usize).prop_map(Deed::Remove),
+        1 => (-12.0..0.0f32).prop_map(Deed::Gravity),
+    ]
+}
+
+/// Input for a tick, and how many frames later it comes.
+fn inputs() -> impl Strategy<Value = Vec<(u64, Deed, usize)>> {
+    prop::collection::vec((0..60u64, deed(), 0..8usize), 0..20)
+}
+
+#[derive(Default)]
+struct Watch {
+    /// Each with the tick and the time of the state, and its events.
+    steps: Vec<(Step, u64, Duration, usize)>,
+    /// In the pull form also tick and real time of the clock.
+    clocks: Vec<(u64, Duration)>,
+    fails_at: Option<u64>,
+}
+
+impl Watch {
+    /// The steps that are due, or are to be resimulated, in the pull form.
+    fn pull(&mut self, simulation: &mut Simulation) {
+        while let Some(step) = simulation.next_step() {
+            let clock = simulation.clock();
+            self.clocks.push((clock.tick(), clock.real_time()));
+            self.before_step(&mut simulation.physics, step).unwrap();
+            assert!(simulation.make_step());
+            self.after_step(&mut simulation.physics, step).unwrap();
+        }
+    }
+}
+
+impl Hooks for Watch {
+    type Error = &'static str;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert_eq!(physics.current_step(), Some(step));
+        assert_eq!(physics.tick(), step.tick);
+        (self.steps).push((step, physics.tick(), physics.time(), 0));
+        if self.fails_at == Some(step.tick) {
+            return Err("as it was told");
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        let events = physics.events().collisions();
+        assert!(events.clone().all(|event| event.tick == step.tick));
+        let events = events.count();
+        self.steps.last_mut().unwrap().3 = events;
+        Ok(())
+    }
+}
+
+/// A ball that flies at a sensor, which it hits in the step of tick 6.
+fn ball_and_sensor() -> (Simulation, BodyKey) {
+    let (mut simulation, ball) = flyer_with_states(50);
+    insert_sensor(&mut simulation, 6.5);
+    (simulation, ball)
+}
+
+fn insert_sensor(simulation: &mut Simulation, x: f32) {
+    let sensor = cuboid(0.5, 5.0, 5.0)
+        .sensor(true)
+        .active_events(ActiveEvents::COLLISION_EVENTS);
+    let body = RigidBodyBuilder::fixed().translation(Vector::X * x);
+    simulation.physics.insert(body, sensor);
+}
+
+fn starts(events: Events<'_>) -> Vec<u64> {
+    let starts = events.collisions().filter(|event| event.started);
+    starts.map(|event| event.tick).collect()
+}
+
+/// Flies along x; the run that is resimulated has it fly at `speed` from tick 8 on.
+fn corrected(speed: f32) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = flyer_with_states(50);
+    advance(&mut simulation, 104);
+    correct(&mut simulation, key, speed);
+    (simulation, key)
+}
+
+fn correct(simulation: &mut Simulation, key: BodyKey, speed: f32) {
+    correct_as(simulation, key, speed, None);
+}
+
+/// The body's own correction is set in the same step: the states before it do not have it.
+fn correct_as(simulation: &mut Simulation, key: BodyKey, speed: f32, own: Option<Correction>) {
+    let start = simulation.physics.tick() - 2;
+    simulation
+        .resimulate(start, |physics, step| {
+            if step.tick == start {
+                physics.set_body_correction(key, own).unwrap();
+                let body = physics.body_mut(key).unwrap();
+                body.set_linvel(vector(100.0, speed, 0.0), true);
+                body.set_angvel(spin(0.0, 0.0, 0.2 * speed), true);
+            }
+        })
+        .unwrap();
+    // The next picture has the error.
+    advance(simulation, 0);
+}
+
+fn assert_same(one: Pose, other: Pose) {
+    assert!(
+        (one.translation - other.translation).length() < 1e-5,
+        "{one:?} {other:?}"
+    );
+    let turned = angle_between(one.rotation, other.rotation);
+    assert!(turned < 2e-5, "{one:?} {other:?}");
+}
+
+/// Between the last two states, without any error.
+fn true_pose(simulation: &Simulation, key: BodyKey) -> Pose {
+    simulation
+        .pose_at(key, simulation.physics.tick(), simulation.frame().alpha)
+        .unwrap()
+}
+
+/// The pose right after the last step.
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    Some(*simulation.physics.body(key)?.position())
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
+}

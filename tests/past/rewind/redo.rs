@@ -1,0 +1,324 @@
+//! Steps that a rollback has made due again: further rollbacks, failing hooks, limits.
+
+use super::*;
+
+#[test]
+fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
+    let (mut simulation, key) = flyer_with_states(20);
+    let mut reference = simulation.clone();
+    advance(&mut simulation, 50);
+    simulation.begin_frame(MS(20));
+    let step = simulation.next_step().unwrap();
+    assert_eq!((step.tick, step.is_resimulated), (5, false));
+    simulation.roll_back(2).unwrap();
+    let mut made = Vec::new();
+    while let Some(step) = simulation.next_step() {
+        made.push((step.tick, step.is_resimulated));
+        simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+        simulation.make_step();
+    }
+    let frame = simulation.end_frame();
+    let expected = [(2, true), (3, true), (4, true), (5, false), (6, false)];
+    assert_eq!(made, expected);
+    assert_eq!((frame.steps, frame.resimulated, frame.tick), (2, 3, 7));
+    let push = |physics: &mut Physics, step: Step| {
+        if step.tick >= 2 {
+            physics.apply_impulse(key, Vector::Y).unwrap();
+        }
+    };
+    reference.advance(MS(70), push);
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(reference.physics.rapier())
+    );
+}
+
+#[test]
+fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
+    let (mut simulation, key) = ball_and_sensor();
+    // Another one, which it hits in the step of tick 3.
+    insert_sensor(&mut simulation, 3.5);
+    advance(&mut simulation, 100);
+    let mut made = Vec::new();
+    simulation.roll_back(6).unwrap();
+    let mut step = |simulation: &mut Simulation| {
+        let step = simulation.next_step().unwrap();
+        made.push(step.tick);
+        simulation.make_step();
+    };
+    step(&mut simulation);
+    step(&mut simulation);
+    simulation.roll_back(3).unwrap();
+    assert_eq!(simulation.steps_to_resimulate(), 7);
+    step(&mut simulation);
+    step(&mut simulation);
+    simulation.roll_back(4).unwrap();
+    // The steps from there on are due already.
+    simulation.roll_back(8).unwrap();
+    assert_eq!(simulation.physics.tick(), 4);
+    assert_eq!(simulation.steps_to_resimulate(), 6);
+    while simulation.steps_to_resimulate() > 0 {
+        assert!(simulation.event_changes().confirmed.is_empty());
+        step(&mut simulation);
+    }
+    let changes = simulation.event_changes();
+    assert_eq!(changes.confirmed.len(), 4, "at once");
+    assert!(changes.new.is_empty() && changes.retracted.is_empty());
+    assert_eq!(made, [6, 7, 3, 4, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(simulation.next_step(), None);
+    assert_eq!(
+        (simulation.physics.tick(), simulation.rewindable()),
+        (10, 0..10)
+    );
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 10.0);
+}
+
+#[test]
+fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 105);
+    let before = (
+        hash(simulation.physics.rapier()),
+        simulation.pose(key),
+        simulation.physics.tick(),
+    );
+    let mut watch = Watch {
+        fails_at: Some(7),
+        ..Watch::default()
+    };
+    let error = simulation.resimulate_with(5, &mut watch).unwrap_err();
+    assert_eq!(error, ResimulateError::Hook("as it was told"));
+    assert_eq!(watch.steps.len(), 3);
+    let there = (simulation.physics.tick(), simulation.steps_to_resimulate());
+    assert_eq!(there, (7, 3));
+    assert_eq!(simulation.pose(key), before.1, "the picture stays");
+    // The step that failed is taken again in the next frame.
+    let mut watch = Watch::default();
+    let frame = simulation.advance_with(MS(0), &mut watch).unwrap();
+    assert_eq!((frame.resimulated, frame.steps, frame.tick), (5, 0, 10));
+    let again: Vec<u64> = watch.steps.iter().map(|(step, ..)| step.tick).collect();
+    assert_eq!(again, [7, 8, 9]);
+    let after = (
+        hash(simulation.physics.rapier()),
+        simulation.pose(key),
+        simulation.physics.tick(),
+    );
+    assert_eq!(after, before);
+    assert_eq!(simulation.rewindable(), 0..10);
+    // In a frame, the frame ends, and repeats the last picture.
+    advance(&mut simulation, 40);
+    let shown = simulation.pose(key);
+    simulation.roll_back(12).unwrap();
+    let mut watch = Watch {
+        fails_at: Some(13),
+        ..Watch::default()
+    };
+    simulation.advance_with(MS(20), &mut watch).unwrap_err();
+    let frame = simulation.frame();
+    assert_eq!(
+        (frame.resimulated, frame.steps, frame.dropped.aborted),
+        (1, 0, 2)
+    );
+    assert_eq!((frame.tick, frame.alpha), (14, 0.5));
+    assert_eq!((simulation.pose(key), simulation.moved()), (shown, &[][..]));
+    assert_eq!(simulation.physics.tick(), 13);
+    let frame = advance(&mut simulation, 10);
+    assert_eq!((frame.resimulated, frame.steps, frame.tick), (1, 1, 15));
+    assert_near(shown_x(&simulation, key), 14.5);
+    assert_eq!(simulation.rewindable(), 0..15);
+}
+
+#[test]
+fn how_far_back_one_can_go_is_bounded_and_asked() {
+    let (mut simulation, _) = flyer_with_states(0);
+    advance(&mut simulation, 50);
+    let error = simulation.roll_back(4).unwrap_err();
+    assert_eq!(
+        error,
+        RewindError::NotKept {
+            tick: 4,
+            kept: 0..0
+        }
+    );
+    assert_eq!(
+        error.to_string(),
+        "the state of tick 4 is not kept: no states are kept, call `set_rewind_limits` before the run"
+    );
+    simulation.set_rewind_limits(8, ALL);
+    advance(&mut simulation, 50);
+    assert_eq!(simulation.rewindable(), 5..10);
+    advance(&mut simulation, 50);
+    assert_eq!(simulation.rewindable(), 7..15);
+    assert_eq!(
+        simulation.roll_back(4).unwrap_err().to_string(),
+        "the state of tick 4 is not kept: ask for one of 7..15, of which `set_rewind_interval` may keep every n-th \
+         only, or raise `set_rewind_limits` before the next run"
+    );
+    let bytes = simulation.rewind_bytes();
+    assert!(bytes > 0);
+    // A clone has none, but keeps as many.
+    let mut clone = simulation.clone();
+    assert_eq!((clone.rewindable(), clone.rewind_bytes()), (0..0, 0));
+    advance(&mut clone, 100);
+    assert_eq!(clone.rewindable(), 17..25);
+    simulation.set_rewind_limits(8, bytes / 2);
+    assert_eq!(simulation.rewindable(), 11..15);
+    assert!(simulation.rewind_bytes() <= bytes / 2);
+    advance(&mut simulation, 100);
+    assert_eq!(simulation.rewindable(), 21..25);
+    // One that does not fit at all is not kept.
+    simulation.set_rewind_limits(8, 1);
+    advance(&mut simulation, 100);
+    assert!(simulation.rewindable().is_empty());
+    assert_eq!(simulation.rewind_bytes(), 0);
+    simulation.set_rewind_limits(8, ALL);
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.rewindable(), 35..37);
+    let (tick, kept) = (34, 35..37);
+    assert_eq!(
+        simulation.roll_back(tick),
+        Err(RewindError::NotKept { tick, kept })
+    );
+    // The present, and what is to come: the steps from there on are due anyway.
+    for ahead in [37, 38, u64::MAX] {
+        assert_eq!(simulation.roll_back(ahead), Ok(()));
+        assert_eq!(simulation.steps_to_resimulate(), 0);
+        assert_eq!(simulation.physics.tick(), 37);
+    }
+    // Another numbering, or another origin between two frames: earlier states are of no use.
+    simulation.clock_settings_mut().set_tick(1_000);
+    advance(&mut simulation, 0);
+    assert!(simulation.rewindable().is_empty());
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.rewindable(), 1_000..1_002);
+    simulation.physics.shift_origin(Vector::X).unwrap();
+    assert!(simulation.rewindable().is_empty());
+}
+
+#[test]
+fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
+    let (mut simulation, key) = flyer_with_states(8);
+    advance(&mut simulation, 200);
+    assert_eq!(simulation.rewindable(), 12..20);
+    let present = true_pose(&simulation, key);
+    simulation.rewind(12).unwrap();
+    assert_eq!(
+        (simulation.physics.tick(), simulation.rewindable()),
+        (12, 12..21)
+    );
+    simulation.rewind(20).unwrap();
+    assert_same(true_pose(&simulation, key), present);
+    // What is changed there is kept when it is left again.
+    let there = Pose::from_translation(Vector::Y * 9.0);
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.set_position(there, true);
+    simulation.rewind(12).unwrap();
+    simulation.rewind(20).unwrap();
+    assert_eq!(*simulation.physics.body(key).unwrap().position(), there);
+    // The next step is of another run: what is after it is gone.
+    simulation.rewind(15).unwrap();
+    advance(&mut simulation, 10);
+    assert_eq!(
+        (simulation.physics.tick(), simulation.rewindable()),
+        (16, 12..16)
+    );
+}
+
+#[test]
+fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
+    let (mut simulation, key) = flyer_with_states(100);
+    let grow = |simulation: &mut Simulation, bodies: usize| {
+        simulation.advance(MS(10), |physics, _| {
+            for _ in 0..bodies {
+                physics.insert_body(RigidBodyBuilder::dynamic());
+            }
+        });
+    };
+    for _ in 0..8 {
+        grow(&mut simulation, 3);
+    }
+    let bytes = simulation.rewind_bytes();
+    simulation.set_rewind_limits(100, bytes);
+    // The present is larger than all the states before it.
+    grow(&mut simulation, 1_000);
+    let kept = simulation.rewindable();
+    assert!(kept.start > 0 && kept.end == 9, "{kept:?}");
+    let present = true_pose(&simulation, key);
+    for tick in [kept.start, 9, 8, kept.start, 9] {
+        simulation.rewind(tick).unwrap();
+        assert_eq!(simulation.rewindable(), kept.start..10);
+    }
+    assert_same(true_pose(&simulation, key), present);
+    simulation.rewind(8).unwrap();
+    grow(&mut simulation, 3);
+    assert!(simulation.rewind_bytes() <= bytes);
+    assert_eq!(simulation.rewindable().end, 9);
+}
+
+/// A mark of what waited at the end of an earlier frame comes along with the state.
+#[test]
+fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
+    let (mut simulation, key) = flyer_with_states(20);
+    let push = |simulation: &mut Simulation| {
+        simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    };
+    push(&mut simulation);
+    // A frame without a step: it waits for the next one.
+    advance(&mut simulation, 5);
+    advance(&mut simulation, 15);
+    simulation.resimulate(0, |_, _| ()).unwrap();
+    simulation.pause();
+    push(&mut simulation);
+    assert_eq!(advance(&mut simulation, 10).forgotten_forces, 1);
+    simulation.resume();
+    advance(&mut simulation, 10);
+    assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
+}
+
+/// Else a rollback would drop steps, or could not be made.
+#[test]
+fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
+    let (mut simulation, key) = flyer_with_states(100);
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
+    advance(&mut simulation, 200);
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(Some(6));
+    simulation.resimulate(4, |_, _| ()).unwrap();
+    simulation.resimulate(16, |_, _| ()).unwrap();
+    let frame = advance(&mut simulation, 100);
+    assert_eq!(
+        (frame.resimulated, frame.steps, frame.dropped.steps),
+        (20, 6, 4)
+    );
+    // Nor those that are made within the frame.
+    simulation.roll_back(11).unwrap();
+    let frame = advance(&mut simulation, 100);
+    assert_eq!(
+        (frame.resimulated, frame.steps, frame.dropped.steps),
+        (15, 6, 4)
+    );
+    let frame = advance(&mut simulation, 100);
+    assert_eq!((frame.resimulated, frame.steps), (0, 6));
+
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(None);
+    simulation.clock_settings_mut().set_budget(Some(Budget {
+        frame: MS(8),
+        step: MS(2),
+    }));
+    let tick = simulation.physics.tick();
+    simulation.roll_back(tick - 9).unwrap();
+    let frame = advance(&mut simulation, 100);
+    assert_eq!(
+        (frame.resimulated, frame.steps, frame.dropped.over_budget),
+        (9, 4, 6)
+    );
+    assert_near(
+        current_pose(&simulation, key).unwrap().translation.x,
+        frame.tick as f32,
+    );
+}

@@ -1,0 +1,236 @@
+//! Random rollbacks in random loops: a resimulated run is the run without them, and the lists mirror the poses.
+
+use super::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// However late input comes, and whichever way its steps are resimulated, the run is that in which it was
+    /// there in time, to the bit.
+    #[test]
+    fn late_input_ends_where_input_in_time_does(
+        inputs in inputs(),
+        frames in prop::collection::vec((0..45u64, 0..3u8), 20..60),
+        stepping in 0..4usize,
+        history in 0..6usize,
+        interval in prop_oneof![Just(1), 0..20u64],
+    ) {
+        let steppings = [Stepping::Fixed, Stepping::Fixed, Stepping::SemiFixed, Stepping::Variable];
+        let mut late = Match::new(100);
+        late.simulation.clock_settings_mut().set_stepping(steppings[stepping]);
+        late.simulation.set_history(history);
+        late.simulation.set_rewind_interval(interval);
+        let mut in_time = late.clone();
+        let all = inputs.iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
+            all.entry(*tick).or_default().push(*deed);
+            all
+        });
+        let mut known = Inputs::new();
+        for (number, (millis, way)) in frames.into_iter().enumerate() {
+            let now = late.simulation.physics.tick();
+            // What comes now: all that is due by then, in the order in which the other run has it.
+            let mut first = now;
+            for (tick, deeds) in &all {
+                let come = inputs.iter().filter(|(of, ..)| of == tick);
+                let is_here = come.map(|(.., by)| by).max().is_none_or(|by| number >= tick.div_ceil(2) as usize + by);
+                if is_here && known.get(tick) != Some(deeds) {
+                    known.insert(*tick, deeds.clone());
+                    first = first.min(*tick);
+                }
+            }
+            let shown = late.simulation.moved().to_vec();
+            // From the last state before it.
+            let from = if first < now { first - first % interval.max(1) } else { now };
+            let mut again = now - from;
+            match way {
+                0 => late.resimulate(&known, first).unwrap(),
+                1 => late.simulation.roll_back(first).unwrap(),
+                // A part of it, and once more from the start.
+                _ => {
+                    late.simulation.roll_back(first).unwrap();
+                    let made = millis % 3 * u64::from(again > 1);
+                    (0..made).for_each(|_| late.step(&known));
+                    late.simulation.roll_back(first).unwrap();
+                    // Before that tick it goes on.
+                    again += if from + made > first { made } else { 0 };
+                }
+            }
+            for (key, pose) in shown {
+                let now = late.simulation.pose(key);
+                prop_assert!(now.is_none() || now == Some(pose), "nothing is shown between frames");
+            }
+            let frame = late.advance(&known, MS(millis));
+            prop_assert_eq!(frame.steps, in_time.advance(&all, MS(millis)).steps);
+            prop_assert_eq!(frame.resimulated, again);
+            check_lists(&late.simulation);
+        }
+        // Whatever has not come by now comes in the end, before the next frame.
+        let tick = late.simulation.physics.tick();
+        let first = all.keys().find(|tick| known.get(tick) != all.get(tick)).copied();
+        late.resimulate(&all, first.unwrap_or(tick).min(tick)).unwrap();
+        prop_assert_eq!(late.state(), in_time.state());
+        for _ in 0..40 {
+            late.advance(&all, MS(13));
+            in_time.advance(&all, MS(13));
+            check_lists(&late.simulation);
+        }
+        prop_assert_eq!(late.state(), in_time.state());
+        // Errors that were shown have ended, or are about to.
+        late.simulation.correction = Correction::OFF;
+        late.advance(&all, MS(0));
+        in_time.advance(&all, MS(0));
+        for (key, _) in in_time.simulation.physics.bodies() {
+            prop_assert_eq!(late.simulation.pose(key), in_time.simulation.pose(key));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// In a pause, a rewind with an overstep shows what a frame so far after that tick would have shown, to the bit,
+    /// whatever was made, spawned, removed or teleported since; and `moved` and `removed` report it.
+    #[test]
+    fn a_smooth_rewind_shows_the_frames_that_could_have_been(
+        inputs in inputs(),
+        frames in prop::collection::vec(0..45u64, 20..60),
+        visits in prop::collection::vec((0.0..1.0f64, 0..16_666_667u64, 0..60u64), 1..30),
+        smoothing in 0..4usize,
+        history in 0..6usize,
+    ) {
+        let inputs = inputs.into_iter().fold(Inputs::new(), |mut all, (tick, deed, _)| {
+            all.entry(tick).or_default().push(deed);
+            all
+        });
+        let mut played = Match::new(100);
+        let smoothings = [Smoothing::default(), Smoothing::Extrapolate, Smoothing::Latest, Smoothing::default()];
+        played.simulation.smoothing = smoothings[smoothing];
+        let mut one_by_one = played.clone();
+        played.simulation.set_history(history);
+        played.simulation.correction = Correction::default();
+        for millis in frames {
+            played.advance(&inputs, MS(millis));
+        }
+        let mut at = vec![one_by_one.simulation.clone()];
+        while one_by_one.simulation.physics.tick() < played.simulation.physics.tick() {
+            one_by_one.simulation.clock_settings_mut().set_overstep(Duration::ZERO);
+            one_by_one.advance(&inputs, Duration::from_nanos(16_666_667));
+            at.push(one_by_one.simulation.clone());
+        }
+
+        let simulation = &mut played.simulation;
+        let mut kept: BTreeMap<_, _> = simulation.physics.bodies().map(|(key, _)| (key, simulation.pose(key).unwrap())).collect();
+        simulation.pause();
+        for (tick, nanos, millis) in visits {
+            let tick = (tick * at.len() as f64) as usize;
+            let mut then = at[tick].clone();
+            then.pause();
+            simulation.rewind(tick as u64).unwrap();
+            for simulation in [&mut *simulation, &mut then] {
+                simulation.clock_settings_mut().set_overstep(Duration::from_nanos(nanos));
+                simulation.advance(MS(millis), |_, _| ());
+            }
+            kept.extend(simulation.moved().iter().copied());
+            simulation.removed().iter().for_each(|key| _ = kept.remove(key));
+            let poses = |of: &Simulation| -> BTreeMap<_, _> {
+                of.physics.bodies().map(|(key, _)| (key, of.pose(key).unwrap())).collect()
+            };
+            prop_assert_eq!(poses(simulation), poses(&then));
+            prop_assert_eq!(poses(simulation), kept.clone());
+            check_lists(simulation);
+        }
+    }
+}
+
+/// A map that is kept from [`Simulation::moved`] and [`Simulation::removed`] would be right.
+fn check_lists(simulation: &Simulation) {
+    for key in simulation.removed() {
+        assert_eq!(simulation.pose(*key), None);
+    }
+    for (key, pose) in simulation.moved() {
+        assert!(simulation.pose(*key).is_none_or(|shown| shown == *pose));
+    }
+}
+
+#[test]
+fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed() {
+    let spawn = |tick| (tick, vec![Deed::Spawn(0.0)]);
+    let mut game = Match::new(100);
+    let mut inputs = Inputs::from([spawn(3), spawn(6)]);
+    game.advance(&inputs, MS(101));
+    assert_eq!(game.simulation.physics.tick(), 6);
+    // The body of tick 3 gets the slot of this one, that of tick 6 the key that is free then.
+    inputs.insert(2, vec![Deed::Remove(0)]);
+    game.resimulate(&inputs, 2).unwrap();
+    game.advance(&inputs, MS(17));
+    assert_eq!(game.simulation.physics.bodies().count(), 8);
+    assert_eq!(game.simulation.removed(), [game.balls[0]]);
+    check_lists(&game.simulation);
+}
+
+/// In the corrected run another body has the slot of one that was shown, and is teleported before a frame shows it.
+#[test]
+fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
+    let (mut simulation, old) = flyer_with_states(50);
+    let other = simulation.physics.insert(flyer(), ball());
+    advance(&mut simulation, 50);
+    let mut new = None;
+    let again = |physics: &mut Physics, step: Step| {
+        if step.tick == 3 {
+            physics.remove(old);
+            new = Some(physics.insert(flyer(), ball()));
+        }
+    };
+    simulation.resimulate(2, again).unwrap();
+    let new = new.unwrap();
+    simulation
+        .physics
+        .teleport(new, translation(0.0, 9.0, 0.0))
+        .unwrap();
+    for removed in [&[old][..], &[]] {
+        advance(&mut simulation, 10);
+        let mut moved = moved_keys(&simulation);
+        moved.sort_unstable();
+        let mut both = [other, new];
+        both.sort_unstable();
+        assert_eq!((&*moved, simulation.removed()), (&both[..], removed));
+    }
+}
+
+/// Whoever keeps a map of what is shown, by the lists of each frame, is right after rollbacks too.
+#[test]
+fn a_map_kept_from_the_lists_stays_right() {
+    let mut game = Match::new(30);
+    let mut map: BTreeMap<BodyKey, Pose> = BTreeMap::new();
+    let mut inputs = Inputs::new();
+    for number in 0..200u64 {
+        let tick = game.simulation.physics.tick();
+        if number % 7 == 6 {
+            let first = tick
+                .saturating_sub(number % 20)
+                .max(game.simulation.rewindable().start);
+            let deed = match number % 5 {
+                0 => Deed::Spawn(1.0),
+                1 => Deed::Remove(number as usize % 6),
+                2 => Deed::Teleport(2, 1.0),
+                _ => Deed::Push(1, 3.0),
+            };
+            // Every now and then what was there is gone: bodies that were spawned never were.
+            if number % 4 == 1 {
+                inputs.retain(|of, _| *of < first);
+            }
+            inputs.entry(first).or_default().push(deed);
+            game.resimulate(&inputs, first).unwrap();
+        }
+        game.advance(&inputs, MS(number * 7 % 40));
+        map.extend(game.simulation.moved().iter().copied());
+        for key in game.simulation.removed() {
+            assert!(map.remove(key).is_some(), "only what was shown is removed");
+        }
+        let shown = game.simulation.physics.bodies().map(|(key, _)| key);
+        let shown: BTreeMap<_, _> = shown
+            .map(|key| (key, game.simulation.pose(key).unwrap()))
+            .collect();
+        assert_eq!(map, shown, "in frame {number}");
+    }
+}

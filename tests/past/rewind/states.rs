@@ -1,0 +1,345 @@
+//! Rewinds and states from elsewhere.
+
+use super::*;
+
+/// What their origin was before is no matter of our past.
+#[test]
+fn a_state_that_was_edited_takes_no_past_away() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 50);
+    let mut theirs = simulation.clone();
+    theirs.physics.shift_origin(Vector::X * 100.0).unwrap();
+    simulation.correct(theirs.physics).unwrap();
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.rewindable(), 0..7);
+    let x = current_pose(&simulation, key).unwrap().translation.x;
+    assert!((x + 93.0).abs() < 1e-3, "{x}");
+}
+
+#[test]
+fn settings_are_not_part_of_what_goes_back() {
+    let (mut simulation, _) = flyer_with_states(50);
+    let correction = Correction::OFF;
+    advance(&mut simulation, 50);
+    simulation.smoothing = Smoothing::Extrapolate;
+    simulation.correction = correction;
+    simulation.set_speed(0.25).unwrap();
+    advance(&mut simulation, 50);
+    let check = |simulation: &Simulation| {
+        assert_eq!(simulation.smoothing, Smoothing::Extrapolate);
+        assert_eq!(simulation.correction, correction);
+        assert_eq!(simulation.clock().settings().speed(), 0.25);
+    };
+    simulation.resimulate(2, |_, _| ()).unwrap();
+    check(&simulation);
+    simulation.rewind(3).unwrap();
+    check(&simulation);
+}
+
+/// The smoothing and the correction of a body belong to the body, and are part of the state.
+#[test]
+fn what_was_set_for_a_body_goes_back_with_it() {
+    let (mut simulation, key) = flyer_with_states(50);
+    let set = |physics: &mut Physics, smoothing| {
+        let off = Some(Correction::OFF);
+        physics.set_body_smoothing(key, Some(smoothing)).unwrap();
+        physics.set_body_correction(key, off).unwrap();
+    };
+    let seen = |simulation: &Simulation| {
+        let physics = &simulation.physics;
+        let is_off = physics.body_correction(key) == Some(Correction::OFF);
+        (physics.body_smoothing(key), is_off)
+    };
+    advance(&mut simulation, 50);
+    set(&mut simulation.physics, Smoothing::Latest);
+    advance(&mut simulation, 50);
+    // The state of that tick has it, earlier ones do not.
+    simulation.resimulate(5, |_, _| ()).unwrap();
+    assert_eq!(seen(&simulation), (Some(Smoothing::Latest), true));
+    simulation.resimulate(4, |_, _| ()).unwrap();
+    assert_eq!(seen(&simulation), (None, false));
+    simulation
+        .resimulate(2, |physics, step| {
+            if step.tick == 3 {
+                set(physics, Smoothing::Hermite);
+            }
+        })
+        .unwrap();
+    assert_eq!(seen(&simulation), (Some(Smoothing::Hermite), true));
+    simulation.rewind(3).unwrap();
+    assert_eq!(seen(&simulation), (None, false));
+    simulation.rewind(4).unwrap();
+    assert_eq!(seen(&simulation), (Some(Smoothing::Hermite), true));
+}
+
+/// A rollback brings a body back whose slot a later one has had.
+#[test]
+fn a_body_that_comes_back_can_be_set_whatever_was_set_for_the_next_in_its_slot() {
+    let (mut simulation, old) = flyer_with_states(50);
+    advance(&mut simulation, 50);
+    simulation.physics.remove(old);
+    let new = simulation.physics.insert(flyer(), ball());
+    let off = Some(Correction::OFF);
+    simulation.physics.set_body_correction(new, off).unwrap();
+    advance(&mut simulation, 50);
+    simulation.rewind(3).unwrap();
+    assert_eq!(simulation.physics.body_correction(old), None);
+    simulation.physics.set_body_correction(old, off).unwrap();
+    simulation
+        .physics
+        .set_body_smoothing(old, Some(Smoothing::Latest))
+        .unwrap();
+    assert_eq!(simulation.physics.body_correction(old), off);
+    assert_eq!(
+        simulation.physics.body_smoothing(old),
+        Some(Smoothing::Latest)
+    );
+}
+
+#[test]
+fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 105);
+    simulation.pause();
+    let mut hashes = Vec::new();
+    for tick in (3..10).rev() {
+        simulation.rewind(tick).unwrap();
+        let frame = advance(&mut simulation, 16);
+        assert_eq!((frame.tick, frame.steps), (tick, 0));
+        assert_near(shown_x(&simulation, key), tick as f32 - 0.5);
+        assert_eq!(simulation.moved().len(), 1);
+        assert_eq!(
+            simulation.visual_error(key),
+            None,
+            "a player's rewind shows what was"
+        );
+        hashes.push(hash(simulation.physics.rapier()));
+        assert_eq!(simulation.rewindable(), 0..11);
+    }
+    for (tick, hash_then) in (3..10).zip(hashes.into_iter().rev()) {
+        simulation.rewind(tick).unwrap();
+        assert_eq!(hash(simulation.physics.rapier()), hash_then);
+    }
+    // The present that was left.
+    simulation.rewind(10).unwrap();
+    advance(&mut simulation, 0);
+    assert_near(shown_x(&simulation, key), 9.5);
+    assert_eq!(simulation.clock().time(), MS(105));
+    // One step on from an earlier one: what came after it never happened.
+    simulation.rewind(4).unwrap();
+    simulation.clock_settings_mut().step_once();
+    advance(&mut simulation, 0);
+    assert_eq!(
+        (simulation.physics.tick(), simulation.rewindable()),
+        (5, 0..5)
+    );
+    assert_eq!(
+        simulation.rewind(6).unwrap_err().to_string(),
+        "the state of tick 6 is not kept: ask for one of 0..5, of which `set_rewind_interval` may keep every n-th only, \
+         or raise `set_rewind_limits` before the next run"
+    );
+    simulation.resume();
+    let frame = advance(&mut simulation, 30);
+    assert_eq!((frame.steps, frame.tick), (3, 8));
+    assert_near(shown_x(&simulation, key), 7.5);
+    assert_eq!(simulation.clock().time(), MS(85));
+}
+
+#[test]
+fn a_rewind_keeps_its_place_outside_of_frames() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 50);
+    simulation.begin_frame(MS(10));
+    let within = Err(RewindError::WithinFrame);
+    assert_eq!(simulation.rewind(2), within);
+    simulation.end_frame();
+    advance(&mut simulation, 10);
+    // It gives up a rollback that is under way.
+    for tick in [1, 2, 3] {
+        advance(&mut simulation, 50);
+        simulation.roll_back(2).unwrap();
+        simulation.next_step().unwrap();
+        assert!(simulation.make_step());
+        simulation.rewind(tick).unwrap();
+        assert_eq!(simulation.steps_to_resimulate(), 0);
+        let clock = simulation.clock();
+        assert_eq!((simulation.physics.tick(), clock.tick()), (tick, tick));
+        let frame = advance(&mut simulation, 5);
+        assert_eq!((frame.steps, frame.resimulated), (0, 1));
+        assert_near(shown_x(&simulation, key), tick as f32 - 0.5);
+        assert_eq!(simulation.visual_error(key), None);
+        // The rest of the step, for the next round.
+        advance(&mut simulation, 5);
+    }
+}
+
+#[test]
+fn a_state_of_another_tick_is_given_back() {
+    let (mut simulation, key) = flyer_with_states(20);
+    let mut theirs = simulation.clone();
+    advance(&mut theirs, 70);
+    let theirs = theirs.physics;
+    let refuse = |simulation: &mut Simulation, tick: u64| {
+        let before = (
+            hash(simulation.physics.rapier()),
+            simulation.rewindable(),
+            simulation.steps_to_resimulate(),
+            simulation.physics.current_step(),
+        );
+        let error = simulation.correct(theirs.clone()).unwrap_err();
+        assert_eq!((error.tick, error.state.tick()), (tick, 7));
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "the state is that of tick 7, and the simulation is at tick {tick}: roll back to that tick, or assign the \
+                 state"
+            )
+        );
+        let after = (
+            hash(simulation.physics.rapier()),
+            simulation.rewindable(),
+            simulation.steps_to_resimulate(),
+            simulation.physics.current_step(),
+        );
+        assert_eq!(after, before);
+        error.state
+    };
+    advance(&mut simulation, 50);
+    refuse(&mut simulation, 5);
+    simulation.begin_frame(MS(40));
+    simulation.next_step().unwrap();
+    refuse(&mut simulation, 5);
+    simulation.make_step();
+    refuse(&mut simulation, 6);
+    simulation.end_frame();
+    simulation.roll_back(2).unwrap();
+    refuse(&mut simulation, 2);
+    let state = refuse(&mut simulation, 2);
+    // It can be assigned.
+    simulation.physics = *state;
+    advance(&mut simulation, 0);
+    assert_eq!(simulation.physics.tick(), 7);
+    assert_eq!(simulation.steps_to_resimulate(), 0);
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 7.0);
+}
+
+#[test]
+fn a_rewind_saves_a_simulation_in_which_rapier_has_panicked() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 50);
+    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
+    let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
+    simulation.physics.rapier_mut().remove_body(ends[1]);
+    let joint = FixedJointBuilder::new();
+    (simulation.physics.rapier_mut()).insert_impulse_joint(ends[0], ends[1], joint);
+    let advance_it = std::panic::AssertUnwindSafe(|| advance(&mut simulation, 20));
+    std::panic::catch_unwind(advance_it).unwrap_err();
+    simulation.rewind(4).unwrap();
+    let frame = advance(&mut simulation, 20);
+    assert_eq!((frame.steps, frame.tick), (2, 6));
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 6.0);
+}
+
+#[test]
+fn a_state_from_elsewhere_takes_the_place_of_ours() {
+    // A server's flyer is 0.3 m higher.
+    let (mut client, key) = flyer_with_states(50);
+    let mut server = client.clone();
+    let at = translation(0.0, 0.3, 0.0);
+    server.physics.teleport(key, at).unwrap();
+    advance(&mut server, 60);
+    advance(&mut client, 105);
+    let shown = client.pose(key).unwrap();
+    // Of an earlier tick: the steps since are resimulated from it.
+    client.roll_back(server.physics.tick()).unwrap();
+    client.correct(server.physics.clone()).unwrap();
+    assert_eq!(client.steps_to_resimulate(), 4);
+    let frame = advance(&mut client, 0);
+    assert_eq!((frame.resimulated, frame.tick), (4, 10));
+    assert_same(client.pose(key).unwrap(), shown);
+    assert_near(current_pose(&client, key).unwrap().translation.y, 0.3);
+    advance(&mut server, 40);
+    assert_eq!(hash(client.physics.rapier()), hash(server.physics.rapier()));
+    // Of a tick that is yet to come: it is assigned.
+    advance(&mut server, 1_000);
+    client.roll_back(server.physics.tick()).unwrap();
+    let error = client.correct(server.physics.clone()).unwrap_err();
+    assert_eq!((error.tick, client.physics.tick()), (10, 10));
+    let time = client.clock().real_time();
+    client.physics = *error.state;
+    assert_eq!((client.physics.tick(), client.rewindable()), (35, 0..0));
+    assert_eq!(client.clock().real_time(), time);
+    advance(&mut client, 0);
+    assert_near(shown_x(&client, key), 34.5);
+    assert_eq!(client.visual_error(key), None, "it starts elsewhere");
+    for simulation in [&mut client, &mut server] {
+        advance(simulation, 50);
+    }
+    assert_eq!(hash(client.physics.rapier()), hash(server.physics.rapier()));
+}
+
+#[test]
+fn a_clone_of_steps_that_are_made_again_makes_the_rest() {
+    let (mut simulation, key) = flyer_with_states(20);
+    advance(&mut simulation, 104);
+    simulation.roll_back(5).unwrap();
+    simulation.next_step().unwrap();
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    simulation.make_step();
+    let mut clone = simulation.clone();
+    for it in [&mut simulation, &mut clone] {
+        assert_eq!(it.steps_to_resimulate(), 4);
+        assert_near(shown_x(it, key), 9.4);
+        let frame = advance(it, 20);
+        assert_eq!((frame.resimulated, frame.steps, frame.tick), (5, 2, 12));
+    }
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(clone.physics.rapier())
+    );
+    assert_eq!(simulation.pose(key), clone.pose(key));
+    assert_eq!(simulation.moved(), clone.moved());
+}
+
+/// With joints of both kinds, a soft body, a kinematic target, sleepers, CCD, sensors and generators.
+#[test]
+fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
+    let mut game = Everything::new();
+    game.simulation.set_rewind_limits(12, ALL);
+    for number in 1..300u64 {
+        let frame_time = game.prepare(number);
+        let tick = game.simulation.physics.tick();
+        let mut script = game.script.clone();
+        let Ok(frame) = (game.simulation).advance_with(frame_time, &mut game.script);
+        let before = game.seen();
+        if frame.steps == 0 {
+            continue;
+        }
+        // The steps of this frame, with what the game had beside the simulation before them.
+        game.simulation.resimulate_with(tick, &mut script).unwrap();
+        game.script = script;
+        assert_eq!(game.seen(), before, "in frame {number}");
+        let changes = game.simulation.event_changes();
+        let collisions = changes.confirmed.collisions().count();
+        assert_eq!(collisions, before.collisions.len());
+    }
+}
+
+#[test]
+fn a_state_of_the_present_tick_takes_its_place_smoothly() {
+    let (mut client, key) = flyer_with_states(50);
+    let mut server = client.clone();
+    let at = translation(0.0, 0.3, 0.0);
+    server.physics.teleport(key, at).unwrap();
+    let guest = server.physics.insert(flyer(), ball());
+    advance(&mut server, 104);
+    advance(&mut client, 104);
+    let shown = client.pose(key).unwrap();
+    client.correct(server.physics.clone()).unwrap();
+    assert_eq!(client.steps_to_resimulate(), 0);
+    advance(&mut client, 0);
+    assert_same(client.pose(key).unwrap(), shown);
+    assert_near(client.visual_error(key).unwrap().translation.y, -0.3);
+    assert!(moved_keys(&client).contains(&guest));
+    assert_eq!(hash(client.physics.rapier()), hash(server.physics.rapier()));
+}

@@ -1,0 +1,150 @@
+//! A world that cannot be cloned and stays outside of the simulation: what goes back is a copy of its components.
+
+use std::collections::BTreeMap;
+
+use crate::scenes::MS;
+use crate::scenes::testing::vector;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Owners, Simulation, Step};
+
+/// An ECS: entities have ids that are never used twice.
+#[derive(Default)]
+struct World {
+    next: u32,
+    /// Of each living entity: its body, and how many steps it has to live.
+    entities: BTreeMap<u32, (BodyKey, u64)>,
+}
+
+/// The components by body: what goes back.
+#[derive(Clone, Default)]
+struct Kept(BTreeMap<BodyKey, u64>);
+
+struct Game {
+    simulation: Simulation,
+    owners: Owners<u32>,
+    world: World,
+    /// How many entities came back, and how many went.
+    counts: [usize; 2],
+}
+
+/// Whether something is fired in a step, and what that seemed to be before the input came.
+const FIRES: fn(u64) -> bool = |tick| tick * 7 % 5 < 2;
+const SEEMS: fn(u64) -> bool = |tick| tick * 3 % 7 < 2;
+
+impl Game {
+    fn new() -> Self {
+        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100).unwrap());
+        simulation.set_rewind_limits(30, usize::MAX);
+        simulation.physics.resources_mut().insert(Kept::default());
+        Self {
+            simulation,
+            owners: Owners::default(),
+            world: World::default(),
+            counts: [0; 2],
+        }
+    }
+
+    fn spawn(&mut self, key: BodyKey, lives: u64) {
+        let entity = self.world.next;
+        self.world.next += 1;
+        self.world.entities.insert(entity, (key, lives));
+        self.owners.insert(key, entity);
+    }
+
+    fn despawn(&mut self, entity: u32) {
+        if let Some((key, _)) = self.world.entities.remove(&entity) {
+            self.owners.release(&mut self.simulation, key, entity);
+        }
+    }
+
+    fn step(&mut self, step: Step, fires: fn(u64) -> bool) {
+        let mut dead = Vec::new();
+        for (entity, (_, lives)) in &mut self.world.entities {
+            *lives -= 1;
+            dead.extend((*lives == 0).then_some(*entity));
+        }
+        dead.into_iter().for_each(|entity| self.despawn(entity));
+        if fires(step.tick) {
+            let at = vector(0.1 * (step.tick % 9) as f32, 0.5, 0.0);
+            let body = RigidBodyBuilder::dynamic().translation(at);
+            let key = self.simulation.physics.insert(body, crate::scenes::ball());
+            self.spawn(key, 3 + step.tick % 17);
+        }
+        self.simulation.make_step();
+        let kept = self.world.entities.values().copied().collect();
+        self.simulation.physics.resources_mut().insert(Kept(kept));
+    }
+
+    fn make_steps(&mut self, fires: fn(u64) -> bool) {
+        while let Some(step) = self.simulation.next_step() {
+            self.step(step, fires);
+        }
+    }
+
+    fn roll_back(&mut self, tick: u64) {
+        self.simulation.roll_back(tick).unwrap();
+        let unmatched = self.owners.unmatched(&self.simulation.physics);
+        self.counts[0] += unmatched.bodies.len();
+        self.counts[1] += unmatched.entities.len();
+        for entity in unmatched.entities {
+            self.world.entities.remove(&entity);
+        }
+        let kept = self
+            .simulation
+            .physics
+            .resources()
+            .get::<Kept>()
+            .unwrap()
+            .clone();
+        for key in unmatched.bodies {
+            // The floor has no entity.
+            if let Some(lives) = kept.0.get(&key) {
+                self.spawn(key, *lives);
+            }
+        }
+        for (key, lives) in self.world.entities.values_mut() {
+            *lives = kept.0[key];
+        }
+    }
+
+    /// By body: what is left, where it is shown, and whose it is.
+    fn state(&mut self) -> Vec<(BodyKey, u64, Option<Pose>)> {
+        assert!(self.owners.removed(&mut self.simulation).is_empty());
+        assert_eq!(
+            self.simulation.physics.bodies().count(),
+            self.world.entities.len() + 1
+        );
+        let entities = self.world.entities.iter();
+        let mut state: Vec<_> = entities
+            .map(|(entity, (key, lives))| {
+                assert_eq!(self.owners.entity(*key), Some(*entity));
+                (*key, *lives, self.simulation.pose(*key))
+            })
+            .collect();
+        state.sort_unstable_by_key(|(key, ..)| *key);
+        state
+    }
+}
+
+#[test]
+fn a_world_outside_that_goes_back_in_every_frame_is_the_one_that_never_did() {
+    for interval in [1, 4] {
+        let [mut late, mut in_time] = [(); 2].map(|()| Game::new());
+        late.simulation.set_rewind_interval(interval);
+        late.simulation.correction = evenstep::Correction::OFF;
+        for ms in [7, 16, 3, 10, 25, 0, 33, 12].repeat(25) {
+            late.simulation.begin_frame(MS(ms));
+            late.make_steps(SEEMS);
+            late.roll_back(late.simulation.physics.tick().saturating_sub(10));
+            late.make_steps(FIRES);
+            late.simulation.end_frame();
+            in_time.simulation.begin_frame(MS(ms));
+            in_time.make_steps(FIRES);
+            in_time.simulation.end_frame();
+            let tick = in_time.simulation.physics.tick();
+            assert_eq!(late.state(), in_time.state(), "tick {tick}");
+        }
+        let [came, went] = late.counts;
+        assert!(came > 300 && went > 300, "{came} {went}");
+    }
+}

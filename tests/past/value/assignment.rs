@@ -1,0 +1,250 @@
+//! Assignment of a `Physics`: outside of frames, in hooks and between steps.
+
+use super::*;
+
+#[test]
+fn a_value_that_is_assigned_goes_on_to_the_bit() {
+    let (mut simulation, keys) = three();
+    let frame = |simulation: &mut Simulation, ms: u64| {
+        simulation.advance(MS(ms), |physics, step| play(physics, keys[0], step));
+        bits(&simulation.physics)
+    };
+    frame(&mut simulation, 70);
+    // What waits for the next step is part of it.
+    simulation
+        .physics
+        .apply_impulse(keys[1], Vector::X)
+        .unwrap();
+    let saved = simulation.physics.clone();
+    let before = bits(&saved);
+    assert_eq!(before, bits(&simulation.physics));
+    assert_eq!((saved.tick(), saved.time()), (7, MS(70)));
+    let run = [10, 30, 0, 50].map(|ms| frame(&mut simulation, ms));
+    let last = checksum(&simulation.physics);
+    let motions = |physics: &Physics| {
+        keys.map(|key| {
+            let body = physics.body(key).unwrap();
+            (*body.position(), body.linvel(), body.angvel())
+        })
+    };
+    let ends = motions(&simulation.physics);
+
+    simulation.physics = saved.clone();
+    assert_eq!(bits(&simulation.physics), before);
+    assert_eq!(motions(&simulation.physics), motions(&saved));
+    assert_eq!([10, 30, 0, 50].map(|ms| frame(&mut simulation, ms)), run);
+    assert_eq!(checksum(&simulation.physics), last);
+    assert_eq!(motions(&simulation.physics), ends);
+    let clock = simulation.clock();
+    assert_eq!((clock.tick(), clock.time()), (16, MS(160)));
+    // And in another simulation, at other frames.
+    let mut other = Simulation::with_physics(Rate::hz(100).unwrap(), saved);
+    for _ in 0..9 {
+        frame(&mut other, 10);
+    }
+    assert_eq!(bits(&other.physics), run[3]);
+    assert_eq!(checksum(&other.physics), last);
+}
+
+#[test]
+fn an_assignment_leaves_the_clock_the_settings_and_the_picture() {
+    let (mut simulation, keys) = three();
+    let saved = simulation.physics.clone();
+    simulation.set_history(20);
+    simulation.set_speed(0.5).unwrap();
+    advance(&mut simulation, 94); // 4.7 steps
+    let (shown, frame) = (simulation.pose(keys[0]), simulation.frame());
+    let moved = simulation.moved().to_vec();
+    simulation.physics = saved;
+    assert_eq!(
+        (simulation.pose(keys[0]), simulation.frame()),
+        (shown, frame)
+    );
+    assert_eq!(simulation.moved(), moved);
+    let frame = advance(&mut simulation, 0);
+    assert_eq!((frame.number, frame.steps, frame.tick), (2, 0, 0));
+    assert_eq!(simulation.clock().real_time(), MS(94));
+    assert_eq!(simulation.clock().settings().speed(), 0.5);
+    // The overstep too: the next step comes when it would have come.
+    assert_eq!(simulation.clock().overstep(), MS(7));
+    assert_eq!(advance(&mut simulation, 5).steps, 0);
+    assert_eq!(advance(&mut simulation, 1).steps, 1);
+    assert_near(
+        simulation.physics.body(keys[0]).unwrap().translation().x,
+        1.0,
+    );
+}
+
+#[test]
+fn a_frame_after_an_assignment_lists_what_differs() {
+    let (mut simulation, [flyer, spinner, wall]) = three();
+    advance(&mut simulation, 30);
+    let saved = simulation.physics.clone();
+    simulation.physics.remove(spinner).unwrap();
+    let guest = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 20);
+    assert_eq!(simulation.removed(), [spinner]);
+    simulation.physics = saved;
+    advance(&mut simulation, 0);
+    let mut moved = moved_keys(&simulation);
+    moved.sort_unstable();
+    assert_eq!(moved, [flyer, spinner], "the wall is where it was");
+    assert_eq!(simulation.removed(), [guest]);
+    assert_eq!(simulation.pose(wall).unwrap().translation.y, 9.0);
+    advance(&mut simulation, 0);
+    assert_eq!(
+        (simulation.moved(), simulation.removed()),
+        (&[][..], &[][..])
+    );
+}
+
+/// Also if it is a clone of the value that is there.
+#[test]
+fn an_assignment_clears_the_past() {
+    for is_same in [false, true] {
+        let (mut simulation, keys) = three();
+        simulation.set_rewind_limits(20, usize::MAX);
+        simulation.set_history(20);
+        advance(&mut simulation, 50);
+        let saved = simulation.physics.clone();
+        advance(&mut simulation, if is_same { 0 } else { 40 });
+        let known = |simulation: &Simulation| {
+            let ticks = 0..=12;
+            let ticks = ticks.filter(|tick| simulation.pose_at(keys[2], *tick, 1.0).is_some());
+            ticks.collect::<Vec<u64>>()
+        };
+        assert_eq!(known(&simulation).len(), if is_same { 6 } else { 10 });
+        simulation.physics = saved;
+        // At once, not only in the next frame.
+        assert_eq!(
+            (simulation.rewindable(), known(&simulation)),
+            (0..0, vec![5])
+        );
+        assert!(simulation.world_at(3, 1.0).is_err());
+        assert!(simulation.clone().rewind(3).is_err());
+        assert!(simulation.roll_back(3).is_err());
+        assert_eq!(
+            (simulation.rewindable(), known(&simulation)),
+            (0..0, vec![5])
+        );
+        // From here on there is a past again.
+        advance(&mut simulation, 20);
+        assert_eq!(simulation.rewindable(), 5..7);
+        assert_eq!(known(&simulation), [5, 6, 7]);
+    }
+}
+
+#[test]
+fn a_value_that_is_taken_out_and_put_back_is_no_other_one() {
+    let (mut simulation, keys) = three();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.set_history(20);
+    let mut untouched = simulation.clone();
+    let frame = |simulation: &mut Simulation| {
+        simulation.advance(MS(33), |physics, step| play(physics, keys[0], step));
+    };
+    for _ in 0..5 {
+        frame(&mut simulation);
+        frame(&mut untouched);
+        let physics = std::mem::take(&mut simulation.physics);
+        assert_eq!(simulation.physics.bodies().count(), 0);
+        simulation.physics = physics;
+        assert_eq!(simulation.rewindable(), untouched.rewindable());
+        let at = |simulation: &Simulation| simulation.pose_at(keys[0], 1, 0.5);
+        assert_eq!(at(&simulation), at(&untouched));
+        assert_eq!(simulation.moved(), untouched.moved());
+    }
+    // Within a frame, with a step at hand.
+    for simulation in [&mut simulation, &mut untouched] {
+        simulation.begin_frame(MS(20));
+        let step = simulation.next_step().unwrap();
+        play(&mut simulation.physics, keys[0], step);
+    }
+    let physics = std::mem::take(&mut simulation.physics);
+    assert!(physics.current_step().is_some());
+    simulation.physics = physics;
+    for simulation in [&mut simulation, &mut untouched] {
+        assert!(simulation.make_step());
+        while simulation.next_step().is_some() {
+            simulation.make_step();
+        }
+        simulation.end_frame();
+        simulation.roll_back(2).unwrap();
+        advance(simulation, 0);
+    }
+    assert_eq!(simulation.frame(), untouched.frame());
+    assert_eq!(simulation.moved(), untouched.moved());
+    assert_eq!(bits(&simulation.physics), bits(&untouched.physics));
+    assert_eq!(simulation.rewindable(), untouched.rewindable());
+}
+
+#[test]
+fn two_simulations_may_swap_their_values() {
+    let (mut one, keys) = three();
+    let (mut other, _) = flyer_in_space();
+    (other.physics).insert(RigidBodyBuilder::fixed().translation(Vector::X), ball());
+    for simulation in [&mut one, &mut other] {
+        simulation.set_rewind_limits(20, usize::MAX);
+    }
+    let frame = |simulation: &mut Simulation| {
+        simulation.advance(MS(30), |physics, step| play(physics, keys[0], step));
+    };
+    let run = |one: &mut Simulation, other: &mut Simulation| {
+        frame(one);
+        frame(other);
+        frame(other);
+    };
+    run(&mut one, &mut other);
+    let [mut one_alone, mut other_alone] = [one.clone(), other.clone()];
+    // And back before they are used.
+    for _ in 0..2 {
+        std::mem::swap(&mut one.physics, &mut other.physics);
+    }
+    assert_eq!((one.rewindable(), other.rewindable()), (0..3, 0..6));
+    run(&mut one, &mut other);
+    run(&mut one_alone, &mut other_alone);
+    assert_eq!((one.rewindable(), other.rewindable()), (0..6, 0..12));
+    // Each has the run of the other one.
+    std::mem::swap(&mut one.physics, &mut other.physics);
+    run(&mut other, &mut one);
+    run(&mut one_alone, &mut other_alone);
+    assert_eq!((one.rewindable(), other.rewindable()), (12..18, 6..9));
+    std::mem::swap(&mut one.physics, &mut other.physics);
+    run(&mut one, &mut other);
+    run(&mut one_alone, &mut other_alone);
+    for (simulation, alone) in [(&one, &one_alone), (&other, &other_alone)] {
+        assert_eq!(bits(&simulation.physics), bits(&alone.physics));
+        assert_eq!(checksum(&simulation.physics), checksum(&alone.physics));
+        for (key, _) in alone.physics.bodies() {
+            assert_eq!(simulation.pose(key), alone.pose(key));
+        }
+    }
+}
+
+#[test]
+fn a_clone_that_a_hook_makes_holds_nothing_of_the_step_at_hand() {
+    let (mut simulation, key) = flyer_in_space();
+    advance(&mut simulation, 20);
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    let mut copies = Vec::new();
+    simulation.advance(MS(20), |physics, step| {
+        if step.tick == 2 {
+            physics.apply_impulse(key, Vector::Y * 10.0).unwrap();
+            physics.add_force(key, Vector::Y * 500.0).unwrap();
+            copies.push(physics.clone());
+            assert_eq!(physics.current_step(), Some(step), "the original has it");
+        }
+    });
+    let mut copy = copies.pop().unwrap();
+    assert_eq!(copy.current_step(), None);
+    assert_eq!((copy.tick(), copy.time()), (2, MS(20)));
+    let rise = |physics: &Physics| physics.body(key).unwrap().linvel().y;
+    assert_near(rise(&simulation.physics), 1.0 + 10.0 + 5.0);
+    assert_near(rise(&copy), 0.0);
+    // What waited before the step still does. What is added to the copy is for its next step.
+    copy.apply_impulse(key, Vector::Y * 3.0).unwrap();
+    simulation.physics = copy;
+    advance(&mut simulation, 10);
+    assert_near(rise(&simulation.physics), 1.0 + 3.0);
+    assert_eq!(simulation.physics.tick(), 3);
+}

@@ -1,0 +1,270 @@
+//! Clones of the `Physics`, their keys and their checksums.
+
+use super::*;
+
+#[test]
+fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
+    const FRAMES: u64 = 620;
+    const CHECKED: u64 = 8;
+    let mut game = Everything::new();
+    let mut run = Vec::new();
+    let mut saved = Vec::new();
+    let mut scratch = game.clone();
+    for number in 0..FRAMES {
+        saved.push(game.clone());
+        game.frame(number);
+        run.push(game.seen());
+        // Restored into one that has run on elsewhere.
+        if number >= CHECKED {
+            let from = number - CHECKED;
+            let state = saved[from as usize].clone();
+            scratch.simulation.clone_from(&state.simulation);
+            scratch.script = state.script;
+            for again in from..number {
+                scratch.frame(again);
+                assert_eq!(
+                    scratch.seen(),
+                    run[again as usize],
+                    "{again}, saved before {from}"
+                );
+            }
+        }
+    }
+    assert!(
+        game.simulation.physics.tick() > 600,
+        "{}",
+        game.simulation.physics.tick()
+    );
+    let events: usize = run.iter().map(|seen| seen.collisions.len()).sum();
+    assert!(events > 100, "{events}");
+    let deaths: usize = run.iter().map(|seen| seen.removed.len()).sum();
+    assert!(deaths > 20, "{deaths}");
+    // A few of them to the very end.
+    for from in [0, 100, 301, 555] {
+        let mut game = saved[from].clone();
+        for number in from as u64..FRAMES {
+            game.frame(number);
+        }
+        assert_eq!(&game.seen(), run.last().unwrap(), "saved before {from}");
+    }
+}
+
+#[test]
+fn a_state_within_a_frame_goes_on_in_the_middle_of_it() {
+    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    yard.advance(MS(500));
+    let saved = yard.simulation.clone();
+    let drive = |simulation: &mut Simulation, game: &mut dyn FnMut(&mut Simulation, Step)| {
+        while let Some(step) = simulation.next_step() {
+            game(simulation, step);
+            simulation.make_step();
+        }
+        simulation.end_frame();
+        (
+            hash(simulation.physics.rapier()),
+            simulation.moved().to_vec(),
+            simulation.frame(),
+        )
+    };
+    let mut push = |simulation: &mut Simulation, step: Step| {
+        let key = simulation
+            .physics
+            .bodies()
+            .map(|(key, _)| key)
+            .min()
+            .unwrap();
+        simulation
+            .physics
+            .add_force(key, Vector::X * step.dt)
+            .unwrap();
+    };
+    let mut whole = saved.clone();
+    whole.begin_frame(MS(100));
+    let expected = drive(&mut whole, &mut push);
+    for (steps, is_taken) in [(0, false), (2, false), (3, true)] {
+        let mut first = saved.clone();
+        first.begin_frame(MS(100));
+        for _ in 0..steps {
+            let step = first.next_step().unwrap();
+            push(&mut first, step);
+            first.make_step();
+        }
+        if is_taken {
+            first.next_step().unwrap();
+        }
+        let mut second = first.clone();
+        drop(first);
+        assert_eq!(
+            drive(&mut second, &mut push),
+            expected,
+            "after {steps} steps"
+        );
+    }
+}
+
+#[test]
+fn keys_given_out_after_the_saved_point_are_dead_and_given_out_again() {
+    let mut simulation = crate::scenes::space(100);
+    let before = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+    let saved = simulation.clone();
+    let after = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+    simulation.physics.remove(before);
+    simulation.clone_from(&saved);
+    assert!(simulation.physics.body(before).is_some());
+    assert!(simulation.physics.body(after).is_none());
+    assert_eq!(simulation.pose(after), None);
+    let again = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+    assert_eq!(again, after);
+}
+
+#[test]
+fn a_copy_shares_nothing() {
+    let mut yard = Yard::new(Rate::hz(60).unwrap());
+    yard.advance(MS(300));
+    let before = hash(yard.simulation.physics.rapier());
+    let mut copy = yard.simulation.clone();
+    copy.clock_settings_mut().set_stepping(Stepping::Variable);
+    for (key, _) in yard.simulation.physics.bodies() {
+        copy.physics.remove(key);
+    }
+    copy.advance(MS(100), |_, _| ());
+    assert_eq!(hash(yard.simulation.physics.rapier()), before);
+    assert_eq!(
+        yard.simulation.clock().settings().stepping(),
+        Stepping::Fixed
+    );
+    assert_eq!(copy.physics.rapier().bodies.len(), 0);
+}
+
+#[cfg(feature = "checksum")]
+#[test]
+fn a_checksum_is_equal_exactly_where_the_bits_are() {
+    use crate::scenes::testing::{spin, turned};
+    let mut game = Everything::new();
+    for number in 0..100 {
+        game.frame(number);
+    }
+    let simulation = &game.simulation;
+    let checksum = simulation.physics.checksum();
+    assert_eq!(simulation.clone().physics.checksum(), checksum);
+    let key = game.script.player;
+    let changes: [fn(&mut RigidBody); 6] = [
+        |body| body.set_linvel(body.linvel() + Vector::Y * 1e-5, true),
+        |body| body.set_angvel(-body.angvel() + spin(0.0, 0.0, 1.0), true),
+        |body| body.set_translation(body.translation() * 1.000_001, true),
+        |body| body.set_rotation(turned(spin(0.0, 0.0, 1e-3)) * *body.rotation(), true),
+        |body| body.add_force(Vector::X, true),
+        |body| body.set_enabled(false),
+    ];
+    for (i, change) in changes.iter().enumerate() {
+        let mut copy = simulation.clone();
+        change(copy.physics.body_mut(key).unwrap());
+        assert_ne!(copy.physics.checksum(), checksum, "change {i}");
+        let parted: Vec<_> = (simulation.physics.bodies())
+            .map(|(key, _)| key)
+            .filter(|key| {
+                simulation.physics.body_checksum(*key) != copy.physics.body_checksum(*key)
+            })
+            .collect();
+        assert_eq!(parted, [key], "change {i}");
+    }
+    let mut later = simulation.clone();
+    later
+        .clock_settings_mut()
+        .set_tick(simulation.physics.tick() + 1);
+    later.advance(MS(0), |_, _| ());
+    assert_ne!(later.physics.checksum(), checksum, "the tick is in it");
+    let mut fewer = simulation.clone();
+    fewer.physics.remove(key);
+    assert_ne!(fewer.physics.checksum(), checksum);
+    assert_eq!(fewer.physics.body_checksum(key), None);
+}
+
+/// Two machines make the same steps in frames of their own.
+#[cfg(feature = "checksum")]
+#[test]
+fn a_checksum_does_not_depend_on_the_frames() {
+    let run = |frame: std::time::Duration, speed: f64| {
+        let mut simulation = crate::scenes::space(100);
+        simulation
+            .physics
+            .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+        simulation.set_speed(speed).unwrap();
+        while simulation.physics.tick() < 30 {
+            simulation.advance(frame, |_, _| ());
+        }
+        assert_eq!(simulation.physics.tick(), 30);
+        (simulation.physics.checksum(), simulation.clock().overstep())
+    };
+    let (here, there) = (run(MS(3), 1.0), run(MS(7), 1.01));
+    assert_eq!(here.0, there.0);
+    assert_ne!(here.1, there.1);
+}
+
+/// What a host has after a restore: entities spawned and despawned since are named, and shown poses are right.
+#[test]
+fn a_host_finds_what_is_on_one_side_only() {
+    let mut simulation = crate::scenes::space(100);
+    let mut owners = evenstep::Owners::default();
+    let spawn = |simulation: &mut Simulation, owners: &mut evenstep::Owners<u32>, entity: u32| {
+        let key = simulation.physics.insert(
+            RigidBodyBuilder::dynamic().linvel(Vector::X),
+            crate::scenes::ball(),
+        );
+        owners.insert(key, entity);
+        key
+    };
+    let [kept, despawned] = [1, 2].map(|entity| spawn(&mut simulation, &mut owners, entity));
+    let alone = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    crate::scenes::advance(&mut simulation, 15);
+    owners.moved(&simulation).count();
+    let saved = simulation.clone();
+
+    owners.release(&mut simulation, despawned, 2);
+    // One in the slot of the body that went, and one in a slot of its own.
+    for entity in [3, 4] {
+        spawn(&mut simulation, &mut owners, entity);
+    }
+    crate::scenes::advance(&mut simulation, 100);
+    owners.moved(&simulation).count();
+
+    simulation.clone_from(&saved);
+    let unmatched = owners.unmatched(&simulation.physics);
+    assert_eq!(unmatched.entities, [3, 4]);
+    assert_eq!(unmatched.bodies, [despawned, alone]);
+    owners.insert(despawned, 5);
+    for entity in owners.removed(&mut simulation) {
+        assert!([3, 4].contains(&entity));
+    }
+    let shown: Vec<(u32, Pose)> = owners.moved(&simulation).collect();
+    let expected =
+        [(1, kept), (5, despawned)].map(|(entity, key)| (entity, simulation.pose(key).unwrap()));
+    assert_eq!(shown, expected);
+    assert!(owners.unmatched(&simulation.physics).entities.is_empty());
+}
+
+/// A state that is put back has the number of the frame that it was saved in.
+#[test]
+fn entities_follow_a_state_that_is_put_back() {
+    let mut simulation = crate::scenes::space(60);
+    let mut owners = evenstep::Owners::default();
+    let key = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    owners.insert(key, 7);
+    crate::scenes::advance(&mut simulation, 20);
+    assert_eq!(owners.moved(&simulation).count(), 1);
+    let saved = simulation.clone();
+    let there = Pose::from_translation(Vector::X);
+    simulation.physics.teleport(key, there).unwrap();
+    crate::scenes::advance(&mut simulation, 20);
+    assert_eq!(owners.moved(&simulation).last(), Some((7, there)));
+    simulation = saved;
+    crate::scenes::advance(&mut simulation, 20);
+    assert!(owners.removed(&mut simulation).is_empty());
+    assert_eq!(owners.moved(&simulation).last(), Some((7, Pose::IDENTITY)));
+}

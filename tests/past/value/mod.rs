@@ -1,0 +1,52 @@
+//! The state as a value: saved and put back, a run goes on to the bit.
+
+mod assignment;
+mod copies;
+mod in_games;
+
+use crate::scenes::everything::Everything;
+use crate::scenes::testing::{translation, vector};
+use crate::scenes::{
+    MS, Yard, advance, assert_near, ball, flyer, flyer_in_space, hash, moved_keys, shown_x,
+};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+#[cfg(feature = "checksum")]
+fn checksum(physics: &Physics) -> u64 {
+    physics.checksum()
+}
+
+#[cfg(not(feature = "checksum"))]
+fn checksum(physics: &Physics) -> u64 {
+    hash(physics.rapier())
+}
+
+/// All of a value that a game can read: tick, time, and the bits of Rapier's world.
+fn bits(physics: &Physics) -> (u64, Duration, u64) {
+    (physics.tick(), physics.time(), hash(physics.rapier()))
+}
+
+/// A flyer, a body that spins, and one that rests.
+fn three() -> (Simulation, [BodyKey; 3]) {
+    let (mut simulation, flyer) = flyer_in_space();
+    let spin = crate::scenes::testing::spin(1.0, 2.0, 3.0);
+    let bodies = [
+        RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0),
+        RigidBodyBuilder::fixed().translation(Vector::Y * 9.0),
+    ];
+    let [spinner, wall] = bodies.map(|body| simulation.physics.insert(body.angvel(spin), ball()));
+    (simulation, [flyer, spinner, wall])
+}
+
+/// Pushes the first body, and inserts one in some steps.
+fn play(physics: &mut Physics, key: BodyKey, step: Step) {
+    let push = vector(0.0, (step.tick % 5) as f32, 0.1);
+    physics.apply_impulse(key, push).unwrap();
+    if step.tick % 4 == 1 {
+        physics.insert(flyer(), ball());
+    }
+}

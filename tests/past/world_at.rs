@@ -1,0 +1,324 @@
+//! Queries against the world as a frame showed it are those that were made then.
+
+use std::collections::BTreeMap;
+
+use crate::scenes::MS;
+use crate::scenes::testing::{cuboid, spin, translation, vector};
+use evenstep::rapier::geometry::{ColliderHandle, Shape};
+use evenstep::rapier::parry::query::ShapeCastOptions;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Frame, RewindError, Simulation, Step};
+
+const KEPT: u64 = 40;
+
+/// Rays from above and from the side, boxes that are cast, points, and filters.
+#[derive(Clone, Debug, PartialEq)]
+struct Answers {
+    rays: Vec<Option<(ColliderHandle, f32)>>,
+    casts: Vec<Option<(ColliderHandle, f32)>>,
+    points: Vec<Option<(ColliderHandle, Vector)>>,
+    inside: Vec<Vec<ColliderHandle>>,
+}
+
+fn places() -> impl Iterator<Item = f32> {
+    (0..40u8).map(|i| 0.25 * f32::from(i) - 5.0)
+}
+
+fn ask(pipeline: &QueryPipeline<'_>) -> Answers {
+    let down = |x: f32| Ray::new(vector(x, 30.0, 0.1), Vector::NEG_Y);
+    let shape = cuboid(0.2, 0.2, 0.2).build();
+    let shape: &dyn Shape = shape.shape();
+    Answers {
+        rays: places()
+            .map(|x| pipeline.cast_ray(&down(x), 100.0, true))
+            .collect(),
+        casts: places()
+            .map(|x| {
+                let from = translation(x, 20.0, 0.1);
+                let options = ShapeCastOptions::with_max_time_of_impact(100.0);
+                let hit = pipeline.cast_shape(&from, Vector::NEG_Y, shape, options)?;
+                Some((hit.0, hit.1.time_of_impact))
+            })
+            .collect(),
+        points: places()
+            .map(|x| {
+                let projected = pipeline.project_point(vector(x, 1.3, 0.1), 100.0, true)?;
+                Some((projected.0, projected.1.point))
+            })
+            .collect(),
+        inside: places()
+            .map(|x| {
+                let hits = pipeline.intersect_shape(translation(x, 0.3, 0.1), shape);
+                let mut hits: Vec<_> = hits.map(|(handle, _)| handle).collect();
+                hits.sort_unstable_by_key(|handle| handle.into_raw_parts());
+                hits
+            })
+            .collect(),
+    }
+}
+
+fn filters() -> [QueryFilter<'static>; 3] {
+    [
+        QueryFilter::default(),
+        QueryFilter::only_dynamic(),
+        QueryFilter::exclude_dynamic().exclude_sensors(),
+    ]
+}
+
+/// A pile into which bodies fall and from which others are taken, with one that is teleported, a sensor that a target
+/// moves, and a collider off its body's middle.
+struct Game {
+    simulation: Simulation,
+    pile: Vec<BodyKey>,
+    lift: BodyKey,
+}
+
+impl Game {
+    fn new() -> Self {
+        let mut simulation = crate::scenes::with_floor(evenstep::Rate::hz(100).unwrap());
+        simulation.set_rewind_limits(KEPT, usize::MAX);
+        simulation.set_history(KEPT as usize + 2);
+        let sensor = cuboid(0.5, 0.1, 0.5).sensor(true);
+        let lift = simulation
+            .physics
+            .insert(RigidBodyBuilder::kinematic_position_based(), sensor);
+        Self {
+            simulation,
+            pile: Vec::new(),
+            lift,
+        }
+    }
+
+    fn frame(&mut self, time: u64, mut after_step: impl FnMut(&Simulation)) -> Frame {
+        self.simulation.begin_frame(MS(time));
+        while let Some(step) = self.simulation.next_step() {
+            self.before_step(step);
+            self.simulation.make_step();
+            after_step(&self.simulation);
+        }
+        self.simulation.end_frame()
+    }
+
+    fn before_step(&mut self, step: Step) {
+        let Self {
+            simulation,
+            pile,
+            lift,
+        } = self;
+        let tick = step.tick;
+        let x = (tick * 7 % 19) as f32 * 0.4 - 4.0;
+        if tick.is_multiple_of(3) {
+            let body = RigidBodyBuilder::dynamic()
+                .translation(vector(x, 4.0, 0.0))
+                .angvel(spin(0.0, 0.0, 3.0));
+            let collider = cuboid(0.3, 0.2, 0.3).position(translation(0.2, 0.1, 0.0));
+            pile.push(simulation.physics.insert(body, collider));
+        }
+        if pile.len() > 25 {
+            simulation.physics.remove(pile.remove(0));
+        }
+        if tick % 23 == 5 {
+            let by = translation(0.5, 1.0, 0.0);
+            simulation
+                .physics
+                .teleport_by(pile[pile.len() / 3], by)
+                .unwrap();
+        }
+        if tick.is_multiple_of(11) {
+            let place = translation(x, 3.0, 0.0);
+            simulation
+                .physics
+                .teleport(pile[pile.len() / 2], place)
+                .unwrap();
+        }
+        let height = 0.01 * (tick % 100) as f32;
+        let target = translation(x * 0.1, height, 0.0);
+        simulation
+            .physics
+            .set_kinematic_target(*lift, target, MS(10))
+            .unwrap();
+    }
+}
+
+/// At alpha 1, all answers to the bit, whatever was removed, inserted and teleported since.
+#[test]
+fn after_a_step_answers_are_what_they_were_right_after_it() {
+    let mut game = Game::new();
+    let mut then = BTreeMap::new();
+    for time in [10, 37, 3, 0, 25, 8].repeat(10) {
+        game.frame(time, |simulation| {
+            let answers = filters().map(|filter| {
+                ask(&simulation
+                    .physics
+                    .rapier()
+                    .query_pipeline_with_filter(filter))
+            });
+            then.insert(simulation.physics.tick(), answers);
+        });
+        let present = game.simulation.physics.tick();
+        for tick in present.saturating_sub(KEPT)..=present {
+            let past = game.simulation.world_at(tick, 1.0).unwrap();
+            let answers = filters().map(|filter| ask(&past.query_pipeline(filter)));
+            if let Some(then) = then.get(&tick) {
+                assert!(answers == *then, "tick {tick} at {present}");
+            }
+        }
+    }
+    let hits = then.values().flat_map(|answers| &answers[1].rays);
+    assert!(hits.flatten().count() > 1_000);
+    let inside = then.values().flat_map(|answers| &answers[0].inside);
+    let inside = inside.map(Vec::len).sum::<usize>();
+    assert!(inside > 300, "{inside}");
+}
+
+/// At any alpha colliders are where the frame drew them, also those of bodies that are gone.
+#[test]
+fn colliders_are_where_the_frame_has_drawn_them() {
+    let mut game = Game::new();
+    let mut shown = Vec::new();
+    let (mut checked, mut gone) = (0, 0);
+    for time in [7, 16, 3, 33, 12].repeat(12) {
+        if time == 33 {
+            // Between two frames: what the one before has drawn stays where it was.
+            let place = translation(0.0, 5.0, 0.0);
+            (game.simulation)
+                .physics
+                .teleport(game.pile[0], place)
+                .unwrap();
+        }
+        let frame = game.frame(time, |_| ());
+        let simulation = &game.simulation;
+        let colliders = simulation.physics.rapier().colliders.iter();
+        let poses: Vec<_> = colliders
+            .filter_map(|(handle, _)| {
+                let key = simulation.physics.key_of_collider(handle)?;
+                Some((handle, key, simulation.collider_pose(handle)?))
+            })
+            .collect();
+        // Rapier's queries find what a step has seen.
+        if frame.tick > 0 {
+            shown.push((frame, poses));
+        }
+        for (frame, poses) in &shown {
+            let Ok(past) = simulation.world_at(frame.tick, frame.alpha) else {
+                assert!(frame.tick + KEPT < simulation.physics.tick());
+                continue;
+            };
+            let pipeline = past.query_pipeline(QueryFilter::default());
+            assert_eq!(pipeline.colliders.len(), poses.len());
+            for (handle, key, pose) in poses {
+                assert_eq!(pipeline.colliders[*handle].position(), pose);
+                assert_eq!(past.key_of_collider(*handle), Some(*key));
+                if let Some(collider) = simulation.physics.rapier().colliders.get(*handle) {
+                    // The pose of its body agrees.
+                    let there = simulation.pose_at(*key, frame.tick, frame.alpha).unwrap();
+                    assert_eq!(there * *collider.position_wrt_parent().unwrap(), *pose);
+                }
+                gone += usize::from(simulation.physics.body(*key).is_none());
+                checked += 1;
+            }
+            // What the tree finds is what is there.
+            for x in places() {
+                let ray = Ray::new(vector(x, 30.0, 0.1), Vector::NEG_Y);
+                let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
+                let all = pipeline.colliders.iter().filter_map(|(_, collider)| {
+                    let shape = collider.shape();
+                    shape.cast_ray(collider.position(), &ray, 100.0, true)
+                });
+                assert_eq!(hit, all.min_by(f32::total_cmp));
+            }
+        }
+    }
+    assert!(checked > 10_000 && gone > 300, "{checked}, {gone}");
+}
+
+/// Rapier moves a disabled link with its multibody, and leaves its collider behind.
+#[test]
+fn no_query_finds_the_collider_of_a_disabled_link_which_is_left_behind() {
+    let mut simulation = crate::scenes::space(100);
+    simulation.set_rewind_limits(KEPT, usize::MAX);
+    let insert = |simulation: &mut Simulation, body: RigidBodyBuilder| {
+        simulation.physics.insert(body, crate::scenes::ball())
+    };
+    let root = insert(&mut simulation, RigidBodyBuilder::fixed());
+    let link = RigidBodyBuilder::dynamic().translation(Vector::X);
+    let link = insert(&mut simulation, link);
+    let ends = [root, link].map(|key| simulation.physics.handle(key).unwrap());
+    let joint = crate::scenes::testing::ball_joint(Vector::X * 0.5, Vector::X * -0.5);
+    let physics = simulation.physics.rapier_mut_except_bodies();
+    physics
+        .insert_multibody_joint(ends[0], ends[1], joint)
+        .unwrap();
+    let collider = simulation.physics.body(link).unwrap().colliders()[0];
+    let off = |simulation: &Simulation| {
+        let (tick, alpha) = (simulation.frame().tick, simulation.frame().alpha);
+        let past = simulation.world_at(tick, alpha).unwrap();
+        let pipeline = past.query_pipeline(QueryFilter::default());
+        let displayed = simulation.collider_pose(collider).unwrap().translation;
+        let left = pipeline.colliders[collider].position().translation;
+        let is_found = [displayed, left].map(|at| {
+            let ray = Ray::new(at + Vector::Y * 3.0, Vector::NEG_Y);
+            pipeline.cast_ray(&ray, 10.0, true).is_some()
+        });
+        (displayed.distance(left), is_found)
+    };
+    let enable = |simulation: &mut Simulation, is_enabled| {
+        let link = simulation.physics.body_mut(link).unwrap();
+        link.set_enabled(is_enabled);
+    };
+    crate::scenes::advance(&mut simulation, 15);
+    assert_eq!(off(&simulation), (0.0, [true; 2]));
+    enable(&mut simulation, false);
+    crate::scenes::advance(&mut simulation, 15);
+    let to = translation(0.0, 10.0, 0.0);
+    simulation.physics.teleport(root, to).unwrap();
+    for _ in 0..5 {
+        crate::scenes::advance(&mut simulation, 15);
+    }
+    let (distance, is_found) = off(&simulation);
+    crate::scenes::assert_near(distance, 10.0);
+    assert_eq!(is_found, [false; 2]);
+    enable(&mut simulation, true);
+    crate::scenes::advance(&mut simulation, 15);
+    assert_eq!(off(&simulation), (0.0, [true; 2]));
+}
+
+#[test]
+fn bad_times_are_refused_or_clamped() {
+    let mut game = Game::new();
+    for _ in 0..60 {
+        game.frame(10, |_| ());
+    }
+    let simulation = &game.simulation;
+    assert_eq!(simulation.rewindable(), 20..60);
+    for tick in [0, 19, 61, u64::MAX] {
+        let error = simulation.world_at(tick, 0.5).unwrap_err();
+        assert_eq!(error, RewindError::NotKept { tick, kept: 20..60 });
+    }
+    let ask_at = |alpha| {
+        let past = simulation.world_at(30, alpha).unwrap();
+        ask(&past.query_pipeline(QueryFilter::default()))
+    };
+    for (alpha, clamped) in [(f32::NAN, 0.0), (-1.0, 0.0), (f32::INFINITY, 1.0)] {
+        assert_eq!(ask_at(alpha), ask_at(clamped));
+    }
+    assert_ne!(ask_at(0.0), ask_at(1.0));
+    // What is asked changes nothing.
+    let mut other = Game::new();
+    for _ in 0..60 {
+        other.frame(10, |_| ());
+    }
+    let worlds = [&other.simulation, simulation].map(|it| crate::scenes::hash(it.physics.rapier()));
+    assert_eq!(worlds[0], worlds[1]);
+}
+
+/// Without states only the present is there.
+#[test]
+fn the_present_needs_no_states() {
+    let mut game = Game::new();
+    game.simulation.set_rewind_limits(0, 0);
+    let frame = game.frame(55, |_| ());
+    let past = game.simulation.world_at(frame.tick, frame.alpha).unwrap();
+    assert!(format!("{past:?}").contains("colliders"));
+    assert!(game.simulation.world_at(frame.tick - 1, 1.0).is_err());
+}

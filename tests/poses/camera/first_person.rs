@@ -1,0 +1,125 @@
+//! The first person: a look direction that is no part of the physics.
+
+use std::time::Duration;
+
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Delivery, InputQueue, Physics, Simulation, Step};
+
+use super::{Evenness, SPEED, TOLERANCE, cruiser, over_the_capture, recorded};
+use crate::scenes::space;
+
+/// Where the player looks, in radians.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Look {
+    yaw: f32,
+    pitch: f32,
+}
+
+impl Look {
+    /// For each mouse event, at once: in the frame, not in the step.
+    fn turn(&mut self, right: f32, down: f32) {
+        const RADIANS_PER_COUNT: f32 = 0.002;
+        const STEEPEST: f32 = 1.5;
+        self.yaw -= right * RADIANS_PER_COUNT;
+        self.pitch = (self.pitch - down * RADIANS_PER_COUNT).clamp(-STEEPEST, STEEPEST);
+    }
+
+    /// The pose of the camera: the interpolated place of the body, and the current look direction.
+    fn eye(&self, simulation: &Simulation, player: BodyKey) -> Option<Pose> {
+        const EYES: f32 = 0.7; // metres above the body's origin
+        let place = simulation.pose(player)?.translation + Vector::Y * EYES;
+        let rotation = Rotation::from_rotation_y(self.yaw) * Rotation::from_rotation_x(self.pitch);
+        Some(Pose::from_parts(place, rotation))
+    }
+}
+
+/// In the hook, before each step: walks where the player looked at that time.
+fn walk(
+    physics: &mut Physics,
+    player: BodyKey,
+    looks: &mut InputQueue<f32>,
+    yaw: &mut f32,
+    step: Step,
+) {
+    if let Some(look) = looks.drain(step).last() {
+        *yaw = look.input;
+    }
+    let velocity = Rotation::from_rotation_y(*yaw) * Vector::NEG_Z * SPEED;
+    let body = physics.body_mut(player).expect("the player is there");
+    body.set_linvel(velocity, true);
+}
+
+/// What a mouse with an event every 8 ms does to the look, and where the player is before step 300.
+fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().lock_rotations();
+    let player = simulation
+        .physics
+        .insert(body, ColliderBuilder::capsule_y(0.5, 0.3));
+    let mut looks = InputQueue::new(Delivery::ByTime);
+    let (mut look, mut yaw, mut events) = (Look::default(), 0.0, 0);
+    let mut place = None;
+    for time in frames {
+        let end = simulation.clock().real_time() + time;
+        while Duration::from_millis(8) * (events + 1) < end {
+            events += 1;
+            look.turn(7.0, 0.0);
+            looks.push(Duration::from_millis(8) * events, look.yaw);
+        }
+        simulation.advance(time, |physics, step| {
+            if step.tick == 300 {
+                place = Some(*physics.body(player).unwrap().position());
+            }
+            walk(physics, player, &mut looks, &mut yaw, step);
+        });
+        let eye = look.eye(&simulation, player).unwrap();
+        // No latency: all that the mouse did is in the picture.
+        assert!((look.yaw + 0.014 * events as f32).abs() < 1e-3);
+        assert!(
+            eye.rotation
+                .angle_between(Rotation::from_rotation_y(look.yaw))
+                < 1e-3
+        );
+    }
+    place.unwrap()
+}
+
+#[test]
+fn the_look_has_no_latency_and_the_walk_is_the_same_at_every_frame_rate() {
+    let recorded = turn_about(recorded().into_iter());
+    for hz in [30, 144, 240] {
+        let even = turn_about((0..hz * 6).map(|_| Duration::from_secs(1) / hz));
+        assert_eq!(even, recorded, "{hz} frames a second");
+    }
+}
+
+#[test]
+fn the_eye_moves_evenly() {
+    let mut simulation = space(60);
+    let body = RigidBodyBuilder::dynamic().lock_rotations();
+    let player = simulation
+        .physics
+        .insert(body.linvel(Vector::X * SPEED), ColliderBuilder::ball(0.3));
+    let mut look = Look::default();
+    let mut evenness = Evenness::default();
+    over_the_capture(&mut simulation, |simulation, time| {
+        look.turn(3.0, 1.0);
+        evenness.add(look.eye(simulation, player).unwrap().translation, time);
+    });
+    assert!(evenness.worst < TOLERANCE, "{} m", evenness.worst);
+}
+
+/// A weapon in the player's hands: attached to the camera and not to the body.
+fn view_model(eye: Pose) -> Pose {
+    eye * Pose::translation(0.2, -0.15, -0.5)
+}
+
+#[test]
+fn a_weapon_keeps_its_place_before_the_eye() {
+    let (mut simulation, body) = cruiser();
+    over_the_capture(&mut simulation, |simulation, _| {
+        let eye = Look::default().eye(simulation, body).unwrap();
+        let weapon = (eye.inverse() * view_model(eye)).translation;
+        assert!(weapon.distance(Vector::new(0.2, -0.15, -0.5)) < TOLERANCE);
+    });
+}

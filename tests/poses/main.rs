@@ -1,0 +1,21 @@
+//! Displayed poses: smooth, exact at both ends of a step, and listed in `moved` and `removed` when they change.
+//!
+//! Runs the closure form, and `Overlap` and `Runner` in `picture` and `interpolated`, in 3D and in 2D. The random games of
+//! `laws` compare every pose in every loop.
+//! One case: `cargo test --all-features --test poses smoothing::hermite::`.
+
+#[path = "../scenes/mod.rs"]
+mod scenes;
+
+// The poses before and after a step.
+mod pairs;
+// Hermite, extrapolation, and changes of the smoothing.
+mod smoothing;
+// A picture is fixed when its frame ends.
+mod picture;
+// The game's own values, interpolated.
+mod interpolated;
+// Cameras and attachments: the functions of the book.
+mod camera;
+// Previews of a step that is not made yet.
+mod preview;

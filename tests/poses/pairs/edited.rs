@@ -1,0 +1,265 @@
+//! Teleports, scenes at rest, pauses.
+
+use super::*;
+
+#[test]
+fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
+    let mut simulation = space();
+    let key = simulation.physics.insert(flyer(), ball());
+    advance(&mut simulation, 25);
+    let displayed = simulation.pose(key);
+    simulation.physics.teleport(key, at(500.0)).unwrap();
+    assert_eq!(
+        simulation.pose(key),
+        displayed,
+        "the picture stays as it is"
+    );
+    advance(&mut simulation, 1); // no step
+    assert_eq!(simulation.pose(key), Some(at(500.0)));
+    assert_eq!(simulation.moved(), [(key, at(500.0))]);
+    advance(&mut simulation, 10);
+    assert_near(
+        previous_pose(&simulation, key).unwrap().translation.x,
+        500.0,
+    );
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 501.0);
+    assert_eq!(
+        simulation.physics.body(key).unwrap().linvel(),
+        Vector::X * 100.0,
+        "velocity stays"
+    );
+    let bad = Pose::from_translation(Vector::NAN);
+    assert_eq!(
+        simulation.physics.teleport(key, bad),
+        Err(BodyError::NotFinite(key))
+    );
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 501.0);
+}
+
+#[test]
+fn set_position_does_not_smear_whenever_it_is_called() {
+    struct Mover {
+        key: BodyKey,
+        tick: u64,
+        after: bool,
+        through_rapier: bool,
+    }
+    impl Mover {
+        fn set(&self, physics: &mut Physics) {
+            let handle = physics.handle(self.key).unwrap();
+            let body = if self.through_rapier {
+                &mut physics.rapier_mut().bodies[handle]
+            } else {
+                physics.body_mut(self.key).unwrap()
+            };
+            body.set_position(at(500.0), true);
+        }
+    }
+    impl evenstep::Hooks for Mover {
+        type Error = std::convert::Infallible;
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+            if !self.after && step.tick == self.tick {
+                self.set(physics);
+            }
+            Ok(())
+        }
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+            if self.after && step.tick == self.tick {
+                self.set(physics);
+            }
+            Ok(())
+        }
+    }
+
+    for asleep in [false, true] {
+        for (tick, after, through_rapier) in combinations(&[2, 3, 4], &[false, true]) {
+            let mut simulation = space();
+            let key = simulation.physics.insert(flyer().sleeping(asleep), ball());
+            advance(&mut simulation, 20);
+            let mut mover = Mover {
+                key,
+                tick,
+                after,
+                through_rapier,
+            };
+            let Ok(_) = simulation.advance_with(MS(35), &mut mover);
+            let context = format!("asleep {asleep}, tick {tick}, after {after}");
+            for ms in [0, 4, 10] {
+                advance(&mut simulation, ms);
+                let current = current_pose(&simulation, key).unwrap();
+                let step = current.translation.x - shown_x(&simulation, key);
+                assert!(step < 1.01, "{context}: {step} m in a step");
+                assert!(
+                    shown_x(&simulation, key) >= 499.99,
+                    "{context}: {}",
+                    shown_x(&simulation, key)
+                );
+            }
+        }
+    }
+}
+
+/// All combinations of a tick and two flags.
+fn combinations(ticks: &[u64], flags: &[bool]) -> Vec<(u64, bool, bool)> {
+    let mut all = Vec::new();
+    for &tick in ticks {
+        for &first in flags {
+            all.extend(flags.iter().map(|&second| (tick, first, second)));
+        }
+    }
+    all
+}
+
+/// Frames of so many milliseconds until all sleep. Gives how many bodies settled in them.
+fn advance_until_asleep(simulation: &mut Simulation, ms: u64) -> usize {
+    let mut settled = 0;
+    for _ in 0..2_000 {
+        let frame = advance(simulation, ms);
+        settled += frame.poses.settled;
+        if frame.awake == 0 {
+            return settled;
+        }
+    }
+    panic!("{} are still awake", simulation.frame().awake);
+}
+
+#[test]
+fn a_scene_at_rest_yields_nothing_and_costs_nothing() {
+    let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
+    crate::scenes::pile(&mut simulation, 100);
+    advance(&mut simulation, 17);
+    assert_eq!(simulation.frame().awake, 100);
+    advance_until_asleep(&mut simulation, 16);
+    advance(&mut simulation, 16);
+    advance(&mut simulation, 16);
+    for _ in 0..50 {
+        advance(&mut simulation, 7);
+        assert_eq!(simulation.moved(), []);
+    }
+}
+
+#[test]
+fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
+    let mut simulation = space();
+    let key = simulation.physics.insert(flyer(), ball());
+    for frame in 1..=400 {
+        simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
+        // A step behind the true state, and at the start before it is under way.
+        let expected = (0.694_444_4 * f64::from(frame) - 1.0).max(0.0);
+        let shown = f64::from(shown_x(&simulation, key));
+        assert!(
+            (shown - expected).abs() < 1e-4,
+            "{shown} in {frame}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn pause_shows_a_still_picture_and_slow_motion_a_smooth_one() {
+    let mut simulation = space();
+    let key = simulation.physics.insert(flyer(), ball());
+    advance(&mut simulation, 25);
+    simulation.pause();
+    let still = simulation.pose(key);
+    for _ in 0..5 {
+        assert_eq!(simulation.advance(MS(16), |_, _| ()).steps, 0);
+        assert_eq!((simulation.pose(key), simulation.moved().len()), (still, 0));
+    }
+    simulation.resume();
+    simulation.set_speed(0.1).unwrap();
+    let mut before = shown_x(&simulation, key);
+    for _ in 0..50 {
+        advance(&mut simulation, 10);
+        let now = shown_x(&simulation, key);
+        assert!((now - before - 0.1).abs() < 1e-4);
+        before = now;
+    }
+}
+
+#[test]
+fn a_key_of_another_simulation_is_safe() {
+    let (mut one, mut other) = (space(), space());
+    one.physics.insert(flyer(), ball());
+    let foreign = one.physics.insert(flyer(), ball());
+    assert_eq!(other.pose(foreign), None);
+    other.physics.insert(flyer(), ball());
+    other.physics.insert(flyer(), ball());
+    // It may name a body there, and that is all.
+    assert!(other.pose(foreign).is_some());
+    assert!(other.physics.remove(foreign).is_some());
+}
+
+#[test]
+fn each_frame_tells_what_it_did() {
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let keys = crate::scenes::pile(&mut simulation, 20);
+    let frame = advance(&mut simulation, 15);
+    assert_eq!((frame.steps, frame.alpha, frame.poses.movers), (1, 0.5, 21));
+    assert_eq!(
+        (
+            frame.poses.settled,
+            frame.poses.teleported,
+            frame.poses.set_from_velocity
+        ),
+        (1, 0, 0)
+    );
+    let mut settled = advance_until_asleep(&mut simulation, 10);
+    settled += advance(&mut simulation, 10).poses.settled;
+    assert_eq!(settled, 20);
+    let frame = advance(&mut simulation, 10);
+    assert_eq!((frame.poses.movers, frame.poses.settled), (0, 0));
+
+    // One in each way, and one that stays where it is.
+    let there = translation(0.0, 50.0, 0.0);
+    simulation.physics.teleport(keys[0], there).unwrap();
+    simulation.physics.teleport_by(keys[1], there).unwrap();
+    simulation
+        .physics
+        .body_mut(keys[2])
+        .unwrap()
+        .set_position(there, false);
+    let same = *simulation.physics.body(keys[3]).unwrap().position();
+    simulation
+        .physics
+        .body_mut(keys[3])
+        .unwrap()
+        .set_position(same, false);
+    simulation
+        .physics
+        .body_mut(keys[4])
+        .unwrap()
+        .set_linvel(Vector::Y, true);
+    simulation
+        .physics
+        .set_previous_from_velocity(keys[4])
+        .unwrap();
+    let smoothing = Some(evenstep::Smoothing::Extrapolate);
+    for key in &keys[..2] {
+        simulation
+            .physics
+            .set_body_smoothing(*key, smoothing)
+            .unwrap();
+    }
+    let frame = advance(&mut simulation, 2); // no step
+    assert_eq!(
+        (
+            frame.steps,
+            frame.poses.teleported,
+            frame.poses.set_from_velocity
+        ),
+        (0, 3, 1)
+    );
+    assert_eq!((frame.poses.extrapolated, simulation.frame()), (0, frame));
+    let frame = advance(&mut simulation, 10);
+    assert_eq!(
+        (
+            frame.poses.teleported,
+            frame.poses.set_from_velocity,
+            frame.poses.extrapolated
+        ),
+        (0, 0, 2)
+    );
+
+    let frame = advance(&mut simulation, 1_000);
+    assert_eq!(frame.dropped.frame_time, MS(750));
+}

@@ -1,0 +1,223 @@
+//! The picture during a rollback and after edits in a pause, and input and hits that come in one step each.
+
+use crate::scenes::testing::translation;
+use crate::scenes::{MS, advance, ball, flyer_in_space};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::Overlap;
+use evenstep::{BodyKey, Hooks, Physics, Simulation, Step, TickQueue};
+use std::convert::Infallible;
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = Infallible;
+}
+
+/// The displayed poses.
+fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
+    keys.iter().map(|key| simulation.pose(*key)).collect()
+}
+
+#[test]
+fn the_picture_stays_until_the_present_is_reached_again() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 105);
+    let keys = [key, rock];
+    let shown = picture(&simulation, &keys);
+    let moved = simulation.moved().to_vec();
+    simulation.roll_back(3).unwrap();
+    let mut made = 0;
+    while simulation.steps_to_resimulate() > 0 {
+        simulation.next_step().unwrap();
+        simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+        assert!(simulation.make_step());
+        made += 1;
+        assert_eq!(picture(&simulation, &keys), shown);
+        assert_eq!(simulation.moved(), moved);
+        assert!(simulation.removed().is_empty());
+    }
+    assert_eq!((made, simulation.physics.tick()), (7, 10));
+    advance(&mut simulation, 10);
+    assert!(simulation.physics.body(key).unwrap().linvel().y > 6.0);
+    assert_eq!(simulation.removed(), []);
+}
+
+#[test]
+fn an_edit_in_a_pause_is_listed_once_by_a_frame_of_no_time() {
+    let (mut simulation, key) = flyer_in_space();
+    let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 55);
+    simulation.pause();
+    advance(&mut simulation, 10);
+    let mut overlap = Overlap::new(simulation.clone()).unwrap();
+    for _ in 0..3 {
+        overlap.frame(MS(10), &mut Idle).unwrap();
+    }
+    for x in [7.0, 8.0] {
+        let there = translation(x, 0.0, 0.0);
+        simulation.physics.teleport(rock, there).unwrap();
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.moved(), [(rock, there)]);
+        advance(&mut simulation, 0);
+        assert_eq!(simulation.moved(), []);
+
+        overlap.simulation().physics.teleport(rock, there).unwrap();
+        let view = overlap.frame(MS(0), &mut Idle).unwrap();
+        assert_eq!(view.moved(), [(rock, there)]);
+        assert_eq!(overlap.frame(MS(0), &mut Idle).unwrap().moved(), []);
+    }
+    simulation.physics.remove(rock).unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(
+        (simulation.removed(), simulation.pose(rock)),
+        (&[rock][..], None)
+    );
+    overlap.simulation().physics.remove(rock).unwrap();
+    let view = overlap.frame(MS(0), &mut Idle).unwrap();
+    assert_eq!((view.removed(), view.pose(rock)), (&[rock][..], None));
+    assert_eq!(
+        crate::scenes::stepped_x(&simulation.physics, key).round(),
+        5.0
+    );
+}
+
+#[test]
+fn a_body_that_no_frame_has_displayed_is_where_it_is() {
+    let (mut simulation, key) = flyer_in_space();
+    assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
+    for frames in 0..3 {
+        for _ in 0..frames {
+            advance(&mut simulation, 15);
+        }
+        let at = translation(0.0, 50.0, 0.0);
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let new = simulation.physics.insert(body.pose(at), ball());
+        assert_eq!(simulation.pose(new), Some(at));
+        simulation.physics.remove(new).unwrap();
+        assert_eq!(simulation.pose(new), None);
+    }
+}
+
+/// Hits of the last step push bodies in the next one. They are kept in the state.
+#[test]
+fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
+    #[derive(Clone, Default)]
+    struct Hits(Vec<BodyKey>);
+    struct Game;
+    impl Hooks for Game {
+        type Error = Infallible;
+
+        fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Infallible> {
+            let hits = physics.resources_mut().get_mut::<Hits>().unwrap();
+            for key in std::mem::take(&mut hits.0) {
+                physics.apply_impulse(key, Vector::Y).unwrap();
+            }
+            Ok(())
+        }
+
+        fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+            let events = physics.events().in_tick(step.tick);
+            let hits = events
+                .collisions()
+                .flat_map(|hit| hit.bodies)
+                .flatten()
+                .collect();
+            physics.resources_mut().get_mut::<Hits>().unwrap().0 = hits;
+            Ok(())
+        }
+    }
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    simulation.physics.resources_mut().insert(Hits::default());
+    let sensor = ball()
+        .sensor(true)
+        .active_events(ActiveEvents::COLLISION_EVENTS);
+    for x in [3.0, 6.0] {
+        let body = RigidBodyBuilder::fixed().translation(Vector::X * x);
+        simulation.physics.insert(body, sensor.clone());
+    }
+    simulation.advance_with(MS(100), &mut Game).unwrap();
+    let state = |simulation: &Simulation| crate::scenes::hash(simulation.physics.rapier());
+    let (first, height) = (
+        state(&simulation),
+        simulation.physics.body(key).unwrap().linvel().y,
+    );
+    assert!(height > 0.0);
+    for tick in (0..10).rev() {
+        simulation.resimulate_with(tick, &mut Game).unwrap();
+        assert_eq!(state(&simulation), first, "from {tick} on");
+    }
+}
+
+/// Through frames of none to many steps, errors and rollbacks.
+#[test]
+fn input_by_tick_comes_in_its_step_once_in_every_loop() {
+    struct Inputs {
+        queue: TickQueue<u64>,
+        played: Vec<(u64, u64)>,
+        fails_at: u64,
+    }
+    impl Hooks for Inputs {
+        type Error = &'static str;
+
+        fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+            if step.tick == self.fails_at {
+                self.fails_at += 9;
+                return Err("as it was told");
+            }
+            let inputs = self.queue.drain(step).map(|input| (step.tick, input));
+            self.played.extend(inputs);
+            Ok(())
+        }
+    }
+    for kind in 0..3 {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(20, usize::MAX);
+        let mut overlap = Overlap::new(simulation.clone()).unwrap();
+        let mut queue = TickQueue::new(0, 99);
+        for tick in 0..100 {
+            queue.push(tick, tick).unwrap();
+        }
+        let mut game = Inputs {
+            queue,
+            played: Vec::new(),
+            fails_at: 5,
+        };
+        for number in 0..400u64 {
+            let frame_time = MS([0, 3, 10, 16, 35][number as usize % 5]);
+            let current = if kind == 2 && number % 7 == 3 {
+                overlap.simulation()
+            } else {
+                &mut simulation
+            };
+            if number % 7 == 3 {
+                let tick = current.physics.tick().saturating_sub(number % 6);
+                let _ = current.roll_back(tick);
+            }
+            match kind {
+                0 => drop(simulation.advance_with(frame_time, &mut game)),
+                1 => {
+                    simulation.begin_frame(frame_time);
+                    while let Some(step) = simulation.next_step() {
+                        if game.before_step(&mut simulation.physics, step).is_err() {
+                            break;
+                        }
+                        simulation.make_step();
+                    }
+                    simulation.end_frame();
+                }
+                _ => drop(overlap.frame(frame_time, &mut game)),
+            }
+        }
+        game.played.truncate(100);
+        assert!(
+            game.played
+                .iter()
+                .copied()
+                .eq((0..100).map(|tick| (tick, tick))),
+            "{kind}"
+        );
+    }
+}

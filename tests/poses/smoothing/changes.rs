@@ -1,0 +1,245 @@
+//! Changes of the smoothing, bodies that spawn in motion, attachments.
+
+use super::*;
+
+#[test]
+fn a_change_of_the_smoothing_makes_no_jump() {
+    use Smoothing::{Extrapolate, Hermite, Interpolate, Latest};
+    for (from, to) in [
+        (Interpolate, Hermite),
+        (Hermite, Interpolate),
+        (Interpolate, Extrapolate),
+        (Extrapolate, Latest),
+        (Latest, Hermite),
+    ] {
+        for one in [false, true] {
+            let mut simulation = space(10);
+            simulation.smoothing = from;
+            let key = thrown_hammer(&mut simulation);
+            advance(&mut simulation, 240);
+            let pair = (
+                previous_pose(&simulation, key),
+                current_pose(&simulation, key),
+            );
+            let shown = simulation.pose(key);
+            if one {
+                simulation
+                    .physics
+                    .set_body_smoothing(key, Some(to))
+                    .unwrap();
+            } else {
+                simulation.smoothing = to;
+                assert_eq!(simulation.smoothing, to);
+            }
+            advance(&mut simulation, 0);
+            assert_eq!(
+                pair,
+                (
+                    previous_pose(&simulation, key),
+                    current_pose(&simulation, key)
+                )
+            );
+            assert_eq!(simulation.pose(key), shown, "{from:?} to {to:?}");
+            // From the next step on as if it had always been so.
+            advance(&mut simulation, 90);
+            let mut other = space(10);
+            other.smoothing = to;
+            let twin = thrown_hammer(&mut other);
+            advance(&mut other, 240);
+            advance(&mut other, 90);
+            assert_eq!(simulation.pose(key), other.pose(twin), "{from:?} to {to:?}");
+        }
+    }
+}
+
+#[test]
+fn a_change_skips_no_more_than_the_latency_that_changes() {
+    use Smoothing::{Extrapolate, Hermite, Interpolate};
+    // 10 m/s, a step of 0.1 m, a frame of 0.04 m; what is skipped beside that in any frame.
+    for (from, to, skipped) in [
+        (Interpolate, Hermite, 0.0),
+        (Hermite, Interpolate, 0.0),
+        (Interpolate, Extrapolate, 0.1),
+        (Extrapolate, Interpolate, -0.1),
+    ] {
+        let mut simulation = space(100);
+        simulation.smoothing = from;
+        let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+        let key = simulation.physics.insert(fly, ball());
+        advance(&mut simulation, 101);
+        simulation.smoothing = to;
+        let mut last = shown_x(&simulation, key);
+        let mut sum = 0.0;
+        for _ in 0..20 {
+            advance(&mut simulation, 4);
+            let off = shown_x(&simulation, key) - last - 0.04;
+            assert!(off.abs() < 1e-4 || (off - skipped).abs() < 1e-4, "{off} m");
+            sum += off;
+            last = shown_x(&simulation, key);
+        }
+        assert!((sum - skipped).abs() < 1e-3, "{from:?} to {to:?}: {sum} m");
+    }
+}
+
+#[test]
+fn one_body_s_smoothing_is_its_own() {
+    let mut simulation = space(10);
+    simulation.smoothing = Smoothing::Latest;
+    let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X * 10.0);
+    let [one, other] = [(); 2].map(|()| simulation.physics.insert(fly(), ball()));
+    let smoothing = Some(Smoothing::Extrapolate);
+    simulation
+        .physics
+        .set_body_smoothing(one, smoothing)
+        .unwrap();
+    let frame = advance(&mut simulation, 250);
+    assert!((shown_x(&simulation, one) - 2.5).abs() < 1e-5);
+    assert!((shown_x(&simulation, other) - 2.0).abs() < 1e-5);
+    assert_eq!((frame.poses.extrapolated, frame.poses.movers), (1, 2));
+    // It is kept while the body sleeps.
+    for key in [one, other] {
+        simulation.physics.body_mut(key).unwrap().sleep();
+    }
+    for _ in 0..5 {
+        advance(&mut simulation, 100);
+    }
+    assert_eq!(simulation.frame().poses.movers, 0);
+    for key in [one, other] {
+        simulation
+            .physics
+            .body_mut(key)
+            .unwrap()
+            .set_linvel(Vector::X, true);
+    }
+    let frame = advance(&mut simulation, 130);
+    assert_eq!(frame.poses.extrapolated, 1);
+    simulation.physics.set_body_smoothing(one, None).unwrap();
+    let frame = advance(&mut simulation, 100);
+    assert_eq!(frame.poses.extrapolated, 0);
+    assert_eq!(simulation.pose(one), current_pose(&simulation, one));
+    simulation.physics.remove(one);
+    assert_eq!(
+        simulation.physics.set_body_smoothing(one, None),
+        Err(BodyError::Gone(one))
+    );
+}
+
+#[test]
+fn a_primed_body_moves_from_its_first_frame_on() {
+    let mut simulation = space(100);
+    advance(&mut simulation, 14);
+    let muzzle = translation(7.0, 0.0, 0.0);
+    let bullet = || {
+        RigidBodyBuilder::dynamic()
+            .pose(muzzle)
+            .linvel(Vector::X * 100.0)
+    };
+    let key = simulation.physics.insert(bullet(), ball());
+    let unprimed = simulation.physics.insert(bullet(), ball());
+    simulation.physics.set_previous_from_velocity(key).unwrap();
+    assert_eq!(current_pose(&simulation, key), Some(muzzle));
+    let mut shown = Vec::new();
+    for i in 0..30 {
+        // In a frame of 2 ms it flies 0.2 m.
+        let frame = advance(&mut simulation, 2);
+        assert_eq!(frame.poses.set_from_velocity, usize::from(i == 0));
+        shown.push(shown_x(&simulation, key));
+        if frame.tick == 1 {
+            assert_eq!(shown_x(&simulation, unprimed), 7.0);
+        }
+    }
+    assert!((shown[0] - 6.6).abs() < 1e-5, "{}", shown[0]);
+    for pair in shown.windows(2) {
+        assert!((pair[1] - pair[0] - 0.2).abs() < 1e-5, "{pair:?}");
+    }
+    simulation.physics.remove(key);
+    assert_eq!(
+        simulation.physics.set_previous_from_velocity(key),
+        Err(BodyError::Gone(key))
+    );
+}
+
+#[test]
+fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
+    let mut simulation = space(10);
+    let key = thrown_hammer(&mut simulation);
+    simulation.physics.set_previous_from_velocity(key).unwrap();
+    for i in 1..=20u8 {
+        advance(&mut simulation, 14);
+        let center = simulation.pose(key).unwrap() * Vector::X;
+        // It was at (1, 0) when it was thrown, is shown a step of 0.5 m behind, and flies at 5 m/s.
+        let expected = 0.5 + 0.07 * f32::from(i);
+        assert!(center.y.abs() < 1e-5, "{center}");
+        assert!(
+            (center.x - expected).abs() < 1e-4,
+            "{center}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn priming_a_body_with_a_bad_velocity_does_nothing() {
+    let mut simulation = space(10);
+    let key = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().linvel(Vector::NAN), ball());
+    simulation.physics.set_previous_from_velocity(key).unwrap();
+    advance(&mut simulation, 5);
+    assert_eq!(simulation.pose(key), Some(Pose::IDENTITY));
+}
+
+#[test]
+fn a_collider_is_shown_with_its_body() {
+    let mut simulation = space(10);
+    let key = thrown_hammer(&mut simulation);
+    let place = pose(vector(0.0, 2.0, 1.0), spin(0.4, 0.0, 0.0));
+    let collider = simulation
+        .physics
+        .insert_collider(key, ball().position(place))
+        .unwrap();
+    let alone = translation(1.0, 2.0, 3.0);
+    let bodiless = simulation
+        .physics
+        .rapier_mut()
+        .insert_collider(ball().position(alone), None);
+    let stranger = simulation
+        .physics
+        .rapier_mut()
+        .insert_body(RigidBodyBuilder::dynamic());
+    let of_stranger = simulation
+        .physics
+        .rapier_mut()
+        .insert_collider(ball(), Some(stranger));
+    for _ in 0..30 {
+        advance(&mut simulation, 13);
+        let pose = simulation.pose(key).unwrap();
+        assert_eq!(simulation.collider_pose(collider), Some(pose * place));
+    }
+    assert_eq!(simulation.collider_pose(bodiless), Some(alone));
+    assert_eq!(simulation.collider_pose(of_stranger), None);
+    simulation.physics.remove(key);
+    assert_eq!(simulation.collider_pose(collider), None);
+}
+
+#[test]
+fn a_camera_that_follows_a_body_does_not_shake() {
+    // 60 steps and 144 frames a second, 12 m/s: 83.3 mm in each frame.
+    let mut simulation = space(60);
+    let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 12.0);
+    let key = simulation.physics.insert(fly, ball());
+    let seat = vector(-0.3, 1.2, 0.0);
+    let mut last = f64::from((simulation.pose(key).unwrap() * seat).x);
+    let frame_time = Duration::from_secs(1) / 144;
+    for frame in 0..720 {
+        simulation.advance(frame_time, |_, _| ());
+        let now = f64::from((simulation.pose(key).unwrap() * seat).x);
+        if frame > 4 {
+            let off = (now - last) - 12.0 * frame_time.as_secs_f64();
+            // Rapier adds the steps up in f32: a spacing of f32 at this distance for each state.
+            let spacing = now.abs().max(1.0) * f64::from(f32::EPSILON);
+            assert!(off.abs() <= 2.0 * spacing, "{off} m in frame {frame}");
+        }
+        last = now;
+    }
+    assert!(last > 50.0);
+}

@@ -1,0 +1,148 @@
+//! Hermite curves.
+
+use super::*;
+
+/// A ball on a circle of 1 m, once a second, at ten steps a second; where it truly is at a time.
+fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
+    simulation.smoothing = smoothing;
+    let rate = std::f32::consts::TAU;
+    let key = simulation.physics.insert(
+        RigidBodyBuilder::dynamic()
+            .translation(Vector::X)
+            .linvel(Vector::Y * rate),
+        ColliderBuilder::ball(0.1).mass(1.0),
+    );
+    let to_the_middle = ForceGenerator::custom(move |body, _| Wrench {
+        force: body.translation() * -rate * rate,
+        ..Wrench::default()
+    });
+    simulation
+        .physics
+        .insert_force_generator(key, to_the_middle)
+        .unwrap();
+    key
+}
+
+/// The largest change of the shown velocity from one frame of a millisecond to the next: m/s.
+fn corners(smoothing: Smoothing) -> f32 {
+    let mut simulation = space(10);
+    let key = on_a_circle(&mut simulation, smoothing);
+    advance(&mut simulation, 240);
+    let mut at = Vec::new();
+    for _ in 0..700 {
+        advance(&mut simulation, 1);
+        at.push(simulation.pose(key).unwrap().translation);
+    }
+    let velocities: Vec<Vector> = at
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]) * 1e3)
+        .collect();
+    let changes = velocities
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).length());
+    changes.fold(0.0, f32::max)
+}
+
+#[test]
+fn hermite_has_no_corners() {
+    let (straight, curved) = (corners(Smoothing::Interpolate), corners(Smoothing::Hermite));
+    // The velocity changes at each state by what the force makes of it, or over a hundred frames.
+    assert!(
+        (3.0..8.0).contains(&straight),
+        "{straight} m/s, {curved} m/s"
+    );
+    assert!(curved < straight / 20.0, "{curved} m/s against {straight}");
+}
+
+#[test]
+fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
+    let mut simulation = space(10);
+    simulation.smoothing = Smoothing::Hermite;
+    let key = thrown_hammer(&mut simulation);
+    advance(&mut simulation, 500);
+    let (tick, pair) = (
+        simulation.physics.tick(),
+        (
+            previous_pose(&simulation, key),
+            current_pose(&simulation, key),
+        ),
+    );
+    assert_eq!(simulation.pose_at(key, tick, 0.0), pair.0);
+    assert_eq!(simulation.pose_at(key, tick, 1.0), pair.1);
+    for alpha in [0.1, 0.5, 0.9] {
+        let hermite = simulation.pose_at(key, tick, alpha).unwrap();
+        let straight = interpolate(&pair.0.unwrap(), &pair.1.unwrap(), alpha);
+        // Rapier turns by atan(x) for x: a hundredth less than the velocity says.
+        let apart = angle_between(hermite.rotation, straight.rotation);
+        assert!(apart < 0.01, "{apart} rad from the even turn at {alpha}");
+        assert!((hermite * Vector::X).y.abs() < 1e-5);
+        assert!((hermite.rotation.length() - 1.0).abs() < 4e-7);
+    }
+}
+
+#[test]
+fn more_than_half_a_turn_in_a_step_comes_out_right() {
+    for turns in [0.3, -0.6, 0.9, 1.4f32] {
+        // What Rapier makes of it, in four parts.
+        let whole = std::f32::consts::TAU;
+        let made = 4.0 * integrated(0.25 * turns * whole) / whole;
+        if (turns - made).abs() > 0.5 {
+            continue; // which way the rest of it was is not to be seen
+        }
+        let mut simulation = space(10);
+        let key = simulation.physics.insert(
+            RigidBodyBuilder::dynamic()
+                .angvel(spin(0.0, 0.0, turns * std::f32::consts::TAU * 10.0))
+                .allow_fast_rotation(true),
+            ball(),
+        );
+        let smoothing = Some(Smoothing::Hermite);
+        simulation
+            .physics
+            .set_body_smoothing(key, smoothing)
+            .unwrap();
+        advance(&mut simulation, 100);
+        let start = previous_pose(&simulation, key).unwrap().rotation;
+        let mut turned = 0.0;
+        let mut last = start;
+        for i in 1..=100u8 {
+            let alpha = f32::from(i) / 100.0;
+            let rotation = simulation.pose_at(key, 1, alpha).unwrap().rotation;
+            // Forward by a small angle, each time.
+            let step = angle_between(last, rotation) / std::f32::consts::TAU;
+            assert!(step < 0.02, "{step} turns at {alpha}");
+            turned += step * turns.signum();
+            last = rotation;
+            let off = turned - alpha * made;
+            assert!(
+                off.abs() < 0.1 * turns.abs(),
+                "{off} of {turns} turns at {alpha}"
+            );
+        }
+        assert!((turned - made).abs() < 1e-3, "{turned} of {made} turns");
+    }
+}
+
+#[test]
+fn a_body_that_was_set_too_fast_is_shown_as_fast_as_rapier_lets_it_go() {
+    let mut simulation = space(10);
+    simulation.smoothing = Smoothing::Hermite;
+    let too_fast = RigidBodyBuilder::dynamic()
+        .linvel(Vector::X * 1e4)
+        .angvel(spin(0.0, 0.0, 60.0));
+    let key = simulation.physics.insert(too_fast, ball());
+    advance(&mut simulation, 100);
+    let (start, end) = (
+        previous_pose(&simulation, key),
+        current_pose(&simulation, key),
+    );
+    let (start, end) = (start.unwrap(), end.unwrap());
+    for alpha in [0.25, 0.5, 0.75] {
+        let shown = simulation.pose_at(key, 1, alpha).unwrap();
+        let even = interpolate(&start, &end, alpha);
+        let off = (shown.translation - even.translation).length();
+        assert!(off < 1e-3 * end.translation.x, "{off} m at {alpha}");
+        let off = angle_between(shown.rotation, even.rotation);
+        assert!(off < 0.02, "{off} rad at {alpha}");
+    }
+}

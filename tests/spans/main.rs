@@ -1,0 +1,208 @@
+//! The spans of the feature `tracing`: which there are, and what is inside of what.
+
+#[path = "../scenes/mod.rs"]
+mod scenes;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use evenstep::threads::{Runner, RunnerSettings};
+use evenstep::{Hooks, Physics, Step};
+use scenes::{MS, flyer_in_space};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+
+/// Every span that was entered, by thread: one line each, with two blanks for each span that it is in.
+#[derive(Clone, Default)]
+struct Entered(Arc<Mutex<BTreeMap<String, Vec<String>>>>);
+
+impl Entered {
+    fn here(&self) -> Vec<String> {
+        self.of(thread::current().id())
+    }
+
+    fn of(&self, thread: ThreadId) -> Vec<String> {
+        let lines = self.0.lock().unwrap();
+        lines
+            .get(&format!("{thread:?}"))
+            .cloned()
+            .unwrap_or_default()
+    }
+}
+
+/// A span's fields, as `name=value`.
+struct Fields(String);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0 += &format!(" {field}={value:?}");
+    }
+}
+
+impl<S: tracing::Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Entered {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut line = Fields(attributes.metadata().name().to_owned());
+        attributes.record(&mut line);
+        let span = context.span(id).unwrap();
+        span.extensions_mut().insert(line);
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        let span = context.span(id).unwrap();
+        let depth = span.scope().count() - 1;
+        let line = "  ".repeat(depth) + &span.extensions().get::<Fields>().unwrap().0;
+        let mut lines = self.0.lock().unwrap();
+        let thread = format!("{:?}", thread::current().id());
+        lines.entry(thread).or_default().push(line);
+    }
+}
+
+/// One for the whole process, from before the first span on: a span that is first met on a thread without a
+/// subscriber may count as one that nobody wants, also for other threads' subscribers.
+static ENTERED: LazyLock<Entered> = LazyLock::new(|| {
+    let entered = Entered::default();
+    let subscriber = tracing_subscriber::registry().with(entered.clone());
+    tracing::subscriber::set_global_default(subscriber).expect("nobody else sets one");
+    entered
+});
+
+/// What this thread enters meanwhile. Each test has a thread of its own.
+fn spans_of(run: impl FnOnce()) -> Vec<String> {
+    let before = ENTERED.here().len();
+    run();
+    ENTERED.here().split_off(before)
+}
+
+#[test]
+fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
+    LazyLock::force(&ENTERED);
+    let (mut simulation, _) = flyer_in_space();
+    simulation.advance(MS(15), |_, _| ());
+    let spans = spans_of(|| {
+        simulation.advance(MS(20), |_, _| {
+            tracing::info_span!("of the game").in_scope(|| ());
+        });
+    });
+    assert_eq!(
+        spans,
+        [
+            "frame number=2 frame_time=0.02",
+            "  step tick=1 is_resimulated=false",
+            "    before_step",
+            "      of the game",
+            "    forces",
+            "    rapier tick=1",
+            "    forces",
+            "    take_poses",
+            "    after_step",
+            "  step tick=2 is_resimulated=false",
+            "    before_step",
+            "      of the game",
+            "    forces",
+            // What is shown is between the two states around the last step.
+            "    take_poses",
+            "    rapier tick=2",
+            "    forces",
+            "    take_poses",
+            "    after_step",
+            "  show_poses",
+        ]
+    );
+}
+
+#[test]
+fn a_game_that_pulls_the_steps_has_the_parts_in_spans_of_its_own() {
+    LazyLock::force(&ENTERED);
+    let (mut simulation, _) = flyer_in_space();
+    simulation.set_rewind_limits(8, usize::MAX);
+    let spans = spans_of(|| {
+        let _frame = tracing::info_span!("game").entered();
+        simulation.begin_frame(MS(10));
+        while simulation.next_step().is_some() {
+            simulation.make_step();
+        }
+        simulation.end_frame();
+    });
+    assert_eq!(
+        spans,
+        [
+            "game",
+            "  keep_state",
+            "  forces",
+            "  take_poses",
+            "  rapier tick=0",
+            "  forces",
+            "  take_poses",
+            "  show_poses",
+        ]
+    );
+}
+
+#[test]
+fn steps_made_again_say_so() {
+    LazyLock::force(&ENTERED);
+    let (mut simulation, _) = flyer_in_space();
+    simulation.set_rewind_limits(8, usize::MAX);
+    simulation.advance(MS(30), |_, _| ());
+    let spans = spans_of(|| {
+        simulation.resimulate(1, |_, _| ()).unwrap();
+    });
+    let steps: Vec<_> = spans
+        .iter()
+        .filter(|span| span.contains("step tick"))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "step tick=1 is_resimulated=true",
+            "step tick=2 is_resimulated=true"
+        ]
+    );
+}
+
+/// Tells which thread it is on, and that each step was made.
+struct Game(std::sync::mpsc::Sender<(ThreadId, u64)>);
+
+impl Hooks for Game {
+    type Error = std::convert::Infallible;
+
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        let _ = self.0.send((thread::current().id(), step.tick));
+        Ok(())
+    }
+}
+
+#[test]
+fn the_steps_on_a_thread_are_frames_of_it() {
+    LazyLock::force(&ENTERED);
+    let (steps, made) = std::sync::mpsc::channel();
+    let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default()).unwrap();
+    let patience = Duration::from_secs(60);
+    let (thread, _) = made.recv_timeout(patience).expect("a step is made");
+    // Ends the thread, after the step at hand.
+    drop(runner.stop());
+
+    let spans = ENTERED.of(thread);
+    // What is shown of it is no part of this thread.
+    let first: Vec<_> = spans.iter().take(9).map(String::as_str).collect();
+    assert_eq!(
+        first,
+        [
+            "frame number=1 frame_time=0.01",
+            "  step tick=0 is_resimulated=false",
+            "    before_step",
+            "    forces",
+            "    take_poses",
+            "    rapier tick=0",
+            "    forces",
+            "    take_poses",
+            "    after_step",
+        ]
+    );
+    assert!(!spans.iter().any(|span| span.contains("show_poses")));
+}

@@ -1,0 +1,158 @@
+//! In the steady state a frame allocates nothing but what Rapier's own step does.
+
+use crate::scenes::testing::vector;
+use allocation_counter::measure;
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, ForceGenerator, Rate, Simulation};
+use std::time::Duration;
+
+const STEP: Duration = Duration::from_nanos(16_666_667);
+
+/// Balls that bounce for ever, so that there are collisions, each with a generator.
+fn scene() -> (Simulation, Vec<BodyKey>) {
+    let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
+    let keys: Vec<BodyKey> = (0..200)
+        .map(|i| {
+            // Apart in a plane too, where there are no rows behind each other.
+            let at = vector((i as f32 - 100.0) * 0.4, 2.0, (i % 10) as f32 * 2.0);
+            let ball = ColliderBuilder::ball(0.15)
+                .restitution(1.0)
+                .restitution_combine_rule(CoefficientCombineRule::Max)
+                .active_events(ActiveEvents::all());
+            let body = RigidBodyBuilder::dynamic().translation(at).can_sleep(false);
+            simulation.physics.insert(body, ball)
+        })
+        .collect();
+    for key in &keys {
+        let wrench = |_: &RigidBody, _| evenstep::Wrench::default();
+        simulation
+            .physics
+            .insert_force_generator(*key, ForceGenerator::custom(wrench))
+            .unwrap();
+    }
+    (simulation, keys)
+}
+
+/// A frame with forces, events and poses; gives how many collisions it had.
+fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
+    simulation.advance(STEP * steps, |physics, _| {
+        for key in keys {
+            // Two forces that are none together: the bare world makes the same motion without.
+            physics.add_force(*key, Vector::X).unwrap();
+            physics.add_force(*key, -Vector::X).unwrap();
+            physics.body_mut(*key).unwrap();
+        }
+    });
+    for (key, pose) in simulation.moved() {
+        assert_eq!(simulation.pose(*key), Some(*pose));
+    }
+    simulation.events().collisions().count()
+}
+
+#[test]
+#[cfg_attr(
+    feature = "parallel",
+    ignore = "on many threads Rapier's own step allocates now more, now less"
+)]
+fn a_frame_allocates_nothing_of_ours() {
+    let (mut simulation, keys) = scene();
+    let (mut other, _) = scene();
+    let mut bare = std::mem::take(other.physics.rapier_mut());
+    bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
+    let handles: Vec<RigidBodyHandle> = bare.bodies.iter().map(|(handle, _)| handle).collect();
+    let mut step = || {
+        // Rapier allocates for each `get_mut`, and whoever adds a force calls it.
+        for handle in &handles[1..] {
+            bare.bodies.get_mut(*handle);
+        }
+        bare.step();
+        crate::scenes::hash(&bare)
+    };
+    let mut end = 0;
+    for steps in [1, 0, 5, 2].repeat(60) {
+        frame(&mut simulation, &keys, steps);
+        end = (0..steps).map(|_| step()).last().unwrap_or(end);
+    }
+    let (mut collisions, mut by_rapier) = (0, 0);
+    for steps in [0, 1, 5].repeat(40) {
+        let rapiers = measure(|| end = (0..steps).map(|_| step()).last().unwrap_or(end));
+        let all = measure(|| collisions += frame(&mut simulation, &keys, steps));
+        assert_eq!(all.count_total, rapiers.count_total, "{steps} steps");
+        assert!(steps > 0 || all.count_total == 0);
+        by_rapier += rapiers.count_total;
+    }
+    assert_eq!(
+        crate::scenes::hash(simulation.physics.rapier()),
+        end,
+        "the same motion"
+    );
+    assert!(collisions > 100 && by_rapier > 0, "{collisions} collisions");
+}
+
+#[cfg(feature = "hecs")]
+#[test]
+fn a_sync_with_hecs_allocates_nothing() {
+    use evenstep::entities::{Entities, RenderPose};
+
+    let (mut simulation, keys) = scene();
+    let mut world = hecs::World::new();
+    let mut entities = Entities::default();
+    for (i, key) in keys.iter().enumerate() {
+        // Two archetypes.
+        let entity = if i % 3 == 0 {
+            world.spawn((i,))
+        } else {
+            world.spawn(())
+        };
+        entities
+            .attach(&mut world, &mut simulation, entity, *key)
+            .unwrap();
+    }
+    for steps in [1, 0, 5].repeat(20) {
+        frame(&mut simulation, &keys, steps);
+        entities.sync(&mut world, &mut simulation);
+    }
+    for steps in [0, 1, 5].repeat(20) {
+        frame(&mut simulation, &keys, steps);
+        let sync = measure(|| entities.sync(&mut world, &mut simulation));
+        assert_eq!(sync.count_total, 0, "{steps} steps");
+        for key in &keys {
+            let entity = entities.entity(*key).unwrap();
+            let shown = world.get::<&RenderPose>(entity).unwrap().0;
+            assert_eq!(Some(shown), simulation.pose(*key));
+        }
+    }
+}
+
+/// The size that limits the states kept for a rollback is an estimate: by what it is off.
+#[test]
+fn the_size_of_a_state_is_estimated_to_a_quarter() {
+    let mut heap = crate::scenes::with_floor(Rate::default());
+    crate::scenes::heap(&mut heap, 300);
+    let mut stacks = crate::scenes::with_floor(Rate::default());
+    crate::scenes::pile(&mut stacks, 300);
+    let mut free = crate::scenes::space(60);
+    crate::scenes::spinners(&mut free, 300);
+    let everything = crate::scenes::everything::Everything::new().simulation;
+    let sleepers = {
+        let mut simulation = crate::scenes::with_floor(Rate::default());
+        crate::scenes::sleepers(&mut simulation, 300);
+        simulation
+    };
+    for (name, mut simulation) in [
+        ("heap", heap),
+        ("stacks", stacks),
+        ("free", free),
+        ("everything", everything),
+        ("sleepers", sleepers),
+    ] {
+        for _ in 0..60 {
+            simulation.advance(STEP, |_, _| ());
+        }
+        let copy = measure(|| std::mem::forget(simulation.clone()));
+        simulation.set_rewind_limits(1, usize::MAX);
+        simulation.advance(STEP, |_, _| ());
+        let ratio = simulation.rewind_bytes() as f64 / copy.bytes_current as f64;
+        assert!((0.75..1.25).contains(&ratio), "{name}: {ratio}");
+    }
+}

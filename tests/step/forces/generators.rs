@@ -1,0 +1,194 @@
+//! Force generators.
+
+use super::*;
+
+#[test]
+fn a_generator_acts_on_every_step_until_it_is_removed() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    let thrust = ForceGenerator::Thrust {
+        force: Vector::X * 100.0,
+        point: Vector::ZERO,
+    };
+    let generator = simulation
+        .physics
+        .insert_force_generator(key, thrust)
+        .unwrap();
+    simulation.advance(MS(50), nothing);
+    assert_near(speed(&simulation, key), 5.0);
+    assert_eq!(
+        simulation.physics.force_generator(generator).unwrap().0,
+        key
+    );
+    assert!(matches!(
+        simulation.physics.remove_force_generator(generator),
+        Some(ForceGenerator::Thrust { .. })
+    ));
+    assert!(
+        simulation
+            .physics
+            .remove_force_generator(generator)
+            .is_none()
+    );
+    simulation.advance(MS(50), nothing);
+    assert_near(speed(&simulation, key), 5.0);
+}
+
+#[test]
+fn a_generator_is_gone_with_its_body() {
+    let mut simulation = space();
+    let calls = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let count = || calls.load(std::sync::atomic::Ordering::Relaxed);
+    let counting = {
+        let calls = calls.clone();
+        ForceGenerator::custom(move |_, _| {
+            calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Wrench::default()
+        })
+    };
+    let mut generators = Vec::new();
+    for through_rapier in [false, true] {
+        let key = ball(&mut simulation.physics);
+        generators.push(
+            simulation
+                .physics
+                .insert_force_generator(key, counting.clone())
+                .unwrap(),
+        );
+        simulation.advance(MS(10), nothing);
+        if through_rapier {
+            let handle = simulation.physics.handle(key).unwrap();
+            simulation.physics.rapier_mut().remove_body(handle);
+        } else {
+            simulation.physics.remove(key);
+        }
+        let generator = *generators.last().unwrap();
+        assert!(
+            simulation.physics.force_generator(generator).is_none(),
+            "at once"
+        );
+        assert_eq!(
+            simulation
+                .physics
+                .insert_force_generator(key, counting.clone()),
+            Err(BodyError::Gone(key))
+        );
+    }
+    assert_eq!(count(), 2);
+    // The slots are used again by other bodies.
+    ball(&mut simulation.physics);
+    simulation.advance(MS(50), nothing);
+    assert_eq!(count(), 2);
+    assert!(
+        generators
+            .into_iter()
+            .all(|key| simulation.physics.remove_force_generator(key).is_none())
+    );
+}
+
+#[test]
+fn a_generator_that_gives_zero_lets_its_body_sleep_and_one_that_pushes_wakes_it() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    let late = ForceGenerator::custom(|_, step| Wrench {
+        force: if step.tick >= 500 {
+            Vector::X
+        } else {
+            Vector::ZERO
+        },
+        torque: AngVector::default(),
+    });
+    simulation
+        .physics
+        .insert_force_generator(key, late)
+        .unwrap();
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
+    assert_eq!(simulation.advance(MS(5_000), nothing).awake, 0);
+    assert_eq!(simulation.advance(MS(1_000), nothing).awake, 1);
+    assert_near(speed(&simulation, key), 1.0);
+}
+
+#[test]
+fn a_generators_bad_value_is_left_out_and_counted() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    let bad = ForceGenerator::custom(|_, step| Wrench {
+        force: if step.tick == 3 {
+            Vector::NAN
+        } else {
+            Vector::X * 100.0
+        },
+        torque: AngVector::default(),
+    });
+    simulation.physics.insert_force_generator(key, bad).unwrap();
+    assert_eq!(simulation.advance(MS(50), nothing).rejected_forces, 1);
+    assert_near(speed(&simulation, key), 4.0);
+    assert_eq!(simulation.advance(MS(10), nothing).rejected_forces, 0);
+}
+
+#[test]
+fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
+    let run = |fps: u32| {
+        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        let key = ball(&mut simulation.physics);
+        let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
+        for _ in 0..5 * fps {
+            simulation.advance(frame, |physics, _| {
+                let body = physics.body(key).unwrap();
+                let pull = (Vector::Y * 3.0 - body.translation()) * 400.0 - body.linvel() * 20.0;
+                physics.add_force(key, pull).unwrap();
+            });
+        }
+        (
+            simulation.physics.tick(),
+            crate::scenes::hash(simulation.physics.rapier()),
+        )
+    };
+    let expected = run(60);
+    assert_eq!(expected.0, 300);
+    for fps in [15, 20, 240] {
+        assert_eq!(run(fps), expected, "{fps}");
+    }
+}
+
+#[test]
+fn generators_that_come_and_go_push_the_same_at_every_frame_rate() {
+    // So far apart in size that another order of the sum is another sum.
+    let push = |i: u64| ForceGenerator::Thrust {
+        force: vector(1e7, -3e3, 0.7) * ((i * 7 % 11) as f32 - 5.0),
+        point: Vector::ZERO,
+    };
+    let run = |frame_time: Duration| {
+        let mut simulation = space();
+        let key = ball(&mut simulation.physics);
+        let mut generators = Vec::new();
+        let mut velocities = Vec::new();
+        crate::scenes::until_tick(300, || {
+            simulation.advance(frame_time, |physics, step| {
+                velocities.push(physics.body(key).unwrap().linvel());
+                let new = physics.insert_force_generator(key, push(step.tick));
+                generators.push(new.unwrap());
+                if step.tick % 3 == 2 {
+                    let i = (step.tick * 5) as usize % generators.len();
+                    let old = generators.swap_remove(i);
+                    assert!(physics.remove_force_generator(old).is_some());
+                }
+                // One that goes with its body.
+                if step.tick % 10 < 2 {
+                    let other = ball(physics);
+                    physics.insert_force_generator(other, push(1)).unwrap();
+                    physics.remove(other).unwrap();
+                }
+            });
+            simulation.physics.tick()
+        });
+        velocities.truncate(300);
+        velocities
+    };
+    let expected = run(MS(10));
+    for ms in [1, 4, 33, 100, 250] {
+        assert_eq!(run(MS(ms)), expected, "in frames of {ms} ms");
+    }
+}

@@ -1,0 +1,37 @@
+//! Forces of one step and lasting ones.
+
+mod generators;
+mod once;
+mod pauses;
+
+use crate::scenes::MS;
+use crate::scenes::testing::{spin, vector};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::Overlap;
+use evenstep::{
+    BodyError, BodyKey, ForceGenerator, Hooks, Physics, Rate, Simulation, Step, Wrench,
+};
+use std::time::Duration;
+
+/// A ball of 1 kg in free space at 100 steps a second.
+fn ball(physics: &mut Physics) -> BodyKey {
+    physics.insert(
+        RigidBodyBuilder::dynamic(),
+        ColliderBuilder::ball(0.5).mass(1.0),
+    )
+}
+
+fn space() -> Simulation {
+    crate::scenes::space(100)
+}
+
+fn speed(simulation: &Simulation, key: BodyKey) -> f32 {
+    simulation.physics.body(key).unwrap().linvel().x
+}
+
+fn nothing(_: &mut Physics, _: Step) {}
+
+#[track_caller]
+fn assert_near(a: f32, b: f32) {
+    assert!((a - b).abs() < 1e-5, "{a} is not {b}");
+}

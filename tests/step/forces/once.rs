@@ -1,0 +1,187 @@
+//! Forces and impulses of one step.
+
+use super::*;
+
+#[test]
+fn a_force_acts_in_one_step_alone() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    simulation.advance(MS(50), |physics, step| {
+        if step.tick == 1 {
+            physics.add_force(key, Vector::X * 100.0).unwrap();
+        }
+    });
+    assert_near(speed(&simulation, key), 1.0);
+    assert_eq!(
+        simulation.physics.body(key).unwrap().user_force(),
+        Vector::ZERO
+    );
+}
+
+#[test]
+fn a_force_added_between_frames_waits_for_the_next_step() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
+    simulation.advance(MS(4), nothing);
+    assert_near(speed(&simulation, key), 0.0);
+    simulation.advance(MS(46), nothing);
+    assert_near(speed(&simulation, key), 1.0);
+}
+
+#[test]
+fn every_kind_of_push_does_what_rapiers_own_does() {
+    let point = vector(0.1, 0.2, 0.3);
+    let value = (vector(1.0, -2.0, 3.0), spin(1.0, -2.0, 3.0));
+    type Value = (Vector, AngVector);
+    type Ours = fn(&mut Simulation, BodyKey, Value, Vector) -> Result<(), BodyError>;
+    type Rapiers = fn(&mut RigidBody, Value, Vector);
+    let pairs: [(Ours, Rapiers); 6] = [
+        (
+            |s, k, (v, _), _| s.physics.add_force(k, v),
+            |b, (v, _), _| b.add_force(v, true),
+        ),
+        (
+            |s, k, (_, v), _| s.physics.add_torque(k, v),
+            |b, (_, v), _| b.add_torque(v, true),
+        ),
+        (
+            |s, k, (v, _), p| s.physics.add_force_at_point(k, v, p),
+            |b, (v, _), p| b.add_force_at_point(v, p, true),
+        ),
+        (
+            |s, k, (v, _), _| s.physics.apply_impulse(k, v),
+            |b, (v, _), _| b.apply_impulse(v, true),
+        ),
+        (
+            |s, k, (_, v), _| s.physics.apply_torque_impulse(k, v),
+            |b, (_, v), _| b.apply_torque_impulse(v, true),
+        ),
+        (
+            |s, k, (v, _), p| s.physics.apply_impulse_at_point(k, v, p),
+            |b, (v, _), p| b.apply_impulse_at_point(v, p, true),
+        ),
+    ];
+    for (ours, rapiers) in pairs {
+        let mut simulation = space();
+        let key = ball(&mut simulation.physics);
+        let mut bare = space();
+        let bare_key = ball(&mut bare.physics);
+        ours(&mut simulation, key, value, point).unwrap();
+        simulation.advance(MS(30), nothing);
+
+        rapiers(bare.physics.body_mut(bare_key).unwrap(), value, point);
+        bare.physics.rapier_mut().integration_parameters.dt = 0.01;
+        bare.physics.rapier_mut().step();
+        bare.physics.body_mut(bare_key).unwrap().reset_forces(true);
+        bare.physics.body_mut(bare_key).unwrap().reset_torques(true);
+        bare.physics.rapier_mut().step();
+        bare.physics.rapier_mut().step();
+        assert_ne!(
+            simulation.physics.body(key).unwrap().vels(),
+            &RigidBodyVelocity::zero()
+        );
+        assert_eq!(
+            crate::scenes::hash(simulation.physics.rapier()),
+            crate::scenes::hash(bare.physics.rapier())
+        );
+    }
+}
+
+#[test]
+fn a_force_wakes_a_sleeper_and_does_nothing_to_a_fixed_body() {
+    let mut simulation = space();
+    let asleep = simulation.physics.insert(
+        RigidBodyBuilder::dynamic().sleeping(true),
+        ColliderBuilder::ball(0.5).mass(1.0),
+    );
+    let fixed = simulation.physics.insert(
+        RigidBodyBuilder::fixed().translation(Vector::Y * 9.0),
+        ColliderBuilder::ball(0.5),
+    );
+    for key in [asleep, fixed] {
+        simulation
+            .physics
+            .add_force(key, Vector::X * 100.0)
+            .unwrap();
+    }
+    simulation.advance(MS(20), nothing);
+    assert_near(speed(&simulation, asleep), 1.0);
+    assert_near(speed(&simulation, fixed), 0.0);
+}
+
+#[test]
+fn user_forces_set_through_rapier_are_left_alone_to_the_bit() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    let (force, torque) = (vector(0.1, 0.2, 0.3), spin(0.7, 0.8, 0.9));
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.add_force(force, true);
+    body.add_torque(torque, true);
+    simulation
+        .physics
+        .insert_force_generator(
+            key,
+            ForceGenerator::Drag {
+                linear: 0.1,
+                angular: 0.1,
+            },
+        )
+        .unwrap();
+    for _ in 0..20 {
+        simulation.advance(MS(35), |physics, _| {
+            physics.add_force(key, Vector::X * 1e6).unwrap();
+            physics.add_force(key, Vector::X * -1e6).unwrap();
+            physics
+                .add_force_at_point(key, Vector::Y, Vector::X)
+                .unwrap();
+        });
+        let body = simulation.physics.body(key).unwrap();
+        assert_eq!((body.user_force(), body.user_torque()), (force, torque));
+    }
+}
+
+#[test]
+fn values_that_are_not_finite_are_refused() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    for [x, y, z] in [
+        [f32::NAN; 3],
+        [f32::INFINITY; 3],
+        [0.0, f32::NEG_INFINITY, 0.0],
+    ] {
+        let (bad, bad_spin) = (vector(x, y, z), spin(x, y, z));
+        let refused = Err(BodyError::NotFinite(key));
+        assert_eq!(simulation.physics.add_force(key, bad), refused);
+        assert_eq!(simulation.physics.add_torque(key, bad_spin), refused);
+        assert_eq!(simulation.physics.apply_impulse(key, bad), refused);
+        assert_eq!(
+            simulation.physics.apply_torque_impulse(key, bad_spin),
+            refused
+        );
+        assert_eq!(
+            simulation
+                .physics
+                .add_force_at_point(key, bad, Vector::ZERO),
+            refused
+        );
+        assert_eq!(
+            simulation
+                .physics
+                .add_force_at_point(key, Vector::ZERO, bad),
+            refused
+        );
+        assert_eq!(
+            simulation
+                .physics
+                .apply_impulse_at_point(key, Vector::X, bad),
+            refused
+        );
+    }
+    simulation.advance(MS(30), nothing);
+    assert!(simulation.physics.body(key).unwrap().is_enabled());
+    assert_near(speed(&simulation, key), 0.0);
+}

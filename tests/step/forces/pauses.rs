@@ -1,0 +1,345 @@
+//! Forces added in a pause, and forces of steps that are not made.
+
+use super::*;
+
+#[test]
+fn what_rapier_stores_of_a_body_that_is_not_dynamic_for_a_while_is_left_alone() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    let (force, torque) = (Vector::X * 3.0, spin(0.0, 5.0, 0.0));
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.add_force(force, true);
+    body.add_torque(torque, true);
+    let thrust = ForceGenerator::Thrust {
+        force: vector(0.0, 0.0, 1.0),
+        point: Vector::X,
+    };
+    simulation
+        .physics
+        .insert_force_generator(key, thrust)
+        .unwrap();
+    for body_type in [
+        RigidBodyType::KinematicPositionBased,
+        RigidBodyType::Dynamic,
+        RigidBodyType::Fixed,
+        RigidBodyType::Dynamic,
+    ] {
+        let body = simulation.physics.body_mut(key).unwrap();
+        body.set_body_type(body_type, true);
+        simulation.advance(MS(30), |physics, _| {
+            physics.add_force(key, Vector::Y).unwrap();
+        });
+        let body = simulation.physics.body(key).unwrap();
+        if body_type == RigidBodyType::Dynamic {
+            assert_eq!((body.user_force(), body.user_torque()), (force, torque));
+        }
+    }
+}
+
+#[test]
+fn a_quarantined_body_keeps_no_force_and_the_others_keep_theirs() {
+    let mut simulation = space();
+    let keys: Vec<BodyKey> = (0..3u8)
+        .map(|i| {
+            let at = RigidBodyBuilder::dynamic().translation(Vector::Y * 5.0 * f32::from(i));
+            simulation
+                .physics
+                .insert(at, ColliderBuilder::ball(0.5).mass(1.0))
+        })
+        .collect();
+    for key in &keys {
+        let body = simulation.physics.body_mut(*key).unwrap();
+        body.add_force(Vector::X, true);
+        body.add_torque(spin(0.0, 1.0, 0.0), true);
+    }
+    simulation.advance(MS(10), |physics, _| {
+        for key in &keys {
+            physics.add_force(*key, vector(0.0, 0.0, 1.0)).unwrap();
+        }
+        let body = physics.body_mut(keys[1]).unwrap();
+        body.set_linvel(Vector::NAN, true);
+    });
+    for (i, key) in keys.iter().enumerate() {
+        let body = simulation.physics.body(*key).unwrap();
+        let kept = if i == 1 { 0.0 } else { 1.0 };
+        assert_eq!(body.is_enabled(), i != 1);
+        assert_eq!(body.user_force(), Vector::X * kept);
+        assert_eq!(body.user_torque(), spin(0.0, kept, 0.0));
+    }
+}
+
+#[test]
+fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
+    type Stop = fn(&mut Simulation);
+    let ways: [(Stop, Stop); 2] = [
+        (Simulation::pause, Simulation::resume),
+        (
+            |simulation| simulation.set_speed(0.0).unwrap(),
+            |simulation| simulation.set_speed(1.0).unwrap(),
+        ),
+    ];
+    for (stop, go_on) in ways {
+        let mut simulation = space();
+        let key = ball(&mut simulation.physics);
+        stop(&mut simulation);
+        for _ in 0..100 {
+            simulation
+                .physics
+                .add_force(key, Vector::X * 100.0)
+                .unwrap();
+            simulation.physics.apply_impulse(key, Vector::X).unwrap();
+            let frame = simulation.advance(MS(10), nothing);
+            assert_eq!((frame.steps, frame.forgotten_forces), (0, 2));
+        }
+        // What is added in the frame in which time goes on acts, whichever comes first.
+        simulation
+            .physics
+            .add_force(key, Vector::X * 100.0)
+            .unwrap();
+        go_on(&mut simulation);
+        simulation
+            .physics
+            .add_force(key, Vector::X * 100.0)
+            .unwrap();
+        let frame = simulation.advance(MS(4), nothing);
+        assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+        let frame = simulation.advance(MS(6), nothing);
+        assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
+        assert_near(speed(&simulation, key), 2.0);
+    }
+}
+
+/// A frame that runs is what lets a force wait: only what came since then is discarded in a pause.
+#[test]
+fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
+    type Way = fn(&mut Simulation);
+    let stops: [(Way, Way); 2] = [
+        (Simulation::pause, Simulation::resume),
+        (
+            |simulation| simulation.set_speed(0.0).unwrap(),
+            |simulation| simulation.set_speed(1.0).unwrap(),
+        ),
+    ];
+    let single_step: Way = |simulation| {
+        simulation.pause();
+        simulation.clock_settings_mut().step_once();
+        assert_eq!(simulation.advance(MS(0), nothing).steps, 1);
+    };
+    for (stop, go_on) in stops {
+        for is_seen in [false, true] {
+            for is_single_step in [false, true] {
+                let mut simulation = space();
+                let key = ball(&mut simulation.physics);
+                // So that the first frame of the pause is not the first of all.
+                simulation.advance(MS(10), nothing);
+                let push = |simulation: &mut Simulation| {
+                    let force = Vector::X * 100.0;
+                    simulation.physics.add_force(key, force).unwrap();
+                };
+                push(&mut simulation);
+                if is_seen {
+                    let frame = simulation.advance(MS(4), nothing);
+                    assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+                    push(&mut simulation); // by no frame, though
+                }
+                stop(&mut simulation);
+                for forgotten in [1, 0, 0] {
+                    let frame = simulation.advance(MS(10), nothing);
+                    assert_eq!((frame.steps, frame.forgotten_forces), (0, forgotten));
+                }
+                if is_single_step {
+                    single_step(&mut simulation);
+                } else {
+                    go_on(&mut simulation);
+                    let frame = simulation.advance(MS(10), nothing);
+                    assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
+                }
+                let once = if is_seen { 1.0 } else { 0.0 };
+                assert_near(speed(&simulation, key), once);
+                // It acts in that step alone.
+                single_step(&mut simulation);
+                assert_near(speed(&simulation, key), once);
+            }
+        }
+    }
+}
+
+/// Pushes before and after each step.
+struct Pusher(BodyKey);
+
+impl Hooks for Pusher {
+    type Error = std::convert::Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, _: Step) -> Result<(), Self::Error> {
+        physics.apply_impulse(self.0, Vector::Y).unwrap();
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        let force = Vector::X * (step.tick + 1) as f32;
+        physics.add_force(self.0, force).unwrap();
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_added_while_time_runs_outlasts_a_pause() {
+    type Pause = fn(Simulation, &mut Pusher) -> Simulation;
+    let still: Pause = |mut simulation, game| {
+        let key = game.0;
+        simulation
+            .physics
+            .apply_impulse(key, vector(0.0, 0.0, 1.0))
+            .unwrap(); // in the pause
+        let Ok(frame) = simulation.advance_with(MS(10), game);
+        assert_eq!((frame.steps, frame.forgotten_forces), (0, 1));
+        simulation
+    };
+    let pauses: [Pause; 7] = [
+        |mut simulation, game| {
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        |mut simulation, game| {
+            simulation.pause();
+            let Ok(frame) = simulation.advance_with(MS(10), game);
+            assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+            simulation.resume();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        // A single step in it.
+        |mut simulation, game| {
+            simulation.pause();
+            simulation.clock_settings_mut().step_once();
+            for steps in [1, 0] {
+                let Ok(frame) = simulation.advance_with(MS(10), game);
+                assert_eq!((frame.steps, frame.forgotten_forces), (steps, 0));
+            }
+            simulation.resume();
+            simulation
+        },
+        // Steps that are resimulated in it.
+        |mut simulation, game| {
+            simulation.pause();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+                .resimulate_with(simulation.physics.tick() - 1, game)
+                .unwrap();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation.resume();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        // A copy.
+        |mut simulation, game| {
+            simulation.set_speed(0.0).unwrap();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            let mut copy = simulation.clone();
+            let Ok(_) = copy.advance_with(MS(10), game);
+            copy.set_speed(1.0).unwrap();
+            copy.set_rewind_limits(2, usize::MAX);
+            let Ok(_) = copy.advance_with(MS(10), game);
+            copy
+        },
+        // In the game's own loop.
+        |mut simulation, game| {
+            simulation.pause();
+            simulation.begin_frame(MS(10));
+            assert_eq!(simulation.next_step(), None);
+            assert_eq!(simulation.end_frame().forgotten_forces, 0);
+            simulation.resume();
+            let Ok(_) = simulation.advance_with(MS(10), game);
+            simulation
+        },
+        |simulation, game| {
+            let mut overlap = Overlap::new(simulation).unwrap();
+            let Ok(_) = overlap.frame(MS(10), game);
+            overlap.simulation().pause();
+            for _ in 0..3 {
+                let Ok(_) = overlap.frame(MS(10), game);
+            }
+            let mut simulation = overlap.stop();
+            simulation.resume();
+            simulation
+        },
+    ];
+    let speeds = pauses.map(|pause| {
+        let mut simulation = space();
+        simulation.set_rewind_limits(2, usize::MAX);
+        let mut game = Pusher(ball(&mut simulation.physics));
+        let Ok(_) = simulation.advance_with(MS(10), &mut game);
+        for _ in 0..3 {
+            simulation = pause(simulation, &mut game);
+            assert!(!simulation.clock().settings().is_paused());
+        }
+        assert_eq!(simulation.physics.tick(), 4);
+        simulation.pause();
+        simulation = still(simulation, &mut game);
+        simulation.resume();
+        let Ok(_) = simulation.advance_with(MS(10), &mut game);
+        simulation.physics.body(game.0).unwrap().linvel()
+    });
+    assert_eq!(speeds, [speeds[0]; 7]);
+    assert_near(speeds[0].x, 0.1);
+    assert_near(speeds[0].y, 5.0);
+    assert_eq!(speeds[0], vector(speeds[0].x, speeds[0].y, 0.0));
+}
+
+#[test]
+fn a_step_that_is_not_made_takes_its_own_forces_along_and_leaves_those_that_waited() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
+    simulation.begin_frame(MS(10));
+    assert!(simulation.next_step().is_some());
+    simulation
+        .physics
+        .add_force(key, Vector::X * 1_000.0)
+        .unwrap();
+    assert_eq!(simulation.end_frame().dropped.aborted, 1);
+    simulation.advance(MS(10), nothing);
+    assert_near(speed(&simulation, key), 1.0);
+}
+
+#[test]
+fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
+    let mut simulation = space();
+    let key = ball(&mut simulation.physics);
+    simulation.pause();
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
+    simulation.clock_settings_mut().step_once();
+    let frame = simulation.advance(MS(10), nothing);
+    assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
+    assert_near(speed(&simulation, key), 1.0);
+    // Asked for within a frame, the step is one of the next.
+    simulation.begin_frame(MS(10));
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
+    simulation.clock_settings_mut().step_once();
+    let frame = simulation.end_frame();
+    assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
+    simulation.advance(MS(10), nothing);
+    assert_near(speed(&simulation, key), 2.0);
+    // What is added after a step waits for the next one, however long that is in coming.
+    simulation.clock_settings_mut().step_once();
+    simulation.begin_frame(MS(10));
+    assert!(simulation.next_step().is_some() && simulation.make_step());
+    simulation
+        .physics
+        .add_force(key, Vector::X * 100.0)
+        .unwrap();
+    assert_eq!(simulation.end_frame().forgotten_forces, 0);
+    assert_eq!(simulation.advance(MS(10), nothing).forgotten_forces, 0);
+    simulation.resume();
+    simulation.advance(MS(30), nothing);
+    assert_near(speed(&simulation, key), 3.0);
+}

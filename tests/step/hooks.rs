@@ -1,0 +1,480 @@
+//! Hooks that fail, panic, or do what they should not.
+
+use crate::scenes::{MS, flyer_in_space};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, ForceGenerator, Hooks, Physics, Rate, Simulation, Step, Wrench};
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Fails before or after one step.
+struct Failing {
+    tick: u64,
+    after: bool,
+    key: BodyKey,
+}
+
+#[derive(Debug, PartialEq)]
+struct Failure(u64);
+
+impl Failing {
+    fn fail_at(&self, after: bool, step: Step) -> Result<(), Failure> {
+        if self.after == after && step.tick == self.tick {
+            Err(Failure(step.tick))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Hooks for Failing {
+    type Error = Failure;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Failure> {
+        physics.add_force(self.key, Vector::Y * 100.0).unwrap();
+        self.fail_at(false, step)
+    }
+
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Failure> {
+        self.fail_at(true, step)
+    }
+}
+
+/// After a frame of five steps of which `made` were made: all is in order, and goes on.
+fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
+    let frame = simulation.frame();
+    assert_eq!(
+        (frame.steps, frame.tick, simulation.physics.tick()),
+        (made, made, made)
+    );
+    assert_eq!(frame.dropped.aborted, 5 - made);
+    assert_eq!(simulation.clock().dropped().aborted, 5 - made);
+    assert_eq!(frame.alpha < 1.0, made == 5, "{}", frame.alpha);
+    let body = simulation.physics.body(key).unwrap();
+    assert!(
+        (body.linvel().y - made as f32).abs() < 1e-5,
+        "a force for each step made"
+    );
+    assert_eq!(body.user_force(), Vector::ZERO);
+    let latest = *body.position();
+    assert_eq!(current_pose(&simulation, key), Some(latest));
+    if made < 5 {
+        assert_eq!(
+            simulation.pose(key),
+            Some(latest),
+            "the frame shows the latest state"
+        );
+    }
+    let mut ticks = Vec::new();
+    simulation.advance(MS(20), |_, step| ticks.push(step.tick));
+    assert_eq!(ticks, [made, made + 1], "and the next frame goes on");
+    assert_eq!(simulation.frame().dropped.aborted, 0);
+    let rise = simulation.physics.body(key).unwrap().linvel().y;
+    assert!(
+        (rise - made as f32).abs() < 1e-5,
+        "a force for a step not made is forgotten"
+    );
+    let pair = (
+        previous_pose(&simulation, key).unwrap(),
+        current_pose(&simulation, key).unwrap(),
+    );
+    assert!((pair.1.translation.x - pair.0.translation.x - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn after_an_error_the_simulation_goes_on() {
+    for tick in 0..5 {
+        for after in [false, true] {
+            let (mut simulation, key) = flyer_in_space();
+            let mut failing = Failing { tick, after, key };
+            let result = simulation.advance_with(MS(52), &mut failing);
+            assert_eq!(result, Err(Failure(tick)));
+            check(simulation, key, tick + u64::from(after));
+        }
+    }
+}
+
+#[test]
+fn after_a_panic_the_simulation_goes_on() {
+    for tick in 0..5 {
+        let (mut simulation, key) = flyer_in_space();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            simulation.advance(MS(52), |physics, step| {
+                physics.add_force(key, Vector::Y * 100.0).unwrap();
+                assert!(step.tick < tick, "the hook panics");
+            });
+        }));
+        assert!(panicked.is_err());
+        simulation.end_frame();
+        check(simulation, key, tick);
+    }
+}
+
+#[test]
+fn after_a_panic_in_a_generator_the_simulation_goes_on() {
+    for tick in 0..5 {
+        let (mut simulation, key) = flyer_in_space();
+        let lasting = ForceGenerator::custom(|_, _| Wrench {
+            force: Vector::Y * 100.0,
+            ..Wrench::default()
+        });
+        let lasting = simulation
+            .physics
+            .insert_force_generator(key, lasting)
+            .unwrap();
+        let panicking = ForceGenerator::custom(move |_, step| {
+            assert!(step.tick < tick, "the generator panics");
+            Wrench::default()
+        });
+        let panicking = simulation
+            .physics
+            .insert_force_generator(key, panicking)
+            .unwrap();
+        let advance = || simulation.advance(MS(52), |_, _| ());
+        assert!(catch_unwind(AssertUnwindSafe(advance)).is_err());
+        for generator in [lasting, panicking] {
+            simulation
+                .physics
+                .remove_force_generator(generator)
+                .unwrap();
+        }
+        simulation.end_frame();
+        check(simulation, key, tick);
+    }
+}
+
+#[test]
+fn a_step_in_which_a_generator_panicked_can_be_made_without_it() {
+    let ends = [false, true].map(|panics| {
+        let (mut simulation, key) = flyer_in_space();
+        let lasting = ForceGenerator::custom(|_, _| Wrench {
+            force: Vector::Y * 100.0,
+            ..Wrench::default()
+        });
+        simulation
+            .physics
+            .insert_force_generator(key, lasting)
+            .unwrap();
+        simulation.begin_frame(MS(10));
+        assert!(simulation.next_step().is_some());
+        if panics {
+            let panicking = ForceGenerator::custom(|_, _| panic!("the generator panics"));
+            let panicking = simulation
+                .physics
+                .insert_force_generator(key, panicking)
+                .unwrap();
+            let make_step = || simulation.make_step();
+            assert!(catch_unwind(AssertUnwindSafe(make_step)).is_err());
+            simulation
+                .physics
+                .remove_force_generator(panicking)
+                .unwrap();
+        }
+        assert!(simulation.make_step());
+        simulation.end_frame();
+        let body = simulation.physics.body(key).unwrap();
+        assert_eq!(body.user_force(), Vector::ZERO);
+        body.linvel()
+    });
+    assert!(ends[0].y > 0.0);
+    assert_eq!(ends[0], ends[1], "the force has acted once");
+}
+
+#[test]
+fn an_error_before_the_first_step_shows_the_latest_state_too() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.advance(MS(29), |_, _| ());
+    let latest = current_pose(&simulation, key);
+    assert_ne!(simulation.pose(key), latest);
+    let mut failing = Failing {
+        tick: 2,
+        after: false,
+        key,
+    };
+    // The time goes on into a step that is not made: the picture must not go back.
+    assert_eq!(
+        simulation.advance_with(MS(3), &mut failing),
+        Err(Failure(2))
+    );
+    assert_eq!(previous_pose(&simulation, key), latest);
+    assert_eq!(current_pose(&simulation, key), latest);
+    assert_eq!(simulation.pose(key), latest);
+}
+
+/// Fails before every other frame, and lists the times of all.
+struct EachFrame(Vec<Duration>);
+
+impl Hooks for EachFrame {
+    type Error = usize;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: Duration,
+    ) -> Result<(), usize> {
+        assert_eq!(simulation.frame().number, self.0.len() as u64);
+        self.0.push(frame_time);
+        match self.0.len() {
+            odd if odd % 2 == 1 => Err(odd),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn an_error_before_a_frame_drops_its_steps_and_no_time() {
+    let (mut simulation, _) = flyer_in_space();
+    let mut hooks = EachFrame(Vec::new());
+    assert_eq!(simulation.advance_with(MS(25), &mut hooks), Err(1));
+    let frame = simulation.frame();
+    assert_eq!((frame.steps, frame.dropped.aborted), (0, 2));
+    // The rest of it is in the next frame.
+    let frame = simulation.advance_with(MS(5), &mut hooks).unwrap();
+    assert_eq!((frame.steps, frame.tick, frame.dropped.aborted), (1, 1, 0));
+    assert_eq!(simulation.clock().real_time(), MS(30));
+    assert_eq!(simulation.advance_with(MS(0), &mut hooks), Err(3));
+    assert_eq!(hooks.0, [MS(25), MS(5), MS(0)]);
+}
+
+/// Panics before the first frame.
+struct Panics(bool);
+
+impl Hooks for Panics {
+    type Error = Failure;
+
+    fn before_frame(&mut self, _: &mut Simulation, _: Duration) -> Result<(), Failure> {
+        assert!(!std::mem::take(&mut self.0), "before the frame");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_before_a_frame_leaves_that_frame_out() {
+    let (mut simulation, _) = flyer_in_space();
+    let mut hooks = Panics(true);
+    let frame = AssertUnwindSafe(|| simulation.advance_with(MS(25), &mut hooks));
+    catch_unwind(frame).unwrap_err();
+    assert_eq!(simulation.clock().real_time(), MS(0));
+    let frame = simulation.advance_with(MS(10), &mut hooks).unwrap();
+    assert_eq!((frame.number, frame.steps), (1, 1));
+}
+
+/// Panics in one step, and goes back before the frame after it.
+struct GoesBack {
+    panics_at: u64,
+    to: u64,
+}
+
+impl Hooks for GoesBack {
+    type Error = Infallible;
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), Infallible> {
+        if simulation.physics.tick() == self.panics_at {
+            simulation.rewind(self.to).unwrap();
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if step.tick == self.panics_at && step.is_last {
+            return Ok(());
+        }
+        assert!(step.tick < self.panics_at, "the hook panics");
+        Ok(())
+    }
+}
+
+#[test]
+fn before_a_frame_none_is_open_even_after_a_panic() {
+    // Back to an earlier tick, and to the present one, of which no state is kept: there the frame that was open continues.
+    for (kept, to, ticks) in [(20, 1, 1..2), (0, 3, 0..4)] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(kept, usize::MAX);
+        let mut hooks = GoesBack { panics_at: 3, to };
+        let frame = AssertUnwindSafe(|| simulation.advance_with(MS(50), &mut hooks));
+        catch_unwind(frame).unwrap_err();
+        let Ok(frame) = simulation.advance_with(MS(10), &mut hooks);
+        assert_eq!((frame.number, frame.ticks()), (1, ticks));
+        assert_eq!(simulation.clock().dropped().aborted, 2);
+    }
+}
+
+#[test]
+fn a_panic_in_rapiers_step_is_the_end() {
+    let (mut simulation, _) = flyer_in_space();
+    // Rapier panics in a step on a joint to a body that is no more.
+    let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
+    let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
+    simulation.physics.rapier_mut().remove_body(ends[1]);
+    let joint = FixedJointBuilder::new();
+    simulation
+        .physics
+        .rapier_mut()
+        .insert_impulse_joint(ends[0], ends[1], joint);
+    let mut advance = || {
+        let advance = || simulation.advance(MS(10), |_, _| ());
+        catch_unwind(AssertUnwindSafe(advance)).unwrap_err()
+    };
+    advance();
+    let message = advance().downcast::<String>();
+    assert_eq!(
+        *message.unwrap(),
+        "Rapier panicked in the step of tick 0: rewind this simulation, assign a sound state to its `physics`, or drop it"
+    );
+}
+
+#[test]
+fn an_advance_within_a_frame_takes_the_frame_over() {
+    let (mut simulation, key) = flyer_in_space();
+    let force = |physics: &mut Physics, _: Step| {
+        physics.add_force(key, Vector::Y * 100.0).unwrap();
+    };
+    let mut inner = None;
+    simulation.begin_frame(MS(52));
+    while let Some(step) = simulation.next_step() {
+        force(&mut simulation.physics, step);
+        if step.tick == 2 {
+            inner = Some(simulation.advance(MS(10), force));
+        }
+        assert_eq!(simulation.make_step(), step.tick < 2);
+    }
+    let outer = simulation.end_frame();
+    // Two steps of the outer one and one of the inner; what was due beside these is dropped and counted.
+    assert_eq!((outer.steps, outer.dropped.aborted), (3, 3));
+    assert_eq!(inner, Some(outer));
+    let rise = simulation.physics.body(key).unwrap().linvel().y;
+    assert!((rise - 3.0).abs() < 1e-5, "a force for each step made");
+}
+
+#[test]
+fn a_hook_may_borrow_the_games_own_world() {
+    let (mut simulation, key) = flyer_in_space();
+    let mut world = vec![key];
+    let frame = simulation.advance(MS(30), |physics, step| {
+        if step.tick == 1 {
+            world.push(physics.insert_body(RigidBodyBuilder::dynamic()));
+        }
+        assert_eq!((step.time, step.dt), (MS(step.tick * 10), 0.01));
+        assert_eq!((physics.tick(), physics.time()), (step.tick, step.time));
+    });
+    assert_eq!((world.len(), frame.steps), (2, 3));
+}
+
+#[test]
+fn a_pause_within_a_frame_holds_from_the_next_one_on() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.begin_frame(MS(30));
+    while let Some(step) = simulation.next_step() {
+        if step.tick == 1 {
+            simulation.pause();
+        }
+        assert!(simulation.make_step());
+    }
+    assert_eq!(simulation.end_frame().steps, 3);
+    assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 0);
+}
+
+/// Has the whole simulation before each frame: looks back, goes back, changes the speed, and pauses.
+struct Director(BodyKey);
+
+impl Hooks for Director {
+    type Error = Infallible;
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), Infallible> {
+        let tick = simulation.physics.tick();
+        assert_eq!(simulation.clock().tick(), tick);
+        match simulation.frame().number {
+            0 => (),
+            1 => {
+                let x = |pose: Option<Pose>| pose.unwrap().translation.x.round();
+                assert_eq!(x(simulation.pose_at(self.0, 1, 1.0)), 1.0);
+                simulation.roll_back(1).unwrap();
+            }
+            2 => simulation.set_speed(0.5).unwrap(),
+            _ => simulation.pause(),
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if step.is_resimulated {
+            physics.apply_impulse(self.0, Vector::Y).unwrap();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_done_before_a_frame_counts_in_it() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(10, usize::MAX);
+    simulation.set_history(10);
+    let mut frame = || {
+        let Ok(frame) = simulation.advance_with(MS(40), &mut Director(key));
+        let rise = simulation.physics.body(key).unwrap().linvel().y;
+        (frame.steps, frame.resimulated, rise.round())
+    };
+    assert_eq!(frame(), (4, 0, 0.0));
+    assert_eq!(frame(), (4, 3, 3.0), "three steps again");
+    assert_eq!(frame(), (2, 0, 3.0), "at half speed");
+    assert_eq!(frame(), (0, 0, 3.0), "in a pause");
+}
+
+#[test]
+fn the_frame_tells_what_was_dropped_and_why() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(Some(10));
+    let frame = simulation.advance(MS(1_000), |_, _| ());
+    assert_eq!((frame.steps, frame.tick, frame.awake), (10, 10, 1));
+    assert_eq!(
+        (frame.dropped.frame_time, frame.dropped.steps),
+        (MS(750), 15)
+    );
+    let frame = simulation.advance(MS(5), |_, _| ());
+    assert_eq!((frame.steps, frame.alpha), (0, 0.5));
+    assert_eq!(frame.dropped, evenstep::Dropped::default());
+    assert_eq!(simulation.clock().dropped().steps, 15);
+}
+
+#[test]
+fn rapiers_own_hooks_are_called() {
+    struct NoContacts;
+    impl PhysicsHooks for NoContacts {
+        fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+            None
+        }
+    }
+    struct Ghosts;
+    impl Hooks for Ghosts {
+        type Error = Infallible;
+        fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+            Some(Arc::new(NoContacts))
+        }
+    }
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let key = simulation.physics.insert(
+        RigidBodyBuilder::dynamic().translation(Vector::Y),
+        ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS),
+    );
+    simulation
+        .clock_settings_mut()
+        .set_max_frame_time(Duration::MAX);
+    let Ok(_) = simulation.advance_with(MS(1_000), &mut Ghosts);
+    assert!(
+        simulation.physics.body(key).unwrap().translation().y < -3.0,
+        "it fell through the floor"
+    );
+}
+
+/// The pose right after the last step.
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    Some(*simulation.physics.body(key)?.position())
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
+}

@@ -1,0 +1,33 @@
+//! What happens in a step happens once, in that step: forces, targets, input, hooks, events, edits and teleports.
+//!
+//! Runs the closure and the pull form, and `Overlap` and `Runner` where a step is made elsewhere, in 3D and in 2D.
+//! One case: `cargo test --all-features --test step forces::once::`.
+
+#[path = "../scenes/mod.rs"]
+mod scenes;
+
+// Forces, impulses, torques and force generators.
+mod forces;
+// Kinematic targets.
+mod targets;
+// Input by time and by tick.
+mod input;
+// Hooks, and what they may call.
+mod hooks;
+// Collisions and contact forces, each with its tick.
+mod events;
+// Bodies edited through Rapier.
+mod edits;
+// Teleports, portals and shifts of the origin.
+mod placing;
+// Multibodies: links, roots and cuts.
+mod multibodies;
+// Keys of bodies, and two simulations side by side.
+mod identity;
+// Values of the game that belong to a simulation.
+mod resources;
+// No allocation in a steady frame.
+mod allocations;
+// Facts about Rapier that the code relies on.
+#[cfg(not(dim2))]
+mod rapier_facts;

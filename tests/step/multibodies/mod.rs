@@ -1,0 +1,298 @@
+//! Multibodies that are cut, or whose root becomes another type of body, and are moved before the next step. Rapier
+//! carries out the change in that step only.
+
+mod cases;
+
+use crate::scenes::testing::{ball_joint, of_root, pose, spin, vector};
+use crate::scenes::{MS, advance, ball, in_time, space};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{BodyError, BodyKey, Hooks, Physics, Simulation, Step};
+use std::convert::Infallible;
+
+/// The tick of the step before or after which the rope is cut and moved.
+const CUT: u64 = 20;
+
+const END: u64 = 50;
+
+/// A change that Rapier carries out in the next step.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    RemoveBody,
+    RemoveJoint,
+    SetRootType(RigidBodyType),
+}
+
+/// A call that moves the multibody before the next step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Move {
+    None,
+    Teleport,
+    TeleportBy,
+    ShiftOrigin,
+    BodyMut,
+    PreviousFromVelocity,
+    KinematicTarget,
+}
+
+/// The place of both calls in the game's loop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    BetweenFrames,
+    InPause,
+    BeforeStep,
+    AfterStep,
+    InResimulation,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Scene {
+    /// How many bodies the rope has.
+    length: u8,
+    root: RigidBodyType,
+    change: Change,
+    what: Move,
+    when: When,
+}
+
+const CUTS: [Change; 2] = [Change::RemoveBody, Change::RemoveJoint];
+
+/// The joints of the loose end have fewer coordinates than a free body in the shorter rope, and more in the longer one.
+const LENGTHS: [u8; 2] = [5, 8];
+
+const MOVES: [Move; 5] = [
+    Move::Teleport,
+    Move::TeleportBy,
+    Move::ShiftOrigin,
+    Move::BodyMut,
+    Move::PreviousFromVelocity,
+];
+
+const WHENS: [When; 5] = [
+    When::BetweenFrames,
+    When::InPause,
+    When::BeforeStep,
+    When::AfterStep,
+    When::InResimulation,
+];
+
+/// A rope that moves in free space, and the scene that it plays.
+#[derive(Clone)]
+struct Game {
+    scene: Scene,
+    keys: Vec<BodyKey>,
+}
+
+impl Game {
+    fn start(scene: Scene) -> (Simulation, Self) {
+        let mut simulation = space(100);
+        let keys: Vec<_> = (0..scene.length)
+            .map(|i| {
+                let kind = if i == 0 {
+                    scene.root
+                } else {
+                    RigidBodyType::Dynamic
+                };
+                let body = RigidBodyBuilder::new(kind).translation(Vector::X * f32::from(i));
+                simulation.physics.insert(body, ball().mass(0.004))
+            })
+            .collect();
+        for ends in keys.windows(2) {
+            let [one, other] =
+                [ends[0], ends[1]].map(|key| simulation.physics.handle(key).unwrap());
+            let joint = ball_joint(Vector::X * 0.5, Vector::X * -0.5);
+            let physics = simulation.physics.rapier_mut_except_bodies();
+            physics.insert_multibody_joint(one, other, joint).unwrap();
+        }
+        simulation.set_rewind_limits(END, usize::MAX);
+        (simulation, Self { scene, keys })
+    }
+
+    /// The bodies of the part that is moved, its root first.
+    fn part(&self) -> &[BodyKey] {
+        match self.scene.change {
+            Change::RemoveBody | Change::RemoveJoint => &self.keys[3..],
+            Change::SetRootType(_) => &self.keys,
+        }
+    }
+
+    /// The isometry by which the part is moved.
+    fn by(&self) -> Pose {
+        let far = vector(4.0, -3.0, 8.0);
+        match self.scene.what {
+            Move::None | Move::PreviousFromVelocity | Move::KinematicTarget => Pose::IDENTITY,
+            // Rapier does not turn a loose end that is turned: docs/upstream/multibody-cut.md.
+            Move::TeleportBy if matches!(self.scene.change, Change::SetRootType(_)) => {
+                pose(far, of_root(spin(0.3, 1.2, -0.4)))
+            }
+            Move::TeleportBy | Move::Teleport | Move::ShiftOrigin | Move::BodyMut => {
+                Pose::from_translation(far)
+            }
+        }
+    }
+
+    fn act(&self, physics: &mut Physics) {
+        let root = physics.handle(self.part()[0]).unwrap();
+        match self.scene.change {
+            Change::RemoveBody => drop(physics.remove(self.keys[2])),
+            Change::RemoveJoint => {
+                let rapier = physics.rapier_mut_except_bodies();
+                let joints = rapier.multibody_joints.attached_joints(root);
+                let (.., joint) = joints
+                    .into_iter()
+                    .find(|(_, link, _)| *link == root)
+                    .unwrap();
+                rapier.remove_multibody_joint(joint);
+            }
+            Change::SetRootType(kind) => {
+                let root = physics.body_mut(self.keys[0]).unwrap();
+                root.set_body_type(kind, true);
+            }
+        }
+        self.move_part(physics);
+    }
+
+    fn move_part(&self, physics: &mut Physics) {
+        let root = self.part()[0];
+        let by = self.by();
+        let before = *physics.body(root).unwrap().position();
+        match self.scene.what {
+            Move::None => (),
+            Move::Teleport => physics.teleport(root, by * before).unwrap(),
+            Move::TeleportBy => physics.teleport_by(root, by).unwrap(),
+            Move::ShiftOrigin => physics.shift_origin(-by.translation).unwrap(),
+            Move::BodyMut => {
+                let body = physics.body_mut(root).unwrap();
+                body.set_position(by * before, true);
+            }
+            Move::PreviousFromVelocity => {
+                for key in self.part() {
+                    physics.set_previous_from_velocity(*key).unwrap();
+                }
+            }
+            Move::KinematicTarget => {
+                let to = before * Pose::from_translation(Vector::Y);
+                let time = physics.time() + MS(100);
+                let result = physics.set_kinematic_target(root, to, time);
+                let body = physics.body(root).unwrap();
+                let is_kinematic = body.body_type() == RigidBodyType::KinematicPositionBased;
+                let refused = Err(BodyError::NotKinematic(root));
+                assert_eq!(result, if is_kinematic { Ok(()) } else { refused });
+            }
+        }
+    }
+
+    fn is_due(&self, step: Step, hook: When) -> bool {
+        let is_in_hook = self.scene.when == hook
+            || hook == When::BeforeStep
+                && self.scene.when == When::InResimulation
+                && step.is_resimulated;
+        is_in_hook && step.tick == CUT
+    }
+
+    /// The poses of the part's bodies after the last step.
+    fn poses(&self, simulation: &Simulation) -> Vec<Pose> {
+        let poses = self
+            .part()
+            .iter()
+            .map(|key| simulation.physics.body(*key).unwrap().position());
+        poses.copied().collect()
+    }
+}
+
+impl Hooks for Game {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if self.is_due(step, When::BeforeStep) {
+            self.act(physics);
+        }
+        if step.tick < 10 {
+            // Rapier gives links no velocity but that of their joints: only forces set them in motion.
+            let pushes = [
+                vector(0.0, 0.5, 1.0),
+                -Vector::Y,
+                Vector::Y,
+                vector(0.0, -0.5, 1.0),
+            ];
+            for (key, push) in self.keys.iter().zip(pushes.into_iter().cycle()) {
+                physics.add_force(*key, push * 0.3).unwrap();
+            }
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        if self.is_due(step, When::AfterStep) {
+            self.act(physics);
+        }
+        Ok(())
+    }
+}
+
+/// The poses after each step from the move on, and how far a frame shows a body from where the frame before showed it,
+/// at most, after the move.
+fn run(scene: Scene) -> (Vec<Pose>, f32) {
+    let (mut simulation, mut game) = Game::start(scene);
+    let (mut poses, mut way) = (Vec::new(), 0.0f32);
+    let mut shown: Vec<Pose> = Vec::new();
+    while simulation.physics.tick() < END {
+        let is_due = simulation.physics.tick() == CUT;
+        match scene.when {
+            When::BetweenFrames if is_due => game.act(&mut simulation.physics),
+            When::InPause if is_due => {
+                simulation.pause();
+                advance(&mut simulation, 10);
+                game.act(&mut simulation.physics);
+                advance(&mut simulation, 10);
+                simulation.resume();
+            }
+            When::InResimulation if simulation.physics.tick() == CUT + 5 => {
+                simulation.resimulate_with(CUT - 5, &mut game).unwrap();
+            }
+            _ => (),
+        }
+        simulation.advance_with(MS(10), &mut game).unwrap();
+        if simulation.physics.tick() > CUT + 6 {
+            let now: Vec<_> = game
+                .part()
+                .iter()
+                .map(|key| simulation.pose(*key).unwrap())
+                .collect();
+            let ways = now
+                .iter()
+                .zip(&shown)
+                .map(|(a, b)| a.translation.distance(b.translation));
+            way = ways.fold(way, f32::max);
+            shown = now;
+        }
+        if simulation.physics.tick() > CUT + 5 {
+            poses.extend(game.poses(&simulation));
+        }
+    }
+    (poses, way)
+}
+
+/// Checks that the same rope continues alike, moved and not moved.
+#[track_caller]
+fn check(scene: Scene) {
+    let (moved, way) = run(scene);
+    assert!(way < 0.2, "{way} m in a frame: {scene:?}");
+    let still = Scene {
+        what: Move::None,
+        ..scene
+    };
+    let (stayed, _) = run(still);
+    let (_, game) = Game::start(scene);
+    assert_same(&game, &moved, &stayed);
+}
+
+#[track_caller]
+fn assert_same(game: &Game, moved: &[Pose], stayed: &[Pose]) {
+    assert_eq!(moved.len(), stayed.len());
+    assert!(!moved.is_empty());
+    for (moved, stayed) in moved.iter().zip(stayed) {
+        let off = moved.translation.distance((game.by() * stayed).translation);
+        assert!(off < 2e-3, "{off} m: {:?}", game.scene);
+    }
+}

@@ -1,0 +1,342 @@
+//! Shifts of the origin.
+
+use super::*;
+
+fn furthest(a: &[Vector], b: &[Vector]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let distances = a.iter().zip(b).map(|(a, b)| (a - b).length());
+    distances.fold(0.0, f32::max)
+}
+
+#[test]
+fn a_shift_of_the_origin_is_not_seen() {
+    // The spacing of f32 at the larger distance, a few times; and what joints make of it.
+    for (origin, bound) in [
+        (vector(64.0, 0.0, -32.0), 2e-4),
+        (vector(1024.0, -512.0, 0.0), 1e-3),
+        (vector(1000.3, -200.7, 333.1), 1e-3),
+    ] {
+        let (mut shifted, keys, cloth) = everything();
+        let (mut other, ..) = everything();
+        for simulation in [&mut shifted, &mut other] {
+            for _ in 0..300 {
+                advance(simulation, 11);
+            }
+            assert!(simulation.physics.body(keys[3]).unwrap().is_sleeping());
+        }
+        let by = Pose::from_translation(-origin);
+        shifted.physics.shift_origin(origin).unwrap();
+        let shifted_at = shifted.physics.tick();
+        assert_eq!(advance(&mut shifted, 0).origin_shift, origin);
+        for frame in 0..200 {
+            // In the first frame already, before the next step.
+            for key in &keys {
+                let expected = by * other.pose(*key).unwrap();
+                let off = apart(shifted.pose(*key).unwrap(), expected);
+                assert!(off < bound, "{off} m in frame {frame}");
+                let (here, there) = (
+                    shifted.physics.body(*key).unwrap(),
+                    other.physics.body(*key).unwrap(),
+                );
+                assert_eq!(here.is_sleeping(), there.is_sleeping());
+                let speed = (here.linvel() - there.linvel()).length();
+                assert!(speed < 10.0 * bound, "{speed} m/s in frame {frame}");
+            }
+            let theirs = advance(&mut other, 11);
+            let frame = advance(&mut shifted, 11);
+            assert!(
+                shifted
+                    .events()
+                    .collisions()
+                    .eq(other.events().collisions())
+            );
+            assert_eq!(frame.tick, theirs.tick);
+            // In the first step after it all are awake.
+            assert!(frame.awake == theirs.awake || frame.tick == shifted_at + 1);
+            assert_eq!(frame.poses.teleported, 0);
+            if frame.tick > shifted_at {
+                // The frame and the collider of a soft body follow its particles in the next step.
+                let here = places(shifted.physics.rapier(), cloth, origin);
+                let off = furthest(&here, &places(other.physics.rapier(), cloth, Vector::ZERO));
+                assert!(off < bound, "{off} m after {} steps", frame.tick);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shift_before_the_first_step_loses_nothing() {
+    let origin = vector(64.0, 0.0, -32.0);
+    let (mut shifted, keys, _) = everything();
+    let (mut other, ..) = everything();
+    // Among bodies that Rapier leaves out: one disabled, one with a bad position.
+    for simulation in [&mut shifted, &mut other] {
+        let body = || RigidBodyBuilder::dynamic().translation(spaced(0.0, 20.0, 36.0));
+        simulation.physics.insert(body(), ball().enabled(false));
+        let bad = simulation.physics.insert(body(), ball());
+        let nowhere = Pose::from_translation(Vector::NAN);
+        simulation
+            .physics
+            .body_mut(bad)
+            .unwrap()
+            .set_position(nowhere, true);
+    }
+    shifted.physics.shift_origin(origin).unwrap();
+    let by = Pose::from_translation(-origin);
+    for frame in 0..120 {
+        for key in &keys {
+            let expected = by * other.pose(*key).unwrap();
+            let off = apart(shifted.pose(*key).unwrap(), expected);
+            assert!(off < 1e-3, "{off} m in frame {frame}");
+        }
+        advance(&mut shifted, 17);
+        advance(&mut other, 17);
+        assert!(
+            shifted
+                .events()
+                .collisions()
+                .eq(other.events().collisions())
+        );
+        assert!(
+            shifted
+                .events()
+                .quarantined()
+                .eq(other.events().quarantined())
+        );
+    }
+    // The disabled one is not found where it is, and the pile is found where that is.
+    let hits = |x: f32, z: f32| {
+        let ray = Ray::new(spaced(x, 50.0, z) - origin, -Vector::Y);
+        let filter = QueryFilter::default();
+        shifted
+            .physics
+            .rapier()
+            .cast_ray(&ray, 45.0, true, filter)
+            .is_some()
+    };
+    assert!(!hits(0.0, 36.0));
+    assert!(hits(-20.0, 0.0));
+}
+
+#[test]
+fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
+    // Far out the spacing of f32 is coarse; what is near the new origin can hold all of it.
+    let far = vector(2_100.0, 0.0, -1_300.0);
+    let pile = || {
+        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
+        // Rapier keeps contacts over steps; a shift makes it find them anew. Both do, always.
+        simulation
+            .physics
+            .rapier_mut()
+            .integration_parameters
+            .contact_recycling = false;
+        let floor = cuboid(50.0, 0.5, 50.0);
+        let below = RigidBodyBuilder::fixed().translation(far + Vector::Y * -0.5);
+        simulation.physics.insert(below, floor);
+        let keys = crate::scenes::pile(&mut simulation, 60);
+        for key in &keys {
+            let mut pose = *simulation.physics.body(*key).unwrap().position();
+            pose.translation += far;
+            simulation.physics.teleport(*key, pose).unwrap();
+        }
+        for _ in 0..20 {
+            advance(&mut simulation, 17);
+        }
+        simulation
+    };
+    let (mut shifted, mut other) = (pile(), pile());
+    shifted.physics.shift_origin(far).unwrap();
+    for (here, there) in shifted
+        .physics
+        .rapier()
+        .bodies
+        .iter()
+        .zip(other.physics.rapier().bodies.iter())
+    {
+        assert_eq!(here.1.translation() + far, there.1.translation());
+        assert_eq!(here.1.vels(), there.1.vels());
+    }
+    advance(&mut shifted, 17);
+    advance(&mut other, 17);
+    let contacts = |simulation: &Simulation| -> Vec<_> {
+        let pairs = simulation.physics.rapier().narrow_phase.contact_pairs();
+        let manifolds = pairs.flat_map(|pair| pair.manifolds().to_vec());
+        let points = manifolds.flat_map(|manifold| manifold.points.to_vec());
+        points
+            .map(|point| (point.local_p1, point.local_p2, point.dist))
+            .collect()
+    };
+    assert!(contacts(&shifted).len() > 100);
+    if CONTACTS_ARE_RELATIVE {
+        assert_eq!(contacts(&shifted), contacts(&other));
+    }
+    for (here, there) in contacts(&shifted).iter().zip(contacts(&other)) {
+        assert!((here.2 - there.2).abs() < 1e-5, "{here:?} {there:?}");
+    }
+}
+
+#[test]
+fn a_shift_is_told_once_by_the_next_frame() {
+    let (mut simulation, keys, _) = everything();
+    for _ in 0..300 {
+        advance(&mut simulation, 11);
+    }
+    let origin = spaced(300.0, 20.0, -900.0);
+    let by = Pose::from_translation(-origin);
+    let before: Vec<_> = keys
+        .iter()
+        .map(|key| simulation.pose(*key).unwrap())
+        .collect();
+    let ray = |x: f32| Ray::new(vector(x, 50.0, 3.5), -Vector::Y);
+    let hit = |simulation: &Simulation, ray: Ray| {
+        let query = simulation
+            .physics
+            .rapier()
+            .cast_ray(&ray, 100.0, true, QueryFilter::default());
+        query.map(|(collider, distance)| (collider, (distance * 1e3).round()))
+    };
+    let expected = hit(&simulation, ray(20.0));
+    assert!(expected.is_some());
+    simulation.physics.shift_origin(origin).unwrap();
+    // Queries see it before the next step.
+    let mut moved = ray(20.0);
+    moved.origin -= origin;
+    assert_eq!(hit(&simulation, moved), expected);
+    assert_eq!(hit(&simulation, ray(20.0)), None);
+    let poses = |simulation: &Simulation| -> Vec<_> {
+        keys.iter()
+            .map(|key| simulation.pose(*key).unwrap())
+            .collect()
+    };
+    assert_eq!(poses(&simulation), before, "the picture stays as it is");
+    assert_eq!(advance(&mut simulation, 0).origin_shift, origin);
+    for (now, before) in poses(&simulation).iter().zip(&before) {
+        assert!(apart(*now, by * *before) < 1e-3);
+    }
+    let mut told: Vec<_> = simulation.moved().iter().map(|(key, _)| *key).collect();
+    told.sort();
+    assert!(keys.iter().all(|key| told.binary_search(key).is_ok()));
+    assert_eq!(told.len(), keys.len() + 1, "and the floor");
+    assert_eq!(advance(&mut simulation, 0).origin_shift, Vector::ZERO);
+    assert_eq!(simulation.moved(), []);
+}
+
+struct Shifter {
+    tick: u64,
+    after: bool,
+    origin: Vector,
+}
+
+impl Hooks for Shifter {
+    type Error = OriginError;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), OriginError> {
+        if !self.after && step.tick == self.tick {
+            physics.shift_origin(self.origin)?;
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), OriginError> {
+        if self.after && step.tick == self.tick {
+            physics.shift_origin(self.origin)?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_shift_inside_a_hook_is_not_seen_either() {
+    let origin = vector(64.0, 0.0, -32.0);
+    let by = Pose::from_translation(-origin);
+    for history in [2, 8] {
+        for (tick, after) in [(33, false), (35, false), (33, true), (35, true)] {
+            let (mut shifted, keys, _) = everything();
+            let (mut other, ..) = everything();
+            for simulation in [&mut shifted, &mut other] {
+                simulation.set_history(history);
+                for _ in 0..33 {
+                    advance(simulation, 17);
+                }
+            }
+            assert_eq!(shifted.physics.tick(), 33);
+            // Three steps: ticks 33, 34 and 35.
+            let mut shifter = Shifter {
+                tick,
+                after,
+                origin,
+            };
+            let frame = shifted.advance_with(MS(50), &mut shifter).unwrap();
+            advance(&mut other, 50);
+            assert_eq!(frame.steps, 3);
+            for _ in 0..5 {
+                for key in &keys {
+                    let expected = by * other.pose(*key).unwrap();
+                    let off = apart(shifted.pose(*key).unwrap(), expected);
+                    assert!(off < 1e-4, "{off} m, shifted in {tick}, after: {after}");
+                    let back = (frame.tick - 1, 0.5);
+                    let expected = other.pose_at(*key, back.0, back.1);
+                    assert_eq!(expected.is_some(), history > 2);
+                    if let Some(expected) = expected {
+                        let pose = shifted.pose_at(*key, back.0, back.1).unwrap();
+                        // Tick 35 is in its own coordinates.
+                        let is_shifted = tick == 33;
+                        let there = if is_shifted { by * expected } else { expected };
+                        assert!(apart(pose, there) < 1e-4);
+                    }
+                }
+                advance(&mut shifted, 5);
+                advance(&mut other, 5);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_waits_for_the_next_step_is_shifted_too() {
+    let origin = Vector::X * 128.0;
+    let spin = |shift: bool| {
+        let mut simulation = space(60);
+        let body = RigidBodyBuilder::dynamic().translation(Vector::X * 130.0);
+        let key = simulation.physics.insert(body, ColliderBuilder::ball(0.5));
+        let point = vector(130.0, 1.0, 0.0);
+        simulation
+            .physics
+            .add_force_at_point(key, Vector::X, point)
+            .unwrap();
+        simulation
+            .physics
+            .apply_impulse_at_point(key, vector(3.0, 0.0, 1.0), point)
+            .unwrap();
+        if shift {
+            simulation.physics.shift_origin(origin).unwrap();
+        }
+        advance(&mut simulation, 17);
+        simulation.physics.body(key).unwrap().angvel()
+    };
+    assert_eq!(spin(true), spin(false));
+    assert!(length(spin(true)) > 1.0);
+}
+
+#[test]
+fn what_hits_a_sleeper_in_the_step_after_a_shift_wakes_it() {
+    let mut simulation = space(60);
+    let sleeper = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic().sleeping(true), ball());
+    let bullet = RigidBodyBuilder::dynamic()
+        .translation(Vector::X * -0.3)
+        .linvel(Vector::X * 10.0)
+        .ccd_enabled(true);
+    let bullet = simulation.physics.insert(bullet, ball());
+    simulation.physics.shift_origin(Vector::Y * 100.0).unwrap();
+    for _ in 0..10 {
+        advance(&mut simulation, 17);
+    }
+    let speed = |key| simulation.physics.body(key).unwrap().linvel().x;
+    assert!(speed(sleeper) > 1.0, "{} m/s", speed(sleeper));
+    assert!(
+        (speed(sleeper) + speed(bullet) - 10.0).abs() < 1e-3,
+        "no momentum is lost"
+    );
+}

@@ -1,0 +1,342 @@
+//! Edits of one body, and of the links of a multibody.
+
+use super::*;
+
+#[test]
+fn a_change_of_one_thing_changes_nothing_else() {
+    let start = || {
+        let mut simulation = space(100);
+        let key = tumbler(&mut simulation);
+        simulation.set_history(4);
+        advance(&mut simulation, 56);
+        (simulation, key)
+    };
+    let everything_of = |body: &RigidBody| {
+        (
+            body.translation(),
+            *body.rotation(),
+            body.linvel(),
+            body.angvel(),
+        )
+    };
+    let (simulation, key) = start();
+    let (translation, rotation, linvel, angvel) =
+        everything_of(simulation.physics.body(key).unwrap());
+    let pair = (
+        previous_pose(&simulation, key).unwrap(),
+        current_pose(&simulation, key).unwrap(),
+    );
+    let turned = turned(spin(0.0, 0.2, 0.0)) * rotation;
+
+    // Velocities: the pair is as it was, and the picture goes on.
+    type Change = fn(&mut RigidBody);
+    let velocities: [(Change, Vector, AngVector); 3] = [
+        (
+            |body| body.set_linvel(Vector::ZERO, true),
+            Vector::ZERO,
+            angvel,
+        ),
+        (
+            |body| body.set_angvel(spin(0.0, 1.0, 0.0), true),
+            linvel,
+            spin(0.0, 1.0, 0.0),
+        ),
+        (
+            |body| body.set_linvel(with_y(body.linvel(), 5.0), true),
+            with_y(linvel, 5.0),
+            angvel,
+        ),
+    ];
+    for (change, linvel, angvel) in velocities {
+        let (mut simulation, key) = start();
+        let shown = simulation.pose(key);
+        change(simulation.physics.body_mut(key).unwrap());
+        let frame = advance(&mut simulation, 0);
+        assert_eq!(frame.poses.teleported, 0);
+        assert_eq!(
+            (
+                previous_pose(&simulation, key).unwrap(),
+                current_pose(&simulation, key).unwrap()
+            ),
+            pair
+        );
+        assert_eq!(simulation.pose(key), shown);
+        let now = everything_of(simulation.physics.body(key).unwrap());
+        assert_eq!(now, (translation, rotation, linvel, angvel));
+    }
+
+    // Parts of the pose: simulated, the rest of it is the true state's, not one that was shown; shown, the rest
+    // goes on as smoothly as before.
+    let (mut simulation, key) = start();
+    simulation
+        .physics
+        .body_mut(key)
+        .unwrap()
+        .set_rotation(turned, true);
+    advance(&mut simulation, 0);
+    let now = everything_of(simulation.physics.body(key).unwrap());
+    assert_eq!(now, (translation, turned, linvel, angvel));
+    let pose = simulation.pose(key).unwrap();
+    assert!(angle_between(pose.rotation, turned) < 1e-6, "{pose:?}");
+    // The origin, which the body was turned about, goes straight.
+    let alpha = simulation.frame().alpha;
+    let straight = pair.0.translation.lerp(pair.1.translation, alpha);
+    assert!(straight.distance(translation) > 0.01, "on the way");
+    assert!(pose.translation.distance(straight) < 1e-6, "{pose:?}");
+
+    let (mut simulation, key) = start();
+    let shown = simulation.pose(key).unwrap();
+    let body = simulation.physics.body_mut(key).unwrap();
+    let lifted = with_y(body.translation(), 9.0);
+    body.set_translation(lifted, true);
+    let frame = advance(&mut simulation, 0);
+    assert_eq!(frame.poses.teleported, 1);
+    let now = everything_of(simulation.physics.body(key).unwrap());
+    assert_eq!(now, (lifted, rotation, linvel, angvel));
+    let pose = simulation.pose(key).unwrap();
+    // The centre of mass, which the body goes on turning about, stands.
+    let body = simulation.physics.body(key).unwrap();
+    let center = body.mass_properties().local_mprops.local_com;
+    let there = *body.position() * center;
+    assert!((pose * center).distance(there) < 1e-5, "{pose:?}");
+    assert!(shown.rotation != rotation);
+    assert!(
+        angle_between(pose.rotation, shown.rotation) < 1e-6,
+        "{pose:?}"
+    );
+}
+
+#[test]
+fn a_portal_to_nowhere_is_refused() {
+    let mut simulation = space(60);
+    let key = tumbler(&mut simulation);
+    let far = translation(3e38, 0.0, 0.0);
+    simulation.physics.teleport(key, far).unwrap();
+    assert_eq!(
+        simulation.physics.teleport_by(key, far),
+        Err(BodyError::NotFinite(key))
+    );
+    assert_eq!(simulation.pose(key), Some(far));
+    simulation.physics.shift_origin(-far.translation).unwrap();
+    advance(&mut simulation, 5);
+    assert!(simulation.pose(key).unwrap().is_finite());
+}
+
+#[test]
+fn only_what_is_put_elsewhere_counts_as_that() {
+    let mut simulation = space(100);
+    let fly = || RigidBodyBuilder::dynamic().linvel(Vector::X);
+    for i in 0..10u8 {
+        simulation
+            .physics
+            .insert(fly().translation(Vector::Y * f32::from(i)), ball());
+    }
+    for ms in [10, 20, 30] {
+        let frame = simulation.advance(MS(ms), |physics, _| {
+            physics.rapier_mut();
+        });
+        assert_eq!(frame.poses.teleported, 0, "{ms} ms");
+    }
+    let frame = simulation.advance(MS(20), |physics, _| {
+        physics.shift_origin(Vector::X).unwrap();
+    });
+    assert_eq!(frame.poses.teleported, 0);
+}
+
+#[test]
+fn a_shift_after_a_frame_reaches_a_host_that_has_not_taken_it_over_yet() {
+    let (mut simulation, _, _) = everything();
+    advance(&mut simulation, 25);
+    simulation.physics.shift_origin(Vector::X * 8.0).unwrap();
+    assert!(simulation.moved().len() > 30);
+    for (key, pose) in simulation.moved() {
+        assert_eq!(simulation.pose(*key), Some(*pose));
+    }
+}
+
+#[test]
+fn the_links_of_a_multibody_are_put_elsewhere_with_their_root() {
+    for by_hand in [false, true] {
+        let mut simulation = space(100);
+        let keys = chain(&mut simulation, 5, RigidBodyBuilder::dynamic());
+        advance(&mut simulation, 255);
+        let [before, after] =
+            [keys[0], keys[4]].map(|key| simulation.physics.body(key).unwrap().position());
+        let relative = before.inverse() * *after;
+        let to = pose(vector(0.0, 300.0, 7.0), of_root(spin(1.0, 0.0, 0.0)));
+        if by_hand {
+            let root = simulation.physics.body_mut(keys[0]).unwrap();
+            root.set_position(to, true);
+            advance(&mut simulation, 1); // no step
+        } else {
+            simulation.physics.teleport(keys[0], to).unwrap();
+            advance(&mut simulation, 0);
+        }
+        let shown = simulation.pose(keys[4]).unwrap();
+        assert!(shown.translation.distance((to * relative).translation) < 1e-3);
+        let mut last: Vec<Pose> = keys
+            .iter()
+            .map(|key| simulation.pose(*key).unwrap())
+            .collect();
+        for ms in [1, 10, 4] {
+            advance(&mut simulation, ms);
+            for (key, last) in keys.iter().zip(&mut last) {
+                let shown = simulation.pose(*key).unwrap();
+                let way = shown.translation.distance(last.translation);
+                assert!(way < 0.2, "{way} m in a frame, by hand {by_hand}");
+                *last = shown;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_multibody_goes_through_a_portal_in_one_piece_and_with_its_motion() {
+    for root in [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()] {
+        let run = |by: Option<Pose>| {
+            let mut simulation = space(100);
+            let keys = chain(&mut simulation, 4, root.clone());
+            advance(&mut simulation, 105);
+            if let Some(by) = by {
+                simulation.physics.teleport_by(keys[0], by).unwrap();
+            }
+            let mut shown = Vec::new();
+            for _ in 0..40 {
+                advance(&mut simulation, 7);
+                shown.extend(keys.iter().map(|key| simulation.pose(*key).unwrap()));
+            }
+            let way = shown[1]
+                .translation
+                .distance(shown[keys.len() * 39 + 1].translation);
+            assert!(way > 0.02, "it moves: {way} m");
+            shown
+        };
+        let by = pose(vector(4.0, -3.0, 8.0), of_root(spin(0.0, 1.2, 0.0)));
+        for (through, stayed) in run(Some(by)).into_iter().zip(run(None)) {
+            let off = through.translation.distance((by * stayed).translation);
+            assert!(off < 2e-3, "{off} m");
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_others_is_not_put_elsewhere_alone() {
+    let mut simulation = space(100);
+    let keys = chain(&mut simulation, 3, RigidBodyBuilder::dynamic());
+    let cloth = cloth(Vector::Y * 9.0, 1.0, 4);
+    let physics = simulation.physics.rapier_mut();
+    let cloth = physics.insert_soft_body(cloth);
+    physics.add_soft_body_cluster(cloth, &[0, 1, 2, 3]).unwrap();
+    let is_frame = |body: &RigidBody| body.body_type() == RigidBodyType::SoftFrame;
+    let frame = physics.rigid_bodies().find(|(_, body)| is_frame(body));
+    let (frame, _) = frame.expect("the cluster has a frame");
+    let frame = simulation.physics.track(frame).unwrap();
+    for key in [keys[1], keys[2], frame] {
+        let before = *simulation.physics.body(key).unwrap().position();
+        let to = translation(5.0, 5.0, 5.0);
+        assert_eq!(
+            simulation.physics.teleport(key, to),
+            Err(BodyError::Dependent(key))
+        );
+        assert_eq!(
+            simulation.physics.teleport_by(key, to),
+            Err(BodyError::Dependent(key))
+        );
+        assert_eq!(*simulation.physics.body(key).unwrap().position(), before);
+    }
+}
+
+/// Rapier panics in a step of such a multibody, and when its links are placed.
+#[test]
+fn a_root_with_a_link_that_is_not_dynamic_is_not_put_elsewhere() {
+    let to = translation(5.0, 5.0, 5.0);
+    for root in [RigidBodyBuilder::dynamic(), RigidBodyBuilder::fixed()] {
+        for kind in [
+            RigidBodyType::Fixed,
+            RigidBodyType::KinematicPositionBased,
+            RigidBodyType::KinematicVelocityBased,
+        ] {
+            let mut simulation = space(100);
+            let keys = chain(&mut simulation, 4, root.clone());
+            for steps in [0, 3] {
+                advance(&mut simulation, steps * 10);
+                let set_type = |simulation: &mut Simulation, kind| {
+                    let link = simulation.physics.body_mut(keys[2]).unwrap();
+                    link.set_body_type(kind, true);
+                };
+                let poses = |simulation: &Simulation| -> Vec<Pose> {
+                    let bodies = keys
+                        .iter()
+                        .map(|key| simulation.physics.body(*key).unwrap());
+                    bodies.map(|body| *body.position()).collect()
+                };
+                set_type(&mut simulation, kind);
+                let before = poses(&simulation);
+                let refused = Err(BodyError::LinkNotDynamic(keys[0]));
+                assert_eq!(simulation.physics.teleport(keys[0], to), refused);
+                assert_eq!(simulation.physics.teleport_by(keys[0], to), refused);
+                assert_eq!(poses(&simulation), before);
+                set_type(&mut simulation, RigidBodyType::Dynamic);
+                simulation.physics.teleport_by(keys[0], to).unwrap();
+                assert_ne!(poses(&simulation), before);
+                simulation.physics.teleport(keys[0], to).unwrap();
+                assert_eq!(poses(&simulation)[0], to);
+            }
+            advance(&mut simulation, 30);
+        }
+    }
+}
+
+#[test]
+fn a_rotation_is_normalised_or_refused() {
+    let mut simulation = space(100);
+    let key = tumbler(&mut simulation);
+    let lift = simulation
+        .physics
+        .insert(RigidBodyBuilder::kinematic_position_based(), ball());
+    let once = turned(spin(0.0, 1.0, 0.0));
+    let long = Pose::from_parts(Vector::X, scaled(once, 7.0));
+    let none = Pose::from_parts(Vector::X, scaled(once, 0.0));
+    let before = simulation.pose(key);
+    assert_eq!(
+        simulation.physics.teleport(key, none),
+        Err(BodyError::NotARotation(key))
+    );
+    assert_eq!(
+        simulation.physics.teleport_by(key, none),
+        Err(BodyError::NotARotation(key))
+    );
+    let target = simulation.physics.set_kinematic_target(lift, none, MS(50));
+    assert_eq!(target, Err(BodyError::NotARotation(lift)));
+    assert_eq!(simulation.pose(key), before);
+
+    simulation
+        .physics
+        .set_kinematic_target(lift, long, MS(50))
+        .unwrap();
+    simulation.physics.teleport(key, long).unwrap();
+    assert!(angle_between(simulation.pose(key).unwrap().rotation, once) < 1e-6);
+    simulation.physics.teleport_by(key, long).unwrap();
+    advance(&mut simulation, 50);
+    let twice = turned(spin(0.0, 2.0, 0.0));
+    for (key, rotation) in [(lift, once), (key, twice)] {
+        let body = simulation.physics.body(key).unwrap();
+        assert!(body.is_enabled() && body.rotation().is_normalized());
+        assert!(key != lift || angle_between(*body.rotation(), rotation) < 1e-6);
+    }
+}
+
+/// The pose right after the last step.
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    Some(*simulation.physics.body(key)?.position())
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
+}
+
+fn with_y(mut vector: Vector, y: f32) -> Vector {
+    vector.y = y;
+    vector
+}

@@ -1,0 +1,345 @@
+//! The game's own part of the state goes wherever the bodies go, in every loop.
+
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::scenes::MS;
+use evenstep::rapier::prelude::*;
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{BodyKey, Hooks, Physics, Rate, ResimulateError, Simulation, Step};
+use std::time::Duration;
+
+/// A game whose steps depend on what it keeps: it pushes harder the more often it has pushed.
+#[derive(Clone, Debug, PartialEq)]
+struct Game {
+    ball: BodyKey,
+    pushes: Vec<(u64, u32)>,
+}
+
+impl Game {
+    fn before_step(&mut self, physics: &mut Physics, step: Step, push: u32) {
+        self.pushes.push((step.tick, push));
+        let push = push * self.pushes.len() as u32;
+        let impulse = Vector::X * push as f32;
+        physics.apply_impulse(self.ball, impulse).unwrap();
+    }
+}
+
+fn start() -> Simulation {
+    let mut simulation = Simulation::new(Rate::hz(100).unwrap());
+    simulation.set_rewind_limits(20, usize::MAX);
+    let ball = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.5));
+    let pushes = Vec::new();
+    simulation
+        .physics
+        .resources_mut()
+        .insert(Game { ball, pushes });
+    simulation
+}
+
+fn game(simulation: &Simulation) -> &Game {
+    simulation.physics.resources().get().unwrap()
+}
+
+fn step(physics: &mut Physics, step: Step, push: u32) {
+    let scope = physics.resource_scope(|physics, game: &mut Game| {
+        game.before_step(physics, step, push);
+    });
+    scope.unwrap();
+}
+
+fn make_steps(simulation: &mut Simulation, push: fn(u64) -> u32) {
+    while let Some(now) = simulation.next_step() {
+        step(&mut simulation.physics, now, push(now.tick));
+        simulation.make_step();
+    }
+}
+
+/// The game, where its ball is and how fast.
+fn state(simulation: &Simulation) -> (Game, Pose, Vector) {
+    let game = game(simulation).clone();
+    let ball = simulation.physics.body(game.ball).unwrap();
+    let (position, velocity) = (*ball.position(), ball.linvel());
+    (game, position, velocity)
+}
+
+fn never_went_back(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
+    let mut simulation = start();
+    for _ in 0..steps {
+        simulation.advance(MS(10), |physics, now| step(physics, now, push(now.tick)));
+    }
+    state(&simulation)
+}
+
+/// What was believed, and what was so.
+const SEEMED: fn(u64) -> u32 = |_| 1;
+const WAS: fn(u64) -> u32 = |tick| tick as u32 % 3;
+
+/// Hooks that push as seems, and as was in the steps that are made again.
+struct Late;
+
+impl Hooks for Late {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, now: Step) -> Result<(), Infallible> {
+        let push = if now.is_resimulated { WAS } else { SEEMED };
+        step(physics, now, push(now.tick));
+        Ok(())
+    }
+}
+
+#[test]
+fn by_closures() {
+    let mut simulation = start();
+    for _ in 0..10 {
+        simulation.advance(MS(10), |physics, now| step(physics, now, SEEMED(now.tick)));
+    }
+    assert_eq!(state(&simulation), never_went_back(10, SEEMED));
+    (simulation.resimulate(0, |physics, now| step(physics, now, WAS(now.tick)))).unwrap();
+    assert_eq!(state(&simulation), never_went_back(10, WAS));
+}
+
+#[test]
+fn in_the_games_own_loop_also_within_a_frame_and_going_back_twice() {
+    let mut simulation = start();
+    simulation.begin_frame(MS(100));
+    for _ in 0..7 {
+        let now = simulation.next_step().unwrap();
+        step(&mut simulation.physics, now, SEEMED(now.tick));
+        simulation.make_step();
+    }
+    for tick in [4, 2, 0] {
+        simulation.roll_back(tick).unwrap();
+        let now = simulation.next_step().unwrap();
+        assert_eq!(game(&simulation).pushes.len() as u64, tick);
+        step(&mut simulation.physics, now, WAS(now.tick));
+        simulation.make_step();
+    }
+    make_steps(&mut simulation, WAS);
+    simulation.end_frame();
+    assert_eq!(state(&simulation), never_went_back(10, WAS));
+}
+
+#[test]
+fn on_two_threads_in_turn() {
+    let mut overlap = Overlap::new(start()).unwrap();
+    for _ in 0..10 {
+        overlap.frame(MS(10), &mut Late).unwrap();
+    }
+    let simulation = overlap.simulation();
+    simulation.resimulate_with(0, &mut Late).unwrap();
+    let steps = simulation.physics.tick();
+    assert!(steps >= 9);
+    assert_eq!(state(simulation), never_went_back(steps, WAS));
+}
+
+#[test]
+fn on_the_physics_thread() {
+    let mut simulation = start();
+    simulation.set_rewind_limits(100_000, usize::MAX);
+    let runner = Runner::new(simulation, Late, RunnerSettings::default()).unwrap();
+    let minute = Duration::from_secs(60);
+    let tick = |runner: &Runner<Late>| {
+        let (tick, _) = runner.ask(|_| ()).unwrap().wait(minute).unwrap();
+        tick
+    };
+    while tick(&runner) < 10 {}
+    let resimulate = |simulation: &mut Simulation, hooks: &mut Late| {
+        simulation.resimulate_with(0, hooks).unwrap();
+    };
+    runner.call(resimulate).unwrap();
+    let called_at = tick(&runner);
+    while tick(&runner) < called_at + 5 {}
+    let (simulation, _) = runner.stop();
+
+    let pushes = game(&simulation).pushes.clone();
+    assert_eq!(pushes.len() as u64, simulation.physics.tick());
+    let again = pushes.iter().position(|(tick, push)| *push != WAS(*tick));
+    assert!(again.is_none_or(|first_new| first_new >= 10));
+    let mut other = start();
+    for (_, push) in pushes {
+        other.advance(MS(10), |physics, now| step(physics, now, push));
+    }
+    assert_eq!(state(&simulation), state(&other));
+}
+
+#[test]
+fn a_rewind_and_a_clone() {
+    let mut simulation = start();
+    let push = |simulation: &mut Simulation| {
+        simulation.advance(MS(10), |physics, now| step(physics, now, WAS(now.tick)));
+    };
+    (0..10).for_each(|_| push(&mut simulation));
+    let saved = simulation.clone();
+    simulation.rewind(4).unwrap();
+    assert_eq!(state(&simulation), never_went_back(4, WAS));
+    simulation.rewind(10).unwrap();
+    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    (0..5).for_each(|_| push(&mut simulation));
+    simulation = saved;
+    assert_eq!(state(&simulation), never_went_back(10, WAS));
+    // The two have nothing in common.
+    let copy = simulation.clone();
+    simulation
+        .physics
+        .resources_mut()
+        .get_mut::<Game>()
+        .unwrap()
+        .pushes
+        .clear();
+    assert_eq!(game(&copy).pushes.len(), 10);
+}
+
+#[test]
+fn a_hook_that_fails_in_a_step_made_again_leaves_the_rest_due() {
+    struct Fails;
+    impl Hooks for Fails {
+        type Error = &'static str;
+
+        fn before_step(&mut self, physics: &mut Physics, now: Step) -> Result<(), &'static str> {
+            step(physics, now, 7);
+            if now.tick == 8 { Err("no") } else { Ok(()) }
+        }
+    }
+    let mut simulation = start();
+    simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
+    let error = simulation.resimulate_with(5, &mut Fails).unwrap_err();
+    assert_eq!(error, ResimulateError::Hook("no"));
+    assert_eq!(
+        (simulation.physics.tick(), simulation.steps_to_resimulate()),
+        (8, 2)
+    );
+    // From the state that is kept on, with the right input.
+    simulation
+        .resimulate(5, |physics, now| step(physics, now, WAS(now.tick)))
+        .unwrap();
+    assert_eq!(state(&simulation), never_went_back(10, WAS));
+}
+
+#[test]
+fn another_machines_state_brings_its_own() {
+    let mut simulation = start();
+    simulation.advance(MS(100), |physics, now| step(physics, now, SEEMED(now.tick)));
+    let mut theirs = start();
+    theirs.advance(MS(50), |physics, now| step(physics, now, WAS(now.tick)));
+    simulation.roll_back(5).unwrap();
+    simulation.correct(theirs.physics).unwrap();
+    simulation.begin_frame(MS(0));
+    make_steps(&mut simulation, WAS);
+    simulation.end_frame();
+    assert_eq!(state(&simulation), never_went_back(10, WAS));
+}
+
+#[test]
+fn of_each_type_there_is_one() {
+    let mut simulation = Simulation::default();
+    let resources = simulation.physics.resources_mut();
+    assert_eq!(resources.insert(1_u32), None);
+    assert_eq!(resources.insert(2_u32), Some(1));
+    assert_eq!(resources.insert("text"), None);
+    assert_eq!(
+        (resources.get::<u32>(), resources.get::<u64>()),
+        (Some(&2), None)
+    );
+    assert_eq!(format!("{resources:?}").matches("u32").count(), 1);
+    assert_eq!(
+        (resources.remove::<u32>(), resources.remove::<u32>()),
+        (Some(2), None)
+    );
+    assert_eq!(simulation.resource_scope(|_, _: &mut u32| ()), None);
+}
+
+#[test]
+fn what_a_scope_does_with_its_own_type_holds() {
+    let mut simulation = Simulation::default();
+    let is_there = |simulation: &Simulation| simulation.physics.resources().get::<u32>().copied();
+    simulation.physics.resources_mut().insert(1_u32);
+    let scope = simulation.resource_scope(|simulation, number: &mut u32| {
+        assert_eq!(is_there(simulation), None);
+        *number += 1;
+        // Another type in between, and the same one: there is none.
+        assert_eq!(simulation.resource_scope(|_, _: &mut u32| ()), None);
+    });
+    assert_eq!((scope, is_there(&simulation)), (Some(()), Some(2)));
+    let _ = simulation
+        .resource_scope(|simulation, _: &mut u32| simulation.physics.resources_mut().insert(9_u32));
+    assert_eq!(is_there(&simulation), Some(9));
+    let _ =
+        simulation.resource_scope(|simulation, _: &mut u32| *simulation = Simulation::default());
+    assert_eq!(is_there(&simulation), None);
+    simulation.physics.resources_mut().insert(1_u32);
+    let _ = simulation.resource_scope(|simulation, _: &mut u32| {
+        simulation.physics.resources_mut().remove::<u32>()
+    });
+    assert_eq!(is_there(&simulation), None);
+}
+
+#[test]
+fn a_panic_in_a_scope_loses_nothing() {
+    let mut simulation = start();
+    let panics = |simulation: &mut Simulation| {
+        simulation.advance(MS(10), |physics, _| {
+            let _ = physics.resource_scope(|_, game: &mut Game| {
+                game.pushes.push((0, 0));
+                panic!("in the game");
+            });
+        });
+    };
+    assert!(catch_unwind(AssertUnwindSafe(|| panics(&mut simulation))).is_err());
+    assert_eq!(game(&simulation).pushes, [(0, 0)]);
+    let _ = simulation.clone();
+}
+
+/// Nothing is copied while no states are kept.
+#[test]
+fn a_frame_may_be_in_a_scope_if_no_states_are_kept() {
+    let mut simulation = start();
+    simulation.set_rewind_limits(0, 0);
+    let scope = simulation.resource_scope(|simulation, _: &mut Game| {
+        assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 3);
+    });
+    assert_eq!(scope, Some(()));
+}
+
+/// Also in a step whose state is not kept: not only in every fourth.
+#[test]
+fn with_an_interval_each_step_in_a_scope_is_refused() {
+    let mut simulation = start();
+    simulation.set_rewind_interval(4);
+    simulation.advance(MS(10), |_, _| ());
+    let scope = || {
+        simulation.resource_scope(|simulation, _: &mut Game| simulation.advance(MS(10), |_, _| ()))
+    };
+    assert!(catch_unwind(AssertUnwindSafe(scope)).is_err());
+}
+
+/// What copies the state without the value that is out of it would lose that: it panics, and changes nothing.
+#[test]
+fn a_state_with_a_hole_is_never_kept() {
+    type Misuse = fn(&mut Simulation);
+    let misuses: [Misuse; 6] = [
+        |simulation| drop(simulation.clone()),
+        |simulation| assert!(simulation.next_step().is_none()),
+        |simulation| simulation.roll_back(2).unwrap(),
+        |simulation| simulation.rewind(2).unwrap(),
+        |simulation| simulation.correct(start().physics).unwrap(),
+        |simulation| assert_eq!(simulation.advance(MS(10), |_, _| ()).steps, 0),
+    ];
+    for (i, misuse) in misuses.into_iter().enumerate() {
+        let mut simulation = start();
+        simulation.advance(MS(100), |physics, now| step(physics, now, WAS(now.tick)));
+        if i == 1 {
+            simulation.begin_frame(MS(10));
+        }
+        let scope = || simulation.resource_scope(|simulation, _: &mut Game| misuse(simulation));
+        let panic = catch_unwind(AssertUnwindSafe(scope)).unwrap_err();
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.contains("Game` is in `resource_scope`"), "{i}: {text}");
+        assert_eq!(state(&simulation), never_went_back(10, WAS), "{i}");
+        simulation.end_frame();
+        simulation.rewind(4).unwrap();
+        assert_eq!(state(&simulation), never_went_back(4, WAS), "{i}");
+    }
+}

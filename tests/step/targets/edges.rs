@@ -1,0 +1,307 @@
+//! Targets far out, reached, refused, or interrupted by teleports and shifts.
+
+use super::*;
+
+/// The exact pose on the straight way, rounded once.
+fn on_line(from: f32, to: f32, fraction: f64) -> f32 {
+    (f64::from(from) + (f64::from(to) - f64::from(from)) * fraction) as f32
+}
+
+#[test]
+fn a_slow_body_far_out_follows_its_line_and_accumulates_nothing() {
+    // 2 cm/s at 1 km from the origin, where f32 is spaced by 0.06 mm: a third of it in each step.
+    let run = |again_each_frame: bool| {
+        let mut simulation = space(1_000);
+        let key = platform(&mut simulation);
+        simulation.physics.teleport(key, at(1_000.0)).unwrap();
+        for ms in 1..=10_000u32 {
+            if ms == 1 || again_each_frame {
+                let end = Duration::from_secs(10);
+                simulation
+                    .physics
+                    .set_kinematic_target(key, at(1_000.2), end)
+                    .unwrap();
+            }
+            advance(&mut simulation, 1);
+            let expected = on_line(1_000.0, 1_000.2, f64::from(ms) / 10_000.0);
+            assert_eq!(
+                position(&simulation.physics, key).x,
+                expected,
+                "after {ms} ms"
+            );
+        }
+    };
+    run(false);
+    run(true);
+}
+
+#[test]
+fn an_hour_long_motion_is_even_and_its_rotation_stays_of_unit_length() {
+    let mut simulation = space(60);
+    let key = platform(&mut simulation);
+    let turn = std::f32::consts::FRAC_PI_2;
+    let end = pose(Vector::X, spin(0.0, 0.0, turn));
+    let hour = Duration::from_secs(3_600);
+    simulation
+        .physics
+        .set_kinematic_target(key, end, hour)
+        .unwrap();
+    for quarter in 1..=4 * 3_600u32 {
+        advance(&mut simulation, 250);
+        let fraction = f64::from(quarter) / f64::from(4 * 3_600);
+        let pose = *simulation.physics.body(key).unwrap().position();
+        assert_eq!(pose.translation.x, on_line(0.0, 1.0, fraction));
+        let off = pose.rotation.length() - 1.0;
+        assert!(off.abs() <= 2.0 * f32::EPSILON, "{off} in {quarter}");
+        let turned = about_z(pose.rotation);
+        assert!((turned - turn * fraction as f32).abs() < 1e-6, "{turned}");
+    }
+    assert_eq!(current_pose(&simulation, key), Some(end));
+}
+
+#[test]
+fn a_target_set_anew_each_frame_keeps_the_rotation_of_unit_length() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    for frame in 1..=20_000u64 {
+        // Always a bit further ahead than the body comes.
+        let ahead = turned(spin(0.0, 0.0, frame as f32 * 1e-3 + 0.5));
+        let time = simulation.clock().time() + MS(500);
+        let pose = Pose::from_rotation(ahead);
+        simulation
+            .physics
+            .set_kinematic_target(key, pose, time)
+            .unwrap();
+        advance(&mut simulation, 10);
+        let off = simulation.physics.body(key).unwrap().rotation().length() - 1.0;
+        assert!(off.abs() <= 2.0 * f32::EPSILON, "{off} in frame {frame}");
+    }
+}
+
+#[test]
+fn a_body_that_only_moves_does_not_turn() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    // A little off unit length, as what a game multiplies.
+    let rotation = scaled(turned(spin(0.0, 0.0, 1.287)), 1.000_000_3);
+    assert_ne!(rotation, rotation.normalize());
+    let pose = |x| Pose::from_parts(Vector::X * x, rotation);
+    simulation.physics.teleport(key, pose(0.0)).unwrap();
+    simulation
+        .physics
+        .set_kinematic_target(key, pose(1.0), SECOND)
+        .unwrap();
+    for _ in 0..100 {
+        advance(&mut simulation, 10);
+        let body = simulation.physics.body(key).unwrap();
+        assert_eq!(
+            (*body.rotation(), body.angvel()),
+            (rotation, AngVector::default())
+        );
+    }
+}
+
+#[test]
+fn a_body_put_elsewhere_by_hand_goes_evenly_from_there() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    simulation
+        .physics
+        .set_kinematic_target(key, at(1.0), SECOND)
+        .unwrap();
+    advance(&mut simulation, 250);
+    let up = vector(0.25, 3.0, 0.0);
+    simulation
+        .physics
+        .body_mut(key)
+        .unwrap()
+        .set_translation(up, true);
+    for tick in 26..=100u8 {
+        advance(&mut simulation, 10);
+        let fraction = f32::from(tick - 25) / 75.0;
+        let expected = up.lerp(Vector::X, fraction);
+        let off = (position(&simulation.physics, key) - expected).length();
+        assert!(off < 1e-6, "{off} in step {tick}");
+    }
+    assert_eq!(current_pose(&simulation, key), Some(at(1.0)));
+}
+
+#[test]
+fn a_portal_and_a_shifted_origin_bend_no_motion() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    simulation
+        .physics
+        .set_kinematic_target(key, at(1.0), SECOND)
+        .unwrap();
+    let mut frame_of_reference = Pose::IDENTITY;
+    for tick in 1..=100u8 {
+        advance(&mut simulation, 10);
+        let expected = frame_of_reference * vector(f32::from(tick) / 100.0, 0.0, 0.0);
+        let off = (position(&simulation.physics, key) - expected).length();
+        assert!(off < 1e-5, "{off} in step {tick}");
+        let velocity = simulation.physics.body(key).unwrap().linvel();
+        let off = (velocity - frame_of_reference.rotation * Vector::X).length();
+        assert!(off < 2e-3, "{velocity} in step {tick}");
+        if tick % 20 == 10 {
+            let by = pose(Vector::Y * 7.0, spin(0.0, 0.0, 0.3));
+            simulation.physics.teleport_by(key, by).unwrap();
+            frame_of_reference = by * frame_of_reference;
+        }
+        if tick % 20 == 0 {
+            let origin = vector(3.0, -4.0, 5.0);
+            simulation.physics.shift_origin(origin).unwrap();
+            frame_of_reference = frame_of_reference.append_translation(-origin);
+        }
+    }
+}
+
+#[test]
+fn a_target_that_is_reached_holds_no_body() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    simulation
+        .physics
+        .set_kinematic_target(key, at(1.0), MS(100))
+        .unwrap();
+    advance(&mut simulation, 100);
+    assert_eq!(current_pose(&simulation, key), Some(at(1.0)));
+    simulation
+        .physics
+        .body_mut(key)
+        .unwrap()
+        .set_translation(Vector::Y, true);
+    advance(&mut simulation, 100);
+    assert_eq!(position(&simulation.physics, key), Vector::Y);
+}
+
+#[test]
+fn the_end_of_a_step_may_be_computed_from_its_length_at_every_rate() {
+    for hz in [1, 3, 7, 50, 59, 60, 90, 120, 144, 240, 1_000, 4_096, 44_100] {
+        let mut simulation = space(hz);
+        simulation
+            .clock_settings_mut()
+            .set_max_frame_time(Duration::MAX);
+        let key = platform(&mut simulation);
+        let mut reached = Vec::new();
+        simulation.advance(SECOND * 100 / hz + MS(1), |physics, step| {
+            reached.push(position(physics, key).x);
+            // So far away that a motion that falls short by a nanosecond is seen.
+            let pose = at(if step.tick % 2 == 0 { 3_000.0 } else { 0.0 });
+            let time = step.time + Duration::from_secs_f32(step.dt);
+            physics.set_kinematic_target(key, pose, time).unwrap();
+        });
+        assert!(reached.len() >= 100);
+        for (tick, x) in reached.into_iter().enumerate() {
+            let expected = if tick % 2 == 0 { 0.0 } else { 3_000.0 };
+            assert_eq!(x, expected, "step {tick} at {hz} Hz");
+        }
+    }
+}
+
+#[test]
+fn a_step_that_is_not_made_and_another_rate_lose_no_target() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    simulation
+        .physics
+        .set_kinematic_target(key, at(1.0), SECOND)
+        .unwrap();
+    for _ in 0..10 {
+        advance(&mut simulation, 10);
+        // Taken, and dropped with the frame.
+        simulation.begin_frame(MS(10));
+        let step = simulation.next_step().unwrap();
+        assert!(step.tick < 20 && simulation.end_frame().steps == 0);
+    }
+    assert_eq!(simulation.physics.tick(), 10);
+    assert_eq!(position(&simulation.physics, key).x, on_line(0.0, 1.0, 0.1));
+    simulation
+        .clock_settings_mut()
+        .set_rate(Rate::hz(30).unwrap());
+    for step in 1..=27u8 {
+        // Rounded up to a nanosecond, so that there is one step in each.
+        simulation.advance(Duration::from_nanos(33_333_334), |_, _| ());
+        let expected = 0.1 + f32::from(step) / 30.0;
+        let off = (position(&simulation.physics, key).x - expected).abs();
+        assert!(off < 1e-6, "{off} in step {step}");
+    }
+    assert_eq!(current_pose(&simulation, key), Some(at(1.0)));
+}
+
+#[test]
+fn the_same_pose_at_another_time_is_another_target() {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    simulation
+        .physics
+        .set_kinematic_target(key, at(1.0), SECOND)
+        .unwrap();
+    advance(&mut simulation, 200);
+    simulation
+        .physics
+        .set_kinematic_target(key, at(1.0), MS(4_200))
+        .unwrap();
+    for tick in 21..=420u16 {
+        advance(&mut simulation, 10);
+        let expected = 0.2 + 0.8 * f32::from(tick - 20) / 400.0;
+        let off = (position(&simulation.physics, key).x - expected).abs();
+        assert!(off < 1e-6, "{off} in step {tick}");
+    }
+    assert_eq!(current_pose(&simulation, key), Some(at(1.0)));
+}
+
+/// A platform at `from` that goes to `to` in one step; and a way that leads one of both poses beyond f32.
+fn far_step(from: f32, to: f32) -> (Simulation, BodyKey) {
+    let mut simulation = space(100);
+    let key = platform(&mut simulation);
+    simulation.physics.teleport(key, at(from)).unwrap();
+    simulation
+        .physics
+        .set_kinematic_target(key, at(to), Duration::ZERO)
+        .unwrap();
+    (simulation, key)
+}
+
+#[test]
+fn a_portal_that_leads_half_of_a_step_beyond_f32_is_refused() {
+    let beyond = at(f32::MAX);
+    for (from, to) in [(0.0, 1e36), (1e36, 0.0)] {
+        // In the hook the body is at the one and will be at the other.
+        let (mut simulation, key) = far_step(from, to);
+        simulation.advance(MS(10), |physics, _| {
+            let refused = physics.teleport_by(key, beyond);
+            assert_eq!(refused, Err(BodyError::NotFinite(key)));
+            let body = physics.body(key).unwrap();
+            assert_eq!(
+                (body.position(), body.next_position()),
+                (&at(from), &at(to))
+            );
+        });
+    }
+}
+
+#[test]
+fn a_motion_of_which_an_end_is_beyond_f32_is_not_shown() {
+    // It has come from where the portal cannot lead.
+    let (mut simulation, key) = far_step(1e36, 0.0);
+    simulation.advance(MS(14), |_, _| ());
+    simulation.physics.teleport_by(key, at(f32::MAX)).unwrap();
+    assert!(simulation.pose(key).unwrap().is_finite());
+    assert!(previous_pose(&simulation, key).unwrap().is_finite());
+    // And it goes where a shift cannot lead.
+    let (mut simulation, key) = far_step(0.0, 1e36);
+    simulation.advance(MS(14), |_, _| ());
+    simulation
+        .physics
+        .shift_origin(Vector::X * -f32::MAX)
+        .unwrap();
+    assert!(simulation.pose(key).unwrap().is_finite());
+    let current = simulation.pose_at(key, simulation.physics.tick(), 1.0);
+    assert!(current.unwrap().is_finite());
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
+}

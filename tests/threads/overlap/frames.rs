@@ -1,0 +1,174 @@
+//! Frame times, slack, rates and pauses.
+
+use super::*;
+
+#[test]
+fn a_pause_before_a_frame_stops_that_frame() {
+    let (simulation, _) = flyer_in_space();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut game = Framed(|simulation: &mut Simulation| {
+        if simulation.physics.tick() == 3 {
+            simulation.pause();
+        }
+    });
+    frames(&mut overlap, &mut game, 30);
+    assert_eq!(overlap.stop().physics.tick(), 3);
+}
+
+#[test]
+fn frames_of_no_time_make_no_step() {
+    let (simulation, key) = flyer_in_space();
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    for _ in 0..50 {
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        assert_eq!(x(&overlap, key), 0.0);
+    }
+    assert_eq!(game.calls, []);
+    let simulation = overlap.stop();
+    assert_eq!(
+        (simulation.physics.tick(), simulation.frame().number),
+        (0, 50)
+    );
+}
+
+#[test]
+fn a_long_frame_counts_as_the_longest_that_was_set() {
+    for (longest, steps) in [(None, 25), (Some(MS(40)), 4), (Some(Duration::MAX), 1_000)] {
+        let (mut simulation, key) = flyer_in_space();
+        if let Some(longest) = longest {
+            simulation.clock_settings_mut().set_max_frame_time(longest);
+        }
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        let view = overlap.frame(Duration::from_secs(10), &mut game).unwrap();
+        // The last one is under way, and is shown a step later than in one thread.
+        assert_eq!((view.tick(), view.is_starved()), (steps - 1, false));
+        assert_eq!(x(&overlap, key), (steps - 2) as f32);
+        assert_eq!(game.count(After) as u64, steps - 1);
+        // And goes on as always.
+        frames(&mut overlap, &mut game, 3);
+        assert_eq!(game.count(After) as u64, steps + 2);
+    }
+}
+
+#[test]
+fn one_step_a_second_has_a_second_and_stands_in_a_pause() {
+    let mut simulation = crate::scenes::space(1);
+    let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+    let key = simulation
+        .physics
+        .insert(body.can_sleep(false), crate::scenes::ball());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    // Four frames a step. The first one begins after the first second, and is over after the second.
+    let shown: Vec<f32> = (0..14)
+        .map(|_| {
+            overlap.frame(MS(250), &mut game).unwrap();
+            x(&overlap, key)
+        })
+        .collect();
+    assert_eq!(shown[..8], [0.0; 8]);
+    for (shown, x) in shown[8..].iter().zip([0.25, 0.5, 0.75, 1.0, 1.25, 1.5]) {
+        crate::scenes::assert_near(*shown, x);
+    }
+    assert_eq!((game.count(After), game.count(Before)), (2, 3));
+    // The step that is under way is the last one.
+    overlap.simulation().pause();
+    for _ in 0..10 {
+        overlap.frame(MS(250), &mut game).unwrap();
+    }
+    assert_eq!((game.count(After), game.count(Before)), (3, 3));
+    crate::scenes::assert_near(x(&overlap, key), 1.5);
+    // A single step is made in the frame that finds it, and so are two.
+    for steps in 1..=2 {
+        let made = game.count(After);
+        for _ in 0..steps {
+            overlap.simulation().clock_settings_mut().step_once();
+        }
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        assert_eq!(game.count(After), made + steps);
+    }
+    // Half of the fourth second had passed, and three steps were made in the pause. From the frame of the resumption on
+    // the picture moves, twice as fast.
+    overlap.simulation().resume();
+    overlap.simulation().set_speed(2.0).unwrap();
+    let shown: Vec<f32> = (0..4)
+        .map(|_| {
+            overlap.frame(MS(250), &mut game).unwrap();
+            x(&overlap, key)
+        })
+        .collect();
+    assert_eq!(shown, [5.0, 5.5, 6.0, 6.5]);
+    // A day until the next step: nobody waits for it.
+    let day = Rate::fraction(1, 86_400).unwrap();
+    overlap.simulation().clock_settings_mut().set_rate(day);
+    for _ in 0..8 {
+        overlap.frame(MS(250), &mut game).unwrap();
+    }
+    assert!(in_time(move || overlap.stop()).physics.tick() > 5);
+}
+
+#[test]
+fn less_slack_shows_each_step_earlier_by_as_much() {
+    // Eight frames a step, at 1 m/s and a step of 1 s.
+    let run = |slack: f32| {
+        let mut simulation = crate::scenes::space(1);
+        let body = RigidBodyBuilder::dynamic().linvel(Vector::X);
+        let key = simulation
+            .physics
+            .insert(body.can_sleep(false), crate::scenes::ball());
+        let mut alone = simulation.clone();
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+        overlap.set_slack(slack);
+        let mut shown = Vec::new();
+        for _ in 0..48 {
+            alone.advance(MS(125), |_, _| ());
+            overlap.frame(MS(125), &mut game).unwrap();
+            shown.push((alone.clock().time().as_secs_f32(), x(&overlap, key)));
+        }
+        let bits = |simulation: &Simulation| *simulation.physics.body(key).unwrap().position();
+        let stopped = overlap.stop();
+        assert_eq!(stopped.physics.tick(), alone.physics.tick());
+        assert_eq!(bits(&stopped), bits(&alone));
+        shown
+    };
+    let first = run(1.0)[47];
+    let full = first.0 - first.1;
+    // One thread shows it a step later than it was; this one, as much later again.
+    assert!((full - 2.0).abs() < 1e-5, "{full}");
+    for (slack, less) in [
+        (0.75, 0.25),
+        (0.5, 0.5),
+        (0.25, 0.75),
+        (0.0, 1.0),
+        (-3.0, 1.0),
+        (7.0, 0.0),
+    ] {
+        // Evenly, by so much of a step earlier, once the first steps are over.
+        for (time, x) in &run(slack)[24..] {
+            assert!(
+                (time - x - (full - less)).abs() < 1e-5,
+                "{slack}: {x} at {time}"
+            );
+        }
+    }
+    assert_eq!(run(f32::NAN), run(1.0));
+}
+
+#[test]
+fn another_rate_shows_every_body_where_it_is_at_the_time_that_is_shown() {
+    let (simulation, key) = flyer_in_space();
+    let rates = [100, 10, 1_000, 60].map(|hz| Rate::hz(hz).unwrap());
+    let mut game = Framed(move |simulation: &mut Simulation| {
+        let tick = simulation.physics.tick();
+        if tick % 10 == 9 {
+            let rate = rates[(tick / 10 % 4) as usize];
+            simulation.clock_settings_mut().set_rate(rate);
+        }
+    });
+    let mut overlap = Overlap::new(simulation).unwrap();
+    for _ in 0..2_000 {
+        let time = overlap.frame(MS(3), &mut game).unwrap().time();
+        let off = x(&overlap, key) - 100.0 * time as f32;
+        assert!(off.abs() < 0.02, "{off} m at {time}");
+    }
+}

@@ -1,0 +1,169 @@
+//! An `Overlap` under hooks and frames that do what they should not. Time is an argument: nothing here waits for it.
+
+mod frames;
+mod one_thread;
+mod other_states;
+mod panics;
+mod picture;
+mod steps;
+
+use crate::scenes::testing::translation;
+use crate::scenes::{MS, flyer_in_space, hash, in_time, mixed};
+use When::{After, Before};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::Overlap;
+use evenstep::{
+    BodyKey, Delivery, ForceGenerator, Hooks, InputQueue, Physics, Rate, Simulation, Step, Wrench,
+};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Which hook.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    Before,
+    After,
+}
+
+/// Something to be done in a hook.
+type Deed = Box<dyn FnMut(&mut Physics, Step, When) -> Result<(), &'static str>>;
+
+/// Does it, and keeps a list of all calls.
+struct Game {
+    calls: Vec<(u64, When)>,
+    deed: Deed,
+    physics: Option<Arc<dyn PhysicsHooks + Send + Sync>>,
+}
+
+impl Game {
+    fn new(
+        deed: impl FnMut(&mut Physics, Step, When) -> Result<(), &'static str> + 'static,
+    ) -> Self {
+        Self {
+            calls: Vec::new(),
+            deed: Box::new(deed),
+            physics: None,
+        }
+    }
+
+    fn idle() -> Self {
+        Self::new(|_, _, _| Ok(()))
+    }
+
+    /// Only does so in one hook of one step, once.
+    fn once(when: When, tick: u64, mut deed: impl FnMut(&mut Physics) + 'static) -> Self {
+        let mut is_done = false;
+        Self::new(move |physics, step, now| {
+            if (now, step.tick) == (when, tick) && !std::mem::replace(&mut is_done, true) {
+                deed(physics);
+            }
+            Ok(())
+        })
+    }
+
+    fn count(&self, when: When) -> usize {
+        self.calls.iter().filter(|(_, at)| *at == when).count()
+    }
+
+    fn call(&mut self, physics: &mut Physics, step: Step, when: When) -> Result<(), &'static str> {
+        self.calls.push((step.tick, when));
+        (self.deed)(physics, step, when)
+    }
+}
+
+impl Hooks for Game {
+    type Error = &'static str;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert_eq!(physics.current_step(), Some(step));
+        self.call(physics, step, Before)
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        // In no state is a hook called after a step that was not made.
+        assert_eq!(physics.tick(), step.tick + 1);
+        self.call(physics, step, After)
+    }
+
+    fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+        self.physics.clone()
+    }
+}
+
+/// Does something before each frame.
+struct Framed<F>(F);
+
+impl<F: FnMut(&mut Simulation)> Hooks for Framed<F> {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), ()> {
+        (self.0)(simulation);
+        Ok(())
+    }
+}
+
+/// So many frames of 10 ms, which is a step.
+fn frames(overlap: &mut Overlap, game: &mut impl Hooks<Error: Debug>, count: usize) {
+    for _ in 0..count {
+        overlap.frame(MS(10), game).unwrap();
+    }
+}
+
+fn x(overlap: &Overlap, key: BodyKey) -> f32 {
+    overlap.view().pose(key).unwrap().translation.x
+}
+
+/// What a driver does to a simulation between two frames, and its hooks before or after a step.
+type Change = fn(&mut Simulation);
+
+fn set_rate(simulation: &mut Simulation, hz: u32) {
+    let rate = Rate::hz(hz).unwrap();
+    simulation.clock_settings_mut().set_rate(rate);
+}
+
+/// Pushes in each step, and counts the hooks after steps in the state.
+#[derive(Default)]
+struct Pushing {
+    /// What to do before each of the next frames.
+    ways: VecDeque<Option<Change>>,
+}
+
+#[derive(Clone, Default)]
+struct Hooked(u64);
+
+impl Hooks for Pushing {
+    type Error = ();
+
+    fn before_frame(&mut self, simulation: &mut Simulation, _: Duration) -> Result<(), ()> {
+        if let Some(way) = self.ways.pop_front().flatten() {
+            way(simulation);
+        }
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        let (key, _) = physics.bodies().next().expect("the flyer");
+        let push = Vector::Y * (step.tick % 5) as f32;
+        physics.apply_impulse(key, push).unwrap();
+        if step.tick % 13 == 4 {
+            physics
+                .teleport_by(key, translation(0.0, 7.0, 0.0))
+                .unwrap();
+        }
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick % 17 == 3 {
+            physics.shift_origin(Vector::X * 10.0).unwrap();
+        }
+        physics.resources_mut().get_mut::<Hooked>().unwrap().0 += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+//! The same frames and ways back as on one thread.
+
+use super::*;
+
+const SPEEDS: [Change; 3] = [
+    |simulation| simulation.set_speed(0.1).unwrap(),
+    |simulation| simulation.set_speed(1.0).unwrap(),
+    |simulation| simulation.set_speed(3.0).unwrap(),
+];
+
+/// The first three of them are of pauses.
+const OTHERS: [Change; 6] = [
+    Simulation::pause,
+    Simulation::resume,
+    |simulation| simulation.clock_settings_mut().step_once(),
+    |simulation| set_rate(simulation, 60),
+    |simulation| set_rate(simulation, 250),
+    |simulation| {
+        let settings = simulation.clock_settings_mut();
+        let most = settings.max_steps_per_frame().xor(Some(2));
+        settings.set_max_steps_per_frame(most);
+        settings.set_max_frame_time(MS(100));
+    },
+];
+
+/// Pushes a body in each step, changes the clock in some, and keeps the numbers of all frames.
+#[derive(Default)]
+struct Changing {
+    key: BodyKey,
+    seed: u64,
+    changes: &'static [Change],
+    frames: Vec<(u64, Duration, u64)>,
+    steps: Vec<(Step, usize)>,
+}
+
+impl Changing {
+    fn change(&self, simulation: &mut Simulation, number: u64) {
+        let chance = mixed(self.seed + number);
+        if chance.is_multiple_of(7) && !self.changes.is_empty() {
+            self.changes[(chance / 7) as usize % self.changes.len()](simulation);
+        }
+    }
+}
+
+impl Hooks for Changing {
+    type Error = ();
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        frame_time: Duration,
+    ) -> Result<(), ()> {
+        let frame = (
+            simulation.frame().number,
+            frame_time,
+            simulation.physics.tick(),
+        );
+        self.frames.push(frame);
+        self.change(simulation, frame.0);
+        Ok(())
+    }
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        let push = Vector::Y * (step.tick % 5) as f32;
+        physics.apply_impulse(self.key, push).unwrap();
+        self.steps.push((step, self.frames.len()));
+        Ok(())
+    }
+}
+
+#[test]
+fn the_same_frames_are_those_of_one_thread() {
+    for seed in 0..60 {
+        let (mut simulation, key) = flyer_in_space();
+        if seed % 3 == 0 {
+            let settings = simulation.clock_settings_mut();
+            settings.set_max_steps_per_frame(Some(1 + (seed / 3) as u32 % 3));
+        }
+        if seed % 5 == 4 {
+            let stepping = evenstep::Stepping::Variable;
+            simulation.clock_settings_mut().set_stepping(stepping);
+        }
+        // Who comes later is right: so the two set different things.
+        let (of_hooks, of_driver): (&[Change], &[Change]) = match seed % 4 {
+            0 => (&SPEEDS, &OTHERS),
+            1 => (&OTHERS[3..], &SPEEDS),
+            2 => (&[], &OTHERS),
+            _ => (&OTHERS[3..], &OTHERS[..3]),
+        };
+        let mut alone = simulation.clone();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        overlap.set_slack([1.0, 0.5, 0.0][seed as usize / 4 % 3]);
+        let [mut game, mut reference] = [(); 2].map(|()| Changing {
+            key,
+            seed: 1_000_000 * seed,
+            changes: of_hooks,
+            ..Changing::default()
+        });
+        for number in 0..200 {
+            let chance = mixed(1_000_000 * seed + 500_000 + number);
+            let frame_time = MS([0, 1, 1, 2, 3, 7, 10, 16, 33, 400][chance as usize % 10]);
+            if (chance / 10).is_multiple_of(6) {
+                let change = of_driver[(chance / 60) as usize % of_driver.len()];
+                change(overlap.simulation());
+                change(&mut alone);
+            }
+            overlap.frame(frame_time, &mut game).unwrap();
+            alone.advance_with(frame_time, &mut reference).unwrap();
+        }
+        // What is still to be done, and nothing more.
+        overlap.simulation().pause();
+        alone.pause();
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        alone.advance_with(Duration::ZERO, &mut reference).unwrap();
+        assert_eq!(game.frames, reference.frames, "{seed}");
+        assert_eq!(game.steps, reference.steps, "{seed}");
+        let simulation = overlap.stop();
+        assert_eq!(simulation.clock(), alone.clock(), "{seed}");
+        assert_eq!(simulation.frame().number, alone.frame().number);
+        assert_eq!(simulation.frame().dropped, alone.frame().dropped);
+        assert_eq!(
+            hash(simulation.physics.rapier()),
+            hash(alone.physics.rapier()),
+            "{seed}"
+        );
+    }
+}
+
+/// A driver that rewinds, or puts a copy back, while a step is under way: no frame is lost.
+#[test]
+fn frames_that_waited_count_when_the_driver_goes_back() {
+    let back: [Change; 2] = [
+        |simulation| {
+            let tick = simulation.physics.tick().saturating_sub(1);
+            simulation.rewind(tick).unwrap();
+        },
+        |simulation| simulation.physics = simulation.physics.clone(),
+    ];
+    for (change, every) in [(0, 10), (0, 7), (1, 5), (1, 1)] {
+        let mut alone = crate::scenes::space(30);
+        alone.set_rewind_limits(60, usize::MAX);
+        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        for number in 1..=60 {
+            alone.advance(MS(7), |_, _| ());
+            overlap.frame(MS(7), &mut Game::idle()).unwrap();
+            if number % every == 0 {
+                back[change](&mut alone);
+                back[change](overlap.simulation());
+            }
+            assert_eq!(overlap.now(), alone.clock().real_time());
+        }
+        // What waits is run.
+        alone.pause();
+        overlap.simulation().pause();
+        alone.advance(Duration::ZERO, |_, _| ());
+        overlap.frame(Duration::ZERO, &mut Game::idle()).unwrap();
+        let simulation = overlap.stop();
+        assert_eq!(simulation.clock(), alone.clock(), "{change} {every}");
+        assert_eq!(simulation.physics.tick(), alone.physics.tick());
+    }
+}
+
+#[test]
+fn frames_that_waited_do_not_count_in_another_simulation() {
+    let mut overlap = Overlap::new(crate::scenes::space(30)).unwrap();
+    frames(&mut overlap, &mut Game::idle(), 4);
+    *overlap.simulation() = crate::scenes::space(30);
+    overlap.frame(MS(7), &mut Game::idle()).unwrap();
+    assert_eq!(overlap.now(), MS(7));
+    assert_eq!(overlap.simulation().clock().time(), MS(7));
+}
+
+/// Keeps a copy that was made before a step.
+#[derive(Default)]
+struct Keeps(Option<Physics>);
+
+impl Hooks for Keeps {
+    type Error = ();
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
+        if step.tick == 1 {
+            self.0.get_or_insert_with(|| physics.clone());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_copy_of_a_hook_that_is_put_back_continues_as_in_one_thread() {
+    for frames in [
+        [25_618, 10_000],
+        [25_618, 0],
+        [15_000, 10_000],
+        [35_000, 10_000],
+    ] {
+        let frames = frames.map(Duration::from_micros);
+        let (mut alone, _) = flyer_in_space();
+        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        let (mut game, mut reference) = (Keeps::default(), Keeps::default());
+        alone.advance_with(frames[0], &mut reference).unwrap();
+        overlap.frame(frames[0], &mut game).unwrap();
+        // Both have kept one, or neither.
+        overlap.simulation();
+        assert_eq!(game.0.is_some(), reference.0.is_some());
+        if let (Some(of_overlap), Some(of_alone)) = (game.0.take(), reference.0.take()) {
+            overlap.simulation().physics = of_overlap;
+            alone.physics = of_alone;
+        }
+        let later = [MS(10); 40];
+        for frame_time in frames[1..].iter().chain(&later) {
+            alone.advance_with(*frame_time, &mut reference).unwrap();
+            overlap.frame(*frame_time, &mut game).unwrap();
+        }
+        assert_eq!(overlap.simulation().clock(), alone.clock(), "{frames:?}");
+        assert_eq!(overlap.simulation().physics.tick(), alone.physics.tick());
+    }
+}
+
+/// Between two frames, or before one. The last two of them only before one: between two frames they leave the step that is under
+/// way without the hook after it.
+const WAYS_BACK: [Change; 6] = [
+    |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
+    |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
+    |simulation| {
+        let tick = simulation.physics.tick().saturating_sub(4);
+        drop(simulation.resimulate_with(tick, &mut Pushing::default()));
+    },
+    |simulation| {
+        let same = simulation.physics.clone();
+        simulation.correct(same).unwrap();
+    },
+    |simulation| simulation.physics = simulation.physics.clone(),
+    |simulation| _ = simulation.advance_with(MS(10), &mut Pushing::default()),
+];
+
+#[test]
+fn the_same_ways_back_are_those_of_one_thread() {
+    for seed in 0..60 {
+        let (mut simulation, key) = flyer_in_space();
+        simulation.set_rewind_limits(30, usize::MAX);
+        simulation.set_rewind_interval(1 + seed % 2 * 3);
+        simulation.set_history(20);
+        simulation.physics.resources_mut().insert(Hooked::default());
+        let mut alone = simulation.clone();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        overlap.set_slack([1.0, 0.5, 0.0][seed as usize % 3]);
+        let is_between = seed % 4 < 2;
+        let [mut game, mut reference] = [(); 2].map(|()| Pushing::default());
+        for number in 0..100 {
+            let chance = mixed(1_000_000 * seed + number);
+            let ways = if is_between {
+                &WAYS_BACK[..4]
+            } else {
+                &WAYS_BACK
+            };
+            let way = ways[chance as usize / 3 % ways.len()];
+            let way = chance.is_multiple_of(3).then_some(way);
+            if is_between {
+                for simulation in [overlap.simulation(), &mut alone] {
+                    way.inspect(|way| way(simulation));
+                }
+            } else {
+                game.ways.push_back(way);
+                reference.ways.push_back(way);
+            }
+            // A step each, or two.
+            let frame_time = MS(10 + chance / 100 % 2 * 10);
+            overlap.frame(frame_time, &mut game).unwrap();
+            alone.advance_with(frame_time, &mut reference).unwrap();
+        }
+        overlap.simulation().pause();
+        alone.pause();
+        overlap.frame(Duration::ZERO, &mut game).unwrap();
+        alone.advance_with(Duration::ZERO, &mut reference).unwrap();
+        let simulation = overlap.stop();
+        let after = |simulation: &Simulation| {
+            let after = simulation.physics.resources().get::<Hooked>().unwrap().0;
+            (simulation.physics.tick(), after)
+        };
+        assert_eq!(after(&simulation), after(&alone), "{seed}");
+        assert_eq!(
+            hash(simulation.physics.rapier()),
+            hash(alone.physics.rapier()),
+            "{seed}"
+        );
+        let ticks = 0..=simulation.physics.tick();
+        let poses = |of: &Simulation| -> Vec<_> {
+            let ticks = ticks.clone();
+            ticks.map(|tick| of.pose_at(key, tick, 0.5)).collect()
+        };
+        assert_eq!(poses(&simulation), poses(&alone), "{seed}");
+        let known = poses(&simulation).into_iter().flatten().count();
+        // An assignment before a frame clears the poses so far.
+        let least = if is_between { 10 } else { 0 };
+        assert!(known > least, "{known} of {seed}");
+    }
+}

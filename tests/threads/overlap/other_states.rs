@@ -1,0 +1,219 @@
+//! Simulations put in place of another, rewinds and rollbacks while a step is under way.
+
+use super::*;
+
+/// Thirty frames of 5 ms after another state of a flyer, of the tick `age`, was put in.
+fn flies_on<H: Hooks<Error: fmt::Debug>>(
+    overlap: &mut Overlap,
+    game: &mut H,
+    key: BodyKey,
+    age: u64,
+    what: &str,
+) {
+    let mut shown = 0.0;
+    for number in 0..30 {
+        overlap.frame(MS(5), game).unwrap();
+        let x = x(overlap, key);
+        if number > 4 {
+            assert!(x >= shown && x < (age + 16) as f32, "{x} at {what}");
+            assert!(x + 3.0 >= age as f32, "{x} at {what}");
+        }
+        shown = x;
+    }
+}
+
+#[test]
+fn a_simulation_put_in_place_of_another_goes_on_from_now() {
+    // Long before, long after, at the same time; and by whom.
+    for age in [0u64, 3, 400] {
+        for by in [Some(Before), Some(After), None] {
+            let (simulation, key) = flyer_in_space();
+            let (mut other, mut last) = flyer_in_space();
+            for _ in 0..5 {
+                last = other.physics.insert_body(RigidBodyBuilder::fixed());
+            }
+            other.clock_settings_mut().set_max_steps_per_frame(Some(1));
+            for _ in 0..age {
+                other.advance(MS(10), |_, _| ());
+            }
+            let mut overlap = Overlap::new(simulation).unwrap();
+            let copy = other.physics.clone();
+            let mut game = match by {
+                Some(when) => {
+                    let tick = 50 + u64::from(when == Before);
+                    Game::once(when, tick, move |physics| *physics = copy.clone())
+                }
+                None => Game::idle(),
+            };
+            frames(&mut overlap, &mut game, 50);
+            assert_eq!(x(&overlap, key), 48.0);
+            if by.is_none() {
+                *overlap.simulation() = other;
+            }
+            let made = game.calls.len();
+            flies_on(&mut overlap, &mut game, key, age, &format!("{age}, {by:?}"));
+            assert!(overlap.view().pose(last).is_some(), "{age}, {by:?}");
+            // 150 ms: neither a storm of steps nor none.
+            let steps = (game.calls.len() - made) / 2;
+            assert!((13..=17).contains(&steps), "{steps} steps, {age}, {by:?}");
+            let tick = overlap.stop().physics.tick();
+            assert!(tick.abs_diff(age + 15) <= 2, "{tick}");
+        }
+    }
+}
+
+#[test]
+fn a_simulation_put_in_place_of_another_before_a_frame_goes_on_from_now() {
+    for age in [0u64, 3, 400] {
+        let (simulation, key) = flyer_in_space();
+        let (mut other, mut last) = flyer_in_space();
+        for _ in 0..5 {
+            last = other.physics.insert_body(RigidBodyBuilder::fixed());
+        }
+        for _ in 0..age {
+            other.advance(MS(10), |_, _| ());
+        }
+        let mut other = Some(other);
+        let mut game = Framed(move |simulation: &mut Simulation| {
+            if simulation.physics.tick() == 50
+                && let Some(other) = other.take()
+            {
+                *simulation = other;
+            }
+        });
+        let mut overlap = Overlap::new(simulation).unwrap();
+        frames(&mut overlap, &mut game, 50);
+        assert_eq!(x(&overlap, key), 48.0);
+        flies_on(&mut overlap, &mut game, key, age, &format!("{age}"));
+        assert!(overlap.view().pose(last).is_some(), "{age}");
+        let tick = overlap.stop().physics.tick();
+        assert!(tick.abs_diff(age + 15) <= 2, "{tick} at {age}");
+    }
+}
+
+#[test]
+fn a_hook_that_replaces_the_simulation_in_every_step_ends() {
+    for when in [Before, After] {
+        let (simulation, key) = flyer_in_space();
+        let mut other = simulation.clone();
+        other.advance(MS(30), |_, _| ());
+        let tick = in_time(move || {
+            let mut game = Game::new(move |physics, _, now| {
+                if now == when {
+                    *physics = other.physics.clone();
+                }
+                Ok(())
+            });
+            let mut overlap = Overlap::new(simulation).unwrap();
+            frames(&mut overlap, &mut game, 50);
+            assert!(overlap.view().pose(key).is_some());
+            overlap.stop().physics.tick()
+        });
+        assert!((3..=5).contains(&tick), "{tick}");
+    }
+}
+
+#[test]
+fn a_rollback_between_two_frames_is_made_again_also_in_a_pause() {
+    for pauses in [false, true] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(20, usize::MAX);
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+        frames(&mut overlap, &mut game, 15);
+        if pauses {
+            overlap.simulation().pause();
+            frames(&mut overlap, &mut game, 5);
+        }
+        let tick = overlap.simulation().physics.tick();
+        overlap.simulation().roll_back(5).unwrap();
+        assert_eq!(overlap.simulation().steps_to_resimulate(), tick - 5);
+        frames(&mut overlap, &mut game, 1);
+        assert_eq!(overlap.simulation().steps_to_resimulate(), 0);
+        let again = game
+            .calls
+            .iter()
+            .filter(|call| **call == (7, After))
+            .count();
+        assert_eq!(again, 2);
+        let present = overlap.simulation().physics.tick();
+        assert_eq!(present, tick + u64::from(!pauses));
+    }
+}
+
+#[test]
+fn a_rewind_while_a_step_is_under_way_unmakes_it() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 15);
+    overlap.simulation().rewind(5).unwrap();
+    let calls = game.calls.len();
+    frames(&mut overlap, &mut game, 3);
+    assert_eq!(game.calls[calls], (5, Before));
+    let x = x(&overlap, key);
+    assert!((4.0..8.0).contains(&x), "{x}");
+}
+
+#[test]
+fn a_state_is_cloned_and_saved_while_a_step_is_under_way() {
+    let (simulation, key) = flyer_in_space();
+    let mut alone = simulation.clone();
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 7);
+    let saved = overlap.simulation().clone();
+    // One is under way.
+    assert_eq!(saved.physics.tick(), 7);
+    #[cfg(feature = "serde")]
+    {
+        let bytes = overlap
+            .simulation()
+            .save()
+            .expect("between two frames it can be");
+        let loaded = Simulation::load(&bytes).unwrap();
+        assert_eq!(hash(loaded.physics.rapier()), hash(saved.physics.rapier()));
+    }
+    // The look has changed nothing, and the hook comes once.
+    frames(&mut overlap, &mut game, 7);
+    assert_eq!(x(&overlap, key), 12.0);
+    assert_eq!(game.count(After), 13);
+    assert!(
+        game.calls
+            .is_sorted_by_key(|(tick, when)| (*tick, *when == After))
+    );
+    // Put back, it goes on from there.
+    *overlap.simulation() = saved;
+    frames(&mut overlap, &mut game, 5);
+    let simulation = overlap.stop();
+    assert_eq!(simulation.physics.tick(), 12);
+    while alone.physics.tick() < 12 {
+        alone.advance(MS(10), |_, _| ());
+    }
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(alone.physics.rapier())
+    );
+}
+
+#[test]
+fn what_a_hook_does_after_an_access_is_still_shown_by_its_frame() {
+    let (simulation, key) = flyer_in_space();
+    let there = translation(0.0, 7.0, 0.0);
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut game = Game::once(After, 5, move |physics| {
+        assert_eq!(physics.events().len(), 0);
+        physics.teleport(key, there).unwrap();
+    });
+    // Step 5 begins in the sixth frame, and is over in the next.
+    for _ in 0..7 {
+        assert_eq!(
+            overlap
+                .view()
+                .pose(key)
+                .map_or(0.0, |pose| pose.translation.y),
+            0.0
+        );
+        let _ = overlap.simulation().physics.tick();
+        frames(&mut overlap, &mut game, 1);
+    }
+    assert_eq!(overlap.view().pose(key), Some(there));
+}

@@ -1,0 +1,251 @@
+//! Panics in hooks, in forces and in Rapier's own hooks.
+
+use super::*;
+
+fn message(payload: Box<dyn Any + Send>) -> String {
+    match payload.downcast::<&str>() {
+        Ok(message) => message.to_string(),
+        Err(payload) => *payload.downcast::<String>().unwrap(),
+    }
+}
+
+fn panic_of(overlap: &mut Overlap, game: &mut Game) -> String {
+    let frame = AssertUnwindSafe(|| overlap.frame(MS(10), game).map(drop));
+    message(catch_unwind(frame).unwrap_err())
+}
+
+/// Counts its calls and, in one of them, panics.
+struct Filter {
+    calls: AtomicU64,
+    panics_at: u64,
+}
+
+impl PhysicsHooks for Filter {
+    fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        assert_ne!(calls, self.panics_at, "the filter panics");
+        None
+    }
+}
+
+/// A ball above a floor, which asks for contacts.
+fn above_a_floor() -> (Simulation, BodyKey) {
+    let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
+    let ball = ColliderBuilder::ball(0.5).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+    let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.5);
+    let key = simulation.physics.insert(body, ball);
+    (simulation, key)
+}
+
+#[test]
+fn rapiers_own_hooks_are_called_on_the_other_thread() {
+    let (simulation, key) = above_a_floor();
+    let physics = Arc::new(Filter {
+        calls: AtomicU64::new(0),
+        panics_at: u64::MAX,
+    });
+    let mut game = Game::idle();
+    game.physics = Some(physics.clone());
+    let mut overlap = Overlap::new(simulation).unwrap();
+    frames(&mut overlap, &mut game, 100);
+    let y = overlap.view().pose(key).unwrap().translation.y;
+    assert!(y < -3.0, "it fell through the floor: {y}");
+    assert!(physics.calls.load(Ordering::Relaxed) > 5);
+    // Each step asks anew: without them there are contacts again.
+    game.physics = None;
+    overlap
+        .simulation()
+        .physics
+        .teleport(key, translation(0.0, 0.5, 0.0))
+        .unwrap();
+    frames(&mut overlap, &mut game, 100);
+    let y = overlap.view().pose(key).unwrap().translation.y;
+    assert!((0.3..0.6).contains(&y), "{y}");
+}
+
+#[test]
+fn a_panic_in_rapiers_own_hooks_comes_out_and_the_simulation_can_be_rewound() {
+    let tick = in_time(|| {
+        let (mut simulation, key) = above_a_floor();
+        simulation.set_rewind_limits(3, usize::MAX);
+        let mut game = Game::idle();
+        game.physics = Some(Arc::new(Filter {
+            calls: AtomicU64::new(0),
+            panics_at: 4,
+        }));
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let mut panics = Vec::new();
+        while panics.len() < 3 {
+            let frame = AssertUnwindSafe(|| overlap.frame(MS(10), &mut game).map(drop));
+            if let Err(payload) = catch_unwind(frame) {
+                panics.push(message(payload));
+            }
+        }
+        assert!(panics[0].contains("the filter panics"), "{panics:?}");
+        assert!(panics[1].contains("Rapier panicked in the step") && panics[2] == panics[1]);
+        assert!(overlap.view().pose(key).is_some());
+        let tick = overlap.simulation().physics.tick();
+        overlap.simulation().rewind(tick).unwrap();
+        frames(&mut overlap, &mut game, 10);
+        overlap.stop().physics.tick() - tick
+    });
+    assert!((10..=12).contains(&tick), "{tick}");
+}
+
+/// Fails or panics, in turn, before every third frame.
+#[derive(Default)]
+struct BadFrames(u32);
+
+impl Hooks for BadFrames {
+    type Error = ();
+
+    fn before_frame(&mut self, _: &mut Simulation, _: Duration) -> Result<(), ()> {
+        self.0 += 1;
+        assert!(!self.0.is_multiple_of(6), "before the frame");
+        if self.0.is_multiple_of(3) {
+            return Err(());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_goes_wrong_before_a_frame_leaves_the_limits_as_they_were() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.clock_settings_mut().set_max_frame_time(MS(50));
+    simulation
+        .clock_settings_mut()
+        .set_stepping(evenstep::Stepping::Variable);
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut hooks = BadFrames::default();
+    let (mut failed, mut panicked) = (0, 0);
+    for _ in 0..60 {
+        let frame = AssertUnwindSafe(|| overlap.frame(MS(10), &mut hooks).is_err());
+        match catch_unwind(frame) {
+            Ok(is_err) => failed += u64::from(is_err),
+            Err(_) => panicked += 1,
+        }
+        let clock = overlap.simulation().clock();
+        assert_eq!(clock.settings().max_frame_time(), MS(50));
+        assert_eq!(clock.settings().stepping(), evenstep::Stepping::Variable);
+    }
+    // An error drops the step that was due; a panic, the frame: as in one thread.
+    assert_eq!((failed, panicked), (10, 10));
+    let mut simulation = overlap.stop();
+    assert_eq!(simulation.physics.tick(), 60 - 20);
+    // The last of them has panicked.
+    let frame = simulation.advance(MS(1_000), |_, _| ());
+    assert_eq!(frame.dropped.frame_time, MS(950));
+}
+
+#[test]
+fn after_a_panic_in_a_force_or_a_hook_the_simulation_goes_on() {
+    for panicking in ["force", "before", "after"] {
+        let ticks = in_time(move || {
+            let (mut simulation, key) = flyer_in_space();
+            if panicking == "force" {
+                let force = ForceGenerator::custom(|_, step| {
+                    assert_ne!(step.tick, 4, "the force panics");
+                    Wrench::default()
+                });
+                simulation
+                    .physics
+                    .insert_force_generator(key, force)
+                    .unwrap();
+            }
+            let mut game = Game::new(move |_, step, when| {
+                let name = if when == Before { "before" } else { "after" };
+                assert!(panicking != name || step.tick != 4, "the hook panics");
+                Ok(())
+            });
+            let mut overlap = Overlap::new(simulation).unwrap();
+            frames(
+                &mut overlap,
+                &mut game,
+                if panicking == "before" { 4 } else { 5 },
+            );
+            let message = panic_of(&mut overlap, &mut game);
+            assert!(message.contains(" panics"), "{message}");
+            // What was shown stays, and the step is another number, or not made twice.
+            assert!(x(&overlap, key) <= 4.0);
+            if panicking != "after" {
+                overlap.simulation().clock_settings_mut().set_tick(100);
+            }
+            frames(&mut overlap, &mut game, 10);
+            assert!(x(&overlap, key) > 8.0);
+            game.calls
+        });
+        let made = ticks.iter().filter(|(_, when)| *when == After).count();
+        assert!((13..=15).contains(&made), "{panicking}: {made}");
+    }
+}
+
+#[test]
+fn it_ends_in_every_state() {
+    for state in 0..8 {
+        in_time(move || {
+            let (simulation, _) = above_a_floor();
+            let mut overlap = Overlap::new(simulation).unwrap();
+            let mut game = Game::idle();
+            match state {
+                0 => (),
+                1 => frames(&mut overlap, &mut game, 1),
+                2 => frames(&mut overlap, &mut game, 20),
+                3 => {
+                    overlap.simulation().pause();
+                    frames(&mut overlap, &mut game, 2);
+                }
+                4 => {
+                    // It panics while nobody waits for it.
+                    game.physics = Some(Arc::new(Filter {
+                        calls: AtomicU64::new(0),
+                        panics_at: 0,
+                    }));
+                    overlap.frame(Duration::ZERO, &mut game).unwrap();
+                    return drop(overlap);
+                }
+                5 => {
+                    game = Game::once(Before, 0, |_| panic!("at once"));
+                    panic_of(&mut overlap, &mut game);
+                }
+                6 => {
+                    let (other, _) = flyer_in_space();
+                    *overlap.simulation() = other;
+                }
+                _ => {
+                    game = Game::new(|_, _, _| Err("at once"));
+                    overlap.frame(MS(10), &mut game).unwrap_err();
+                }
+            }
+            let simulation = overlap.stop();
+            assert!(simulation.physics.tick() <= 21);
+        });
+        in_time(move || {
+            let (simulation, _) = flyer_in_space();
+            let mut overlap = Overlap::new(simulation).unwrap();
+            frames(&mut overlap, &mut Game::idle(), state);
+        });
+    }
+}
+
+#[test]
+fn one_drives_another_in_its_hooks() {
+    let (simulation, key) = flyer_in_space();
+    let (other, other_key) = flyer_in_space();
+    let inner = Arc::new(Mutex::new(Overlap::new(other).unwrap()));
+    let shared = Arc::clone(&inner);
+    let mut game = Game::new(move |_, _, when| {
+        if when == Before {
+            let mut inner = shared.lock().unwrap();
+            inner.frame(MS(10), &mut Game::idle()).unwrap();
+        }
+        Ok(())
+    });
+    let mut overlap = Overlap::new(simulation).unwrap();
+    for _ in 0..20 {
+        overlap.frame(MS(10), &mut game).unwrap();
+    }
+    let inner = inner.lock().unwrap();
+    assert!(x(&inner, other_key) >= 17.0);
+    assert!(x(&overlap, key) >= 17.0);
+}

@@ -1,0 +1,206 @@
+//! Displayed motion when time, speed or history changes.
+
+use super::*;
+
+#[test]
+fn pauses_neither_lose_nor_gain_time() {
+    let (simulation, _) = flyer_in_space();
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    for _ in 0..200 {
+        overlap.frame(MS(1), &mut game).unwrap();
+        overlap.simulation().pause();
+        overlap.frame(MS(1), &mut game).unwrap();
+        overlap.simulation().resume();
+    }
+    overlap.simulation().pause();
+    overlap.frame(MS(1), &mut game).unwrap();
+    assert_eq!(overlap.simulation().clock().time(), MS(200));
+    assert_eq!(overlap.stop().physics.tick(), 20);
+}
+
+#[test]
+fn slow_motion_and_back_makes_the_picture_slow_and_no_more() {
+    let (simulation, key) = flyer_in_space();
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    let (mut shown, mut elapsed) = (0.0, 0);
+    for number in 0..3_000 {
+        if number % 303 == 152 {
+            let speed = if number % 606 == 152 { 0.1 } else { 1.0 };
+            overlap.simulation().set_speed(speed).unwrap();
+        }
+        overlap.frame(MS(1), &mut game).unwrap();
+        let x = x(&overlap, key);
+        // A frame is 10 cm at full speed, and 1 cm in slow motion. Before the first step is shown there is none.
+        elapsed += 1;
+        if elapsed > 21 {
+            let way = x - shown;
+            assert!((0.008..0.102).contains(&way), "{way} m at {number}");
+        }
+        shown = x;
+    }
+    assert!(!overlap.view().is_starved());
+}
+
+#[test]
+fn steps_slower_than_a_period_leave_the_game_its_frames() {
+    // The hook is what takes its time: no step is made for the frames that it costs.
+    let (mut simulation, key) = flyer_in_space();
+    simulation
+        .clock_settings_mut()
+        .set_max_steps_per_frame(Some(1));
+    let mut alone = simulation.clone();
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    for number in 0..100 {
+        // Each frame has waited for a step of 25 ms.
+        let view = overlap.frame(MS(25), &mut game).unwrap();
+        alone.advance(MS(25), |_, _| ());
+        assert!(!view.is_starved() || number < 2);
+        let late = crate::scenes::shown_x(&alone, key) - x(&overlap, key);
+        assert!(number < 2 || (late - 1.0).abs() < 2e-3, "{late}");
+        assert!(game.count(Before) <= number + 1, "one in each at most");
+    }
+    let simulation = overlap.stop();
+    assert_eq!(simulation.physics.tick(), alone.physics.tick());
+    assert_eq!(simulation.clock().dropped(), alone.clock().dropped());
+    assert_eq!(
+        hash(simulation.physics.rapier()),
+        hash(alone.physics.rapier())
+    );
+}
+
+#[test]
+fn frames_of_several_steps_are_shown_one_step_later_than_in_one_thread() {
+    for slack in [1.0f32, 0.5, 0.0] {
+        let (simulation, key) = flyer_in_space();
+        let mut alone = simulation.clone();
+        let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+        overlap.set_slack(slack);
+        for number in 0..100 {
+            let view = overlap.frame(MS(33), &mut game).unwrap();
+            assert!(!view.is_starved());
+            alone.advance(MS(33), |_, _| ());
+            let late = crate::scenes::shown_x(&alone, key) - x(&overlap, key);
+            assert!((late - slack).abs() < 2e-3, "{late} at {number}");
+        }
+    }
+}
+
+/// As a player does who drags a slider, at more frames than steps.
+#[test]
+fn rewinds_in_every_frame_are_shown() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 20);
+    let before = overlap.now();
+    for tick in (1..=18).rev() {
+        overlap.simulation().rewind(tick).unwrap();
+        overlap.frame(MS(3), &mut game).unwrap();
+        let x = x(&overlap, key);
+        let expected = tick as f32 - 1.0;
+        assert!((x - expected).abs() < 1.5, "{x} for {expected}");
+    }
+    assert_eq!(overlap.now(), before + MS(3 * 18));
+}
+
+/// As netcode does that gets late input in every frame.
+#[test]
+fn rollbacks_in_every_frame_are_shown() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 20);
+    let start = x(&overlap, key);
+    for i in 1..=30u8 {
+        let tick = overlap.simulation().physics.tick();
+        overlap.simulation().roll_back(tick - 3).unwrap();
+        frames(&mut overlap, &mut game, 1);
+        let moved = x(&overlap, key) - start;
+        assert!((moved - f32::from(i)).abs() < 1.1, "{moved} after {i}");
+    }
+}
+
+/// The hook after a step, and all that it does to the state, is there once, as in one thread.
+#[test]
+fn a_step_that_is_made_again_while_it_is_under_way_has_one_hook_after_it() {
+    for in_access in [false, true] {
+        let (mut simulation, _) = flyer_in_space();
+        simulation.set_rewind_limits(50, usize::MAX);
+        simulation.physics.resources_mut().insert(Hooked::default());
+        let mut overlap = Overlap::new(simulation).unwrap();
+        frames(&mut overlap, &mut Pushing::default(), 15);
+        if in_access {
+            let simulation = overlap.simulation();
+            simulation
+                .resimulate_with(5, &mut Pushing::default())
+                .unwrap();
+        } else {
+            overlap.simulation().roll_back(5).unwrap();
+        }
+        frames(&mut overlap, &mut Pushing::default(), 5);
+        let simulation = overlap.stop();
+        let score = simulation.physics.resources().get::<Hooked>().unwrap().0;
+        // The last one is under way.
+        assert_eq!(score, simulation.physics.tick() - 1, "{in_access}");
+    }
+}
+
+/// The steps that are due again go on with the next frame, with their hooks.
+#[test]
+fn after_a_rollback_that_fails_the_next_frame_goes_on_with_it() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.set_rewind_limits(50, usize::MAX);
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 15);
+    let mut fails = Game::new(|_, step, _| if step.tick == 8 { Err("no") } else { Ok(()) });
+    let simulation = overlap.simulation();
+    let last = simulation.physics.tick() - 1;
+    assert!(simulation.resimulate_with(5, &mut fails).is_err());
+    assert_eq!(simulation.steps_to_resimulate(), last - 7);
+    frames(&mut overlap, &mut game, 3);
+    for tick in [8, last] {
+        let calls = game.calls.iter().rev();
+        assert!(calls.take(20).any(|call| *call == (tick, After)), "{tick}");
+    }
+    assert_eq!(overlap.simulation().steps_to_resimulate(), 0);
+}
+
+#[test]
+fn what_happens_in_a_frame_of_the_games_own_is_shown() {
+    let (mut simulation, _) = flyer_in_space();
+    let old = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    let (mut overlap, mut game) = (Overlap::new(simulation).unwrap(), Game::idle());
+    frames(&mut overlap, &mut game, 5);
+    let simulation = overlap.simulation();
+    let new = simulation.physics.insert_body(RigidBodyBuilder::fixed());
+    simulation.physics.remove(old).unwrap();
+    simulation.advance(MS(100), |_, _| ());
+    frames(&mut overlap, &mut game, 5);
+    assert!(overlap.view().pose(new).is_some() && overlap.view().pose(old).is_none());
+}
+
+#[test]
+fn an_edit_between_frames_comes_before_the_same_step_in_every_stepping() {
+    for stepping in crate::scenes::STEPPINGS {
+        let (mut alone, key) = flyer_in_space();
+        alone.clock_settings_mut().set_stepping(stepping);
+        let mut overlap = Overlap::new(alone.clone()).unwrap();
+        let mut game = Game::idle();
+        for number in 0..200 {
+            let chance = mixed(number);
+            if chance.is_multiple_of(3) {
+                let push = Vector::Y * (chance / 3 % 5) as f32;
+                for simulation in [&mut alone, overlap.simulation()] {
+                    simulation.physics.apply_impulse(key, push).unwrap();
+                }
+            }
+            let frame_time = MS([3, 7, 16, 1, 33][chance as usize / 16 % 5]);
+            alone.advance(frame_time, |_, _| ());
+            overlap.frame(frame_time, &mut game).unwrap();
+            let simulation = overlap.simulation();
+            assert_eq!(simulation.physics.tick(), alone.physics.tick());
+            let bits = [&*simulation, &alone].map(|it| hash(it.physics.rapier()));
+            assert_eq!(bits[0], bits[1], "{stepping:?} {number}");
+        }
+    }
+}

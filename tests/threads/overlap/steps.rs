@@ -1,0 +1,109 @@
+//! Errors, input and hooks of single steps.
+
+use super::*;
+
+#[test]
+fn errors_at_every_tick_pile_no_steps_up() {
+    for when in [Before, After] {
+        let (simulation, key) = flyer_in_space();
+        let fails = Arc::new(AtomicU64::new(1));
+        let still = Arc::clone(&fails);
+        let mut game = Game::new(move |_, _, now| {
+            let fails = still.load(Ordering::Relaxed) > 0 && now == when;
+            if fails { Err("as always") } else { Ok(()) }
+        });
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let mut shown = 0.0;
+        for _ in 0..60 {
+            let result = overlap.frame(MS(33), &mut game);
+            assert!(when == After || result.is_err());
+            assert!(x(&overlap, key) >= shown);
+            shown = x(&overlap, key);
+        }
+        // What was made is shown, also by a frame that fails.
+        assert_eq!(when == After, shown > 20.0, "{shown}");
+        fails.store(0, Ordering::Relaxed);
+        let before = game.count(Before);
+        frames(&mut overlap, &mut game, 5);
+        let made = game.count(Before) - before;
+        assert!((5..=6).contains(&made), "{made} steps in 50 ms");
+        // As in one thread, they cost the steps that were still due.
+        assert!(overlap.simulation().clock().dropped().aborted > 60);
+    }
+}
+
+#[test]
+fn input_of_a_step_is_that_of_its_time() {
+    let (simulation, _) = flyer_in_space();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let queue = Arc::new(Mutex::new(InputQueue::new(Delivery::ByTime)));
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let (for_game, for_test) = ((queue.clone(), got.clone()), (queue, got));
+    let mut game = Game::new(move |_, step, when| {
+        if when == Before {
+            let mut queue = for_game.0.lock().unwrap();
+            for sample in queue.drain(step) {
+                let off: Duration = sample.input;
+                assert!(step.real_start <= off && off < step.real_end);
+                for_game
+                    .1
+                    .lock()
+                    .unwrap()
+                    .push((step.tick, sample.fraction));
+            }
+        }
+        Ok(())
+    });
+    for number in 0..200 {
+        // As the frame is begun: a press since the last one.
+        let pressed = overlap.now() + MS(1);
+        for_test.0.lock().unwrap().push(pressed, pressed);
+        let frame_time = MS([7, 16, 3, 41][number % 4]);
+        overlap.frame(frame_time, &mut game).unwrap();
+    }
+    let queue = for_test.0.lock().unwrap();
+    let got = for_test.1.lock().unwrap();
+    assert_eq!(queue.counts(), evenstep::InputCounts::default());
+    assert!(got.len() + 5 > 200 && queue.len() + got.len() == 200);
+    // How far into the step it was is kept.
+    assert!(
+        got.iter()
+            .any(|(_, fraction)| (0.3..0.9).contains(fraction))
+    );
+}
+
+#[test]
+fn hooks_that_come_and_go_are_shown_once_each() {
+    let (simulation, first) = flyer_in_space();
+    let mut keys = vec![first];
+    let mut game = Game::new(move |physics, step, when| {
+        if (step.tick % 2 == 0) == (when == Before) {
+            keys.push(physics.insert(crate::scenes::flyer(), crate::scenes::ball()));
+        }
+        if step.tick % 3 == 2 && !keys.is_empty() {
+            // It may be gone by the other way.
+            let _ = physics.remove(keys.remove(0));
+        }
+        Ok(())
+    });
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut map = std::collections::BTreeMap::new();
+    for number in 0..300u64 {
+        let view = overlap.frame(MS(number % 23), &mut game).unwrap();
+        for key in view.removed() {
+            assert!(map.remove(key).is_some(), "it was shown");
+        }
+        map.extend(view.moved().iter().copied());
+        assert!(map.iter().all(|(key, pose)| view.pose(*key) == Some(*pose)));
+        if number % 40 == 17 {
+            // Between two frames, while a step is made.
+            let simulation = overlap.simulation();
+            let key = simulation.physics.bodies().next().map(|(key, _)| key);
+            if let Some(key) = key.filter(|_| simulation.physics.bodies().count() > 10) {
+                simulation.physics.remove(key).unwrap();
+            }
+        }
+    }
+    let simulation = overlap.stop();
+    assert!(simulation.physics.bodies().count().abs_diff(map.len()) <= 3);
+}

@@ -1,0 +1,215 @@
+//! Panics, full queues and the end of a thread.
+
+use super::*;
+
+/// What panics, in the step of tick 20.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Panics {
+    Frame,
+    Before,
+    After,
+    Physics,
+    Force,
+    Call,
+}
+
+struct Panicking(Panics);
+
+impl Hooks for Panicking {
+    type Error = &'static str;
+
+    fn before_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        _: Duration,
+    ) -> Result<(), Self::Error> {
+        let tick = simulation.physics.tick();
+        assert!(self.0 != Panics::Frame || tick != 20, "it panics");
+        Ok(())
+    }
+
+    fn before_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert!(self.0 != Panics::Before || step.tick != 20, "it panics");
+        Ok(())
+    }
+
+    fn after_step(&mut self, _: &mut Physics, step: Step) -> Result<(), Self::Error> {
+        assert!(self.0 != Panics::After || step.tick != 20, "it panics");
+        Ok(())
+    }
+
+    fn physics_hooks(&self) -> Option<Arc<dyn PhysicsHooks + Send + Sync>> {
+        struct Filter;
+        impl PhysicsHooks for Filter {
+            fn filter_contact_pair(&self, _: &PairFilterContext) -> Option<SolverFlags> {
+                panic!("it panics");
+            }
+        }
+        (self.0 == Panics::Physics).then(|| Arc::new(Filter) as _)
+    }
+}
+
+#[test]
+fn whatever_panics_is_reported_and_ends_nothing_else() {
+    use Panics::{After, Before, Call, Force, Frame, Physics};
+    for panics in [Frame, Before, After, Physics, Force, Call] {
+        for ending in ["stop", "drop", "recover"] {
+            let mut simulation = space(500);
+            simulation.set_rewind_limits(5, usize::MAX);
+            let key = simulation
+                .physics
+                .insert(crate::scenes::flyer(), crate::scenes::ball());
+            // It meets this in the step of tick 20: 4.1 m on, at 0.2 m a step.
+            let wall = cuboid(0.5, 5.0, 5.0).active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+            let place = Vector::X * 4.7;
+            simulation
+                .physics
+                .insert(RigidBodyBuilder::fixed().translation(place), wall);
+            if panics == Force {
+                let force = ForceGenerator::custom(|_, step| {
+                    assert_ne!(step.tick, 20, "it panics");
+                    Wrench::default()
+                });
+                simulation
+                    .physics
+                    .insert_force_generator(key, force)
+                    .unwrap();
+            }
+            let mut runner =
+                Runner::new(simulation, Panicking(panics), RunnerSettings::default()).unwrap();
+            if panics == Call {
+                frames(&mut runner, |runner| runner.frame().tick() > 5);
+                runner.call(|_, _| panic!("it panics")).unwrap();
+            }
+            let mut failures = Vec::new();
+            frames(&mut runner, |runner| {
+                runner.frame();
+                failures.extend(runner.failures());
+                !failures.is_empty()
+            });
+            let Some(Failure::Panic { tick, payload }) = failures.pop() else {
+                panic!("{panics:?}: {failures:?}");
+            };
+            let message = payload.downcast_ref::<&str>().map(ToString::to_string);
+            let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
+            assert!(message.unwrap().contains("it panics"), "{panics:?}");
+            assert!(tick == 20 || panics == Call, "{panics:?} in {tick}");
+            assert!(runner.frame().pose(key).is_some(), "what was shown stays");
+            match ending {
+                "stop" => {
+                    let (simulation, _) = in_time(move || runner.stop());
+                    let is_made = u64::from(panics == After);
+                    assert_eq!(simulation.physics.tick(), tick + is_made, "{panics:?}");
+                }
+                "drop" => in_time(move || drop(runner)),
+                _ => {
+                    runner.recover().unwrap();
+                    // The same step once more, or none to panic in.
+                    frames(&mut runner, |runner| {
+                        runner.frame();
+                        !runner.failures().is_empty() || runner.view().tick() > tick + 3
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_queue_hands_the_call_back() {
+    let (game, _made) = Game::new();
+    let mut settings = RunnerSettings::default();
+    settings.commands = 3;
+    let runner = Runner::new(space(1), game, settings).unwrap();
+    // Nothing more is taken while this one runs.
+    let (begun, has_begun) = channel();
+    let (go_on, wait) = channel::<()>();
+    runner
+        .call(move |_, _| {
+            begun.send(()).unwrap();
+            wait.recv_timeout(PATIENCE).unwrap();
+        })
+        .unwrap();
+    has_begun.recv_timeout(PATIENCE).unwrap();
+    let mut sent = 0u32;
+    let refused = loop {
+        match runner.call(|_, _| ()) {
+            Ok(()) => sent += 1,
+            Err(refused) => break refused,
+        }
+        assert!(sent < 1_000_000, "it is bounded");
+    };
+    assert_eq!(sent, 3);
+    assert!(matches!(refused, SendError::Full(_)));
+    assert!(refused.to_string().contains("the queue of calls is full"));
+    let refused = runner
+        .spawn(RigidBodyBuilder::dynamic(), [ColliderBuilder::ball(0.1)])
+        .unwrap_err();
+    go_on.send(()).unwrap();
+    // What is handed back may be sent again: as soon as there is room, and nothing of it is lost.
+    let SendError::Full(mut spawn) = refused else {
+        panic!("{refused:?}");
+    };
+    let start = runner.now();
+    while let Err(SendError::Full(again)) = runner.call(spawn) {
+        assert!(runner.now() - start < PATIENCE, "never");
+        spawn = again;
+        std::thread::yield_now();
+    }
+    // With what still waits.
+    let (simulation, _) = in_time(move || runner.stop());
+    assert!(simulation.physics.tick() < 60);
+}
+
+#[test]
+fn a_panic_reaches_the_other_thread_and_the_last_poses_stay() {
+    let (mut simulation, key) = crate::scenes::flyer_in_space();
+    simulation.set_rewind_limits(3, usize::MAX);
+    let (mut game, _made) = Game::new();
+    game.panics_at = Some(20);
+    let mut runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
+    let mut failures = Vec::new();
+    frames(&mut runner, |runner| {
+        runner.frame();
+        failures.extend(runner.failures());
+        !failures.is_empty()
+    });
+    let Failure::Panic { tick, payload } = failures.pop().unwrap() else {
+        panic!("{failures:?}");
+    };
+    assert_eq!(tick, 20);
+    let message = payload.downcast::<String>().unwrap();
+    assert!(message.contains("as it was asked to"), "{message}");
+    assert!(runner.frame().pose(key).is_some());
+    runner.recover().unwrap();
+    // The same step again, which panics again: the hook is as it was.
+    frames(&mut runner, |runner| !runner.failures().is_empty());
+    let (simulation, game) = runner.stop();
+    assert_eq!((simulation.physics.tick(), game.panics_at), (20, Some(20)));
+}
+
+#[test]
+fn what_was_sent_before_a_stop_is_done() {
+    let (game, _) = Game::new();
+    let mut simulation = space(100);
+    let keys: Vec<BodyKey> = (0..3)
+        .map(|_| simulation.physics.insert_body(RigidBodyBuilder::fixed()))
+        .collect();
+    let runner = Runner::new(simulation, game, RunnerSettings::default()).unwrap();
+    let (goes_on, waits) = channel::<()>();
+    runner
+        .call(move |_, _| waits.recv_timeout(PATIENCE).unwrap_or_default())
+        .unwrap();
+    for key in keys {
+        runner
+            .call(move |simulation, _| drop(simulation.physics.remove(key)))
+            .unwrap();
+    }
+    let spawned = runner
+        .spawn::<Collider>(RigidBodyBuilder::dynamic(), [])
+        .unwrap();
+    goes_on.send(()).unwrap();
+    let (simulation, _) = runner.stop();
+    let there: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
+    assert_eq!(there, [spawned.key().unwrap()]);
+}

@@ -1,0 +1,306 @@
+//! Shifts of the origin, teleports and lifts, displayed by a view.
+
+use super::*;
+
+/// A row of bodies of all kinds, each at a whole number of metres, and one that flies; the first is at the origin.
+fn row() -> (Simulation, Vec<BodyKey>, BodyKey) {
+    let mut simulation = crate::scenes::space(100);
+    let kinds = [
+        RigidBodyBuilder::fixed(),
+        RigidBodyBuilder::dynamic(),
+        RigidBodyBuilder::kinematic_position_based(),
+        RigidBodyBuilder::dynamic().sleeping(true),
+        RigidBodyBuilder::fixed(),
+    ];
+    let keys = kinds.into_iter().enumerate().map(|(i, body)| {
+        let body = body.translation(Vector::Y * 4.0 * i as f32);
+        simulation.physics.insert(body, crate::scenes::ball())
+    });
+    let keys = keys.collect();
+    let flyer = simulation.physics.insert(
+        crate::scenes::flyer().translation(vector(0.0, 0.0, 9.0)),
+        crate::scenes::ball(),
+    );
+    (simulation, keys, flyer)
+}
+
+/// By how much the origin is shifted next: so that all numbers stay whole.
+fn way(number: u64) -> Vector {
+    let x = (number % 5) as f32 - 2.0;
+    vector(64.0 * x, 32.0, -16.0 * x)
+}
+
+/// What frames have shown by now.
+#[derive(Default)]
+struct Shown {
+    map: BTreeMap<BodyKey, Pose>,
+    flown: f32,
+    origins: Vec<Vector>,
+}
+
+impl Shown {
+    /// All of a frame is seen from one origin, that of its first body; and what flies goes on evenly.
+    fn check<E>(&mut self, view: &evenstep::threads::View<E>, keys: &[BodyKey], flyer: BodyKey) {
+        self.map.extend(view.moved().iter().copied());
+        let anchor = self.map[&keys[0]].translation;
+        for (i, key) in keys.iter().enumerate() {
+            let pose = view.pose(*key).unwrap();
+            assert_eq!(self.map[key], pose, "the list is all that has changed");
+            let expected = anchor + Vector::Y * 4.0 * i as f32;
+            assert_eq!(pose.translation, expected, "another origin");
+        }
+        let flown = (view.pose(flyer).unwrap().translation - anchor).x;
+        let expected = 100.0 * view.time() as f32;
+        assert!((flown - expected).abs() < 0.02, "{flown}, not {expected}");
+        assert!(flown >= self.flown - 1e-3, "{flown} after {}", self.flown);
+        self.flown = flown;
+        if self.origins.last() != Some(&anchor) {
+            self.origins.push(anchor);
+        }
+    }
+}
+
+#[test]
+fn a_shifted_origin_on_another_thread_is_never_mixed_with_the_one_before() {
+    struct Idle;
+    impl Hooks for Idle {
+        type Error = Infallible;
+    }
+    let (simulation, keys, flyer) = row();
+    let mut runner = Runner::new(simulation, Idle, RunnerSettings::default()).unwrap();
+    let mut shown = Shown::default();
+    let mut sent = 0;
+    let mut origins = vec![Vector::ZERO];
+    let start = runner.now();
+    while shown.origins.len() < 12 {
+        assert!(runner.now() - start < PATIENCE, "never");
+        // The next one once this is seen; every third one in a pause.
+        if shown.origins.len() > sent {
+            let by = way(sent as u64);
+            if sent % 3 == 2 {
+                runner.call(|simulation, _| simulation.pause()).unwrap();
+            }
+            runner
+                .call(move |simulation, _| simulation.physics.shift_origin(by).unwrap())
+                .unwrap();
+            runner.call(|simulation, _| simulation.resume()).unwrap();
+            origins.push(origins[sent] - by);
+            sent += 1;
+        }
+        shown.check(runner.frame(), &keys, flyer);
+    }
+    assert_eq!(shown.origins, origins[..shown.origins.len()]);
+    let (simulation, _) = runner.stop();
+    assert!(
+        keys.iter()
+            .all(|key| simulation.physics.body(*key).is_some())
+    );
+}
+
+/// Shifts the origin before or after steps.
+struct Shifts {
+    after: bool,
+    every: u64,
+    origin: Vector,
+    count: u64,
+}
+
+impl Shifts {
+    fn shift(&mut self, physics: &mut Physics, step: Step, after: bool) {
+        if after == self.after && step.tick % self.every == self.every - 1 {
+            self.count += 1;
+            let by = way(self.count);
+            physics.shift_origin(by).unwrap();
+            self.origin -= by;
+        }
+    }
+}
+
+impl Hooks for Shifts {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.shift(physics, step, false);
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.shift(physics, step, true);
+        Ok(())
+    }
+}
+
+#[test]
+fn an_origin_shifted_after_a_step_is_that_of_the_same_frame() {
+    for (after, every) in [(true, 7), (true, 1), (false, 7), (false, 1)] {
+        let (simulation, keys, flyer) = row();
+        let mut overlap = Overlap::new(simulation).unwrap();
+        let mut game = Shifts {
+            after,
+            every,
+            origin: Vector::ZERO,
+            count: 0,
+        };
+        let mut shown = Shown::default();
+        // Frames that end within steps and, every tenth, exactly between two.
+        for _ in 0..300 {
+            let Ok(view) = overlap.frame(MS(3), &mut game);
+            shown.check(view, &keys, flyer);
+            if after {
+                assert_eq!(shown.origins.last(), Some(&game.origin));
+            }
+        }
+        assert!(shown.origins.len() > 10);
+    }
+}
+
+#[test]
+fn an_origin_shifted_between_two_frames_comes_with_the_step() {
+    let (simulation, keys, flyer) = row();
+    let mut overlap = Overlap::new(simulation).unwrap();
+    let mut idle = Shifts {
+        after: false,
+        every: u64::MAX,
+        origin: Vector::ZERO,
+        count: 0,
+    };
+    let mut shown = Shown::default();
+    for number in 0..300 {
+        if number % 11 == 5 {
+            let by = way(number);
+            overlap.simulation().physics.shift_origin(by).unwrap();
+            idle.origin -= by;
+        }
+        let Ok(view) = overlap.frame(MS(3), &mut idle);
+        shown.check(view, &keys, flyer);
+        // A step is 3.3 frames.
+        if number % 11 == 9 {
+            assert_eq!(shown.origins.last(), Some(&idle.origin));
+        }
+    }
+}
+
+/// A body that is only ever at whole places, and a lift.
+fn places() -> (Simulation, BodyKey, BodyKey) {
+    let mut simulation = crate::scenes::space(100);
+    let body = simulation
+        .physics
+        .insert(RigidBodyBuilder::dynamic(), crate::scenes::ball());
+    let lift = RigidBodyBuilder::kinematic_position_based().translation(vector(0.0, 0.0, 50.0));
+    let lift = simulation.physics.insert(lift, crate::scenes::ball());
+    (simulation, body, lift)
+}
+
+/// Where the lift is sent, one after the other; none of it a number that f32 holds exactly.
+const FLOORS: [f32; 3] = [1.1, -0.7, 3.3];
+
+fn floor(height: f32) -> Pose {
+    translation(0.1, height, 50.3)
+}
+
+#[test]
+fn a_teleported_body_is_never_shown_between() {
+    struct Jumps(BodyKey);
+    impl Hooks for Jumps {
+        type Error = Infallible;
+        fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+            let x = 10.0 * (step.tick % 4) as f32;
+            physics.teleport(self.0, translation(x, 0.0, 0.0)).unwrap();
+            Ok(())
+        }
+    }
+    let check = |pose: Option<Pose>| {
+        let x = pose.unwrap().translation.x;
+        assert!([0.0, 10.0, 20.0, 30.0].contains(&x), "{x}");
+        x
+    };
+    let (simulation, body, _) = places();
+    let mut overlap = Overlap::new(simulation.clone()).unwrap();
+    let mut seen = Vec::new();
+    for number in 0..300u64 {
+        let Ok(view) = overlap.frame(MS(number % 7), &mut Jumps(body));
+        seen.push(check(view.pose(body)));
+    }
+    assert!(seen.contains(&30.0));
+    let mut runner = Runner::new(simulation, Jumps(body), RunnerSettings::default()).unwrap();
+    let start = runner.now();
+    while runner.frame().tick() < 40 {
+        assert!(runner.now() - start < PATIENCE, "never");
+        check(runner.view().pose(body));
+    }
+    // By calls too, several in one step.
+    let number = std::cell::Cell::new(0);
+    while number.get() < 200 {
+        number.set(number.get() + 1);
+        let x = 10.0 * (number.get() % 4) as f32;
+        // Who finds no room comes again.
+        let _ = runner.call(move |simulation, _| {
+            simulation
+                .physics
+                .teleport(body, translation(x, 0.0, 0.0))
+                .unwrap()
+        });
+        check(runner.frame().pose(body));
+    }
+}
+
+#[test]
+fn a_lift_arrives_exactly_where_the_last_target_was() {
+    struct Idle;
+    impl Hooks for Idle {
+        type Error = Infallible;
+    }
+    let (simulation, _, lift) = places();
+    let mut runner = Runner::new(simulation.clone(), Idle, RunnerSettings::default()).unwrap();
+    let start = runner.now();
+    for (i, height) in FLOORS.into_iter().enumerate() {
+        // Another one on the way, before the one that counts.
+        let there = Duration::from_millis(400 * i as u64 + 150);
+        runner
+            .call(move |simulation, _| {
+                simulation
+                    .physics
+                    .set_kinematic_target(lift, floor(-9.0), there)
+                    .unwrap()
+            })
+            .unwrap();
+        runner
+            .call(move |simulation, _| {
+                simulation
+                    .physics
+                    .set_kinematic_target(lift, floor(height), there)
+                    .unwrap()
+            })
+            .unwrap();
+        while runner.frame().pose(lift) != Some(floor(height)) {
+            assert!(runner.now() - start < PATIENCE, "never");
+            std::thread::yield_now();
+        }
+    }
+    let (stopped, _) = runner.stop();
+    assert_eq!(
+        stopped.physics.body(lift).unwrap().position(),
+        &floor(FLOORS[2])
+    );
+
+    let mut overlap = Overlap::new(simulation).unwrap();
+    for height in FLOORS {
+        let there = overlap.simulation().clock().time() + MS(150);
+        let mut last = overlap.view().pose(lift);
+        for part in 1..=5 {
+            // The same one, across several steps.
+            overlap
+                .simulation()
+                .physics
+                .set_kinematic_target(lift, floor(height), there)
+                .unwrap();
+            for _ in 0..5 {
+                let Ok(view) = overlap.frame(MS(10), &mut Idle);
+                let pose = view.pose(lift);
+                assert!(part > 3 || pose != last || part == 1, "it moves evenly");
+                last = pose;
+            }
+        }
+        assert_eq!(last, Some(floor(height)));
+    }
+}

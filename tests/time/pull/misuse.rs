@@ -1,0 +1,285 @@
+//! Calls in a wrong order, restarts and panics.
+
+use super::*;
+
+/// A scene with a collision in its first step, and another flyer.
+fn colliding() -> (Simulation, BodyKey) {
+    let (mut simulation, key) = flyer_in_space();
+    for y in [5.0, 5.1] {
+        let body = RigidBodyBuilder::dynamic().translation(Vector::Y * y);
+        let ball = ball().active_events(ActiveEvents::COLLISION_EVENTS);
+        simulation.physics.insert(body, ball);
+    }
+    (simulation, key)
+}
+
+#[test]
+fn a_frame_that_is_begun_twice_is_one() {
+    let (mut simulation, key) = colliding();
+    let lamp = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    let gone = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    let last = advance(&mut simulation, 5);
+    simulation.begin_frame(MS(300)); // 50 ms over the most
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    assert_eq!(simulation.events().in_tick(0).collisions().count(), 1);
+    let there = translation(0.0, -9.0, 0.0);
+    simulation.physics.teleport(lamp, there).unwrap();
+    simulation.physics.remove(gone).unwrap();
+    // A step is taken, and not made.
+    simulation.next_step().unwrap();
+    simulation
+        .physics
+        .apply_impulse(key, Vector::Y * 100.0)
+        .unwrap();
+
+    simulation.begin_frame(MS(21));
+    assert_eq!(simulation.frame().dropped.aborted, 24);
+    let steps = make_steps(&mut simulation);
+    assert_eq!(
+        steps.iter().map(|step| step.tick).collect::<Vec<_>>(),
+        [1, 2]
+    );
+    let frame = simulation.end_frame();
+    assert_eq!((frame.number, frame.steps), (last.number + 1, 3));
+    assert_eq!(frame.ticks(), 0..3);
+    assert_eq!(frame.dropped.frame_time, MS(50));
+    assert_eq!(frame.dropped.aborted, 24);
+    assert_eq!(simulation.clock().dropped(), frame.dropped);
+    assert_eq!(simulation.events().in_tick(0).collisions().count(), 1);
+    let moved = moved_keys(&simulation);
+    assert!(moved.contains(&lamp) && moved.contains(&key));
+    assert_eq!(simulation.removed(), [gone]);
+    assert_eq!(frame.poses.teleported, 1);
+    assert_near(rise(&simulation, key), 0.0);
+    // It is shown between its last two states.
+    let (previous, current) = (
+        previous_pose(&simulation, key),
+        current_pose(&simulation, key),
+    );
+    assert_near(previous.unwrap().translation.x, 2.0);
+    assert_near(current.unwrap().translation.x, 3.0);
+    assert_near(frame.alpha, 0.6);
+    assert_near(simulation.pose(key).unwrap().translation.x, 2.6);
+    // And all of it is over with the frame.
+    let frame = advance(&mut simulation, 1);
+    assert_eq!((frame.steps, frame.dropped), (0, Dropped::default()));
+    assert!(simulation.events().is_empty());
+    assert_eq!(simulation.removed(), []);
+}
+
+#[test]
+fn a_frame_that_is_begun_twice_with_no_step_due_goes_on_as_smoothly() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.begin_frame(MS(24));
+    make_steps(&mut simulation);
+    simulation.begin_frame(MS(3)); // `end_frame` was forgotten
+    assert_eq!(make_steps(&mut simulation), []);
+    let frame = simulation.end_frame();
+    assert_eq!(
+        (frame.number, frame.steps, frame.dropped.aborted),
+        (1, 2, 0)
+    );
+    assert_near(simulation.pose(key).unwrap().translation.x, 1.7);
+}
+
+#[test]
+fn a_frame_that_is_ended_early_shows_the_latest_state() {
+    // Before the first step, between two, and with a step taken.
+    for (made, taken) in [(0, false), (0, true), (2, false), (2, true)] {
+        let (mut simulation, key) = flyer_in_space();
+        advance(&mut simulation, 26);
+        simulation.begin_frame(MS(43)); // four steps, and 9 ms over
+        for _ in 0..made {
+            simulation.next_step().unwrap();
+            simulation.make_step();
+        }
+        if taken {
+            simulation.next_step().unwrap();
+        }
+        let frame = simulation.end_frame();
+        assert_eq!((frame.steps, frame.dropped.aborted), (made, 4 - made));
+        assert_eq!((frame.tick, frame.alpha), (2 + made, 1.0));
+        let latest = *simulation.physics.body(key).unwrap().position();
+        assert_near(latest.translation.x, (2 + made) as f32);
+        assert_eq!(simulation.pose(key), Some(latest));
+        // The fraction is kept.
+        let frame = advance(&mut simulation, 1);
+        assert_eq!((frame.steps, frame.alpha), (1, 0.0));
+    }
+}
+
+#[test]
+fn a_step_is_taken_once_however_often_it_is_asked_for() {
+    let (mut simulation, key) = flyer_in_space();
+    let lift = simulation.physics.insert(
+        RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * 5.0),
+        ball(),
+    );
+    let there = translation(2.0, 5.0, 0.0);
+    simulation
+        .physics
+        .set_kinematic_target(lift, there, MS(20))
+        .unwrap();
+    simulation.begin_frame(MS(20));
+    let step = simulation.next_step();
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    assert_eq!(simulation.next_step(), step);
+    assert_eq!(simulation.next_step(), step);
+    simulation.make_step();
+    assert_near(rise(&simulation, key), 1.0);
+    assert_near(x(&simulation, lift), 1.0);
+    // What was pushed before the second call is for that step all the same.
+    let step = simulation.next_step();
+    simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+    assert_eq!(simulation.next_step(), step);
+    simulation.end_frame();
+    advance(&mut simulation, 10);
+    assert_near(rise(&simulation, key), 1.0);
+}
+
+/// All that a host sees.
+fn seen(simulation: &Simulation) -> (u64, u64, Frame, Vec<(BodyKey, Pose)>) {
+    let moved = simulation.moved().to_vec();
+    let hash = hash(simulation.physics.rapier());
+    (hash, simulation.physics.tick(), simulation.frame(), moved)
+}
+
+#[test]
+fn outside_of_a_frame_there_is_no_step_and_nothing_to_end() {
+    let (mut simulation, _) = flyer_in_space();
+    for ms in [0, 25, 4] {
+        let frame = simulation.frame();
+        let before = seen(&simulation);
+        assert_eq!(simulation.next_step(), None);
+        assert!(!simulation.make_step());
+        assert_eq!(simulation.end_frame(), frame);
+        assert_eq!(seen(&simulation), before);
+        advance(&mut simulation, ms);
+    }
+}
+
+#[test]
+fn a_step_is_made_only_if_it_was_taken() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.begin_frame(MS(20));
+    assert!(!simulation.make_step());
+    simulation.next_step().unwrap();
+    assert!(simulation.make_step());
+    let before = seen(&simulation);
+    assert!(!simulation.make_step());
+    assert_eq!(seen(&simulation), before);
+    assert_eq!(make_steps(&mut simulation).len(), 1);
+    assert_eq!(simulation.next_step(), None, "none is due");
+    assert!(!simulation.make_step());
+    assert_eq!(simulation.end_frame().steps, 2);
+    assert_near(x(&simulation, key), 2.0);
+}
+
+#[test]
+fn a_simulation_that_takes_another_s_place_is_outside_of_a_frame() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.begin_frame(MS(30));
+    simulation.next_step().unwrap();
+    simulation.make_step();
+    simulation.next_step().unwrap();
+    let key;
+    (simulation, key) = flyer_in_space(); // the level restarts
+    assert!(!simulation.make_step());
+    assert_eq!(simulation.next_step(), None);
+    assert_eq!(simulation.end_frame(), Frame::default());
+    assert_eq!(advance(&mut simulation, 20).steps, 2);
+    assert_near(x(&simulation, key), 2.0);
+}
+
+/// Puts a new state in the place of the old one, before or after the first step of tick 1.
+struct Restart {
+    after: bool,
+    is_done: bool,
+    calls: Vec<(u64, bool)>,
+}
+
+impl Restart {
+    fn call(&mut self, physics: &mut Physics, step: Step, after: bool) {
+        self.calls.push((step.tick, after));
+        if (step.tick, after) == (1, self.after) && !std::mem::replace(&mut self.is_done, true) {
+            *physics = flyer_in_space().0.physics;
+        }
+    }
+}
+
+impl Hooks for Restart {
+    type Error = Infallible;
+
+    fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.call(physics, step, false);
+        Ok(())
+    }
+
+    fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
+        self.call(physics, step, true);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_level_that_restarts_inside_a_hook_has_the_rest_of_the_frame() {
+    for after in [false, true] {
+        let (mut simulation, _) = flyer_in_space();
+        let mut restart = Restart {
+            after,
+            is_done: false,
+            calls: Vec::new(),
+        };
+        let Ok(frame) = simulation.advance_with(MS(40), &mut restart);
+        // Two steps are left. A step that was not made has no hook after it.
+        let begun = [(0, false), (0, true), (1, false), (1, true)];
+        let begun = if after { &begun[..] } else { &begun[..3] };
+        let again = [(0, false), (0, true), (1, false), (1, true)];
+        assert_eq!(restart.calls, [begun, &again].concat());
+        assert_eq!((frame.number, frame.steps, frame.ticks()), (1, 2, 0..2));
+        assert_eq!(frame.dropped.aborted, u64::from(!after));
+        let ((key, body), time) = (simulation.physics.bodies().next().unwrap(), MS(20));
+        assert_near(body.translation().x, 2.0);
+        assert_eq!(
+            (simulation.physics.tick(), simulation.physics.time()),
+            (2, time)
+        );
+        // As always, a frame shows one step ago.
+        assert_near(simulation.pose(key).unwrap().translation.x, 1.0);
+        assert_eq!(advance(&mut simulation, 20).ticks(), 2..4);
+    }
+}
+
+#[test]
+fn after_a_panic_between_taking_a_step_and_making_it_the_game_goes_on() {
+    let (mut simulation, key) = flyer_in_space();
+    let frame = |simulation: &mut Simulation, panics: bool| {
+        simulation.begin_frame(MS(30));
+        while let Some(step) = simulation.next_step() {
+            simulation.physics.apply_impulse(key, Vector::Y).unwrap();
+            assert!(!(panics && step.tick == 1), "a system panics");
+            simulation.make_step();
+        }
+        simulation.end_frame()
+    };
+    let panicking = || frame(&mut simulation, true);
+    assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
+    let done = frame(&mut simulation, false);
+    // The frame that was open is in this one.
+    assert_eq!((done.number, done.steps, done.dropped.aborted), (1, 4, 2));
+    assert_eq!(done.ticks(), 0..4);
+    assert_near(rise(&simulation, key), 4.0);
+    assert_near(current_pose(&simulation, key).unwrap().translation.x, 4.0);
+    assert_eq!(frame(&mut simulation, false).dropped, Dropped::default());
+}
+
+/// The pose right after the last step.
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    Some(*simulation.physics.body(key)?.position())
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
+}

@@ -1,0 +1,36 @@
+//! The loop, pulled by the game: the order of a step, settings within a frame, and every misuse.
+
+mod forgotten;
+mod misuse;
+mod order;
+mod told;
+
+use crate::scenes::testing::translation;
+use crate::scenes::{
+    MS, Yard, advance, assert_near, ball, flyer_in_space, hash, moved_keys, space,
+};
+use evenstep::rapier::prelude::*;
+use evenstep::{BodyKey, Dropped, Frame, Hooks, Physics, Rate, Simulation, Step, Stepping};
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::time::Duration;
+
+/// Makes all steps that are due.
+fn make_steps(simulation: &mut Simulation) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while let Some(step) = simulation.next_step() {
+        steps.push(step);
+        assert!(steps.len() < 100, "no end of steps");
+        assert!(simulation.make_step());
+    }
+    steps
+}
+
+fn rise(simulation: &Simulation, key: BodyKey) -> f32 {
+    simulation.physics.body(key).unwrap().linvel().y
+}
+
+fn x(simulation: &Simulation, key: BodyKey) -> f32 {
+    crate::scenes::stepped_x(&simulation.physics, key)
+}

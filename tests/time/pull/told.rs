@@ -1,0 +1,71 @@
+//! Loops that `forgotten` runs and watches from outside.
+
+use super::*;
+
+#[test]
+#[ignore = "for the test above"]
+fn frames_that_are_not_ended() {
+    let (mut simulation, _) = flyer_in_space();
+    for _ in 0..200 {
+        simulation.begin_frame(MS(10));
+        make_steps(&mut simulation);
+    }
+    assert_eq!(simulation.physics.tick(), 200);
+}
+
+#[test]
+#[ignore = "for the test above"]
+fn steps_that_are_not_made() {
+    let (mut simulation, _) = flyer_in_space();
+    for _ in 0..200 {
+        simulation.begin_frame(MS(10));
+        assert!(simulation.next_step().is_some());
+        simulation.end_frame();
+    }
+    assert_eq!(simulation.physics.tick(), 0);
+}
+
+#[test]
+#[ignore = "for the test above"]
+fn a_step_that_is_taken_for_ever() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.begin_frame(MS(10));
+    let mut steps = 0;
+    while simulation.next_step().is_some() && steps < 200 {
+        steps += 1;
+    }
+    assert_eq!(steps, 200);
+}
+
+/// It has nothing to say in these hooks either: they abort their steps on purpose.
+#[test]
+#[ignore = "for the test above"]
+fn loops_that_forget_nothing() {
+    struct Fails;
+
+    impl Hooks for Fails {
+        type Error = ();
+
+        fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), ()> {
+            Err(())
+        }
+    }
+
+    let (mut simulation, _) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    for _ in 0..200 {
+        simulation.begin_frame(MS(25));
+        make_steps(&mut simulation);
+        simulation.end_frame();
+        simulation.advance(MS(10), |_, _| ());
+        let tick = simulation.physics.tick();
+        simulation.resimulate(tick - 2, |_, _| ()).unwrap();
+    }
+    for _ in 0..200 {
+        simulation.advance_with(MS(10), &mut Fails).unwrap_err();
+    }
+    for _ in 0..200 {
+        let panics = || simulation.advance(MS(10), |_, _| panic!("a bug of the game"));
+        catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
+    }
+}

@@ -1,0 +1,460 @@
+//! Each strategy's plan, and that none of them loses time or makes a step of no length.
+
+use crate::scenes::{MS, STEPPINGS, flyer_in_space};
+use evenstep::threads::{Overlap, Runner, RunnerSettings};
+use evenstep::{
+    BodyKey, Budget, Clock, Dropped, Hooks, Rate, Simulation, Smoothing, Step, Stepping,
+};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn clock(hz: u32, stepping: Stepping) -> Clock {
+    let mut clock = Clock::new(Rate::hz(hz).unwrap());
+    clock.settings_mut().set_stepping(stepping);
+    clock
+}
+
+/// The steps of a frame.
+fn steps(clock: &mut Clock, elapsed: Duration) -> Vec<Step> {
+    clock.begin_frame(elapsed);
+    std::iter::from_fn(|| clock.next_step()).collect()
+}
+
+/// The number of steps that are due in a frame, and what it dropped.
+fn due(clock: &mut Clock, ms: u64) -> (u64, Dropped) {
+    let dropped = clock.begin_frame(MS(ms));
+    let due = clock.due();
+    while clock.next_step().is_some() {}
+    (due, dropped)
+}
+
+/// The lengths of the steps of each frame, in tenths of a millisecond.
+fn lengths(clock: &mut Clock, frames: &[u64]) -> Vec<Vec<u32>> {
+    let tenths = |step: &Step| (step.dt * 1e4).round() as u32;
+    frames
+        .iter()
+        .map(|ms| steps(clock, MS(*ms)).iter().map(tenths).collect())
+        .collect()
+}
+
+#[test]
+fn each_strategy_makes_the_steps_that_the_literature_gives_it() {
+    let frames = [4, 10, 25, 0, 31];
+    let steps = |stepping| lengths(&mut clock(100, stepping), &frames);
+    let none = vec![];
+    assert_eq!(
+        steps(Stepping::Fixed),
+        [
+            none.clone(),
+            vec![100],
+            vec![100, 100],
+            none.clone(),
+            vec![100, 100, 100, 100]
+        ]
+    );
+    assert_eq!(steps(Stepping::FrameLocked), vec![vec![100]; 5]);
+    assert_eq!(
+        steps(Stepping::Variable),
+        [vec![40], vec![100], vec![250], none.clone(), vec![310]]
+    );
+    assert_eq!(
+        steps(Stepping::SemiFixed),
+        [
+            vec![40],
+            vec![100],
+            vec![100, 100, 50],
+            none,
+            vec![100, 100, 100, 10]
+        ]
+    );
+    assert_eq!(
+        steps(Stepping::DisplayCounted),
+        [
+            vec![100],
+            vec![100],
+            vec![100, 100],
+            vec![100],
+            vec![100, 100, 100]
+        ]
+    );
+}
+
+#[test]
+fn steps_by_count_are_whole_ones_at_a_rate_of_a_fraction_too() {
+    for stepping in [Stepping::FrameLocked, Stepping::DisplayCounted] {
+        let mut clock = Clock::new(Rate::fraction(60_000, 1_001).unwrap());
+        clock.settings_mut().set_stepping(stepping);
+        for made in 0..10 {
+            assert_eq!((due(&mut clock, 16).0, clock.tick()), (1, made + 1));
+            assert_eq!(clock.overstep(), Duration::ZERO, "{stepping:?}");
+        }
+    }
+}
+
+#[test]
+fn a_shorter_last_step_covers_what_is_left_of_the_frame() {
+    let mut clock = clock(100, Stepping::SemiFixed);
+    clock.begin_frame(MS(25));
+    assert_eq!(clock.time(), MS(25), "also before its steps are made");
+    let steps = std::iter::from_fn(|| clock.next_step());
+    let ends: Vec<Duration> = steps.map(|step| step.real_end).collect();
+    assert_eq!(ends, [MS(10), MS(20), MS(25)]);
+}
+
+#[test]
+fn pause_stops_all_of_them_and_a_single_step_has_the_rates_length() {
+    for stepping in STEPPINGS {
+        let mut clock = clock(100, stepping);
+        clock.settings_mut().pause();
+        assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
+        clock.settings_mut().step_once();
+        assert_eq!(
+            lengths(&mut clock, &[50, 50]),
+            [vec![100], vec![]],
+            "{stepping:?}"
+        );
+        clock.settings_mut().resume();
+        clock.settings_mut().set_speed(0.0).unwrap();
+        assert_eq!(due(&mut clock, 50).0, 0, "{stepping:?}");
+    }
+}
+
+#[test]
+fn speed_scales_all_of_them() {
+    for (stepping, expected) in STEPPINGS.into_iter().zip([10, 10, 20, 20, 10]) {
+        let mut clock = clock(100, stepping);
+        clock.settings_mut().set_speed(0.5).unwrap();
+        for _ in 0..20 {
+            due(&mut clock, 10);
+        }
+        assert_eq!(clock.tick(), expected, "{stepping:?}");
+        // In slow motion the same amount of time goes by in each.
+        let step = (0..2).find_map(|_| steps(&mut clock, MS(20)).first().copied());
+        assert_eq!(step.unwrap().time, MS(100), "{stepping:?}");
+    }
+}
+
+#[test]
+fn the_clamps_hold_for_the_strategies_that_go_by_time() {
+    for stepping in [Stepping::Variable, Stepping::SemiFixed, Stepping::Fixed] {
+        let mut clock = clock(100, stepping);
+        clock.settings_mut().set_max_frame_time(MS(45));
+        let dropped = clock.begin_frame(MS(100));
+        assert_eq!(dropped.frame_time, MS(55), "{stepping:?}");
+        let due = std::iter::from_fn(|| clock.next_step());
+        let total: f32 = due.map(|step| step.dt).sum();
+        let whole = if stepping == Stepping::Fixed {
+            0.04
+        } else {
+            0.045
+        };
+        assert!((total - whole).abs() < 1e-6, "{stepping:?}: {total}");
+    }
+    let mut clock = clock(100, Stepping::SemiFixed);
+    clock.settings_mut().set_max_steps_per_frame(Some(3));
+    let (due, dropped) = due(&mut clock, 67);
+    assert_eq!(
+        (due, dropped.steps),
+        (3, 4),
+        "two whole ones, and the rest of 7 ms"
+    );
+}
+
+#[test]
+fn what_was_set_can_be_asked() {
+    let mut clock = clock(60, Stepping::Fixed);
+    assert_eq!(
+        (
+            clock.settings().budget(),
+            clock.settings().max_steps_per_frame()
+        ),
+        (None, None)
+    );
+    let budget = Some(Budget {
+        frame: MS(8),
+        step: MS(1),
+    });
+    clock.settings_mut().set_budget(budget);
+    clock.settings_mut().set_max_steps_per_frame(Some(7));
+    clock.settings_mut().set_max_frame_time(MS(99));
+    clock.settings_mut().set_speed(0.25).unwrap();
+    clock.settings_mut().set_rate(Rate::hz(50).unwrap());
+    clock.settings_mut().set_stepping(Stepping::SemiFixed);
+    clock.settings_mut().pause();
+    assert_eq!(
+        (
+            clock.settings().budget(),
+            clock.settings().max_steps_per_frame()
+        ),
+        (budget, Some(7))
+    );
+    assert_eq!(
+        (clock.settings().max_frame_time(), clock.settings().speed()),
+        (MS(99), 0.25)
+    );
+    assert_eq!(
+        (clock.settings().rate(), clock.settings().stepping()),
+        (Rate::hz(50).unwrap(), Stepping::SemiFixed)
+    );
+    assert!(clock.settings().is_paused());
+    clock.settings_mut().resume();
+    assert!(!clock.settings().is_paused());
+}
+
+#[test]
+fn a_budget_limits_the_steps_and_says_so() {
+    let mut clock = clock(100, Stepping::Fixed);
+    let budget = |step| Some(Budget { frame: MS(8), step });
+    clock.settings_mut().set_budget(budget(MS(3)));
+    let (made, dropped) = due(&mut clock, 57);
+    assert_eq!((made, dropped.over_budget, dropped.steps), (2, 3, 0));
+    assert_eq!(clock.overstep(), MS(7), "the fraction stays");
+    clock.settings_mut().set_budget(budget(MS(100)));
+    assert_eq!(due(&mut clock, 33).0, 1, "time never stands still");
+    clock.settings_mut().set_budget(budget(Duration::ZERO));
+    assert_eq!(due(&mut clock, 50).0, 5, "steps that cost nothing");
+    clock.settings_mut().set_budget(budget(MS(2)));
+    clock.settings_mut().set_max_steps_per_frame(Some(3));
+    let (made, dropped) = due(&mut clock, 60);
+    assert_eq!(
+        (made, dropped.over_budget, dropped.steps),
+        (3, 0, 3),
+        "the narrower of the two"
+    );
+    assert_eq!(clock.dropped().over_budget, 3 + 3);
+}
+
+/// The manner of Box2D's users, as it is written by hand: whole steps by floor, at most so many, the
+/// rest dropped, the fraction kept.
+fn by_hand(accumulator: &mut u64, nanos: u64, step: u64, most: u64) -> u64 {
+    *accumulator += nanos;
+    let due = *accumulator / step;
+    *accumulator %= step;
+    due.min(most)
+}
+
+proptest! {
+    #[test]
+    fn max_steps_per_frame_is_the_manner_of_box2d(
+        frames in prop::collection::vec(0..200_000_000u64, 1..100),
+        most in 1..8u32,
+    ) {
+        let mut clock = clock(50, Stepping::Fixed);
+        clock.settings_mut().set_max_steps_per_frame(Some(most));
+        let mut accumulator = 0;
+        for nanos in frames {
+            let expected = by_hand(&mut accumulator, nanos, 20_000_000, most.into());
+            clock.begin_frame(Duration::from_nanos(nanos));
+            prop_assert_eq!(clock.due(), expected);
+            prop_assert_eq!(clock.overstep(), Duration::from_nanos(accumulator));
+        }
+    }
+
+    #[test]
+    fn no_time_is_lost_and_no_step_has_no_length(
+        frames in prop::collection::vec((0..200_000_000u64, 0..5usize), 1..100),
+    ) {
+        // The strategy changes from frame to frame.
+        let mut clock = clock(60, Stepping::Fixed);
+        let (mut by_time, mut by_count, mut covered) = (Duration::ZERO, 0, Duration::ZERO);
+        let mut simulated = 0.0;
+        for (nanos, stepping) in frames {
+            clock.settings_mut().set_stepping(STEPPINGS[stepping]);
+            match STEPPINGS[stepping] {
+                Stepping::FrameLocked => by_count += 1,
+                Stepping::DisplayCounted => {
+                    let periods = (nanos as f64 * 60e-9 - 0.5).ceil();
+                    by_count += periods.clamp(1.0, 2.0) as u32;
+                }
+                _ => by_time += Duration::from_nanos(nanos),
+            }
+            for step in steps(&mut clock, Duration::from_nanos(nanos)) {
+                prop_assert!(step.dt > 0.0);
+                let semi_fixed = STEPPINGS[stepping] != Stepping::Variable;
+                prop_assert!(!semi_fixed || step.dt <= Rate::hz(60).unwrap().dt());
+                prop_assert!((step.time.as_secs_f64() - simulated).abs() < 1e-5);
+                simulated += f64::from(step.dt);
+                prop_assert_eq!(step.real_start, covered);
+                prop_assert!(step.real_end >= step.real_start);
+                prop_assert!(step.real_end <= clock.real_time());
+                covered = step.real_end;
+            }
+        }
+        let total = by_time.as_secs_f64() + f64::from(by_count) / 60.0;
+        let made = simulated + clock.overstep().as_secs_f64();
+        prop_assert!((made - total).abs() < 1e-5, "{made} of {total}");
+    }
+
+    #[test]
+    fn semi_fixed_and_variable_steps_add_up_to_the_frames_exactly(
+        frames in prop::collection::vec(0..250_000_000u64, 1..100),
+    ) {
+        for stepping in [Stepping::SemiFixed, Stepping::Variable] {
+            let mut clock = clock(144, stepping);
+            for nanos in &frames {
+                steps(&mut clock, Duration::from_nanos(*nanos));
+                prop_assert_eq!(clock.overstep(), Duration::ZERO);
+            }
+            // The next step starts where all frames end.
+            clock.begin_frame(MS(1));
+            prop_assert_eq!(clock.next_step().unwrap().time, Duration::from_nanos(frames.iter().sum()));
+        }
+    }
+}
+
+fn flyer(stepping: Stepping) -> (Simulation, BodyKey) {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.clock_settings_mut().set_stepping(stepping);
+    (simulation, key)
+}
+
+#[test]
+fn the_step_length_is_in_the_frame_and_reaches_rapier() {
+    for (stepping, x, dt, idle_steps) in [
+        (Stepping::Variable, 2.5, 0.025, 0),
+        (Stepping::SemiFixed, 2.5, 0.005, 0),
+        (Stepping::Fixed, 2.0, 0.01, 0),
+        (Stepping::FrameLocked, 1.0, 0.01, 1),
+    ] {
+        let (mut simulation, key) = flyer(stepping);
+        let frame = simulation.advance(MS(25), |_, _| ());
+        assert!((frame.dt - dt).abs() < 1e-6, "{stepping:?}: {}", frame.dt);
+        let at = simulation.physics.body(key).unwrap().translation().x;
+        assert!((at - x).abs() < 1e-4, "{stepping:?}: {at}");
+        let idle = simulation.advance(Duration::ZERO, |_, _| ());
+        assert_eq!((idle.steps, idle.dt), (idle_steps, frame.dt));
+    }
+}
+
+#[test]
+fn without_a_fraction_the_latest_state_is_shown() {
+    for stepping in STEPPINGS {
+        let (mut simulation, key) = flyer(stepping);
+        simulation.advance(MS(27), |_, _| ());
+        let (previous, current) = (
+            previous_pose(&simulation, key),
+            current_pose(&simulation, key),
+        );
+        assert_ne!(previous, current);
+        if stepping == Stepping::Fixed {
+            assert_ne!(simulation.pose(key), current);
+        } else {
+            assert_eq!(simulation.pose(key), current, "{stepping:?}");
+            assert_eq!(simulation.moved(), [(key, current.unwrap())]);
+            assert_eq!(simulation.frame().alpha, 1.0);
+        }
+        // A fraction left by one strategy goes into the next one's first step.
+        simulation
+            .clock_settings_mut()
+            .set_stepping(Stepping::Variable);
+        let frame = simulation.advance(MS(1), |_, _| ());
+        let expected = if stepping == Stepping::Fixed {
+            0.008
+        } else {
+            0.001
+        };
+        assert!(
+            (frame.dt - expected).abs() < 1e-6,
+            "{stepping:?}: {}",
+            frame.dt
+        );
+    }
+}
+
+#[test]
+fn without_a_fraction_no_body_is_shown_beyond_its_latest_state() {
+    let (mut simulation, key) = flyer(Stepping::FrameLocked);
+    simulation.smoothing = Smoothing::Extrapolate;
+    for _ in 0..3 {
+        let frame = simulation.advance(MS(27), |_, _| ());
+        assert_eq!((frame.alpha, frame.poses.extrapolated), (1.0, 0));
+        assert_eq!(simulation.pose(key), current_pose(&simulation, key));
+    }
+}
+
+#[test]
+fn extrapolation_has_no_latency() {
+    let (mut simulation, key) = flyer(Stepping::Fixed);
+    simulation.smoothing = Smoothing::Extrapolate;
+    for ms in 21..60 {
+        let frame_time = if ms == 21 { MS(21) } else { MS(1) };
+        let frame = simulation.advance(frame_time, |_, _| ());
+        let shown = simulation.pose(key).unwrap();
+        assert!(
+            (shown.translation.x - 0.1 * ms as f32).abs() < 1e-4,
+            "{ms}: {shown:?}"
+        );
+        assert_eq!(
+            simulation.pose_at(key, frame.tick, frame.alpha),
+            Some(shown)
+        );
+        assert_eq!(simulation.moved(), [(key, shown)]);
+        assert_eq!(frame.poses.extrapolated, usize::from(frame.alpha > 0.0));
+    }
+    // A body at rest is shown where it is.
+    simulation.physics.body_mut(key).unwrap().sleep();
+    for _ in 0..3 {
+        simulation.advance(MS(13), |_, _| ());
+    }
+    assert_eq!(
+        simulation.pose(key),
+        Some(*simulation.physics.body(key).unwrap().position())
+    );
+    assert_eq!(simulation.moved(), []);
+}
+
+#[test]
+fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
+    let end = |stepping, fps: u32| {
+        let mut yard = crate::scenes::Yard::new(Rate::hz(60).unwrap());
+        yard.simulation.clock_settings_mut().set_stepping(stepping);
+        let frame = Duration::from_secs(1) / fps + Duration::from_nanos(1);
+        for _ in 0..2 * fps {
+            yard.advance(frame);
+        }
+        crate::scenes::hash(yard.simulation.physics.rapier())
+    };
+    for (stepping, same) in STEPPINGS.into_iter().zip([true, false, false, false, true]) {
+        let equal = end(stepping, 60) == end(stepping, 30);
+        assert_eq!(equal, same, "{stepping:?}");
+    }
+}
+
+/// The pose right after the last step.
+fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
+    Some(*simulation.physics.body(key)?.position())
+}
+
+/// The pose right before the last step.
+fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
+    simulation.pose_at(key, simulation.physics.tick(), 0.0)
+}
+
+#[test]
+fn frames_of_all_time_end_no_host() {
+    let most = Duration::MAX;
+    let (mut simulation, _) = flyer(Stepping::Fixed);
+    simulation.begin_frame(most);
+    simulation.begin_frame(most);
+    simulation.end_frame();
+    simulation.advance(most, |_, _| ());
+    assert_eq!(simulation.clock().real_time(), most);
+    let mut overlap = Overlap::new(simulation).unwrap();
+    for frame_time in [Duration::ZERO, MS(20), most] {
+        overlap.frame(frame_time, &mut Idle).unwrap();
+    }
+    let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default()).unwrap();
+    let question = runner.ask(|simulation| simulation.physics.tick()).unwrap();
+    runner.frame();
+    let call = |simulation: &mut Simulation, _: &mut Idle| simulation.pause();
+    runner.call(call).unwrap();
+    assert!(question.wait(Duration::from_secs(60)).is_some());
+    assert!(runner.failures().is_empty());
+    assert!(runner.stop().0.physics.tick() > 0);
+}
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = std::convert::Infallible;
+}

@@ -1,0 +1,96 @@
+//! What the comparison of the strategies says, and that it says the same each time.
+
+use crate::scenes::strategies::{
+    Outcome, Reference, SCENES, STRATEGIES, Scene, latency, run, traces,
+};
+use std::time::Duration;
+
+const LENGTH: Duration = Duration::from_secs(4);
+
+fn scene(name: &str) -> &'static Scene {
+    static ALL: [Scene; 9] = SCENES;
+    ALL.iter().find(|scene| scene.name == name).unwrap()
+}
+
+/// The outcomes of a strategy over all traces.
+fn outcomes(scene: &Scene, strategy: &str) -> Vec<Outcome> {
+    let strategy = STRATEGIES.iter().find(|s| s.name == strategy).unwrap();
+    let traces = traces(7, LENGTH, &[]);
+    traces
+        .iter()
+        .map(|trace| run(scene, strategy, trace, None))
+        .collect()
+}
+
+fn distinct_ends(scene: &Scene, strategy: &str) -> usize {
+    let mut ends: Vec<u64> = outcomes(scene, strategy).iter().map(|o| o.end).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    ends.len()
+}
+
+fn worst(scene: &Scene, strategy: &str) -> f64 {
+    let figures = outcomes(scene, strategy).into_iter().map(|o| o.figure);
+    figures.fold(f64::MIN, f64::max)
+}
+
+#[test]
+fn all_traces_are_of_the_same_length() {
+    for trace in traces(3, LENGTH, &[("short", &[Duration::from_millis(7)])]) {
+        assert_eq!(
+            trace.times.iter().sum::<Duration>(),
+            LENGTH,
+            "{}",
+            trace.name
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures() {
+    let traces = || traces(42, LENGTH, &[]);
+    let reference = Reference::of(scene("curve"), LENGTH);
+    for strategy in &STRATEGIES {
+        for (one, other) in traces().iter().zip(&traces()) {
+            let run = |trace| {
+                let mut outcome = run(scene("curve"), strategy, trace, reference.as_ref());
+                outcome.cost = 0.0;
+                format!("{outcome:?} {}", latency(strategy, trace, 42))
+            };
+            assert_eq!(run(one), run(other), "{} {}", strategy.name, one.name);
+        }
+    }
+}
+
+#[test]
+fn a_stiff_spring_of_the_games_own_holds_with_fixed_steps_and_not_with_variable_ones() {
+    let spring = scene("spring");
+    assert!(worst(spring, "fixed, interpolated") < 1.3);
+    assert!(worst(spring, "variable") > 5.0);
+}
+
+#[test]
+fn fixed_steps_end_in_one_state_and_variable_ones_in_as_many_as_there_are_traces() {
+    for name in ["stack of 25", "chain of 20"] {
+        assert_eq!(
+            distinct_ends(scene(name), "fixed, interpolated"),
+            1,
+            "{name}"
+        );
+        assert_eq!(distinct_ends(scene(name), "variable"), 6, "{name}");
+    }
+}
+
+#[test]
+fn a_chain_gains_no_energy_with_fixed_steps() {
+    let chain = scene("chain of 20");
+    assert!(worst(chain, "fixed, interpolated") < 0.1);
+    assert!(worst(chain, "variable") > 100.0);
+    assert!(worst(chain, "semi-fixed") > 100.0, "very short steps");
+}
+
+#[test]
+fn interpolation_is_smoother_by_far_than_the_latest_step() {
+    let stutter = |strategy| outcomes(scene("curve"), strategy)[3].stutter;
+    assert!(stutter("fixed, interpolated") * 10.0 < stutter("fixed, latest"));
+}
