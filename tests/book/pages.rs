@@ -7,13 +7,26 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 27] = [
-    "README.md",
+const OTHERS: [&str; 32] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "README.md",
     "SECURITY.md",
+    ".ci/README.md",
+    ".ci/platforms/README.md",
     "benches/README.md",
     "benches/peers/README.md",
+    "docs/architecture.md",
+    "docs/book/src/SUMMARY.md",
+    "docs/upstream/float-functions.md",
+    "docs/upstream/multibody-cut.md",
+    "docs/upstream/multibody-disabled-link.md",
+    "docs/upstream/multibody-kinematic-root.md",
+    "docs/upstream/multibody-root.md",
+    "docs/upstream/parallel-steps.md",
+    "docs/upstream/relative-pose.md",
+    "docs/upstream/voxel-contacts.md",
+    "evenstep2d/README.md",
     "examples/browser/README.md",
     "examples/ecs/README.md",
     "examples/netcode/README.md",
@@ -25,16 +38,8 @@ const OTHERS: [&str; 27] = [
     "examples/stepping_report/README.md",
     "examples/threads_report/README.md",
     "examples/window/README.md",
+    "tests/README.md",
     "tools/record_frames/README.md",
-    "docs/book/src/SUMMARY.md",
-    "docs/upstream/float-functions.md",
-    "docs/upstream/multibody-cut.md",
-    "docs/upstream/multibody-disabled-link.md",
-    "docs/upstream/multibody-kinematic-root.md",
-    "docs/upstream/multibody-root.md",
-    "docs/upstream/relative-pose.md",
-    "docs/upstream/voxel-contacts.md",
-    "evenstep2d/README.md",
 ];
 
 fn root() -> PathBuf {
