@@ -18,7 +18,10 @@ fn a_call_that_is_forgotten_is_told_once_in_debug_builds() {
     let cases = [
         ("pull::told::frames_that_are_not_ended", "call `end_frame`"),
         ("pull::told::steps_that_are_not_made", "call `make_step`"),
-        ("pull::told::a_step_that_is_taken_for_ever", "call `make_step`"),
+        (
+            "pull::told::a_step_that_is_taken_for_ever",
+            "call `make_step`",
+        ),
     ];
     for (test, advice) in cases {
         let told = told_by(test);
