@@ -1,88 +1,44 @@
-//! A small complete game without a window: a yard with crates, a player, wind, a drone, and balls that
-//! come and go; run at the frame times of a real game.
+//! A small game without a window: a player, a pile of crates, a drone, and balls that come and go.
 //!
 //! `cargo run --release --example hecs_game --features hecs`
 //!
-//! The frame times are those of the capture beside this file, or of `--frame-times FILE`: a
-//! capture by PresentMon or MangoHud, or a list of milliseconds. The picture of a run is docs/book/src/path.svg.
-#![allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "small counts become places, and places become pixels"
-)]
+//! `game.rs` is the game, and `play` below is its loop: copy both. `report.rs` compares two renderers, one that draws
+//! interpolated poses and one that draws the latest step. Its picture is also docs/book/src/path.svg.
 
-#[path = "../../tests/scenes/frame_times.rs"]
-mod frame_times;
+// The game: bodies, input and rules.
 mod game;
-#[path = "../../tests/scenes/picture.rs"]
-mod picture;
+// The summary and the picture of a run.
 mod report;
 
 use std::error::Error;
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use evenstep::{Rate, Simulation};
+use indicatif::{ProgressBar, ProgressFinish, ProgressIterator};
 
-use game::{Game, Player};
-use report::Report;
+use game::Game;
+use report::{DrawnFrame, Run};
 
-/// A game without a window, stepped evenly at the frame times of a real one.
+/// The length of the frame in which the game pretends to load a level. It is above the limit of 250 ms, so evenstep
+/// drops the rest.
+const STALL: Duration = Duration::from_millis(400);
+
+/// A game without a window, which compares interpolated motion with the latest step.
 #[derive(Parser)]
 struct Options {
-    /// A capture by PresentMon or MangoHud, or a list of milliseconds
-    #[arg(long, value_name = "FILE")]
-    frame_times: Option<PathBuf>,
-    /// Steps a second: a number or a fraction, as 60 or 60000/1001
-    #[arg(long, default_value = "60", value_parser = rate)]
-    rate: Rate,
-    /// How long to run, in seconds of frames; once through the capture if not given
-    #[arg(long, value_parser = seconds)]
-    seconds: Option<Duration>,
-    /// The speed of the game's time: 0 stops, 0.1 is slow motion
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
-    speed: f64,
-    /// The number of crates in the pile
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(0..=10_000))]
-    bodies: u16,
-    /// Where to write the picture
-    #[arg(long, value_name = "FILE", default_value = "hecs_game.svg")]
+    /// Physics steps per second
+    #[arg(long, value_name = "HZ", default_value_t = 60)]
+    rate: u32,
+    /// The SVG file to write
+    #[arg(long, value_name = "PATH", default_value = "target/hecs_game.svg")]
     picture: PathBuf,
 }
 
-fn rate(text: &str) -> Result<Rate, Box<dyn Error + Send + Sync>> {
-    let (steps, seconds) = text.split_once('/').unwrap_or((text, "1"));
-    Ok(Rate::fraction(steps.parse()?, seconds.parse()?)?)
-}
-
-fn seconds(text: &str) -> Result<Duration, Box<dyn Error + Send + Sync>> {
-    let seconds = Duration::try_from_secs_f64(text.parse()?)?;
-    if seconds.is_zero() {
-        return Err("a run of no time".into());
-    }
-    Ok(seconds)
-}
-
-fn read_frame_times(options: &Options) -> Result<Vec<Duration>, Box<dyn Error>> {
-    let times = match &options.frame_times {
-        None => frame_times::read(&include_bytes!("frame-times.csv")[..]),
-        Some(path) => {
-            let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
-            frame_times::read(file)
-        }
-    };
-    let name = options
-        .frame_times
-        .as_ref()
-        .map_or("the capture".into(), |path| path.display().to_string());
-    Ok(times.map_err(|error| format!("{name}: {error}"))?)
-}
-
 fn main() -> ExitCode {
-    match play(&Options::parse()) {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -91,33 +47,105 @@ fn main() -> ExitCode {
     }
 }
 
-fn play(options: &Options) -> Result<(), Box<dyn Error>> {
-    let times = read_frame_times(options)?;
-    let length = options.seconds.unwrap_or_else(|| times.iter().sum());
-    if times.iter().all(Duration::is_zero) {
-        return Err("the frames take no time".into());
-    }
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let run = play(&recorded_with_a_stall(), Rate::hz(options.rate)?);
+    println!("{run}");
 
-    let mut simulation = Simulation::new(options.rate);
-    simulation.set_speed(options.speed)?;
-    let mut game = Game::new(&mut simulation.physics, options.bodies.into());
-    let mut player = Player::new();
-    let mut report = Report::default();
-    for time in times.into_iter().cycle() {
-        if simulation.clock().real_time() >= length {
-            break;
-        }
-        // Input that came while the frame before was on the screen.
-        let end = simulation.clock().real_time() + time;
-        player.play_until(end, |time, input| game.input.push(time, input));
-
-        let Ok(frame) = simulation.advance_with(time, &mut game);
-        game.entities.sync(&mut game.world, &mut simulation);
-        // A renderer would go through the entities' `RenderPose`s here.
-        report.frame(time, &simulation, &game, frame);
-    }
-    report.print_summary(&simulation, &game);
-    report.draw(&options.picture)?;
-    println!("picture: {}", options.picture.display());
+    let picture = options.picture.display();
+    let drawn = run.draw(&options.picture);
+    drawn.map_err(|error| format!("cannot write the picture to {picture}: {error}"))?;
+    println!("picture: {picture}");
     Ok(())
+}
+
+/// Runs the game loop. A game with a window measures the frame time, and draws where this one takes notes.
+fn play(frame_times: &[Duration], rate: Rate) -> Run {
+    let mut simulation = Simulation::new(rate);
+    let mut game = Game::new(&mut simulation.physics);
+    let mut frames = Vec::new();
+    // The bar goes to standard error, and is hidden if that is not a terminal.
+    let bar = ProgressBar::new(frame_times.len() as u64).with_finish(ProgressFinish::AndClear);
+    for &frame_time in frame_times.iter().progress_with(bar) {
+        game.collect_input(simulation.clock().real_time() + frame_time);
+        let Ok(frame) = simulation.advance_with(frame_time, &mut game);
+        game.entities.sync(&mut game.world, &mut simulation);
+        if simulation.clock().tick() > 0 {
+            frames.push(DrawnFrame::new(frame_time, frame, &simulation, &game));
+        }
+    }
+    Run {
+        simulation,
+        game,
+        frames,
+    }
+}
+
+/// Returns the frame times of a real render loop, and one stall. The file has comments, a header and a number per line.
+fn recorded_with_a_stall() -> Vec<Duration> {
+    let lines = include_str!("frame-times.csv").lines();
+    let milliseconds = lines.filter_map(|line| line.parse::<f64>().ok());
+    let mut times: Vec<_> = milliseconds
+        .map(|time| Duration::from_secs_f64(time / 1e3))
+        .collect();
+    times.insert(times.len() / 2, STALL);
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::{RENDERERS, STRIP};
+    use std::collections::BTreeSet;
+
+    /// Returns ten seconds of uneven frames, with one stall.
+    fn uneven() -> Vec<Duration> {
+        let milliseconds = [16, 17, 8, 25, 16, 33, 12, 20, 10, 14];
+        let mut times: Vec<_> = milliseconds.map(Duration::from_millis).repeat(60);
+        times.insert(300, STALL);
+        times
+    }
+
+    #[test]
+    fn interpolated_motion_is_more_even_than_the_latest_step() {
+        let run = play(&uneven(), Rate::hz(50).unwrap());
+        let [latest, interpolated] = RENDERERS.map(|(_, _, renderer)| run.errors(renderer));
+        let [median, largest] = [0, 1].map(|i| latest[i] / interpolated[i]);
+        assert!(
+            median > 50.0 && largest > 50.0,
+            "{latest:?}, {interpolated:?}"
+        );
+    }
+
+    #[test]
+    fn steps_remainder_and_dropped_time_add_up_to_the_frame_times() {
+        let times = uneven();
+        let run = play(&times, Rate::hz(50).unwrap());
+        let clock = run.simulation.clock();
+        let steps = u32::try_from(clock.tick()).unwrap();
+        let dropped = clock.dropped().frame_time;
+        assert_eq!(dropped, Duration::from_millis(150));
+        assert_eq!(
+            Duration::from_millis(20) * steps + clock.overstep() + dropped,
+            times.iter().sum()
+        );
+    }
+
+    #[test]
+    fn the_summary_has_the_stall_and_an_even_line_below() {
+        let summary = play(&uneven(), Rate::hz(50).unwrap()).to_string();
+        let [times, latest, interpolated] =
+            ["frame time", "latest step", "interpolated"].map(|name| {
+                let line = summary.lines().find(|line| line.starts_with(name)).unwrap();
+                line.chars().skip(14).collect::<String>()
+            });
+        assert_eq!(times.chars().count(), STRIP, "{summary}");
+        assert!(times.contains('█'), "{summary}");
+        assert_eq!(latest.chars().count(), STRIP, "{summary}");
+        assert!(
+            latest.chars().collect::<BTreeSet<_>>().len() > 2,
+            "{summary}"
+        );
+        assert_eq!(interpolated, "▄".repeat(STRIP), "{summary}");
+        assert!(summary.contains("150.0 ms dropped"), "{summary}");
+    }
 }
