@@ -20,7 +20,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How many steps are compared.
-const STEPS: usize = 200;
+const STEPS: usize = 120;
 
 /// What can be seen of a step: bodies, particles, and events.
 type Seen = (u64, u64, Vec<Vector>, String);
