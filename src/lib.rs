@@ -119,6 +119,9 @@
 
 // The modules in the order that the data takes; each uses only those above it.
 
+// Settings of random tests.
+#[cfg(test)]
+mod testing;
 // Float functions of the standard library, the same on every platform.
 mod portable_math;
 // Mathematics that differs in two dimensions and three.

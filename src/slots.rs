@@ -168,6 +168,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn a_map_that_is_read_goes_on_like_the_one_that_was_written(
             actions in prop::collection::vec(prop::option::of(0..50usize), 0..100),

@@ -370,6 +370,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         /// An ECS as two plain maps: after a sync each entity has its body's pose, whatever was missed.
         #[test]
         fn entities_and_bodies_stay_together(actions in prop::collection::vec(action(), 1..200)) {

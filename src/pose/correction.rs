@@ -156,6 +156,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn an_error_shrinks_and_ends(
             correction in correction(), error in error(), ms in prop::collection::vec(1..50_u64, 1..20),

@@ -425,6 +425,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         /// Chunks that no recorder writes, with right checksums.
         #[test]
         fn whatever_the_chunks_are_nothing_panics(

@@ -266,6 +266,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         /// Against a plain list: every sample is delivered to its tick in the order pushed, or counted.
         #[test]
         fn every_sample_is_delivered_to_its_tick_or_counted(
@@ -312,6 +314,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         /// Against a list of all ticks that got a sample: each gets one, whatever is lost or sent again.
         #[test]
         fn what_is_sent_again_is_delivered_once_and_counted(

@@ -212,6 +212,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn no_time_is_lost(
             times in prop::collection::vec(

@@ -176,6 +176,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn real_time_is_the_sum_of_all_frames(
             calls in prop::collection::vec((any::<bool>(), 0..10_000u64, 0..10_000u64), 1..100),

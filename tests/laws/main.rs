@@ -27,3 +27,13 @@ mod conformance;
 mod golden;
 // All methods in all states.
 mod states;
+
+use proptest::test_runner::Config;
+
+/// Settings for so many random games, unless `PROPTEST_CASES` asks for another number.
+fn config(usual: u32) -> Config {
+    Config {
+        cases: scenes::cases(usual),
+        ..Config::default()
+    }
+}

@@ -143,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #![proptest_config(crate::testing::random(20_000))]
 
         #[test]
         fn the_angle_is_within_3e_7_rad_of_an_exact_one(

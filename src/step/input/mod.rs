@@ -336,6 +336,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn every_sample_goes_to_the_step_that_covers_it_once(
             frames in prop::collection::vec(0..60_000_000u64, 1..60),

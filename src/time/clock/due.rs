@@ -211,6 +211,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn any_split_of_the_same_time_gives_the_same_steps_and_remainder(
             rate in rate(),

@@ -240,6 +240,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn clocks_of_which_all_is_equal_are_equal(
             stepping in prop::sample::select(&ALL[..]),

@@ -154,6 +154,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn the_next_step_is_due_then_and_no_nanosecond_earlier(
             rate in rate(),

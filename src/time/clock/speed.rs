@@ -82,6 +82,8 @@ mod tests {
     use std::time::Duration;
 
     proptest! {
+        #![proptest_config(crate::testing::random(256))]
+
         #[test]
         fn speed_scales_time_exactly(
             frames in prop::collection::vec((0..250_000_000u64, 0..8u32, 1..8u32), 1..100),

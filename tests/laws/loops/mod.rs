@@ -10,7 +10,7 @@ mod script;
 // The plain model.
 mod model;
 
-use crate::scenes::{cases, space};
+use crate::scenes::space;
 use game::Game;
 use hosts::{Host, Kind};
 use model::Model;
@@ -61,16 +61,8 @@ fn all_loops_agree(script: &Script) {
     }
 }
 
-fn config(usual: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases: cases(usual),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config(16))]
+    #![proptest_config(crate::config(16))]
 
     #[test]
     fn the_same_commands_give_the_same_bits_in_every_loop(script in script()) {

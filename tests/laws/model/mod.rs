@@ -9,20 +9,8 @@ use frames::play;
 use proptest::prelude::*;
 use script::frame;
 
-/// More cases than usual, unless the environment asks for another number.
-fn config() -> ProptestConfig {
-    let config = ProptestConfig::default();
-    if std::env::var_os("PROPTEST_CASES").is_some() {
-        return config;
-    }
-    ProptestConfig {
-        cases: 500,
-        ..config
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::config(500))]
 
     #[test]
     fn every_frame_shows_what_the_plain_map_shows(

@@ -2,7 +2,7 @@
 
 mod game;
 
-use crate::scenes::{MS, STEPPINGS, cases, hash};
+use crate::scenes::{MS, STEPPINGS, hash};
 use evenstep::threads::Overlap;
 use evenstep::{BodyKey, Hooks, Physics, Simulation, Step, Stepping};
 use game::{Deeds, Game, Run, TICKS, game};
@@ -46,14 +46,6 @@ fn at_fps(game: &Game, fps: u32) -> (Vec<u64>, Vec<BodyKey>) {
     }
     run.before.truncate(TICKS as usize);
     (run.before, run.keys)
-}
-
-fn config(usual: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases: cases(usual),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
 }
 
 /// A clone of every tick.
@@ -266,7 +258,7 @@ fn a_link_that_is_nowhere_is_shown_where_it_was() {
 }
 
 proptest! {
-    #![proptest_config(config(12))]
+    #![proptest_config(crate::config(12))]
 
     #[test]
     fn a_clone_goes_on_to_the_bit(game in prop_oneof![game(Deeds::Sleep), game(Deeds::All)]) {

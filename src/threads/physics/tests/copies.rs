@@ -106,7 +106,7 @@ fn smoothings_and_errors_are_handed_over_too() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(crate::testing::random(40))]
 
     /// Whatever each thread is late: the steps are those of one thread, each event comes once, and a map kept
     /// from the lists is what is shown.

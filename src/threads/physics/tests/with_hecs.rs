@@ -289,7 +289,7 @@ impl Game {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::testing::random(60))]
 
     /// Whoever is late, whatever is full: in the end each body has its entity and each entity its body.
     #[test]

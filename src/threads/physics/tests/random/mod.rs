@@ -88,18 +88,8 @@ fn plays(seed: u64, actions: Vec<Action>) {
     game.equals_one_thread();
 }
 
-/// The number of cases, unless the environment asks for another one.
-fn config(usual: u32) -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok();
-    ProptestConfig {
-        cases: asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config(20))]
+    #![proptest_config(crate::testing::random(20))]
 
     #[test]
     fn speeds_and_pauses_in_lag_keep_every_law(
