@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 32] = [
+const OTHERS: [&str; 34] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
@@ -29,8 +29,10 @@ const OTHERS: [&str; 32] = [
     "docs/upstream/relative-pose.md",
     "docs/upstream/voxel-contacts.md",
     "evenstep2d/README.md",
+    "examples/README.md",
     "examples/browser/README.md",
     "examples/ecs/README.md",
+    "examples/fleet/README.md",
     "examples/netcode/README.md",
     "examples/platformer/README.md",
     "examples/platformer2d/README.md",
