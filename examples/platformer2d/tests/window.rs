@@ -103,7 +103,7 @@ impl Desktop {
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        // Who has ended already cannot be. The display ends after it.
+        // A process that has ended cannot be killed. The display ends after this one.
         let _ = self.game.kill();
         let _ = self.game.wait();
     }

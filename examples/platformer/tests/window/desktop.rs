@@ -130,7 +130,7 @@ impl Deref for Desktop {
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        // Who has ended already cannot be. The display ends after it.
+        // A process that has ended cannot be killed. The display ends after this one.
         let _ = self.game.kill();
         let _ = self.game.wait();
     }

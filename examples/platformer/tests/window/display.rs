@@ -96,7 +96,7 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // Who has ended already cannot be.
+        // A process that has ended cannot be killed.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }

@@ -97,7 +97,7 @@ impl Desktop {
         self.xdotool(&["mouseup", "1"]).expect("a mouse");
     }
 
-    /// What is in the window. It stays in a file, to be looked at.
+    /// Returns a picture of the window, and leaves it in a file to be looked at.
     pub fn picture(&self) -> RgbImage {
         let bytes = self.display.picture(&self.window, "png");
         std::fs::write(&self.shot, &bytes).expect("it can be written");
@@ -117,7 +117,7 @@ impl Deref for Desktop {
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        // Who has ended already cannot be. The display ends after it.
+        // A process that has ended cannot be killed. The display ends after this one.
         let _ = self.program.kill();
         let _ = self.program.wait();
     }
