@@ -126,6 +126,7 @@ fn commands_in_documents_name_examples_and_features_that_exist() {
     let mut files = vec![root().join("README.md")];
     files.extend(documents("docs/book/src"));
     files.extend(documents("examples"));
+    files.extend(documents("benches/reports"));
     let mut count = 0;
     for file in files {
         for command in commands(&read(&file)) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// Where the documentation is that is not the book.
-const OTHERS: [&str; 32] = [
+const OTHERS: [&str; 34] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
@@ -16,6 +16,8 @@ const OTHERS: [&str; 32] = [
     ".ci/platforms/README.md",
     "benches/README.md",
     "benches/peers/README.md",
+    "benches/reports/stepping/README.md",
+    "benches/reports/threads/README.md",
     "docs/architecture.md",
     "docs/book/src/SUMMARY.md",
     "docs/upstream/float-functions.md",
@@ -27,16 +29,16 @@ const OTHERS: [&str; 32] = [
     "docs/upstream/relative-pose.md",
     "docs/upstream/voxel-contacts.md",
     "evenstep2d/README.md",
+    "examples/README.md",
     "examples/browser/README.md",
     "examples/ecs/README.md",
+    "examples/fleet/README.md",
     "examples/netcode/README.md",
     "examples/platformer/README.md",
     "examples/platformer2d/README.md",
     "examples/prediction/README.md",
     "examples/server/README.md",
     "examples/starts/README.md",
-    "examples/stepping_report/README.md",
-    "examples/threads_report/README.md",
     "examples/window/README.md",
     "tests/README.md",
     "tools/record_frames/README.md",

@@ -1,11 +1,14 @@
 //! The game as a person plays it: in a window on a virtual display, with real keys.
 
-use std::io::{BufRead, BufReader};
+#[path = "../../platformer/tests/window/display.rs"]
+mod display;
+
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
+
+use display::Display;
 
 /// How often something is asked for before it counts as missing: for ten minutes, as a machine may have much else to do.
 const TRIES: u32 = 15_000;
@@ -13,9 +16,8 @@ const PAUSE: Duration = Duration::from_millis(40);
 
 /// A virtual display, and the game on it.
 struct Desktop {
-    server: Child,
     game: Child,
-    display: String,
+    display: Display,
     log: PathBuf,
 }
 
@@ -29,52 +31,19 @@ struct Row {
 
 impl Desktop {
     fn open(name: &str, arguments: &[&str]) -> Self {
-        let mut server = Command::new("Xvfb")
-            .args([
-                "-displayfd",
-                "1",
-                "-screen",
-                "0",
-                "640x360x24",
-                "-nolisten",
-                "tcp",
-                "-noreset",
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Xvfb is there: see the README for the packages");
-        let mut number = String::new();
-        let output = server.stdout.take().expect("it is piped");
-        BufReader::new(output)
-            .read_line(&mut number)
-            .expect("it names its display");
-        let display = format!(":{}", number.trim());
+        let display = Display::open("640x360");
         let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.csv"));
         let _ = std::fs::remove_file(&log);
-        let game = Command::new(env!("CARGO_BIN_EXE_platformer2d"))
+        let game = display
+            .command(env!("CARGO_BIN_EXE_platformer2d"))
             .args(arguments)
             .arg("--log")
             .arg(&log)
-            .env("DISPLAY", &display)
-            .env_remove("WAYLAND_DISPLAY")
             .spawn()
             .expect("it can be run");
-        let mut desktop = Self {
-            server,
-            game,
-            display,
-            log,
-        };
+        let mut desktop = Self { game, display, log };
         desktop.wait_for("a window", |desktop| {
-            let windows = desktop.run(
-                "xdotool",
-                &["search", "--name", "evenstep: a platformer in two"],
-            )?;
-            let windows = String::from_utf8(windows).ok()?;
-            let window = windows.lines().next()?;
-            desktop.run("xdotool", &["windowmove", window, "0", "0"])?;
-            desktop.run("xdotool", &["windowfocus", "--sync", window])
+            desktop.display.focus("evenstep: a platformer in two")
         });
         desktop.wait_until("the first frames", |row| row.time > 0.5);
         desktop
@@ -125,63 +94,35 @@ impl Desktop {
             .collect()
     }
 
-    fn key(&self, what: &str, key: &str) {
-        self.run("xdotool", &[what, key]).expect("a key");
-    }
-
     /// How many pixels of the display have that colour.
     fn count(&self, color: [u8; 3]) -> usize {
-        let picture = [
-            "-display",
-            &self.display,
-            "-window",
-            "root",
-            "-depth",
-            "8",
-            "rgb:-",
-        ];
-        let bytes = self.run("import", &picture).expect("a picture");
+        let bytes = self.display.picture("root", "rgb");
         bytes.chunks(3).filter(|pixel| *pixel == color).count()
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) -> Option<Vec<u8>> {
-        let output = Command::new(program)
-            .args(arguments)
-            .env("DISPLAY", &self.display)
-            .output();
-        let output = output
-            .unwrap_or_else(|error| panic!("{program}: {error}; see the README for the packages"));
-        output.status.success().then_some(output.stdout)
     }
 }
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        for child in [&mut self.game, &mut self.server] {
-            // Who has ended already cannot be.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        // A process that has ended cannot be killed. The display ends after this one.
+        let _ = self.game.kill();
+        let _ = self.game.wait();
     }
 }
 
 const HERO: [u8; 3] = [0xd0, 0x46, 0x48];
 
 fn plays(name: &str, arguments: &[&str]) {
-    // Two displays that start at once may take the same number.
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut desktop = Desktop::open(name, arguments);
     let start = desktop.rows().last().copied().unwrap();
     // Twice as large as the picture: 10 by 19 pixels of it.
     let hero = desktop.count(HERO);
     assert!((700..=800).contains(&hero), "{hero} pixels");
 
-    desktop.key("keydown", "Right");
+    desktop.display.key_down("Right");
     desktop.wait_until("a walk", |row| row.x > start.x + 3.0);
-    desktop.key("keyup", "Right");
+    desktop.display.key_up("Right");
     let before = desktop.rows().len();
-    desktop.key("keydown", "space");
+    desktop.display.key_down("space");
     // It may be over before the last frame is asked for.
     desktop.wait_for("a jump", |desktop| {
         let rows = desktop.rows();
@@ -190,7 +131,7 @@ fn plays(name: &str, arguments: &[&str]) {
             .any(|row| row.y > start.y + 0.3)
             .then_some(())
     });
-    desktop.key("keyup", "space");
+    desktop.display.key_up("space");
     let landed = desktop.wait_until("the ground", |row| row.y < start.y + 0.05);
     assert!(landed.x > start.x + 3.0);
     let rows = desktop.rows();
@@ -199,7 +140,7 @@ fn plays(name: &str, arguments: &[&str]) {
     // The window shows it: the camera has followed.
     assert_eq!(desktop.count(HERO), hero);
 
-    desktop.key("key", "Escape");
+    desktop.display.key("Escape");
     assert!(desktop.game.wait().unwrap().success());
 }
 

@@ -1,12 +1,12 @@
-//! A virtual display with the game's window on it, and real keys and mouse events.
+//! The game on a virtual display, with real keys and mouse events.
 
-use std::io::{BufRead, BufReader};
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::display::Display;
 use crate::picture::Picture;
 use crate::table::Row;
 
@@ -16,44 +16,30 @@ const PAUSE: Duration = Duration::from_millis(40);
 
 /// A virtual display, and the game in it.
 pub struct Desktop {
-    server: Child,
     game: Child,
-    display: String,
+    display: Display,
     log: PathBuf,
 }
 
 impl Desktop {
     /// Starts both, and waits for the first frames.
     pub fn open(name: &str) -> Self {
-        let (server, display) = open_display();
+        let display = Display::open("640x360");
         let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.csv"));
         let _ = std::fs::remove_file(&log);
-        let game = Command::new(env!("CARGO_BIN_EXE_platformer"))
+        let game = display
+            .command(env!("CARGO_BIN_EXE_platformer"))
             // Small, as a machine may have no graphics card.
             .args(["--size", "640x360", "--log"])
             .arg(&log)
-            .env("DISPLAY", &display)
-            .env_remove("WAYLAND_DISPLAY")
             .spawn()
             .expect("it can be run");
-        let mut desktop = Self {
-            server,
-            game,
-            display,
-            log,
-        };
-        desktop.wait_for("a window", |desktop| desktop.focus());
+        let mut desktop = Self { game, display, log };
+        desktop.wait_for("a window", |desktop| {
+            desktop.focus("evenstep: a platformer")
+        });
         desktop.wait_for("the first frames", |desktop| desktop.rows().get(3).copied());
         desktop
-    }
-
-    /// There is no window manager that would do it.
-    fn focus(&self) -> Option<()> {
-        let windows = self.xdotool(&["search", "--name", "evenstep: a platformer"])?;
-        let window = windows.lines().next()?;
-        self.xdotool(&["windowmove", window, "0", "0"])?;
-        self.xdotool(&["windowfocus", "--sync", window])?;
-        Some(())
     }
 
     /// Asks until there is an answer.
@@ -104,21 +90,6 @@ impl Desktop {
         self.game.wait().expect("it was started").success()
     }
 
-    /// Presses a key and lets it go, by the name that X gives it.
-    pub fn key(&self, key: &str) {
-        self.xdotool(&["key", key]).expect("a key");
-    }
-
-    /// Holds a key down.
-    pub fn key_down(&self, key: &str) {
-        self.xdotool(&["keydown", key]).expect("a key");
-    }
-
-    /// Lets it go.
-    pub fn key_up(&self, key: &str) {
-        self.xdotool(&["keyup", key]).expect("a key");
-    }
-
     /// Moves the mouse by so many pixels.
     pub fn mouse_by(&self, right: i32, down: i32) {
         let by = [right, down].map(|part| part.to_string());
@@ -145,65 +116,22 @@ impl Desktop {
 
     /// What is on the display.
     pub fn picture(&self) -> Picture {
-        let output = Command::new("import")
-            .args([
-                "-display",
-                &self.display,
-                "-window",
-                "root",
-                "-depth",
-                "8",
-                "ppm:-",
-            ])
-            .output()
-            .expect("ImageMagick is there: see the README for the packages");
-        assert!(output.status.success());
-        Picture::read(&output.stdout).expect("a picture")
-    }
-
-    fn xdotool(&self, arguments: &[&str]) -> Option<String> {
-        xdotool(&self.display, arguments)
+        Picture::read(&self.display.picture("root", "ppm")).expect("a picture")
     }
 }
 
-/// A server that answers, and the name of its display. Two that start at once may take the same number, and one that has
-/// been left by all would start over: so one by one, and without that.
-fn open_display() -> (Child, String) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut server = Command::new("Xvfb")
-        .args(["-displayfd", "1", "-screen", "0", "640x360x24"])
-        .args(["-nolisten", "tcp", "-noreset"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("Xvfb is there: see the README for the packages");
-    let output = server.stdout.take().expect("it is piped");
-    let mut number = String::new();
-    BufReader::new(output)
-        .read_line(&mut number)
-        .expect("it names its display");
-    let display = format!(":{}", number.trim());
-    xdotool(&display, &["getdisplaygeometry"]).expect("it answers");
-    (server, display)
-}
+impl Deref for Desktop {
+    type Target = Display;
 
-fn xdotool(display: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("xdotool")
-        .args(arguments)
-        .env("DISPLAY", display)
-        .output()
-        .expect("xdotool is there: see the README for the packages");
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    output.status.success().then_some(text)
+    fn deref(&self) -> &Display {
+        &self.display
+    }
 }
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        for child in [&mut self.game, &mut self.server] {
-            // Who has ended already cannot be.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        // A process that has ended cannot be killed. The display ends after this one.
+        let _ = self.game.kill();
+        let _ = self.game.wait();
     }
 }

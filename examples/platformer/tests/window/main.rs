@@ -1,7 +1,8 @@
 //! The game as a person plays it: in a window on a virtual display, with real keys and a real mouse.
 
-// The display and the devices.
+// The game on a display, and the devices.
 mod desktop;
+mod display;
 // What is on it.
 mod picture;
 // What the game says of itself.

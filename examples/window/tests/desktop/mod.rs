@@ -1,11 +1,15 @@
-//! A virtual display with the program's window on it, and real keys and mouse events.
+//! The program on a virtual display, with real keys and mouse events.
 
-use std::io::{BufRead, BufReader};
+#[path = "../../../platformer/tests/window/display.rs"]
+mod display;
+
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
+
+use display::Display;
 
 use image::RgbImage;
 use kiss3d::glamx::Vec2;
@@ -16,9 +20,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// A virtual display, and the program in it.
 pub struct Desktop {
-    server: Child,
     program: Child,
-    display: String,
+    display: Display,
     window: String,
     shot: PathBuf,
 }
@@ -26,36 +29,20 @@ pub struct Desktop {
 impl Desktop {
     /// Starts both, and waits for the window.
     pub fn open(name: &str, arguments: &[&str]) -> Self {
-        let (server, display) = open_display();
-        let program = Command::new(env!("CARGO_BIN_EXE_evenstep-window"))
+        let display = Display::open("1920x1080");
+        let program = display
+            .command(env!("CARGO_BIN_EXE_evenstep-window"))
             .args(arguments)
-            .env("DISPLAY", &display)
-            .env_remove("WAYLAND_DISPLAY")
             .spawn()
             .expect("it can be run");
         let mut desktop = Self {
-            server,
             program,
             display,
             window: String::new(),
             shot: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png")),
         };
-        let found = desktop.wait_for("a window", |desktop| {
-            let windows = desktop.xdotool(&["search", "--name", "evenstep: .*Hz"])?;
-            windows.lines().next().map(str::to_owned)
-        });
-        desktop.window = found;
-        desktop.focus();
+        desktop.window = desktop.wait_for("a window", |desktop| desktop.focus("evenstep: .*Hz"));
         desktop
-    }
-
-    /// There is no window manager that would do it.
-    fn focus(&self) {
-        let window = self.window.clone();
-        self.xdotool(&["windowmove", &window, "0", "0"])
-            .expect("it can be moved");
-        self.xdotool(&["windowfocus", "--sync", &window])
-            .expect("it can have the keys");
     }
 
     /// Asks until there is an answer.
@@ -87,21 +74,6 @@ impl Desktop {
         });
     }
 
-    /// A key, by the name that X gives it.
-    pub fn key(&self, key: &str) {
-        self.xdotool(&["key", key]).expect("a key");
-    }
-
-    /// Holds a key down.
-    pub fn key_down(&self, key: &str) {
-        self.xdotool(&["keydown", key]).expect("a key");
-    }
-
-    /// Lets it go.
-    pub fn key_up(&self, key: &str) {
-        self.xdotool(&["keyup", key]).expect("a key");
-    }
-
     /// Gives the window another size.
     pub fn resize(&self, size: Vec2) {
         let [width, height] = [size.x, size.y].map(|part| format!("{part:.0}"));
@@ -125,59 +97,28 @@ impl Desktop {
         self.xdotool(&["mouseup", "1"]).expect("a mouse");
     }
 
-    /// What is in the window.
+    /// Returns a picture of the window, and leaves it in a file to be looked at.
     pub fn picture(&self) -> RgbImage {
-        let status = Command::new("import")
-            .args(["-display", &self.display, "-window", &self.window])
-            .arg(&self.shot)
-            .status();
-        assert!(status.expect("ImageMagick is there").success());
-        image::open(&self.shot).expect("it is a picture").to_rgb8()
-    }
-
-    fn xdotool(&self, arguments: &[&str]) -> Option<String> {
-        xdotool(&self.display, arguments)
+        let bytes = self.display.picture(&self.window, "png");
+        std::fs::write(&self.shot, &bytes).expect("it can be written");
+        image::load_from_memory(&bytes)
+            .expect("it is a picture")
+            .to_rgb8()
     }
 }
 
-/// A server that answers, and the name of its display. Two that start at once may take the same number, and one that has
-/// been left by all would start over: so one by one, and without that.
-fn open_display() -> (Child, String) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut server = Command::new("Xvfb")
-        .args(["-displayfd", "1", "-screen", "0", "1920x1080x24"])
-        .args(["-nolisten", "tcp", "-noreset"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("Xvfb is there: see the README for the packages");
-    let output = server.stdout.take().expect("it is piped");
-    let mut number = String::new();
-    BufReader::new(output)
-        .read_line(&mut number)
-        .expect("it names its display");
-    let display = format!(":{}", number.trim());
-    xdotool(&display, &["getdisplaygeometry"]).expect("it answers");
-    (server, display)
-}
+impl Deref for Desktop {
+    type Target = Display;
 
-fn xdotool(display: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("xdotool")
-        .args(arguments)
-        .env("DISPLAY", display)
-        .output()
-        .expect("xdotool is there: see the README for the packages");
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    output.status.success().then_some(text)
+    fn deref(&self) -> &Display {
+        &self.display
+    }
 }
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        for child in [&mut self.program, &mut self.server] {
-            // Who has ended already cannot be.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        // A process that has ended cannot be killed. The display ends after this one.
+        let _ = self.program.kill();
+        let _ = self.program.wait();
     }
 }

@@ -6,7 +6,7 @@
 #![allow(missing_docs, reason = "a program")]
 #![allow(clippy::disallowed_methods, reason = "it measures the clock's time")]
 
-#[path = "../../tests/scenes/mod.rs"]
+#[path = "../../../tests/scenes/mod.rs"]
 mod scenes;
 
 use std::convert::Infallible;

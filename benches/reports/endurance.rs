@@ -4,7 +4,7 @@
 //! `cargo run --release --all-features --example endurance -- frames --hours 10`
 #![allow(missing_docs, reason = "a program")]
 
-#[path = "../tests/scenes/mod.rs"]
+#[path = "../../tests/scenes/mod.rs"]
 mod scenes;
 
 use std::collections::VecDeque;

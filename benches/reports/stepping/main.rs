@@ -9,10 +9,10 @@
 //! there too.
 #![allow(missing_docs, reason = "a program")]
 
-#[path = "../../tests/scenes/mod.rs"]
+#[path = "../../../tests/scenes/mod.rs"]
 mod scenes;
 
-#[path = "../../tests/scenes/picture.rs"]
+#[path = "../../../tests/scenes/picture.rs"]
 mod picture;
 
 mod correction;
@@ -86,7 +86,8 @@ fn report(options: &Options) -> Result<(), Box<dyn Error>> {
         std::fs::create_dir_all(&options.output)?;
         return correction::plot(&options.output);
     }
-    let own = frame_times::read(&include_bytes!("../hecs_game/frame-times.csv")[..])?;
+    let own =
+        frame_times::read(&include_bytes!("../../../examples/hecs_game/frame-times.csv")[..])?;
     let given = read_given(options)?;
     let mut captures: Vec<(&str, &[Duration])> = vec![("own capture", &own)];
     if !given.is_empty() {

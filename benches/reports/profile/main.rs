@@ -7,7 +7,7 @@
 //! `tracing-tracy` takes the place of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
 mod lanes;
-#[path = "../../tests/scenes/picture.rs"]
+#[path = "../../../tests/scenes/picture.rs"]
 mod picture;
 
 use std::error::Error;

@@ -1,0 +1,103 @@
+//! A virtual display with a program on it, and real keys. The tests of the other games with a window use this file too.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// A virtual display. It ends when this value is dropped.
+pub struct Display {
+    server: Child,
+    name: String,
+}
+
+impl Display {
+    /// Starts a display of this size, such as `640x360`, and waits until it answers.
+    pub fn open(size: &str) -> Self {
+        // Two servers that start at once may take the same number, so they start one after the other.
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without -noreset a server starts over when its last client leaves.
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", &format!("{size}x24")])
+            .args(["-nolisten", "tcp", "-noreset"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb is there: see the README for the packages");
+        let output = server.stdout.take().expect("it is piped");
+        let mut number = String::new();
+        BufReader::new(output)
+            .read_line(&mut number)
+            .expect("it names its display");
+        let display = Self {
+            server,
+            name: format!(":{}", number.trim()),
+        };
+        (display.xdotool(&["getdisplaygeometry"])).expect("it answers");
+        display
+    }
+
+    /// Returns a command for a program that opens its windows here.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("DISPLAY", &self.name)
+            .env_remove("WAYLAND_DISPLAY");
+        command
+    }
+
+    /// Moves the window with this title to the corner, and gives it the keys: there is no window manager that would do
+    /// it. Returns the window's number.
+    pub fn focus(&self, title: &str) -> Option<String> {
+        let windows = self.xdotool(&["search", "--name", title])?;
+        let window = windows.lines().next()?;
+        self.xdotool(&["windowmove", window, "0", "0"])?;
+        self.xdotool(&["windowfocus", "--sync", window])?;
+        Some(window.to_owned())
+    }
+
+    /// Presses a key and releases it, by the name that X gives it.
+    pub fn key(&self, key: &str) {
+        self.xdotool(&["key", key]).expect("a key");
+    }
+
+    /// Holds a key down.
+    pub fn key_down(&self, key: &str) {
+        self.xdotool(&["keydown", key]).expect("a key");
+    }
+
+    /// Releases a key.
+    pub fn key_up(&self, key: &str) {
+        self.xdotool(&["keyup", key]).expect("a key");
+    }
+
+    /// Returns a picture of a window, or of `root`, in a format of ImageMagick.
+    pub fn picture(&self, window: &str, format: &str) -> Vec<u8> {
+        let output = self
+            .command("import")
+            .args(["-window", window, "-depth", "8", &format!("{format}:-")])
+            .output()
+            .expect("ImageMagick is there: see the README for the packages");
+        assert!(output.status.success());
+        output.stdout
+    }
+
+    /// Runs xdotool. Returns what it prints, if it succeeds.
+    pub fn xdotool(&self, arguments: &[&str]) -> Option<String> {
+        let output = self
+            .command("xdotool")
+            .args(arguments)
+            .output()
+            .expect("xdotool is there: see the README for the packages");
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success().then_some(text)
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        // A process that has ended cannot be killed.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
