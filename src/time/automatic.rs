@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::averaging::Averaging;
+use super::averaging::{Averaging, bounded, typical};
 use super::snapping::Snapping;
 
 /// So many frames are looked at,
@@ -51,7 +51,12 @@ impl Automatic {
             self.look();
         }
         match &mut self.fit {
-            Fit::Nothing => elapsed + (waiting - elapsed) / PAID_PARTS,
+            Fit::Nothing if waiting == elapsed => elapsed,
+            Fit::Nothing => {
+                // An earlier filter was ahead or behind, perhaps with longer frames.
+                let even = elapsed + (waiting - elapsed) / PAID_PARTS;
+                bounded(even, waiting, self.typical())
+            }
             Fit::Period(snapping) => snapping.snap(elapsed, waiting),
             Fit::CoarseTimer(averaging) => averaging.average(elapsed, waiting),
         }
@@ -78,6 +83,12 @@ impl Automatic {
                 *fit = Fit::Period(Snapping::new(period, tolerance(period)));
             }
         }
+    }
+
+    fn typical(&self) -> i128 {
+        let mut sorted: Vec<_> = self.last.iter().copied().filter(|time| *time > 0).collect();
+        sorted.sort_unstable();
+        typical(&sorted)
     }
 
     /// The time of one period of the display, if nearly all frames are whole numbers of it.

@@ -43,13 +43,13 @@ impl Averaging {
     /// the next frames, and out of what waits.
     pub(super) fn average(&mut self, elapsed: i128, waiting: i128) -> i128 {
         self.push(elapsed);
-        let typical = self.typical();
+        let typical = typical(&self.sorted);
         let behind = MOST_BEHIND * typical;
         let sum: i128 = self.last.iter().map(|time| behind.min(*time)).sum();
         let count = i128::try_from(self.last.len()).unwrap_or(i128::MAX);
         let average = sum / count;
         let even = average + (waiting - average) / count;
-        even.clamp(waiting - behind, waiting + typical)
+        bounded(even, waiting, typical)
     }
 
     fn push(&mut self, time: i128) {
@@ -65,10 +65,15 @@ impl Averaging {
             self.sorted.insert(place, time);
         }
     }
+}
 
-    /// The median of the frames that took any time: of a coarse timer, one step of it; 0 if there is none.
-    fn typical(&self) -> i128 {
-        let middle = self.sorted.len().saturating_sub(1) / 2;
-        self.sorted.get(middle).copied().unwrap_or(0)
-    }
+/// Bounds a filtered time, so that the filter is ahead by at most one typical frame, and behind by at most [`MOST_BEHIND`].
+pub(super) fn bounded(filtered: i128, waiting: i128, typical: i128) -> i128 {
+    filtered.clamp(waiting - MOST_BEHIND * typical, waiting + typical)
+}
+
+/// Returns the median of frames that took any time: for a coarse timer, one of its steps; 0 if there is none.
+pub(super) fn typical(sorted: &[i128]) -> i128 {
+    let middle = sorted.len().saturating_sub(1) / 2;
+    sorted.get(middle).copied().unwrap_or(0)
 }
