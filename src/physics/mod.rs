@@ -30,7 +30,7 @@ use crate::id::Id;
 use crate::key::BodyKey;
 use crate::pose::{Origin, Pairs, PoseLog, SmoothingSettings};
 use crate::resources::Resources;
-use crate::step::{Event, EventLog, Events, Forces, Targets, World};
+use crate::step::{EventLog, Events, Forces, SharedEvents, Targets, World};
 use crate::time::{ExactTime, Rate, Step};
 use rapier::math::Pose;
 use rapier::pipeline::PhysicsWorld;
@@ -155,7 +155,7 @@ pub struct Physics {
     event_log: EventLog,
     /// Of the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
-    events: Vec<Event>,
+    events: SharedEvents,
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
     /// What was set for single bodies, and for all others in the last capture.
@@ -264,7 +264,7 @@ impl Physics {
             targets: Targets::default(),
             forces: Forces::default(),
             event_log: EventLog::default(),
-            events: Vec::new(),
+            events: SharedEvents::default(),
             pairs: Pairs::default(),
             origin: Origin::default(),
             smoothing: Arc::default(),
@@ -347,8 +347,8 @@ impl Physics {
     /// The events of the last step; none if Rapier panicked in it. Those of all steps of a frame are in
     /// [`Simulation::events`](crate::Simulation::events).
     #[must_use]
-    pub fn events(&self) -> Events<'_> {
-        Events(&self.events)
+    pub fn events(&self) -> Events {
+        Events::new(&self.events)
     }
 
     pub(crate) fn exact_time(&self) -> ExactTime {

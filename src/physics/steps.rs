@@ -1,7 +1,9 @@
 //! A step: begun, made or aborted. And several at once, for a preview.
 
 use crate::id::Id;
-use crate::step::World;
+use std::sync::Arc;
+
+use crate::step::{World, clear_events};
 use crate::time::Step;
 use rapier::pipeline::PhysicsHooks;
 
@@ -42,8 +44,9 @@ impl Physics {
             (self.pairs).begin_step(&self.world, step.tick, step.dt);
         }
         self.stage = Stage::Poisoned;
-        self.events.clear();
-        (self.world).step(step, hooks, &mut self.event_log, &mut self.events);
+        clear_events(&mut self.events);
+        let events = Arc::make_mut(&mut self.events);
+        (self.world).step(step, hooks, &mut self.event_log, events);
         self.stage = Stage::After;
         self.forces.end_step(&mut self.world.physics);
         self.targets.end_step(step);

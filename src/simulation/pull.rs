@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::step::replace_events;
+use crate::step::{clear_events, replace_events};
 use crate::time::{ExactTime, Step};
 use rapier::pipeline::PhysicsHooks;
 
@@ -84,7 +84,7 @@ impl Simulation {
             };
             match &mut self.redo {
                 Some(redo) => redo.begin_frame(),
-                None => self.events.clear(),
+                None => clear_events(&mut self.events),
             }
         }
         self.is_in_frame = true;
@@ -224,8 +224,9 @@ impl Simulation {
             self.pool = self.physics.pool();
         }
         let events = self.physics.events();
-        replace_events(&mut self.events, step.tick..self.physics.tick(), events.0);
-        self.past.end_step(step.tick, events);
+        let ticks = step.tick..self.physics.tick();
+        replace_events(&mut self.events, ticks, events.as_slice());
+        self.past.end_step(step.tick, &events);
     }
 
     fn count_step(&mut self, step: Step) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::physics::Physics;
 use crate::pose::{Origin, Pairs, PoseLog};
-use crate::step::{ChangedEvents, Event, EventChanges};
+use crate::step::{ChangedEvents, Event, EventChanges, SharedEvents, clear_events};
 use crate::time::Step;
 
 use super::past::Record;
@@ -18,7 +18,7 @@ pub(super) struct Redo {
     done: usize,
     pub left: Left,
     /// Events of the frame until the rollback.
-    pub events: Vec<Event>,
+    pub events: SharedEvents,
 }
 
 /// What was to be displayed when the first rollback left the present.
@@ -44,7 +44,7 @@ impl Left {
 }
 
 impl Redo {
-    pub fn new(left: Physics, events: Vec<Event>) -> Self {
+    pub fn new(left: Physics, events: SharedEvents) -> Self {
         Self {
             steps: VecDeque::new(),
             done: 0,
@@ -77,7 +77,7 @@ impl Redo {
 
     /// Drops the events of the frame so far: another one begins.
     pub fn begin_frame(&mut self) {
-        self.events.clear();
+        clear_events(&mut self.events);
     }
 
     /// A step was made, with these `events` so far. After the last one, gives what became of the
@@ -87,7 +87,10 @@ impl Redo {
         if self.len() > 0 {
             return None;
         }
-        let then = self.steps.iter().flat_map(|step| step.events.clone());
+        let then = self
+            .steps
+            .iter()
+            .flat_map(|step| step.events.iter().cloned());
         Some(EventChanges::between(then.collect(), events))
     }
 

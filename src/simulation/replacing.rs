@@ -3,7 +3,7 @@
 use crate::id::Id;
 use crate::physics::Physics;
 use crate::pose::{ErrorChange, GeneralSmoothing, PoseLog, Screen};
-use crate::step::replace_events;
+use crate::step::{clear_events, replace_events};
 
 use super::redo::{Left, Redo};
 use super::root::{Between, Simulation};
@@ -37,7 +37,7 @@ impl Simulation {
         self.past.clear();
         self.redo = None;
         self.between = Between::default();
-        self.events.clear();
+        clear_events(&mut self.events);
         if std::mem::take(&mut self.is_handed_out) {
             self.frame.dropped += self.clock.abort_step();
         }
@@ -120,7 +120,7 @@ impl Simulation {
         if let Some(redo) = self.redo.take() {
             self.abort_step();
             self.physics.leave_step();
-            self.events.clear();
+            clear_events(&mut self.events);
             self.follow_tick();
             self.jump_from(redo.left.log);
         }

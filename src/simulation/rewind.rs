@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::past::{Past, RewindError};
 use super::root::Simulation;
 use crate::physics::Stage;
+use crate::step::clear_events;
 
 /// # Back in time
 ///
@@ -221,7 +222,7 @@ impl Simulation {
         let left = self.swap_physics(state);
         self.follow_tick();
         self.jump_from(left.log);
-        self.events.clear();
+        clear_events(&mut self.events);
         Ok(())
     }
 

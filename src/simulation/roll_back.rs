@@ -184,7 +184,7 @@ impl Simulation {
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
     #[must_use]
-    pub fn event_changes(&self) -> EventChanges<'_> {
+    pub fn event_changes(&self) -> EventChanges {
         EventChanges::of(&self.event_changes)
     }
 

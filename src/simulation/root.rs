@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::id::Id;
 use crate::physics::Physics;
 use crate::pose::{Correction, PoseLog, Screen, Smoothing};
-use crate::step::{ChangedEvents, Event, Events};
+use crate::step::{ChangedEvents, Events, SharedEvents};
 use crate::time::{Clock, Rate};
 
 use super::forgotten::Forgotten;
@@ -79,7 +79,7 @@ pub struct Simulation {
     pub(super) clock: Clock,
     pub(super) frame: Frame,
     /// Events of the frame, sorted by tick, even if ticks were renumbered within it.
-    pub(super) events: Vec<Event>,
+    pub(super) events: SharedEvents,
     /// Tick and alpha of the last picture.
     pub(super) picture: (u64, f32),
     /// Whether a frame is open.
@@ -220,7 +220,7 @@ impl Simulation {
             known: physics.epoch.number(),
             physics,
             frame: Frame::default(),
-            events: Vec::new(),
+            events: SharedEvents::default(),
             picture: (0, 0.0),
             is_in_frame: false,
             is_handed_out: false,
@@ -266,8 +266,8 @@ impl Simulation {
     /// [rollback](Self::roll_back) until it is over, those of its steps made so far. A hook reads those of the last step:
     /// [`Physics::events`].
     #[must_use]
-    pub fn events(&self) -> Events<'_> {
-        Events(&self.events)
+    pub fn events(&self) -> Events {
+        Events::new(&self.events)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::events::{Event, Events};
+use super::events::{Event, Events, SharedEvents};
 
 /// How the events changed when steps were resimulated: from
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
@@ -10,23 +10,23 @@ use super::events::{Event, Events};
 /// An event is the same in both runs if it has the same tick, kind and pair. One that comes a tick later counts as one
 /// retracted and one new. Start the effects of new events, stop those of retracted ones, and leave
 /// those of confirmed ones alone: then each effect plays once, and none of an event that never happened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct EventChanges<'a> {
+pub struct EventChanges {
     /// Events of the second run only.
-    pub new: Events<'a>,
+    pub new: Events,
     /// Events of both runs, as they were in the second one.
-    pub confirmed: Events<'a>,
+    pub confirmed: Events,
     /// Events of the first run only: they never happened.
-    pub retracted: Events<'a>,
+    pub retracted: Events,
 }
 
 /// New, confirmed and retracted events.
-pub(crate) type ChangedEvents = [Vec<Event>; 3];
+pub(crate) type ChangedEvents = [SharedEvents; 3];
 
-impl<'a> EventChanges<'a> {
-    pub(crate) fn of(changed: &'a ChangedEvents) -> Self {
-        let [new, confirmed, retracted] = changed.each_ref().map(|events| Events(events));
+impl EventChanges {
+    pub(crate) fn of(changed: &ChangedEvents) -> Self {
+        let [new, confirmed, retracted] = changed.each_ref().map(Events::new);
         Self {
             new,
             confirmed,
@@ -44,6 +44,6 @@ impl<'a> EventChanges<'a> {
             };
             list.push(event.clone());
         }
-        [new, confirmed, then.into()]
+        [new, confirmed, then.into()].map(SharedEvents::new)
     }
 }

@@ -1,7 +1,8 @@
 //! What happened in the steps of a frame: collisions, contact forces, tears and quarantined bodies.
 
+use std::fmt;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::key::{BodyKey, Keys};
 use rapier::dynamics::{RigidBodySet, SoftBodySet, SoftBodyTearEvent};
@@ -137,7 +138,7 @@ impl Event {
 }
 
 /// The events of a frame, from [`Simulation::events`](crate::Simulation::events), those of the last step, from
-/// [`Physics::events`](crate::Physics::events), or some of them: a view, as a slice is.
+/// [`Physics::events`](crate::Physics::events), or some of them.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -173,68 +174,128 @@ impl Event {
 /// their keys.
 /// So the order is the same in every run of the same steps, on any number of threads, and does not depend on which
 /// bodies the game accessed through [`body_mut`](crate::Physics::body_mut).
-#[derive(Clone, Copy, Debug)]
-pub struct Events<'a>(pub(crate) &'a [Event]);
+///
+/// # A handle
+/// It holds the events and borrows nothing: a loop over hits may remove the bodies that were hit.
+///
+/// ```
+/// # use evenstep::Physics;
+/// # fn hook(physics: &mut Physics) {
+/// for hit in physics.events().collisions() {
+///     for key in hit.bodies.into_iter().flatten() {
+///         physics.remove(key);
+///     }
+/// }
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Events {
+    all: SharedEvents,
+    range: Range<usize>,
+}
 
-impl<'a> Events<'a> {
-    /// All events, of all kinds.
-    pub fn iter(self) -> std::slice::Iter<'a, Event> {
-        self.0.iter()
+/// The events of a step or a frame, shared with the handles to them.
+pub(crate) type SharedEvents = Arc<Vec<Event>>;
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+impl Events {
+    pub(crate) fn new(all: &SharedEvents) -> Self {
+        Self {
+            all: Arc::clone(all),
+            range: 0..all.len(),
+        }
     }
 
-    /// The events of one step. Empty if the step is not one of the frame.
+    pub(crate) fn shared(&self) -> SharedEvents {
+        Arc::clone(&self.all)
+    }
+
+    /// Iterates over all events, of all kinds.
+    pub fn iter(&self) -> impl Iterator<Item = Event> + Clone + use<> {
+        self.select(|event| Some(event.clone()))
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Event] {
+        &self.all[self.range.clone()]
+    }
+
+    /// Returns the events of one step. Empty if the step is not one of the frame.
     #[must_use]
-    pub fn in_tick(self, tick: u64) -> Self {
-        Self(&self.0[range_of(self.0, tick..tick.saturating_add(1))])
+    pub fn in_tick(&self, tick: u64) -> Self {
+        let start = self.range.start;
+        let range = range_of(self.as_slice(), tick..tick.saturating_add(1));
+        Self {
+            all: Arc::clone(&self.all),
+            range: start + range.start..start + range.end,
+        }
     }
 
-    /// Collisions that started and stopped.
-    pub fn collisions(self) -> impl Iterator<Item = &'a Collision> + Clone {
-        self.iter().filter_map(|event| match event {
-            Event::Collision(event) => Some(event),
+    /// Iterates over collisions that started and stopped.
+    pub fn collisions(&self) -> impl Iterator<Item = Collision> + Clone + use<> {
+        self.select(|event| match event {
+            Event::Collision(event) => Some(*event),
             _ => None,
         })
     }
 
-    /// Contact forces that exceeded their threshold.
-    pub fn contact_forces(self) -> impl Iterator<Item = &'a ContactForce> + Clone {
-        self.iter().filter_map(|event| match event {
-            Event::ContactForce(event) => Some(event),
+    /// Iterates over contact forces that exceeded their threshold.
+    pub fn contact_forces(&self) -> impl Iterator<Item = ContactForce> + Clone + use<> {
+        self.select(|event| match event {
+            Event::ContactForce(event) => Some(*event),
             _ => None,
         })
     }
 
-    /// Tears of soft bodies.
-    pub fn soft_body_tears(self) -> impl Iterator<Item = &'a SoftBodyTear> + Clone {
-        self.iter().filter_map(|event| match event {
-            Event::SoftBodyTear(event) => Some(event),
+    /// Iterates over tears of soft bodies.
+    pub fn soft_body_tears(&self) -> impl Iterator<Item = SoftBodyTear> + Clone + use<> {
+        self.select(|event| match event {
+            Event::SoftBodyTear(event) => Some(event.clone()),
             _ => None,
         })
     }
 
-    /// Bodies that Rapier disabled because their state became NaN or infinite.
-    pub fn quarantined(self) -> impl Iterator<Item = &'a Quarantined> + Clone {
-        self.iter().filter_map(|event| match event {
-            Event::Quarantined(event) => Some(event),
+    /// Iterates over bodies that Rapier disabled because their state became NaN or infinite.
+    pub fn quarantined(&self) -> impl Iterator<Item = Quarantined> + Clone + use<> {
+        self.select(|event| match event {
+            Event::Quarantined(event) => Some(*event),
             _ => None,
         })
     }
 
-    /// The number of events of all kinds.
+    fn select<T>(&self, pick: fn(&Event) -> Option<T>) -> impl Iterator<Item = T> + Clone + use<T> {
+        let Self { all, range } = self.clone();
+        range.filter_map(move |i| pick(&all[i]))
+    }
+
+    /// Returns the number of events of all kinds.
     #[must_use]
-    pub fn len(self) -> usize {
-        self.0.len()
+    pub fn len(&self) -> usize {
+        self.range.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.0.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+}
+
+/// Empties a list of events, or begins another one if there are handles to it.
+pub(crate) fn clear_events(events: &mut SharedEvents) {
+    match Arc::get_mut(events) {
+        Some(events) => events.clear(),
+        None => *events = SharedEvents::default(),
     }
 }
 
 /// Of `others`, those of these ticks take the place of what `events` have of them.
-pub(crate) fn replace_events(events: &mut Vec<Event>, ticks: Range<u64>, others: &[Event]) {
+pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, others: &[Event]) {
+    let events = Arc::make_mut(events);
     let range = range_of(events, ticks.clone());
     let of_ticks = &others[range_of(others, ticks)];
     events.splice(range, of_ticks.iter().cloned());

@@ -22,7 +22,7 @@ pub use button::Button;
 pub(crate) use event_changes::ChangedEvents;
 pub use event_changes::EventChanges;
 pub use events::{Collision, ContactForce, Event, Events, Quarantined, SoftBodyTear};
-pub(crate) use events::{EventLog, replace_events};
+pub(crate) use events::{EventLog, SharedEvents, clear_events, replace_events};
 pub use forces::BodyError;
 pub(crate) use forces::{Forces, Push};
 pub use generators::{CustomForce, ForceGenerator, Wrench};

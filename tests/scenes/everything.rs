@@ -176,7 +176,7 @@ impl Everything {
             frame: simulation.frame(),
             moved: simulation.moved().to_vec(),
             removed: simulation.removed().to_vec(),
-            collisions: events.collisions().copied().collect(),
+            collisions: events.collisions().collect(),
             forces: events
                 .contact_forces()
                 .map(|force| (force.tick, force.bodies, force.force.total_force_magnitude))

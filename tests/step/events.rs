@@ -16,7 +16,7 @@ fn noisy_ball() -> ColliderBuilder {
 
 /// Those of the last frame.
 fn collisions(simulation: &Simulation) -> Vec<Collision> {
-    simulation.events().collisions().copied().collect()
+    simulation.events().collisions().collect()
 }
 
 /// Balls that bounce on a floor, and that are removed and spawned by tick.
@@ -400,9 +400,9 @@ fn insert_one(physics: &mut Physics, number: usize) -> BodyKey {
 }
 
 /// With its tick, the ball of each collision: the floor's key is lower.
-fn balls(events: Events<'_>) -> Vec<(u64, BodyKey)> {
+fn balls(events: Events) -> Vec<(u64, BodyKey)> {
     let ball = |event: &Collision| event.bodies.into_iter().flatten().max().unwrap();
-    let balls = events.collisions().map(|event| (event.tick, ball(event)));
+    let balls = events.collisions().map(|event| (event.tick, ball(&event)));
     balls.collect()
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::physics::Physics;
 use crate::pose::Pairs;
-use crate::step::{Event, Events};
+use crate::step::{Events, SharedEvents};
 use crate::time::{ExactTime, Step};
 
 use motion::Motion;
@@ -91,7 +91,7 @@ pub(super) struct Record {
     /// The simulated time at its end.
     pub end: ExactTime,
     /// While snapshots are kept.
-    pub events: Vec<Event>,
+    pub events: SharedEvents,
 }
 
 /// A copy has the same limits and is empty.
@@ -199,7 +199,7 @@ impl Past {
         let record = Record {
             step,
             end,
-            events: Vec::new(),
+            events: SharedEvents::default(),
         };
         self.push(state, is_due && self.keeps_snapshots(), Some(record));
         self.cut(tick);
@@ -235,11 +235,11 @@ impl Past {
     }
 
     /// The step of this tick has ended, with its events among these.
-    pub fn end_step(&mut self, tick: u64, events: Events<'_>) {
+    pub fn end_step(&mut self, tick: u64, events: &Events) {
         if self.keeps_snapshots()
             && let Some(record) = self.entry_mut(tick).and_then(|it| it.record.as_mut())
         {
-            record.events = events.0.to_vec();
+            record.events = events.shared();
         }
         self.cut(tick + 1);
     }

@@ -224,9 +224,9 @@ impl<H: Hooks> Worker<H> {
             return;
         }
         // Those of another simulation, which a hook has put in place of this one, are of another time.
-        let events = self.simulation.events().0;
-        if let Some(first) = events.first().filter(|_| self.simulation.id() == run) {
-            let events = (first.tick(), events.to_vec());
+        let events = self.simulation.events();
+        if let Some(first) = events.as_slice().first().filter(|_| self.simulation.id() == run) {
+            let events = (first.tick(), events.as_slice().to_vec());
             self.outgoing.events.push_back(events);
         }
         self.publish();

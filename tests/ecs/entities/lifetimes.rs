@@ -122,7 +122,7 @@ fn a_collision_and_a_ray_find_the_entity() {
     let colliders = &mut game.simulation().physics.rapier_mut().colliders;
     colliders[collider].set_active_events(ActiveEvents::COLLISION_EVENTS);
     game.frame(10);
-    let collision = *game.simulation().events().collisions().next().unwrap();
+    let collision = game.simulation().events().collisions().next().unwrap();
     let mut found = collision
         .bodies
         .map(|key| game.entities.entity(key.unwrap()).unwrap());

@@ -2,6 +2,8 @@
 
 mod damage;
 mod differences;
+// Exact with this feature only: the scene has many joints.
+#[cfg(feature = "enhanced-determinism")]
 mod everything;
 mod faults;
 mod flight;

@@ -12,6 +12,7 @@
 
 mod methods;
 mod parts;
+#[cfg(feature = "serde")]
 mod sources;
 mod unreachable;
 

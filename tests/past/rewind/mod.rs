@@ -203,7 +203,7 @@ fn insert_sensor(simulation: &mut Simulation, x: f32) {
     simulation.physics.insert(body, sensor);
 }
 
-fn starts(events: Events<'_>) -> Vec<u64> {
+fn starts(events: Events) -> Vec<u64> {
     let starts = events.collisions().filter(|event| event.started);
     starts.map(|event| event.tick).collect()
 }

@@ -151,7 +151,7 @@ proptest! {
         let mut expected = Vec::new();
         while alone.physics.tick() < both.tick() {
             alone.advance_with(MS(5), &mut hooks).unwrap();
-            expected.extend(alone.events().iter().map(Event::tick));
+            expected.extend(alone.events().iter().map(|event| event.tick()));
         }
         prop_assert_eq!(bits(&alone), bits(&both.physics.simulation));
         prop_assert_eq!(ticks, expected);
