@@ -180,7 +180,7 @@ impl Report {
             self.longest_jump * 1e3
         );
         println!(
-            "shown behind the physics: {:.1} ms in the mean, {:.1} ms at most",
+            "delay behind the physics: {:.1} ms on average, {:.1} ms at most",
             self.latency_sum / f64::from(self.frames.max(1)) * 1e3,
             self.latency_max * 1e3,
         );

@@ -84,7 +84,7 @@ enum Command {
         /// Makes all matches due at the same moment
         #[arg(long)]
         together: bool,
-        /// All bodies are asleep
+        /// Lets all bodies fall asleep
         #[arg(long)]
         quiet: bool,
     },

@@ -266,9 +266,7 @@ impl Game {
             .add_force(player, Vector::X * 9.0 * self.walk)
             .unwrap();
         for _ in 0..self.jump.presses() {
-            physics
-                .apply_impulse(player, Vector::Y * 2.5)
-                .unwrap();
+            physics.apply_impulse(player, Vector::Y * 2.5).unwrap();
         }
     }
 

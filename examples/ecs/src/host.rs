@@ -116,7 +116,11 @@ impl Outcome {
         let mut entities: Vec<_> = entities.collect();
         entities.sort_by_key(|(number, ..)| *number);
         let with_pose = |(_, key, pose): &(_, Option<BodyKey>, Option<Pose>)| {
-            assert_eq!(key.is_some(), pose.is_some(), "an entity has a pose exactly if it has a body");
+            assert_eq!(
+                key.is_some(),
+                pose.is_some(),
+                "an entity has a pose exactly if it has a body"
+            );
             key.zip(*pose)
         };
         let mut render_poses: Vec<_> = entities.iter().filter_map(with_pose).collect();

@@ -13,7 +13,7 @@ pub struct Stage {
     pub bodies: Column<BodyKey>,
     /// The displayed poses, written at the end of each frame.
     pub render_poses: Column<Pose>,
-    /// The simulation and the fields after it are always replaced together.
+    /// The simulation, its table of owners, and the bodies of despawned entities. They are always replaced together.
     pub simulation: Simulation,
     pub owners: Owners<Entity>,
     despawned: Vec<(BodyKey, Entity)>,
