@@ -37,7 +37,7 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
     let start = desktop.frames(2)[1].yaw();
     assert!(start.abs() < 1e-3, "{start}");
     let before = desktop.picture();
-    // Turns further than the window is wide, in both directions, so the cursor would reach its edge.
+    // Turns further than the window is wide, in both directions. The cursor must never reach its edge.
     let mut turned = 0;
     for way in [-1, 1, 1] {
         for _ in 0..20 {
