@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Where the body is.
+    /// Returns the pose.
     #[must_use]
     pub fn pose(&self) -> Pose {
         let translation = self.translation.map(|part| f32::from(part) / UNITS);
