@@ -41,9 +41,9 @@ pub struct Log {
 /// Another server has continued the match.
 #[derive(Clone, Copy, Debug)]
 pub struct Handover {
-    /// When the first new step was told.
+    /// The time of its first new step.
     pub at: Instant,
-    /// Since the last new step.
+    /// The time since the last new step.
     pub silence: Duration,
     /// The number of resimulated steps, which the player had received and the server did not have.
     pub again: u64,
