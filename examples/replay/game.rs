@@ -35,7 +35,7 @@ impl Input {
     }
 }
 
-/// The game's own state, written with each keyframe of a recording.
+/// The game's state, written with each keyframe of a recording.
 #[derive(Serialize, Deserialize)]
 pub struct Game {
     player: BodyKey,

@@ -131,7 +131,7 @@ impl Game {
         }
     }
 
-    /// Goes back by `ticks` steps, as far as snapshots reach. It restores the bodies and the game's own state. `made`
+    /// Goes back by `ticks` steps, as far as snapshots reach. It restores the bodies and the game's state. `made`
     /// lists the present entities. The ECS must match its entities to the restored bodies.
     ///
     /// # Panics

@@ -68,7 +68,7 @@ impl Hasher for PortableHasher {
     }
 }
 
-/// The game's own state, beside the simulation.
+/// The game's state, beside the simulation.
 #[derive(Clone, Debug, Hash)]
 pub struct Arena {
     /// The players' bodies.

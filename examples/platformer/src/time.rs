@@ -72,7 +72,7 @@ pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     }
 }
 
-/// The game's own state before each of the last steps. The simulation keeps its own snapshots.
+/// The game's state before each of the last steps. The simulation keeps its own snapshots.
 #[derive(Clone, Debug)]
 pub struct Past<T> {
     by_tick: BTreeMap<u64, T>,
