@@ -1,8 +1,7 @@
-//! What a frame costs on top of Rapier's own step, and what its poses cost.
+//! Measures the cost of a frame on top of Rapier's step, and the cost of its poses.
 //!
-//! Each pair is measured side by side: both members run in turn within one measurement, so what
-//! disturbs the machine disturbs both. Beside criterion's report each pair prints the median of its
-//! ratios.
+//! Each pair is measured side by side. Both members run in turn within one measurement, so disturbances of the machine
+//! affect both. In addition to criterion's report, each pair prints the median of its ratios.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -30,7 +29,7 @@ use evenstep::write_matrices_3x3 as write_small_matrices;
 #[cfg(not(dim2))]
 use evenstep::write_matrices_3x4 as write_small_matrices;
 
-/// A little more than a step of 1/60 s: every such frame has one.
+/// Slightly more than a step of 1/60 s, so every such frame has one step.
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
 /// A scene, and whether its bodies are kept awake.
@@ -55,7 +54,7 @@ fn build(scene: &Scene, count: usize) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// Bodies that turn, between two states, for frames of [`NO_STEP`].
+/// Creates turning bodies between two states, for frames of [`NO_STEP`].
 fn between_states(count: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = scenes::space(1);
     let keys = scenes::spinners(&mut simulation, count);
@@ -66,7 +65,7 @@ fn between_states(count: usize) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// The last two states of all bodies.
+/// Returns the last two states of all bodies.
 fn states(simulation: &Simulation, keys: &[BodyKey]) -> (Vec<Pose>, Vec<Pose>) {
     let pair = |key: &BodyKey| {
         previous_pose(simulation, *key).zip(current_pose(&simulation.physics, *key))
@@ -74,14 +73,14 @@ fn states(simulation: &Simulation, keys: &[BodyKey]) -> (Vec<Pose>, Vec<Pose>) {
     keys.iter().map(|key| pair(key).expect("alive")).unzip()
 }
 
-/// `advance` by one step against Rapier's own step on the same world.
+/// Compares `advance` by one step with Rapier's step on the same world.
 fn advance(c: &mut Criterion) {
     for scene in &SCENES {
         for count in [1_000, 10_000] {
             steps(c, scene, count, 1);
         }
     }
-    // However many steps a frame has, there is one snapshot.
+    // However many steps a frame has, it takes one pair of poses per body.
     steps(c, &SCENES[1], 1_000, 10);
 }
 
@@ -100,8 +99,8 @@ fn steps(c: &mut Criterion, scene: &Scene, count: usize, steps: u32) {
     );
 }
 
-/// The arithmetic alone: all pairs of states in one call, against Rapier's own interpolation in a loop,
-/// and against a copy of the same bytes.
+/// Compares the arithmetic alone, all pairs of states in one call, with Rapier's interpolation in a loop and with a
+/// copy of the same bytes.
 fn batch(c: &mut Criterion) {
     for count in [1_000, 10_000, 100_000] {
         let (simulation, keys) = between_states(count);
@@ -122,7 +121,7 @@ fn batch(c: &mut Criterion) {
                 black_box(out);
             }),
         );
-        // Two poses are read and one is written: as many bytes as three halves of a copy move.
+        // Two poses are read and one is written, as many bytes as 1.5 copies move.
         let mut copies = [vec![Pose::IDENTITY; count], vec![Pose::IDENTITY; count / 2]];
         compare(
             c,
@@ -144,8 +143,8 @@ fn lerp(previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
     }
 }
 
-/// A frame without a step, that is the poses of all bodies and the list of those that moved, against
-/// Rapier's own interpolation in a loop; and all poses asked for by key.
+/// Compares a frame without a step (the poses of all bodies and the list of moved bodies) with Rapier's interpolation
+/// in a loop, and reads all poses by key.
 fn poses(c: &mut Criterion) {
     for count in [1_000, 10_000, 100_000] {
         let (simulation, keys) = between_states(count);
@@ -179,7 +178,7 @@ fn poses(c: &mut Criterion) {
     }
 }
 
-/// The poses of a frame as matrices, against their interpolation.
+/// Compares the poses of a frame as matrices with their interpolation.
 fn matrices(c: &mut Criterion) {
     for count in [1_000, 10_000] {
         let (simulation, keys) = between_states(count);
@@ -216,8 +215,8 @@ fn matrices(c: &mut Criterion) {
     }
 }
 
-/// What each smoothing costs in a frame without a step, against the plain one; and interpolation of
-/// bodies whose mass is not about their origin.
+/// Compares the cost of each smoothing in a frame without a step with plain interpolation, and measures bodies whose
+/// centre of mass is not their origin.
 fn smoothing(c: &mut Criterion) {
     const COUNT: usize = 10_000;
     let all_with = |smoothing, center: Vector| {
@@ -252,7 +251,7 @@ fn smoothing(c: &mut Criterion) {
     }
 }
 
-/// A thousand bodies that spin, alone and among a hundred thousand that sleep.
+/// Compares a thousand spinning bodies alone with the same among a hundred thousand sleeping ones.
 fn movement(c: &mut Criterion) {
     let build = |sleepers| {
         let (mut simulation, _) = between_states(1_000);
@@ -285,14 +284,14 @@ fn movement(c: &mut Criterion) {
     );
 }
 
-/// Bodies that come and go: in each frame so many are inserted, and the oldest so many removed.
+/// Bodies that are inserted and removed: in each frame some are inserted, and as many of the oldest are removed.
 struct Churn<K> {
     alive: VecDeque<K>,
     spawned: u16,
 }
 
 impl<K> Churn<K> {
-    /// Gives those to remove.
+    /// Inserts bodies, and returns those to remove.
     fn turn(&mut self, count: u16, mut insert: impl FnMut(Vector) -> K) -> Vec<K> {
         for _ in 0..count {
             self.spawned = self.spawned.wrapping_add(1);
@@ -310,8 +309,7 @@ impl<K> Churn<K> {
     }
 }
 
-/// A thousand spawned and removed in each frame, against Rapier doing the same, and against twice as
-/// many.
+/// Compares a thousand bodies spawned and removed in each frame with Rapier doing the same, and with twice as many.
 fn churn(c: &mut Criterion) {
     let body = |at| {
         RigidBodyBuilder::dynamic()
@@ -363,12 +361,12 @@ criterion_group! {
 }
 criterion_main!(benches);
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(physics: &Physics, key: BodyKey) -> Option<Pose> {
     Some(*physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

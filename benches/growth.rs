@@ -1,5 +1,5 @@
-//! Nanoseconds for each moved body in a frame without a step, from a hundred bodies to a million, as
-//! a plot: docs/book/src/growth.svg.
+//! Plots nanoseconds per moved body in a frame without a step, from a hundred bodies to a million:
+//! docs/book/src/growth.svg.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -20,17 +20,17 @@ use picture::{BLUE, FONT, GREY, RED};
 use plotters::prelude::*;
 use scenes::NO_STEP;
 
-/// What a frame without a step goes through for each body: four poses of 32 bytes, the entry of the list
-/// of 40, a key and two marks.
+/// The bytes that a frame without a step reads or writes per body: four poses of 32 bytes, an entry of the list of 40,
+/// a key and two marks.
 const BYTES_A_BODY: f64 = 178.0;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/book/src/growth.svg");
 
-/// A name, and nanoseconds a body by number of bodies.
+/// A name, and nanoseconds per body by number of bodies.
 type Line = (&'static str, Vec<(f64, f64)>);
 
-/// Bodies that turn, between two states. They have no colliders: a million of these
-/// would keep Rapier busy, and nothing here looks at them.
+/// Creates turning bodies between two states. They have no colliders: Rapier would be slow with a million of these, and
+/// nothing here uses them.
 fn between_states(count: usize) -> Simulation {
     let mut simulation = scenes::space(1);
     for _ in 0..count {
@@ -44,7 +44,7 @@ fn between_states(count: usize) -> Simulation {
     simulation
 }
 
-/// Runs `work` as often as criterion asks, and gives the median of its times, in nanoseconds.
+/// Runs `work` as often as criterion asks, and returns the median of its times in nanoseconds.
 fn measure(c: &mut Criterion, name: &str, count: usize, mut work: impl FnMut()) -> Option<f64> {
     let mut times = Vec::new();
     c.benchmark_group("growth")
@@ -60,7 +60,7 @@ fn measure(c: &mut Criterion, name: &str, count: usize, mut work: impl FnMut()) 
             });
         });
     times.sort_by(f64::total_cmp);
-    // None if a filter on the command line left it out.
+    // The result is `None` if a filter on the command line excluded it.
     times.get(times.len() / 2).copied()
 }
 
@@ -80,7 +80,7 @@ fn growth(c: &mut Criterion) {
         for key in keys {
             let entity = world.spawn(());
             let attached = entities.attach(&mut world, &mut simulation, entity, key);
-            attached.expect("just spawned");
+            attached.unwrap();
         }
         let per_body = |nanos: f64| (count as f64, nanos / count as f64);
         let advance = measure(c, "advance", count, || {
@@ -94,12 +94,12 @@ fn growth(c: &mut Criterion) {
         lines[1].1.extend(with_sync.map(per_body));
     }
     if lines.iter().all(|line| line.1.len() > 1) {
-        draw(&lines).expect("the book's folder can be written");
+        draw(&lines).expect("the book's folder is writable");
         println!("drawn: {FILE}");
     }
 }
 
-/// The data caches of the first core, by what Linux says; nothing elsewhere.
+/// Returns the data caches of the first core as Linux reports them, or nothing on other systems.
 fn caches() -> Vec<(String, f64)> {
     let read = |i: u8, what: &str| {
         let file = format!("/sys/devices/system/cpu/cpu0/cache/index{i}/{what}");

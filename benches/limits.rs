@@ -1,5 +1,5 @@
-//! What grows with what: kinematic targets in any order of their calls, and force generators after a
-//! peak. Each figure is to be in proportion to what is there now.
+//! Measures how costs grow: kinematic targets in any order of their calls, and force generators after a peak. Each
+//! figure must be proportional to the present number.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 
 #[path = "../tests/scenes/mod.rs"]
@@ -11,7 +11,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, ForceGenerator, ForceGeneratorKey, Physics, Simulation, Wrench};
 
-/// Longer than a frame of a single step: targets are under way.
+/// Longer than a frame of a single step, so targets stay in progress.
 const LATER: Duration = Duration::from_secs(3_600);
 
 fn platforms(count: usize) -> (Simulation, Vec<BodyKey>) {
@@ -26,7 +26,7 @@ fn platforms(count: usize) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// The same keys, in the order in which a game may go through them.
+/// Returns the same keys in typical orders of a game.
 fn orders(keys: &[BodyKey]) -> [(&'static str, Vec<BodyKey>); 3] {
     let in_order = keys.to_vec();
     let reversed = keys.iter().rev().copied().collect();
@@ -44,11 +44,11 @@ fn orders(keys: &[BodyKey]) -> [(&'static str, Vec<BodyKey>); 3] {
 fn set_all(physics: &mut Physics, keys: &[BodyKey]) {
     for key in keys {
         let pose = Pose::translation(1.0, 0.0, 0.0);
-        (physics.set_kinematic_target(*key, pose, LATER)).expect("it is kinematic");
+        (physics.set_kinematic_target(*key, pose, LATER)).expect("all bodies are kinematic");
     }
 }
 
-/// A target for each body, and a teleport of each, which forgets it.
+/// Sets a target for each body, and teleports each, which discards the target.
 fn targets(c: &mut Criterion) {
     let mut group = c.benchmark_group("targets");
     for count in [1_000, 10_000, 32_000] {
@@ -59,10 +59,7 @@ fn targets(c: &mut Criterion) {
                 b.iter(|| {
                     set_all(&mut simulation.physics, &keys);
                     for key in &keys {
-                        simulation
-                            .physics
-                            .teleport(*key, Pose::IDENTITY)
-                            .expect("it is there");
+                        simulation.physics.teleport(*key, Pose::IDENTITY).unwrap();
                     }
                 });
             });
@@ -71,7 +68,7 @@ fn targets(c: &mut Criterion) {
     group.finish();
 }
 
-/// A frame of one step in which each body gets a target that is reached in it.
+/// Runs a frame of one step in which each body gets and reaches a target.
 fn led(c: &mut Criterion) {
     let mut group = c.benchmark_group("led");
     group.sample_size(20);
@@ -87,7 +84,7 @@ fn led(c: &mut Criterion) {
                     (simulation
                         .physics
                         .set_kinematic_target(*key, pose, Duration::ZERO))
-                    .expect("it is kinematic");
+                    .expect("all bodies are kinematic");
                 }
                 scenes::advance(&mut simulation, 17)
             });
@@ -96,7 +93,7 @@ fn led(c: &mut Criterion) {
     group.finish();
 }
 
-/// A step with a thousand generators that give nothing, of which there once were more.
+/// Runs a step with a thousand generators without forces, after there were once more of them.
 fn generators(c: &mut Criterion) {
     let mut group = c.benchmark_group("generators");
     for peak in [1_000, 1_000_000] {
@@ -110,7 +107,7 @@ fn generators(c: &mut Criterion) {
                 (simulation
                     .physics
                     .insert_force_generator(key, nothing.clone()))
-                .expect("it is there")
+                .unwrap()
             })
             .collect();
         for (i, generator) in generators.into_iter().enumerate() {

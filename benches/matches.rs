@@ -1,5 +1,5 @@
-//! What a round of many small matches costs, a step of each, on one thread and on two: the ratio is what the second
-//! thread is worth. And what a match costs that is all asleep.
+//! Measures a round of many small matches, one step of each, on one thread and on two. The ratio is the gain of the
+//! second thread. It also measures a match whose bodies are all asleep.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -14,7 +14,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::{Rate, Simulation};
 use rayon::prelude::*;
 
-/// One step at 60 Hz, each time.
+/// One step at 60 Hz in each frame.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
 fn match_of(bodies: usize) -> Simulation {
@@ -29,7 +29,7 @@ fn match_of(bodies: usize) -> Simulation {
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
-    builder.build().expect("there are threads")
+    builder.build().unwrap()
 }
 
 fn round(pool: &rayon::ThreadPool, matches: &mut [Simulation]) {

@@ -1,8 +1,9 @@
-//! What `advance` adds to Rapier's bare step, beside the least that it could: a pass that reads the pose of every
-//! body that is awake, and does nothing with it.
+//! Measures what `advance` adds to Rapier's bare step. For comparison, a plain pass reads the pose of every awake body
+//! and does nothing with it.
 //!
-//! All three are made in turn within one measurement. Times are medians, in nanoseconds a body. With the feature
-//! `parallel` the share of a frame that is not Rapier's is that on as many threads as `RAYON_NUM_THREADS` says.
+//! All three run in turn within one measurement. Times are medians, in nanoseconds per body. With the feature
+//! `parallel`, Rapier uses as many threads as `RAYON_NUM_THREADS` says, and the share of evenstep holds for that
+//! number.
 #![allow(missing_docs, reason = "a program")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use evenstep::{BodyKey, Physics, Rate, Simulation};
 
-/// A little more than a step of 1/60 s: every such frame has one.
+/// Slightly more than a step of 1/60 s, so every such frame has one step.
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
 fn build(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> Simulation {
@@ -24,7 +25,7 @@ fn build(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> Sim
     simulation
 }
 
-/// The medians of what is ours, of the plain pass and of Rapier's step.
+/// Returns the medians of evenstep's part, of the plain pass and of Rapier's step.
 fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [f64; 3] {
     let mut simulation = build(scene, count);
     let mut bare = std::mem::take(build(scene, count).physics.rapier_mut());
@@ -56,7 +57,7 @@ fn measure(scene: fn(&mut Simulation, usize) -> Vec<BodyKey>, count: usize) -> [
 
 type Habit = (&'static str, fn(&mut Physics));
 
-/// What a game does in each step that makes its bodies through Rapier, and parts of that.
+/// What a game that creates its bodies through Rapier does in each step, and parts of that.
 const HABITS: [Habit; 4] = [
     ("nothing", |_| ()),
     ("track_all", Physics::track_all),
@@ -69,8 +70,8 @@ const HABITS: [Habit; 4] = [
     }),
 ];
 
-/// Rapier's step, and what frames of a game with each habit take above it: of the shortest each, as what is longer is
-/// what else the machine does.
+/// Measures Rapier's step, and what frames of a game with each habit take beyond it. It uses the shortest times,
+/// because longer ones include other work of the machine.
 fn measure_habits(
     scene: fn(&mut Simulation, usize) -> Vec<BodyKey>,
     count: usize,
@@ -102,7 +103,7 @@ fn measure_habits(
 }
 
 fn main() {
-    // `cargo test` and `cargo bench` pass arguments of their own.
+    // `cargo test` and `cargo bench` pass other arguments.
     for (name, scene) in [
         (
             "spinning",
@@ -113,14 +114,14 @@ fn main() {
         let (step, above) = measure_habits(scene, 10_000);
         for ((habit, _), above) in HABITS.iter().zip(above) {
             println!(
-                "{name} 10000, in each step {habit}: {above:.1} ns a body above the step of {step:.0}; {:.1} % of it",
+                "{name} 10000, in each step {habit}: {above:.1} ns per body above the step of {step:.0}; {:.1} % of it",
                 100.0 * above / step,
             );
         }
         for count in [1_000, 10_000, 100_000] {
             let [ours, floor, step] = measure(scene, count);
             println!(
-                "{name} {count}: {ours:.1} ns a body above the step of {step:.0}; a plain pass takes {floor:.1}, \
+                "{name} {count}: {ours:.1} ns per body above the step of {step:.0}; a plain pass takes {floor:.1}, \
                  {:.2} of that; {:.1} % of the frame",
                 ours / floor,
                 100.0 * ours / (ours + step),

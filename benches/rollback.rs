@@ -1,6 +1,6 @@
-//! What a rollback costs: going back and making the steps since then again, beside as many bare steps of the same scene,
-//! which are not saved and show nothing. And what an ordinary frame costs more while states are kept. A table at the end.
-//! Then prediction of a part, in a second simulation.
+//! Measures the cost of a rollback: going back and resimulating, compared with as many bare steps of the same scene,
+//! which are neither saved nor displayed. It also measures what an ordinary frame costs more while snapshots are kept,
+//! and prints a table. Then it measures prediction of a part, in a second simulation.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -28,7 +28,7 @@ fn scene(fill: Fill, bodies: usize) -> Simulation {
     simulation
 }
 
-/// What a rollback takes, and an ordinary frame, as a line of the table.
+/// Measures a rollback and an ordinary frame, as a line of the table.
 fn rollback(
     c: &mut Criterion,
     name: &str,
@@ -50,7 +50,7 @@ fn rollback(
             without.advance(FRAME, |_, _| ());
         }),
     )?;
-    // On the average a rollback goes to the middle between two states.
+    // On average, a rollback goes to the middle between two snapshots.
     while running.physics.tick() < 2 * steps
         || (running.physics.tick() - steps) % interval != interval / 2
     {
@@ -62,9 +62,7 @@ fn rollback(
         c,
         &what,
         ("rollback", || {
-            running
-                .resimulate(present - steps, |_, _| ())
-                .expect("is kept");
+            running.resimulate(present - steps, |_, _| ()).unwrap();
         }),
         ("bare steps", || (0..steps).for_each(|_| bare.step())),
     )?;
@@ -100,7 +98,7 @@ fn rollbacks(c: &mut Criterion) {
         }
     }
     println!(
-        "| scene | bodies | steps | interval | time | × bare steps | frame × without | bytes a body and step | in 4 ms | in 16.7 ms |"
+        "| scene | bodies | steps | interval | time | × bare steps | frame × without | bytes per body and step | in 4 ms | in 16.7 ms |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for line in lines {
@@ -108,13 +106,16 @@ fn rollbacks(c: &mut Criterion) {
     }
 }
 
-/// A frame that predicts eight steps: of a few bodies in a second simulation, beside one step of them all, or of them all.
+/// Compares frames that predict eight steps: a few bodies in a second simulation, beside one step of all, or all
+/// bodies.
 fn partial(c: &mut Criterion) {
     const STEPS: u64 = 8;
     const NEAR: usize = 14;
     let resimulate = |simulation: &mut Simulation| {
         let tick = simulation.physics.tick() - STEPS;
-        simulation.resimulate(tick, |_, _| ()).expect("it is kept");
+        simulation
+            .resimulate(tick, |_, _| ())
+            .expect("the tick is kept");
     };
     for bodies in [40, 200, 1_000] {
         let mut whole = scene(scenes::heap, bodies);

@@ -1,5 +1,5 @@
-//! What a frame with a step costs above Rapier's own step, in scenes of the kinds that Rapier's demos have. The same
-//! script works on both worlds; its own calls count on both sides.
+//! Measures what a frame with a step costs above Rapier's step, in scenes like those of Rapier's demos. The same script
+//! works on both worlds, and its own calls count on both sides.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -16,17 +16,17 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation};
 use scenes::testing::{ball_joint, cloth, cuboid, in_layers, on_ground, soft_cube, vector};
 
-/// A little more than a step of 1/60 s: every such frame has one.
+/// Slightly more than a step of 1/60 s, so every such frame has one step.
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
-/// Steps before it is measured: what falls has landed.
+/// The number of steps before the measurement, in which falling bodies land.
 const SETTLING: u64 = 120;
 
 struct Scene {
     name: &'static str,
-    /// Gives the bodies that the script moves.
+    /// Builds the world, and returns the bodies that the script moves.
     build: fn(&mut PhysicsWorld) -> VecDeque<RigidBodyHandle>,
-    /// What is done before each step, of bare Rapier and of ours.
+    /// The script before each step, for bare Rapier and for evenstep.
     bare: fn(&mut PhysicsWorld, &mut VecDeque<RigidBodyHandle>, u64),
     ours: fn(&mut Physics, &mut VecDeque<BodyKey>, u64),
 }
@@ -77,7 +77,7 @@ const SCENES: [Scene; 8] = [
         bare: push,
         ours: |physics, bodies, tick| {
             let handle = physics.handle(bodies[pushed(bodies.len(), tick)]);
-            let mut handles = VecDeque::from([handle.expect("it is alive")]);
+            let mut handles = VecDeque::from([handle.unwrap()]);
             push(physics.rapier_mut(), &mut handles, tick);
         },
     },
@@ -101,7 +101,7 @@ const SCENES: [Scene; 8] = [
             for (i, key) in bodies.iter().enumerate() {
                 let target = Pose::from_translation(place_in_grid(i, tick + 1));
                 let set = physics.set_kinematic_target(*key, target, Duration::ZERO);
-                set.expect("it is kinematic");
+                set.expect("the body is kinematic");
             }
         },
     },
@@ -189,15 +189,14 @@ const SCENES: [Scene; 8] = [
                 })
                 .collect()
         },
-        // Thrown again, one after the other.
+        // The bullets are thrown again, one after the other.
         bare: |world, bodies, tick| {
             let handle = bodies[pushed(bodies.len(), tick)];
             world.bodies[handle].set_linvel(vector(40.0, 10.0, 10.0), true);
         },
         ours: |physics, bodies, tick| {
             let body = physics.body_mut(bodies[pushed(bodies.len(), tick)]);
-            body.expect("it is alive")
-                .set_linvel(vector(40.0, 10.0, 10.0), true);
+            body.unwrap().set_linvel(vector(40.0, 10.0, 10.0), true);
         },
     },
     Scene {
@@ -244,7 +243,7 @@ fn fountain(world: &mut PhysicsWorld) -> VecDeque<RigidBodyHandle> {
         .collect()
 }
 
-/// The first twenty bodies leave, and others come.
+/// Removes the first twenty bodies, and inserts others.
 fn exchange(world: &mut PhysicsWorld, bodies: &mut VecDeque<RigidBodyHandle>, tick: u64) {
     for handle in bodies.drain(..20) {
         world.remove_body(handle);
@@ -256,14 +255,14 @@ fn drops(tick: u64) -> impl Iterator<Item = (RigidBodyBuilder, ColliderBuilder)>
     (0..20).map(move |i| drop_of(tick, i))
 }
 
-/// One of those that come in a step, over the place of the step before last.
+/// Returns one of the bodies that are inserted in a step, above the position of two steps ago.
 fn drop_of(tick: u64, i: u8) -> (RigidBodyBuilder, ColliderBuilder) {
     let [x, z] = on_ground((tick % 625) as usize, 25).map(|n| 4.0 * n - 50.0);
     let at = vector(x + f32::from(i % 5) * 0.8, 2.0 + f32::from(i / 5), z);
     (awake().translation(at), ColliderBuilder::ball(0.35))
 }
 
-/// Which of the bodies is pushed before a step.
+/// Returns the index of the body that is pushed before a step.
 fn pushed(count: usize, tick: u64) -> usize {
     (tick % count as u64) as usize
 }
@@ -273,7 +272,7 @@ fn push(world: &mut PhysicsWorld, bodies: &mut VecDeque<RigidBodyHandle>, tick: 
     world.bodies[handle].apply_impulse(Vector::X, true);
 }
 
-/// Where a body of a grid that waves is after so many steps.
+/// Returns the position of a body in a waving grid after this many steps.
 fn place_in_grid(i: usize, tick: u64) -> Vector {
     let [x, y, z] = in_layers(i, 30).map(|n| 2.0 * n);
     vector(x, y + libm::sinf(x + tick as f32 * 0.05), z)

@@ -1,5 +1,5 @@
-//! What it costs to draw a soft body between its last two states, as the book's chapter on poses does it: in a frame with
-//! a step and in one without, each against Rapier's step of the same body.
+//! Measures the cost of drawing a soft body between its last two states, as the book's chapter on poses does it: in a
+//! frame with a step and in one without, each against Rapier's step of the same body.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -15,7 +15,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::rapier::prelude::*;
 use evenstep::{Interpolated, Rate};
 
-/// Bodies that fall onto a floor.
+/// Returns bodies that fall onto a floor.
 fn bodies() -> [(&'static str, SoftBodyBuilder); 4] {
     let cloth = |side| {
         let (along, across) = (Vector::X * 0.1, Vector::Z * 0.1);

@@ -1,4 +1,4 @@
-//! What it costs to save a state and to put it back, beside one step of the same scene, the memory of it, and its
+//! Measures the cost of saving and restoring a state, compared with one step of the same scene, its memory, and its
 //! checksum.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -17,7 +17,7 @@ use evenstep::{Rate, Simulation};
 
 const FRAME: Duration = Duration::from_millis(16);
 
-/// A thousand crates in a heap that touch and roll, and a thousand that spin in free space.
+/// Returns a thousand crates in a heap that touch and roll, and a thousand that spin in free space.
 fn scenes_of_1000() -> [(&'static str, Simulation); 3] {
     let mut heap = scenes::with_floor(Rate::default());
     let keys = scenes::heap(&mut heap, 1_000);
@@ -42,7 +42,7 @@ fn state(c: &mut Criterion) {
         let memory = allocation_counter::measure(|| std::mem::forget(simulation.clone()));
         let pairs = simulation.physics.rapier().contact_pairs().count();
         println!(
-            "{name}: {} bytes a state, {} a body, in {} allocations; {pairs} contact pairs",
+            "{name}: {} bytes per state, {} per body, in {} allocations; {pairs} contact pairs",
             memory.bytes_current,
             memory.bytes_current / 1_000,
             memory.count_current,

@@ -1,4 +1,4 @@
-//! What each stepping strategy costs for a second of frames, against fixed steps.
+//! Measures the cost of each stepping strategy for one second of frames, against fixed steps.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -12,9 +12,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use evenstep::{Rate, Simulation};
 use scenes::strategies::{STRATEGIES, Strategy};
 
-/// A pile that is kept awake, so that each second is like the one before.
+/// Returns a pile that is kept awake, so that all seconds cost the same.
 fn start(strategy: &Strategy) -> Simulation {
-    let mut simulation = scenes::with_floor(Rate::hz(strategy.hz).expect("not zero"));
+    let mut simulation = scenes::with_floor(Rate::hz(strategy.hz).unwrap());
     simulation
         .clock_settings_mut()
         .set_stepping(strategy.stepping);

@@ -1,4 +1,4 @@
-//! What it costs to write the poses into a hecs world, side by side with the least that it could cost.
+//! Measures the cost of writing the poses into a hecs world, compared with the least possible cost.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -22,7 +22,7 @@ struct Game {
 }
 
 impl Game {
-    /// Entities of two archetypes, between two states.
+    /// Creates entities of two archetypes, between two states.
     fn new(spinning: usize, asleep: usize) -> Self {
         let mut game = Self {
             world: hecs::World::new(),
@@ -44,7 +44,7 @@ impl Game {
                 world.spawn(())
             };
             let attached = entities.attach(world, simulation, entity, key);
-            attached.expect("just spawned");
+            attached.unwrap();
         }
         scenes::to_between_states(simulation);
         game.frame(Duration::from_secs(1));
@@ -60,7 +60,7 @@ impl Game {
     }
 }
 
-/// The poses of a frame against a loop that writes as many components, in the order in which they lie.
+/// Compares the poses of a frame with a loop that writes as many components, in memory order.
 fn write(c: &mut Criterion) {
     for count in [1_000, 10_000, 100_000] {
         let game = RefCell::new(Game::new(count, 0));
@@ -93,7 +93,7 @@ fn write(c: &mut Criterion) {
     }
 }
 
-/// Whole frames of a thousand bodies that spin, alone and among a hundred thousand that sleep.
+/// Measures whole frames of a thousand spinning bodies, alone and among a hundred thousand sleeping ones.
 fn movement(c: &mut Criterion) {
     let (mut among, mut alone) = (Game::new(1_000, 100_000), Game::new(1_000, 0));
     compare(

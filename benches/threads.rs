@@ -1,4 +1,5 @@
-//! What a thread for the physics costs: the game's thread in each frame, and the physics' in each step.
+//! Measures the cost of a thread for the physics: on the game's thread in each frame, and on the physics thread in each
+//! step.
 #![allow(missing_docs, reason = "criterion's macros make functions without any")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -25,7 +26,7 @@ fn spinning(hz: u32) -> Simulation {
     simulation
 }
 
-/// Tells how long it was from the end of a step to the start of the next.
+/// Reports the time from the end of a step to the start of the next.
 struct Between {
     ended: Option<Instant>,
     times: Sender<Duration>,
@@ -44,7 +45,7 @@ impl Hooks for Between {
 
     fn before_step(&mut self, _: &mut Physics, _: Step) -> Result<(), Infallible> {
         if let Some(ended) = self.ended {
-            // At the end nobody listens.
+            // At the end the receiver is gone.
             let _ = self.times.send(ended.elapsed());
         }
         Ok(())
@@ -56,7 +57,7 @@ impl Hooks for Between {
     }
 }
 
-/// The game's thread in a frame, against a frame without a step where there is one thread.
+/// Measures the game's thread in a frame, against a frame without a step in a simulation without a thread.
 fn frames(c: &mut Criterion) {
     for (name, hz, pauses) in [
         ("physics paused", 60, true),
@@ -70,7 +71,7 @@ fn frames(c: &mut Criterion) {
         }
         if pauses {
             let pause = |simulation: &mut Simulation, _: &mut Between| simulation.pause();
-            runner.call(pause).expect("it runs");
+            runner.call(pause).expect("the runner is running");
             while !runner.frame().moved().is_empty() {
                 std::thread::yield_now();
             }
@@ -91,18 +92,18 @@ fn frames(c: &mut Criterion) {
     }
 }
 
-/// From one step to the next where there is always another to make: on the thread with the poses handed over, alone
-/// without. And the step itself, to compare.
+/// Measures the time from one step to the next if another step is always due: on a thread with the poses handed over,
+/// and without a thread. Measures the step itself, for comparison.
 fn hand_over(c: &mut Criterion) {
     let mut group = c.benchmark_group(format!("from step to step, spinning {COUNT}"));
     let (hooks, times) = Between::new();
-    // Far more often than it can: no step waits.
+    // Steps are due far more often than they can run, so none waits.
     let runner = Runner::new(spinning(10_000), hooks, RunnerSettings::default()).unwrap();
     group.bench_function("on a thread", |b| {
         b.iter_custom(|iterations| {
             while times.try_recv().is_ok() {}
             (0..iterations)
-                .map(|_| times.recv().expect("it runs"))
+                .map(|_| times.recv().expect("the runner is running"))
                 .sum()
         });
     });
@@ -125,7 +126,7 @@ fn hand_over(c: &mut Criterion) {
     group.finish();
 }
 
-/// A thousand bodies that spin, among a hundred thousand that sleep or alone.
+/// Creates a thousand spinning bodies, among a hundred thousand sleeping ones or alone.
 fn movers(hz: u32, sleepers: usize) -> Simulation {
     let mut simulation = scenes::space(hz);
     let keys = scenes::spinners(&mut simulation, 1_000);
@@ -139,7 +140,8 @@ fn movers(hz: u32, sleepers: usize) -> Simulation {
     simulation
 }
 
-/// What is awake costs the same however much sleeps: in an overlap, whose frames begin and end the steps.
+/// Checks in an overlap, whose frames begin and end the steps, that sleeping bodies do not increase the cost of awake
+/// ones.
 fn overlap_among_sleepers(c: &mut Criterion) {
     let [mut among, mut alone] =
         [100_000, 0].map(|sleepers| Overlap::new(movers(1, sleepers)).unwrap());
@@ -153,7 +155,7 @@ fn overlap_among_sleepers(c: &mut Criterion) {
         ("among 100000 asleep", || frame(&mut among, NO_STEP)),
         ("alone", || frame(&mut alone, NO_STEP)),
     );
-    // Each has made its step by the time that it is asked for, so that no frame waits.
+    // Each overlap has finished its step before the frame asks for it, so no frame waits.
     let timed = |overlap: &mut Overlap| {
         std::thread::sleep(Duration::from_millis(5));
         let start = Instant::now();
@@ -175,7 +177,7 @@ fn report_medians(name: &str, among: Vec<Duration>, alone: Vec<Duration>) {
     println!("ratio {name}: among 100000 asleep / alone = {ratio:.3}, {among:?} / {alone:?}\n");
 }
 
-/// The same of a runner: the game's frames, an order that makes a frame of the physics' without a step, and the time
+/// Measures the same for a runner: the game's frames, an order that causes a physics frame without a step, and the time
 /// from step to step on the thread.
 fn runner_among_sleepers(c: &mut Criterion) {
     let start = |hz, sleepers| {
@@ -203,8 +205,8 @@ fn runner_among_sleepers(c: &mut Criterion) {
             simulation.resume();
             let _ = done.send(());
         };
-        runner.call(call).expect("it runs");
-        wait.recv().expect("the call is made");
+        runner.call(call).unwrap();
+        wait.recv().expect("the call is carried out");
     };
     compare(
         c,

@@ -1,9 +1,9 @@
-//! A match that moves from one process to another while it runs, and a player who joins late.
+//! Moves a match from one process to another while it runs, and lets a player join late.
 //!
 //! `cargo run --release --example carry_on --features serde,enhanced-determinism`
 //!
-//! The program starts itself three times: one process plays the first half and writes the state, another reads it
-//! and plays the second half, a third plays both. In the end the last two have the same bits.
+//! The program starts itself three times. One process plays the first half and writes the state. Another reads the
+//! state and plays the second half. The third plays both halves. The last two end with the same bits.
 
 use std::error::Error;
 use std::path::Path;
@@ -18,7 +18,7 @@ const HALF: u64 = 300;
 
 struct Match {
     simulation: Simulation,
-    /// The game's own part of the state, which is written beside the simulation's.
+    /// Your game's part of the state, written beside the simulation's.
     crates: Vec<BodyKey>,
 }
 
@@ -36,13 +36,11 @@ impl Match {
             .map(|i| physics.insert(tower(i), ColliderBuilder::cuboid(0.5, 0.5, 0.5)))
             .collect();
         let windy = crates[19];
-        physics
-            .insert_force_generator(windy, wind())
-            .expect("just inserted");
+        physics.insert_force_generator(windy, wind()).unwrap();
         Self { simulation, crates }
     }
 
-    /// Plays up to a tick, a new crate every second.
+    /// Plays up to a tick, and drops a new crate every second.
     fn play(&mut self, until: u64) {
         while self.simulation.physics.tick() < until {
             let crates = &mut self.crates;
@@ -62,7 +60,7 @@ fn drop_crate(physics: &mut Physics, step: Step) -> BodyKey {
     physics.insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5))
 }
 
-/// A function cannot be written: it has a name, by which it is found again.
+/// Returns the wind. Functions cannot be saved, so a loaded state finds its force generator by name.
 fn wind() -> ForceGenerator {
     ForceGenerator::named("wind", |body, step| Wrench {
         force: Vector::X * (2.0 + (step.tick % 40) as f32 * 0.1) - body.linvel(),
@@ -73,17 +71,17 @@ fn wind() -> ForceGenerator {
 fn write(path: &Path) -> Result<(), Box<dyn Error>> {
     let mut game = Match::new();
     game.play(HALF);
-    // The state by itself, in its own format; what the game keeps beside it by any other.
+    // The simulation's state has its own format. The game's state may use any other.
     let state = game.simulation.save()?;
     let late_joiner = game.simulation.save()?;
-    assert_eq!(state, late_joiner, "whoever joins now gets the same bytes");
+    assert_eq!(state, late_joiner, "a late joiner gets the same bytes");
     let crates = serde_json::to_vec(&game.crates)?;
     fs::write(
         path,
         [&(crates.len() as u32).to_le_bytes(), &crates[..], &state].concat(),
     )?;
     println!(
-        "{} bytes, {} of them the state",
+        "{} bytes, {} of them for the simulation's state",
         crates.len() + state.len(),
         state.len()
     );
@@ -92,11 +90,9 @@ fn write(path: &Path) -> Result<(), Box<dyn Error>> {
 
 fn read_and_go_on(path: &Path) -> Result<u64, Box<dyn Error>> {
     let bytes = fs::read(path)?;
-    let (len, rest) = bytes.split_first_chunk().ok_or("a file without a length")?;
+    let (len, rest) = bytes.split_first_chunk().ok_or("the file has no length")?;
     let len = u32::from_le_bytes(*len) as usize;
-    let (crates, state) = rest
-        .split_at_checked(len)
-        .ok_or("a file that is too short")?;
+    let (crates, state) = rest.split_at_checked(len).ok_or("the file is too short")?;
     let mut game = Match {
         simulation: Simulation::load_with(state, |name| (name == "wind").then(wind))?,
         crates: serde_json::from_slice(crates)?,
@@ -111,7 +107,7 @@ fn never_moved() -> u64 {
     game.simulation.physics.checksum()
 }
 
-/// This program in a process of its own; what it prints.
+/// Runs this program in another process, and returns its output.
 fn run(part: &str, path: &Path) -> Result<String, Box<dyn Error>> {
     let output = Command::new(env::current_exe()?)
         .arg(part)

@@ -1,8 +1,8 @@
-//! An ECS of one's own that the simulation lives in, kept in step through the public API alone.
+//! A hand-written ECS that contains the simulation. It stays in sync with the public API alone.
 //!
 //! `cargo run --example custom_ecs`
 
-// In the repository `examples/ecs` has a whole game in five ECSs.
+// The folder `examples/ecs` of the repository has a whole game in five ECSs.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ struct Ecs {
     bodies: Vec<Option<BodyKey>>,
     /// Where to draw it.
     poses: Vec<Pose>,
-    /// Among the resources: the simulation, and which entity a body belongs to.
+    /// Resources: the simulation, and the map from bodies to entities.
     simulation: Simulation,
     owners: Owners<Entity>,
 }
@@ -60,7 +60,7 @@ impl Ecs {
         self.sync();
     }
 
-    /// Once a frame, after its end.
+    /// Runs once per frame, after the frame has ended.
     fn sync(&mut self) {
         for entity in self.owners.removed(&mut self.simulation) {
             self.bodies[entity] = None;
@@ -71,7 +71,8 @@ impl Ecs {
     }
 }
 
-/// A system: a crate a second, and at the same steps at every frame rate. The one before it goes away.
+/// A system that drops a crate every second and despawns the previous one. It counts steps, so the frame rate does not
+/// matter.
 fn drop_crates(ecs: &mut Ecs, step: Step) {
     if !step.tick.is_multiple_of(60) {
         return;
@@ -92,7 +93,7 @@ fn main() -> Result<(), evenstep::RateError> {
         simulation: Simulation::new(Rate::hz(60)?),
         ..Ecs::default()
     };
-    // No entity: a body that nothing has to be drawn for.
+    // The floor has no entity, because nothing is drawn for it.
     ecs.simulation.physics.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(20.0, 0.1, 20.0),
@@ -106,8 +107,8 @@ fn main() -> Result<(), evenstep::RateError> {
             }
         }
     }
-    let entity = ecs.living().next().expect("the last crate");
-    let key = ecs.bodies[entity].expect("it has its body");
+    let entity = ecs.living().next().unwrap();
+    let key = ecs.bodies[entity].unwrap();
     assert_eq!(ecs.living().count(), 1);
     assert_eq!(Some(ecs.poses[entity]), ecs.simulation.pose(key));
     Ok(())

@@ -1,4 +1,4 @@
-//! One ball, dropped and shown at 144 frames a second while the physics makes 60 steps.
+//! Drops one ball and displays it at 144 Hz while the physics runs at 60 Hz.
 //!
 //! `cargo run --example minimal`
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), evenstep::RateError> {
     );
     for frame in 0..288 {
         simulation.advance(Duration::from_secs(1) / 144, |_, _| ());
-        let pose = simulation.pose(ball).expect("nobody removed the ball");
+        let pose = simulation.pose(ball).unwrap();
         if frame % 12 == 0 {
             println!(
                 "{:>width$}",

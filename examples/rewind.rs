@@ -1,5 +1,5 @@
-//! A debugger's step back and a player's rewind: find the tick in which something went wrong, look at the one before,
-//! and take another way from there.
+//! Rewind, as a debugger and as a player uses it. The program finds the tick in which something went wrong, inspects
+//! the tick before it, and then tries again from an earlier tick.
 //!
 //! `cargo run --example rewind`
 
@@ -20,14 +20,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     simulation.pause();
     println!(
-        "fell off by tick {}; can go back to any of {:?}, {} bytes each",
+        "fell off by tick {}; rewindable ticks {:?}, {} bytes each",
         simulation.physics.tick(),
         simulation.rewindable(),
         simulation.rewind_bytes() as u64
             / (simulation.rewindable().end - simulation.rewindable().start),
     );
 
-    // Scrub: the last tick in which it was still on the table. Pictures of all are there; half of them are skipped.
+    // Bisect for the last tick in which the ball was still on the table. Every tick of the range can be displayed; the
+    // search skips most of them.
     let mut range = simulation.rewindable();
     while range.start + 1 < range.end {
         let middle = range.start.midpoint(range.end);
@@ -38,17 +39,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             range.start = middle;
         }
     }
-    // One step back, and forwards again.
+    // Step back once, and forwards again.
     let edge = range.start;
     for tick in [edge, edge - 1, edge, edge + 1] {
         show(&mut simulation, ball, tick)?;
     }
 
-    // Another way from a second before.
+    // Try again from one second earlier, with a brake.
     show(&mut simulation, ball, edge - 60)?;
     let brake = |physics: &mut Physics, _: Step| {
         let velocity = physics.body(ball).map_or(Vector::ZERO, RigidBody::linvel);
-        // It is gone if this fails, and needs no brake.
+        // This fails only if the ball was removed, and then it needs no brake.
         let _ = physics.add_force(ball, velocity * -2.0);
     };
     simulation.resume();
@@ -64,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Goes to a tick and shows it, as a frame of a paused game does.
+/// Goes to a tick and displays it, as a paused game does.
 fn show(
     simulation: &mut Simulation,
     ball: BodyKey,

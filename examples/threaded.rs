@@ -1,5 +1,6 @@
-//! A game that renders from hecs, with its physics on a thread of its own: a yard with crates, a drone that flies in a
-//! circle, and balls that the game's loop lets rain. It prints how smooth and how late what is shown was.
+//! A game that renders from hecs while its physics runs on another thread. There is a pile of crates, a drone that
+//! flies in a circle, and balls that the game loop spawns. The program prints how smooth and how late the displayed
+//! motion was.
 //!
 //! `cargo run --release --example threaded --features hecs`
 
@@ -16,24 +17,24 @@ use evenstep::threads::{Runner, RunnerSettings, SendError};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 use hecs::{Entity, World};
 
-/// The drone's speed in metres a second, and the radius of its circle in metres.
+/// The drone's speed in m/s, and the radius of its circle in metres.
 const SPEED: f32 = 6.0;
 const ORBIT: f32 = 8.0;
 
-/// A ball comes every so many frames, and goes when there are so many.
+/// A ball is spawned every `SPAWN_EVERY` frames. Above the maximum count, the oldest ball is despawned.
 const SPAWN_EVERY: u32 = 20;
 const BALLS: usize = 12;
 
-/// A game with its physics on a thread
+/// Runs a game with its physics on another thread
 #[derive(Parser)]
 struct Options {
-    /// How long to run, in seconds of the wall clock
+    /// The duration of the run, in seconds of wall-clock time
     #[arg(long, default_value_t = 3)]
     seconds: u32,
-    /// How many frames a second
+    /// Frames per second
     #[arg(long, default_value_t = 144, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     frames: u32,
-    /// How many steps a second
+    /// Physics steps per second
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
     /// The number of crates
@@ -41,7 +42,7 @@ struct Options {
     bodies: u16,
 }
 
-/// What runs on the physics' thread.
+/// The hooks that run on the physics thread.
 struct Autopilot {
     drone: BodyKey,
 }
@@ -53,7 +54,7 @@ impl Hooks for Autopilot {
         if let Some(drone) = physics.body_mut(self.drone) {
             let out = drone.translation() * Vector::new(1.0, 0.0, 1.0);
             let ahead = Vector::Y.cross(out).normalize_or_zero();
-            // Back to the circle, should the drone get off it.
+            // Steers back to the circle if the drone has left it.
             let back = out.normalize_or_zero() * (ORBIT - out.length());
             drone.set_linvel((ahead + back).normalize_or_zero() * SPEED, true);
         }
@@ -61,18 +62,18 @@ impl Hooks for Autopilot {
     }
 }
 
-/// What runs in the game's loop.
+/// The part that runs in the game loop.
 struct Game {
     world: World,
     entities: Entities,
     drone: Entity,
     balls: VecDeque<Entity>,
-    /// Balls for which the queue had no room.
+    /// The number of balls for which the queue had no room.
     refused: u32,
 }
 
 impl Game {
-    /// The level, and its entities, before there is a thread.
+    /// Builds the level and its entities, before the thread starts.
     fn new(physics: &mut Physics, crates: u16) -> (Self, Autopilot) {
         let (mut world, mut entities) = (World::new(), Entities::default());
         let mut spawn = |body: RigidBodyBuilder, collider: ColliderBuilder| {
@@ -98,7 +99,7 @@ impl Game {
         (game, Autopilot { drone })
     }
 
-    /// Shows a frame, and lets a ball come and another one go.
+    /// Displays a frame, and spawns and despawns balls.
     fn frame(&mut self, runner: &mut Runner<Autopilot>, number: u32) -> Result<(), Box<dyn Error>> {
         runner.frame();
         self.entities.sync(&mut self.world, runner);
@@ -116,7 +117,7 @@ impl Game {
         if self.balls.len() > BALLS
             && let Some(oldest) = self.balls.pop_front()
         {
-            // By hand: the next sync sees to the body.
+            // Despawns the entity only. The next sync removes its body.
             self.world.despawn(oldest)?;
         }
         Ok(())
@@ -128,7 +129,7 @@ impl Game {
     }
 }
 
-/// A heap in layers of five by five, each crate a little off the one below.
+/// Returns a position in layers of five by five crates, each layer a little off the one below.
 fn place_in_pile(i: u16) -> Vector {
     let [layer, row, column] = [i / 25, i / 5 % 5, i % 5].map(f32::from);
     Vector::new(
@@ -138,7 +139,7 @@ fn place_in_pile(i: u16) -> Vector {
     )
 }
 
-/// How smooth and how late the frames were.
+/// Measures how smooth and how late the frames were.
 #[derive(Default)]
 struct Report {
     frames: u32,
@@ -151,7 +152,7 @@ struct Report {
 }
 
 impl Report {
-    /// `now` is when the frame was begun.
+    /// Adds a frame that began at `now`.
     fn frame(&mut self, now: Duration, runner: &Runner<Autopilot>, drone: Vector) {
         self.frames += 1;
         self.starved += u32::from(runner.view().is_starved());
@@ -179,7 +180,7 @@ impl Report {
             self.longest_jump * 1e3
         );
         println!(
-            "shown behind the physics: {:.1} ms in the mean, {:.1} ms at most",
+            "delay behind the physics: {:.1} ms on average, {:.1} ms at most",
             self.latency_sum / f64::from(self.frames.max(1)) * 1e3,
             self.latency_max * 1e3,
         );
@@ -220,7 +221,7 @@ fn play(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// As a display does.
+/// Waits until a time, as vertical sync would.
 #[expect(clippy::disallowed_methods, reason = "a game's own loop")]
 fn wait_until(runner: &Runner<Autopilot>, time: Duration) {
     std::thread::sleep(time.saturating_sub(runner.now()));

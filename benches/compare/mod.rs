@@ -1,11 +1,12 @@
-//! Two things measured side by side.
+//! Compares two things side by side.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 
-/// Few samples: a ratio of two interleaved sides is steady, and the scenes are large.
+/// Returns a configuration with few samples, because the ratio of two interleaved sides is steady, and the scenes are
+/// large.
 pub fn config() -> Criterion {
     Criterion::default()
         .sample_size(10)
@@ -23,8 +24,9 @@ pub fn compare(
     compare_after(c, name, || (), ours, theirs)
 }
 
-/// Runs `ours` and `theirs` in turn, after `before`, which is not measured. Reports both to criterion and prints the ratio of their times. Gives the
-/// median of ours and of the ratio; `None` if a filter on the command line left this pair out.
+/// Runs `ours` and `theirs` in turn, after `before`, which is not measured. Reports both to criterion and prints the
+/// ratio of their times. Returns the medians of our time and of the ratio, or `None` if a filter on the command line
+/// excluded this pair.
 pub fn compare_after(
     c: &mut Criterion,
     name: &str,

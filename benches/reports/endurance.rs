@@ -1,5 +1,5 @@
-//! Long runs: hours of frames, millions of bodies, a thread for as long as you like. Each prints what it found, and fails if
-//! a promise did not hold.
+//! Long runs: hours of frames, millions of bodies, a thread for as long as you like. Each prints its results, and fails
+//! if a promise did not hold.
 //!
 //! `cargo run --release --all-features --example endurance -- frames --hours 10`
 #![allow(missing_docs, reason = "a program")]
@@ -21,7 +21,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scenes::strategies::Random;
 use scenes::{ball, pile, space, with_floor};
 
-/// Long runs, each of which checks a promise.
+/// Runs a long test, which checks a promise.
 #[derive(Parser)]
 struct Options {
     #[command(subcommand)]
@@ -30,22 +30,22 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Run {
-    /// The same hours in three patterns of frames: equal checksums, and no more memory at the end.
+    /// The same hours in three patterns of frames must end with equal checksums, and use no more memory at the end
     Frames {
         #[arg(long, default_value_t = 10)]
         hours: u64,
     },
-    /// Bodies asleep, among which a few are awake.
+    /// Many bodies sleep, and a few among them are awake
     Sleepers {
         #[arg(long, default_value_t = 1_000_000)]
         bodies: u32,
     },
-    /// Bodies that come and go: no key comes twice. Rapier's own memory grows with their number.
+    /// Bodies are inserted and removed, and no key is used twice. Rapier's own memory grows with their number
     Spawns {
         #[arg(long, default_value_t = 10_000_000)]
         bodies: u64,
     },
-    /// A thread with random pauses and speeds: its time against the wall's.
+    /// A thread with random pauses and speeds is compared with the wall clock
     Thread {
         #[arg(long, default_value_t = 60)]
         minutes: u64,
@@ -63,18 +63,18 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn progress(length: u64, unit: &'static str) -> ProgressBar {
     let style = format!("{{elapsed_precise}} {{wide_bar}} {{pos}} of {{len}} {unit}");
-    let style = ProgressStyle::with_template(&style).expect("the template is right");
+    let style = ProgressStyle::with_template(&style).expect("the template is valid");
     ProgressBar::new(length).with_style(style)
 }
 
-/// The memory of this process in MB, on Linux.
+/// Returns the memory of this process in MB, on Linux.
 fn memory() -> Option<f64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: f64 = text.split(' ').nth(1)?.parse().ok()?;
     Some(pages * 4096.0 / 1e6)
 }
 
-/// The memory at a time when all that grows once has grown, and at the end.
+/// Compares the memory at a time when one-time growth is over with that at the end.
 fn check_memory(early: Option<f64>) -> Result<(), Box<dyn Error>> {
     let (Some(early), Some(late)) = (early, memory()) else {
         println!("memory: not known on this system");
@@ -87,7 +87,7 @@ fn check_memory(early: Option<f64>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Frames of 60 Hz, of 144 Hz with a hitch now and then, and of any length.
+/// Returns frame times of 60 Hz, of 144 Hz with a hitch now and then, and of any length.
 fn frame_time(pattern: usize, random: &mut Random) -> Duration {
     let any = random.next();
     Duration::from_secs_f64(match pattern {
@@ -103,7 +103,7 @@ fn frames(hours: u64) -> Result<(), Box<dyn Error>> {
     let minutes = hours * 60;
     let bar = progress(minutes, "minutes");
     let mut runs = [1, 2, 3].map(|seed| {
-        let mut simulation = with_floor(Rate::hz(60).expect("it is a rate"));
+        let mut simulation = with_floor(Rate::hz(60).unwrap());
         let keys = pile(&mut simulation, 12);
         (simulation, keys, Random(seed))
     });
@@ -112,19 +112,19 @@ fn frames(hours: u64) -> Result<(), Box<dyn Error>> {
         let mut sums = [0; 3];
         for (pattern, (simulation, keys, random)) in runs.iter_mut().enumerate() {
             let end = (minute + 1) * TICKS_A_MINUTE;
-            // What the last frame of a minute makes of the next one is the same at each tick, too.
+            // The overstep at the end of each minute is the same, too.
             while simulation.physics.tick() <= end {
                 simulation.advance(frame_time(pattern, random), |physics, step| {
                     if step.tick == end {
                         sums[pattern] = physics.checksum();
                     }
-                    // The pile rests and is stirred, so that bodies wake and fall asleep.
+                    // The pile rests and is stirred, so bodies wake and fall asleep.
                     if step.tick % 400 < 3 {
                         let key = keys[(step.tick / 400) as usize % keys.len()];
                         let height = physics.body(key).map_or(0.0, |body| body.translation().y);
                         let impulse =
                             Vector::new(0.3 - 0.1 * (step.tick % 7) as f32, 2.0 - height, 0.1);
-                        physics.apply_impulse(key, impulse).expect("it is there");
+                        physics.apply_impulse(key, impulse).unwrap();
                     }
                 });
             }
@@ -142,7 +142,7 @@ fn frames(hours: u64) -> Result<(), Box<dyn Error>> {
     check_memory(early)
 }
 
-#[expect(clippy::disallowed_methods, reason = "it measures the clock's time")]
+#[expect(clippy::disallowed_methods, reason = "wall-clock time is measured")]
 fn sleepers(bodies: u32) -> Result<(), Box<dyn Error>> {
     let mut simulation = space(60);
     let side = f64::from(bodies).cbrt().ceil() as u32;
@@ -171,7 +171,7 @@ fn sleepers(bodies: u32) -> Result<(), Box<dyn Error>> {
         "the first frame, which sees all bodies: {:?}",
         start.elapsed()
     );
-    // Rapier builds its tree of bounding boxes in the steps after bodies came.
+    // Rapier builds its tree of bounding boxes in the steps after bodies were inserted.
     for _ in 0..10 {
         simulation.advance(frame, |_, _| ());
     }
@@ -209,8 +209,8 @@ fn spawns(bodies: u64) -> Result<(), Box<dyn Error>> {
                 alive.push_back(physics.insert(body.linvel(Vector::Y), ball()));
                 spawned += 1;
                 if spawned % 3 == 0 {
-                    // Also those that no frame has seen.
-                    last.push_back(alive.pop_back().expect("one was inserted"));
+                    // The removed bodies include some that no frame has displayed.
+                    last.push_back(alive.pop_back().expect("a body was inserted"));
                     physics.remove(last[last.len() - 1]);
                 }
             }
@@ -223,15 +223,15 @@ fn spawns(bodies: u64) -> Result<(), Box<dyn Error>> {
         simulation.advance(frame_time(2, &mut random), |physics, _| spawn(physics));
         last.drain(..last.len().saturating_sub(1_000));
         if let Some(key) = last.iter().find(|key| simulation.pose(**key).is_some()) {
-            return Err(format!("{key:?} was removed and is there").into());
+            return Err(format!("{key:?} was removed but still exists").into());
         }
         if simulation.physics.bodies().count() != alive.len() {
-            return Err("more bodies, or fewer, than were inserted and not removed".into());
+            return Err("the number of bodies is wrong".into());
         }
         bar.set_position(spawned);
     }
     bar.finish_and_clear();
-    println!("{spawned} bodies came and went");
+    println!("{spawned} bodies were inserted and removed");
     if let (Some(early), Some(late)) = (early, memory()) {
         println!("memory: {early:.1} MB before, {late:.1} MB at the end");
     }
@@ -245,7 +245,7 @@ impl Hooks for Nothing {
     type Error = Infallible;
 }
 
-/// What the simulated time should be: of the moments at which the speed was set.
+/// The expected simulated time, from the times at which the speed was set.
 struct Expected {
     since: Duration,
     time: f64,
@@ -260,7 +260,7 @@ impl Expected {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a thread by the wall clock is what is tried"
+    reason = "a thread that uses the wall clock is tested"
 )]
 fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
     let bar = progress(minutes * 60, "seconds");
@@ -288,7 +288,7 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
                 simulation.pause();
             } else {
                 simulation.resume();
-                simulation.set_speed(speed).expect("it is a speed");
+                simulation.set_speed(speed).expect("the speed is valid");
             }
             let settings = simulation.clock().settings();
             let speed = if settings.is_paused() {
@@ -317,12 +317,12 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
         })?;
         let (_, (real, time)) = answer.wait(Duration::from_secs(60)).ok_or("no answer")?;
         runner.frame();
-        // What it dropped since the speed was set.
+        // The time dropped since the speed was set.
         let late = runner.dropped() - dropped;
         dropped += late;
         expected.time -= expected.speed * late.as_secs_f64();
         worst = worst.max((time - expected.at(real)).abs());
-        // In slow motion and in a pause it is asked between two steps.
+        // In slow motion and in a pause, the thread answers between two steps.
         worst_lag = worst_lag.max(before.saturating_sub(real));
         bar.set_position(start.elapsed().as_secs());
     }
@@ -338,7 +338,7 @@ fn thread(minutes: u64) -> Result<(), Box<dyn Error>> {
     println!("the thread behind the wall when asked: {worst_lag:?} at most");
     println!("dropped, and reported, because the thread was too late: {dropped:?}");
     if worst > 1e-4 {
-        return Err("its time is not that of the wall".into());
+        return Err("the simulated time differs from the wall clock".into());
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The server's side of Agones' protocol, which the crate `agones` does not have.
+//! Builds the server side of Agones' protocol, which the crate `agones` lacks.
 
 fn main() -> std::io::Result<()> {
     tonic_build::configure()

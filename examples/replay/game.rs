@@ -1,4 +1,4 @@
-//! The game: crates, a player who is pushed by input, and balls that come and go by tick.
+//! The game: crates, a player pushed by input, and balls that are spawned and removed at fixed ticks.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -9,20 +9,20 @@ use evenstep::recording::{RecordError, Recorder};
 use evenstep::{BodyKey, Physics, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
-/// A ball comes every so many steps, and goes when there are more than so many.
+/// A ball is spawned every `BALL_EVERY` steps. Above the maximum count, the oldest ball is removed.
 const BALL_EVERY: u64 = 12;
 const MOST_BALLS: usize = 20;
 
-/// What the player does in a step: all that is recorded of a device.
+/// The player's input in one step. Nothing else is recorded of a device.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct Input {
-    /// The stick, in [-1, 1].
+    /// The stick, from -1 to 1 on both axes.
     walk: [f32; 2],
     jump: bool,
 }
 
 impl Input {
-    /// A player who goes round in a square, and jumps now and then.
+    /// Returns the input of a player who walks in a square and jumps now and then.
     pub fn at(tick: u64) -> Self {
         let walk = match tick / 90 % 4 {
             0 => [1.0, 0.0],
@@ -35,11 +35,11 @@ impl Input {
     }
 }
 
-/// What the game keeps beside the simulation. It is written with each state of a recording.
+/// The game's state, written with each keyframe of a recording.
 #[derive(Serialize, Deserialize)]
 pub struct Game {
     player: BodyKey,
-    /// The oldest first.
+    /// The balls, oldest first.
     balls: VecDeque<BodyKey>,
 }
 
@@ -69,7 +69,7 @@ impl Game {
         (simulation, Self { player, balls })
     }
 
-    /// The game's part in a step: the same when it is played, recorded and replayed.
+    /// Applies the game's rules to a step, in the same way for play, recording and replay.
     pub fn step(&mut self, physics: &mut Physics, step: Step, input: Input) {
         let [x, z] = input.walk;
         let push = Vector::new(x, 0.0, z) * 15.0;
@@ -77,7 +77,7 @@ impl Game {
         let pushed = physics.add_force(self.player, push);
         pushed
             .and_then(|()| physics.apply_impulse(self.player, jump))
-            .expect("the player lives");
+            .unwrap();
         if step.tick.is_multiple_of(BALL_EVERY) {
             let at = Vector::new((step.tick * 7 % 31) as f32 * 0.4 - 3.0, 12.0, 0.0);
             let body = RigidBodyBuilder::dynamic().translation(at);
@@ -90,7 +90,7 @@ impl Game {
         }
     }
 
-    /// A frame that is recorded.
+    /// Runs a frame and records it.
     pub fn record_frame(
         &mut self,
         simulation: &mut Simulation,
@@ -110,18 +110,19 @@ impl Game {
         Ok(())
     }
 
-    /// What is set between two frames, as a menu would: slow motion now and then. It is recorded with the clock.
+    /// Changes the clock's settings between frames, as a menu would: slow motion now and then. The recording contains
+    /// these settings.
     pub fn set_clock(simulation: &mut Simulation) -> Result<(), evenstep::SpeedError> {
         let is_slow = simulation.clock().real_time().as_secs() % 10 == 9;
         simulation.set_speed(if is_slow { 0.25 } else { 1.0 })
     }
 
-    /// The time of a frame of a display that is not quite even.
+    /// Returns the frame time of a display that is not quite even.
     pub fn frame_time(number: u64) -> Duration {
         Duration::from_micros(9_000 + number * 7_919 % 15_000)
     }
 
-    /// The defect: changes the velocity of a ball that is in the air by its last bit.
+    /// Injects a defect: changes the last bit of the velocity of a ball in the air.
     pub fn break_a_bit(&self, physics: &mut Physics) {
         let falling = self.balls.iter().rev().nth(1);
         if let Some(ball) = falling.and_then(|key| physics.body_mut(*key)) {

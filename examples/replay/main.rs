@@ -1,13 +1,14 @@
-//! A game that is recorded, and played again, from its beginning or from any tick; and what it is good for: finding
-//! the first tick and body that differ.
+//! Records a game, and replays it from its beginning or from any tick. The replay finds the first tick and body that
+//! differ.
 //!
 //! `cargo run --release --example replay --features serde,enhanced-determinism -- record target/replay.bin`
 //! `cargo run --release --example replay --features serde,enhanced-determinism -- play target/replay.bin`
 //!
-//! With `--break-at TICK` a replay changes one bit of one velocity in that tick. It names them, and exits with 1.
+//! `--break-at TICK` changes one bit of one velocity in that tick. The replay then names the tick and the body, and
+//! exits with 1.
 #![allow(
     clippy::cast_precision_loss,
-    reason = "small counts become places in metres"
+    reason = "small counts become positions in metres"
 )]
 
 mod game;
@@ -35,15 +36,15 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Plays the game, and records it
+    /// Plays the game and records it
     Record {
-        /// Where to write the recording
+        /// The file for the recording
         file: PathBuf,
-        /// How long, in seconds of frames
+        /// The duration, in seconds of frame time
         #[arg(long, default_value_t = 30)]
         seconds: u64,
     },
-    /// Plays a recording, and checks it
+    /// Replays a recording and checks it
     Play(PlayOptions),
 }
 
@@ -51,13 +52,13 @@ enum Command {
 struct PlayOptions {
     /// The recording
     file: PathBuf,
-    /// Begins at that tick
+    /// The first tick of the replay
     #[arg(long, value_name = "TICK", default_value_t = 0)]
     from: u64,
-    /// 1 for the speed of the game, 2 for twice that; as fast as it goes if not given
+    /// The speed: 1 is that of the game, 2 is twice as fast. As fast as possible if not given
     #[arg(long, value_parser = speed)]
     speed: Option<f64>,
-    /// Changes the last bit of a ball's velocity in that tick, to be found
+    /// Changes the last bit of a ball's velocity in this tick, for the replay to find
     #[arg(long, value_name = "TICK")]
     break_at: Option<u64>,
 }
@@ -65,7 +66,7 @@ struct PlayOptions {
 fn speed(text: &str) -> Result<f64, Box<dyn Error + Send + Sync>> {
     let speed: f64 = text.parse()?;
     if !(0.01..=1_000.0).contains(&speed) {
-        return Err("a speed is from 0.01 to 1000".into());
+        return Err("the speed must be from 0.01 to 1000".into());
     }
     Ok(speed)
 }
@@ -81,7 +82,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Gives where the replay differed.
+/// Replays a recording, and returns where the replay differed.
 fn run(options: Options) -> Result<Vec<Divergence>, Box<dyn Error>> {
     match options.command {
         Command::Record { file, seconds } => {
@@ -131,7 +132,7 @@ fn play(options: &PlayOptions) -> Result<Vec<Divergence>, Box<dyn Error>> {
     bar.finish();
     for difference in replay.differences() {
         println!(
-            "differs from tick {} to {}; there first: {:?}",
+            "differs between ticks {} and {}; first difference: {:?}",
             difference.tick, difference.last_tick, difference.bodies
         );
     }
@@ -141,7 +142,7 @@ fn play(options: &PlayOptions) -> Result<Vec<Divergence>, Box<dyn Error>> {
     Ok(replay.differences().to_vec())
 }
 
-/// Gives whether there was a frame to play.
+/// Plays a frame of the recording. Returns false at the end of the recording.
 fn play_frame(
     replay: &mut Replay<'_>,
     simulation: &mut Simulation,
@@ -164,7 +165,7 @@ fn play_frame(
         replay.end_step(&simulation.physics)?;
     }
     simulation.end_frame();
-    // What is before the tick to begin at is not shown.
+    // Steps before the chosen tick are not displayed.
     if let Some(speed) = options
         .speed
         .filter(|_| simulation.physics.tick() >= options.from)
@@ -176,7 +177,7 @@ fn play_frame(
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "this is the host, which shows each frame as long as it took"
+    reason = "a host's own loop: each frame stays on the screen as long as it took"
 )]
 fn show_for(time: Duration) {
     std::thread::sleep(time);
@@ -200,7 +201,7 @@ mod tests {
         for from in ["0", "650", "100000"] {
             assert_eq!(run_with(&["play", file, "--from", from]), []);
         }
-        // The ball is in the air by itself.
+        // In both ticks the ball is in the air and touches nothing.
         for tick in ["241", "725"] {
             let differences = run_with(&["play", file, "--break-at", tick]);
             assert_eq!(differences[0].tick.to_string(), tick);

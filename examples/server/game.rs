@@ -1,26 +1,26 @@
-//! What a match plays: crates in stacks of five, of which one after the other is thrown up.
+//! The game of a match: crates in stacks of five, thrown up one after the other.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use serde::{Deserialize, Serialize};
 
-/// A crate is thrown up every so many steps.
+/// A crate is thrown up every `THROW_EVERY` steps.
 const THROW_EVERY: u64 = 6;
 
-/// What the game keeps beside the simulation. It moves with it.
+/// The game's state beside the simulation. It moves with the match.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Game {
     crates: Vec<BodyKey>,
-    /// No two matches are alike.
+    /// Makes matches differ from each other.
     seed: u64,
-    /// Nothing is thrown, and everything falls asleep.
+    /// If true, nothing is thrown and all bodies fall asleep.
     pub is_quiet: bool,
     /// A bug: the tick in which the game panics.
     pub panics_at: Option<u64>,
 }
 
 impl Game {
-    /// A world at 60 Hz with a floor and so many crates.
+    /// Creates a world at 60 Hz with a floor and `crates` crates.
     pub fn new(crates: usize, seed: u64, is_quiet: bool) -> (Simulation, Self) {
         let mut simulation = Simulation::new(Rate::default());
         simulation.physics.insert(
@@ -35,7 +35,7 @@ impl Game {
         let crates = (0..crates)
             .map(|i| {
                 let body = RigidBodyBuilder::dynamic().translation(at(i));
-                // A measurement is of bodies that are awake.
+                // Measurements need bodies that are awake.
                 let body = body.can_sleep(is_quiet);
                 simulation
                     .physics
@@ -51,7 +51,7 @@ impl Game {
         (simulation, game)
     }
 
-    /// The same game, in which other crates are thrown.
+    /// Returns the same game with another seed, which throws other crates.
     pub fn with_seed(&self, seed: u64) -> Self {
         Self {
             seed,
@@ -59,16 +59,15 @@ impl Game {
         }
     }
 
-    /// The game's part of a step: by its tick, so that it does not matter when or where it is made.
+    /// Applies the game's rules to a step. They depend on the tick alone, so it does not matter when or where the step
+    /// runs.
     pub fn step(&self, physics: &mut Physics, step: Step) {
         assert_ne!(Some(step.tick), self.panics_at, "a bug of the game");
         if self.is_quiet || !step.tick.is_multiple_of(THROW_EVERY) || self.crates.is_empty() {
             return;
         }
         let pick = (self.seed + step.tick / THROW_EVERY * 7) % self.crates.len() as u64;
-        let body = physics
-            .body_mut(self.crates[pick as usize])
-            .expect("crates stay");
+        let body = physics.body_mut(self.crates[pick as usize]).unwrap();
         body.apply_impulse(Vector::new(0.5, 4.0, 0.0), true);
     }
 }

@@ -1,16 +1,16 @@
-//! Where the matches of a server are: what the threads share, under one lock.
+//! The matches of a server: the state that its threads share, under one lock.
 
 use crate::match_::{Id, Match};
 use crate::record::{Ending, Played, Record};
 use crate::report::Totals;
 use crate::schedule::Schedule;
 
-/// Those that wait, those that are being played, those that are gone.
+/// Matches that wait, matches that are being played, and matches that have ended.
 #[derive(Default)]
 pub struct Hall {
     pub waiting: Schedule,
     pub playing: Vec<Id>,
-    /// Those that are to be put aside when they come back, and those that were.
+    /// Matches to set aside when a thread puts them back, and matches that were set aside.
     pub asked_for: Vec<Id>,
     pub aside: Vec<Match>,
     pub ended: Vec<Ended>,
@@ -25,14 +25,14 @@ pub struct Ended {
     pub id: Id,
     pub ending: Ending,
     pub record: Record,
-    /// Its last tick, and the checksum of its bodies: none of a world in which a step panicked.
+    /// The last tick and the checksum of the bodies. `None` if a step panicked.
     pub result: Option<(u64, u64)>,
 }
 
-/// What becomes of a match that was played. One that ended is dropped before the lock is taken: it may be large.
+/// The outcome of a frame of a match. An ended match is dropped before the lock is taken, because it may be large.
 #[expect(
     clippy::large_enum_variant,
-    reason = "one for each thread; a box would be allocated in each frame"
+    reason = "there is one per thread; a box would be allocated in each frame"
 )]
 pub enum Back {
     GoesOn(Match),
@@ -55,7 +55,7 @@ impl Back {
 }
 
 impl Hall {
-    /// Gives whether somebody may be waiting for it.
+    /// Puts a match back after its frame. Returns true if a thread may be waiting for the match.
     pub fn put_back(&mut self, back: Back) -> bool {
         match back {
             Back::GoesOn(played) => {
@@ -67,7 +67,7 @@ impl Hall {
                 }
                 let was_first = self.waiting.first_due();
                 self.waiting.put(played);
-                // Whoever sleeps does so until what was due first.
+                // A sleeping thread sleeps until the match that was first was due, so a new first match must wake it.
                 self.waiting.first_due() != was_first
             }
             Back::Ends(ended, last) => {

@@ -1,8 +1,8 @@
-//! Times, counted by their length.
+//! A histogram of durations.
 
 use std::time::Duration;
 
-/// Counts of times in buckets of 50 µs, the upper end included, up to 100 ms; what is longer is in the last.
+/// Counts durations in buckets of 50 µs, each including its upper end, up to 100 ms. The last bucket takes longer ones.
 #[derive(Clone)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -38,7 +38,7 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// The end of the bucket below which this part of all times lies, or the longest if that is shorter.
+    /// Returns the upper end of the bucket that contains this quantile, or the longest duration if that is shorter.
     pub fn quantile(&self, part: f64) -> Duration {
         let rank = (part * self.count() as f64).ceil() as u64;
         let mut below = 0;
@@ -52,7 +52,7 @@ impl Histogram {
         }
     }
 
-    /// How many times are at most a limit that is a whole number of buckets.
+    /// Returns how many durations are at most `limit`, a whole number of buckets.
     pub fn up_to(&self, limit: Duration) -> u64 {
         let buckets = (limit.as_nanos() / BUCKET.as_nanos()) as usize;
         self.counts[..buckets].iter().sum()

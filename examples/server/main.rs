@@ -1,43 +1,43 @@
-//! Hundreds of small matches in one process: each with its own clock and budget, on the threads of one pool.
+//! Hundreds of small matches in one process, each with its own clock and budget, on the threads of one pool.
 //!
 //! `cargo run --release --example server --features serde,enhanced-determinism -- run`
 //!
-//! - `run` plays matches that come and go, one of them with a bug and one far over its budget, and prints what an orchestrator
-//!   would ask for.
-//! - `move` carries one of them to a second process while the others go on, and compares.
-//! - `load` measures one load, `search` finds how many matches are on time.
+//! - `run` plays matches that come and go, one of them with a bug and one far over its budget, and prints the metrics
+//!   that an orchestrator reads.
+//! - `move` moves one match to a second process while the others continue, and compares the results.
+//! - `load` measures one load. `search` finds how many matches are on time.
 #![allow(missing_docs, reason = "a program")]
 #![allow(
     clippy::cast_precision_loss,
-    reason = "small counts become places in metres, and figures to be printed"
+    reason = "small counts become positions in metres and printed figures"
 )]
 
-// What a match plays.
+// The game of a match.
 mod game;
-// What it did.
+// Records of matches.
 mod record;
-// A match: its clock and its budget.
+// A match, with its clock and its budget.
 mod match_;
-// Which one is due.
+// Which match is due next.
 mod schedule;
-// All of them, and what they did together.
+// The matches of the server, and their totals.
 mod hall;
 mod report;
-// The threads that play them.
+// The threads that play the matches.
 mod pool;
-// When: by the wall clock.
+// The server's time, from the wall clock.
 mod wall;
-// Times, counted.
+// A histogram of durations.
 mod histogram;
-// What happened, for an orchestrator.
+// Metrics for an orchestrator.
 mod prometheus;
-// To another server.
+// Moving a match to another server.
 mod moving;
-// How many fit.
+// How many matches fit.
 mod search;
 // The commands.
 mod shows;
-// For tests.
+// Time for tests.
 #[cfg(test)]
 mod virtual_time;
 
@@ -48,10 +48,10 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use search::Load;
 
-/// A server of many small matches.
+/// Runs a server of many small matches.
 #[derive(Parser)]
 struct Options {
-    /// The threads of the pool: as many as the machine has cores if not given
+    /// The number of threads in the pool; as many as the machine has cores if not given
     #[arg(long, global = true, default_value_t = 0)]
     threads: usize,
     #[command(subcommand)]
@@ -66,13 +66,13 @@ enum Command {
         matches: u64,
         #[arg(long, default_value_t = 4)]
         seconds: u64,
-        /// Writes the metrics there instead
+        /// Writes the metrics to this file instead
         #[arg(long)]
         metrics: Option<PathBuf>,
     },
     /// Moves a match to a second process while it runs
     Move,
-    /// The second process: plays the match of a file to its end
+    /// Plays the match in a file to its end, as the second process
     #[command(hide = true)]
     Adopt { file: PathBuf },
     /// Measures one load
@@ -81,10 +81,10 @@ enum Command {
         load: LoadOptions,
         #[arg(long)]
         matches: u64,
-        /// All matches are due at the same moment
+        /// Makes all matches due at the same moment
         #[arg(long)]
         together: bool,
-        /// All bodies are asleep
+        /// Lets all bodies fall asleep
         #[arg(long)]
         quiet: bool,
     },
@@ -92,7 +92,7 @@ enum Command {
     Search {
         #[command(flatten)]
         load: LoadOptions,
-        /// Begins with so many
+        /// The number of matches to begin with
         #[arg(long)]
         from: u64,
     },
@@ -100,10 +100,10 @@ enum Command {
 
 #[derive(Args)]
 struct LoadOptions {
-    /// In each match
+    /// The number of bodies in each match
     #[arg(long, default_value_t = 50)]
     bodies: usize,
-    /// The length of a measurement
+    /// The duration of a measurement, in seconds
     #[arg(long, default_value_t = 4)]
     seconds: u64,
 }
@@ -153,7 +153,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             search::print_header();
             let figures = search::measure(&pool, load)?;
             figures.print(load);
-            println!("\n{} KiB a match", figures.bytes_a_match / 1_024);
+            println!("\n{} KiB per match", figures.bytes_a_match / 1_024);
             Ok(())
         }
         Command::Search { load, from } => {
@@ -162,7 +162,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 pool.current_num_threads(),
             );
             println!(
-                "\n{most} matches of {} bodies on {threads} threads: {} a core",
+                "\n{most} matches of {} bodies on {threads} threads: {} per core",
                 load.bodies,
                 most / threads as u64
             );

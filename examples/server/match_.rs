@@ -1,4 +1,4 @@
-//! A match: a simulation with its own clock, what it may take, and what it did.
+//! A match: a simulation with its own clock, a budget, and a record of its steps.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::game::Game;
 use crate::record::{Ending, Played, Record};
 
-/// The most steps that a match makes up for at once. Each is one that another match waits for.
+/// The largest number of overdue steps that a match catches up on at once. Other matches wait meanwhile.
 const CATCH_UP: u32 = 4;
 
-/// A match that was over its budget in so many frames in a row is ended.
+/// A match is ended after it was over its budget in this many consecutive frames.
 pub const PATIENCE: u32 = 30;
 
-/// A match's number in the whole fleet.
+/// The number of a match, unique in the whole fleet.
 pub type Id = u64;
 
 pub struct Match {
@@ -23,27 +23,27 @@ pub struct Match {
     game: Game,
     settings: Settings,
     timer: FrameTimer,
-    /// The server's time up to which it was played.
+    /// The server's time up to which the match was played.
     played_to: Duration,
-    /// What a step takes: the last ones count most.
+    /// A moving average of the cost of a step.
     step_cost: Duration,
     over_budget_in_a_row: u32,
     pub record: Record,
-    /// The last frame.
+    /// The results of the last frame.
     pub last: Played,
 }
 
-/// What does not change while it runs.
+/// The settings of a match, which do not change while it runs.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct Settings {
-    /// The wall time that a frame of it may take.
+    /// The wall-clock time that a frame of the match may take.
     pub budget: Duration,
-    /// It is over after that many steps.
+    /// The match ends after this many steps.
     pub length: u64,
 }
 
 impl Match {
-    /// Its steps are due from a period after `start` on.
+    /// Creates a match whose first step is due one period after `start`.
     pub fn new(
         id: Id,
         (simulation, game): (Simulation, Game),
@@ -62,7 +62,7 @@ impl Match {
             record: Record::default(),
             last: Played::default(),
         };
-        // Time is dropped in whole steps only: so it stays in phase.
+        // Dropped time is a whole number of steps, so the match keeps its phase.
         new.simulation
             .clock_settings_mut()
             .set_max_frame_time(Duration::MAX);
@@ -76,15 +76,15 @@ impl Match {
         self.simulation.clock().settings().rate().period()
     }
 
-    /// When its next step is due, rounded up to a nanosecond.
+    /// Returns when the next step is due, rounded up to a nanosecond.
     ///
-    /// Its clock knows, from all the time that it was given: rounding does not add up.
+    /// The match's clock computes it from all the time that it was given, so rounding errors do not add up.
     pub fn due(&self) -> Duration {
         let until = self.simulation.clock().until_next_step();
-        self.played_to + until.expect("a match is never paused")
+        self.played_to + until.expect("matches are never paused")
     }
 
-    /// A frame: makes the steps that are due by now, and times each. `None` if it goes on.
+    /// Runs a frame: the steps that are due by now, each of them timed. Returns `None` if the match continues.
     pub fn play(&mut self, now: impl Fn() -> Duration) -> Option<Ending> {
         let begin = now();
         self.last.clear();
@@ -113,7 +113,7 @@ impl Match {
         let steps = self.last.lateness.len() as u32;
         let step_cost = cost / steps.max(1);
         self.step_cost = (self.step_cost * 7 + step_cost) / 8;
-        // A frame that makes up for lost time may take more; the clock's own budget sees to that.
+        // A frame that catches up on lost time may take longer. The clock's budget limits that.
         self.last.is_over_budget = step_cost > self.settings.budget;
         self.over_budget_in_a_row = match self.last.is_over_budget {
             true => self.over_budget_in_a_row + 1,
@@ -137,12 +137,12 @@ impl Match {
         self.simulation.physics.checksum()
     }
 
-    /// Whether all of it is asleep. It goes on counting its steps, which cost next to nothing.
+    /// Returns whether all bodies are asleep. The match continues to count steps, which then cost next to nothing.
     pub fn is_idle(&self) -> bool {
         self.tick() > 0 && self.simulation.frame().awake == 0
     }
 
-    /// What moves to another server.
+    /// Returns the parts that move to another server.
     pub fn parts(&self) -> (&Simulation, &Game, Settings) {
         (&self.simulation, &self.game, self.settings)
     }
@@ -164,7 +164,7 @@ mod tests {
         Match::new(0, Game::new(1, 0, false), settings, START)
     }
 
-    /// When step `n` is due, counted from 1: rounded up to a nanosecond.
+    /// Returns when step `n` is due, counted from 1 and rounded up to a nanosecond.
     fn exact(n: u64) -> Duration {
         START + Duration::from_nanos((n * 1_000_000_000).div_ceil(60))
     }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn lateness_is_from_due_to_done() {
         let mut playing = new(MS(16));
-        // The frame begins 40 ms late, and each look at the clock takes a millisecond.
+        // The frame begins 40 ms late, and each reading of the clock takes a millisecond.
         let now = Cell::new(exact(1) + MS(40));
         playing.play(|| now.replace(now.get() + MS(1)));
         let late: Vec<u128> = (playing.last.lateness.iter().map(|late| late.as_millis())).collect();
@@ -213,7 +213,7 @@ mod tests {
     fn over_its_budget_it_makes_up_for_nothing_and_is_ended() {
         let mut playing = new(MS(4));
         let now = Cell::new(Duration::ZERO);
-        // A step takes 10 ms and more: each look at the clock does.
+        // Each reading of the clock takes 10 ms, so a step takes at least 10 ms.
         let slow = || now.replace(now.get() + MS(10));
         for n in 1..PATIENCE {
             now.set(exact(2 * u64::from(n)));

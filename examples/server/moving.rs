@@ -1,4 +1,4 @@
-//! A match as bytes, to move it to another server.
+//! Matches as bytes, for a move to another server.
 
 use std::error::Error;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use evenstep::Simulation;
 use crate::game::Game;
 use crate::match_::{Id, Match, Settings};
 
-/// The match between two frames: the state in its own format, what the game keeps beside it in any other.
+/// Saves a match between two frames. The simulation's state has its own format. The game's state may use any other.
 pub fn save(moving: &Match) -> Result<Vec<u8>, Box<dyn Error>> {
     let (simulation, game, settings) = moving.parts();
     let beside = serde_json::to_vec(&(moving.id, game, settings))?;
@@ -16,9 +16,12 @@ pub fn save(moving: &Match) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok([&len[..], &beside[..], &simulation.save()?[..]].concat())
 }
 
-/// The match as it was. No simulated time passed on the way; its next step is due within a period from `now`.
+/// Loads a match. No simulated time has passed since it was saved, and its next step is due within one period from
+/// `now`.
 pub fn load(bytes: &[u8], now: Duration) -> Result<Match, Box<dyn Error>> {
-    let (len, rest) = bytes.split_first_chunk().ok_or("bytes without a length")?;
+    let (len, rest) = bytes
+        .split_first_chunk()
+        .ok_or("the bytes have no length")?;
     let len = u32::from_le_bytes(*len) as usize;
     let (beside, state) = rest.split_at_checked(len).ok_or("too few bytes")?;
     let (id, game, settings): (Id, Game, Settings) = serde_json::from_slice(beside)?;

@@ -1,8 +1,8 @@
-//! The matches of a server, and the threads of a rayon pool that play each when it is due.
+//! The matches of a server, and the threads of a rayon pool that play each match when it is due.
 //!
-//! A thread takes the match that is due first, plays it, puts it back and takes the next. No round has to end before
-//! the next begins, so a slow match holds up one thread and not the others; and a match is in one thread's hands
-//! at a time, so none sees another.
+//! A thread takes the match that is due first, plays it, puts it back and takes the next. There are no rounds to wait
+//! for, so a slow match holds up only its own thread. A match is on one thread at a time, so matches cannot affect each
+//! other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,11 +14,11 @@ use crate::record::Ending;
 use crate::report::Totals;
 use crate::schedule::Schedule;
 
-/// The server's time, from its start.
+/// The server's time, measured from its start.
 pub trait Time: Sync {
     fn now(&self) -> Duration;
 
-    /// Waits until a time, and at most until `changed` is notified.
+    /// Waits until a time, or until `changed` is notified.
     fn wait<'a, T>(
         &self,
         changed: &Condvar,
@@ -30,22 +30,22 @@ pub trait Time: Sync {
 pub struct Server<T> {
     time: T,
     hall: Mutex<Hall>,
-    /// The first due match is another, one was put back, or it is the end.
+    /// Notified when another match is due first, when a match was put back, and at the end.
     changed: Condvar,
 }
 
-/// What [`Server::look`] shows.
+/// The server as seen by [`Server::look`].
 pub struct View<'s> {
-    /// How many there are, played at the moment or not.
+    /// The number of matches, including those that are being played.
     pub matches: usize,
-    /// Those that are not.
+    /// The matches that are not being played.
     pub waiting: &'s Schedule,
     pub ended: &'s [Ended],
     pub totals: &'s Totals,
     pub is_draining: bool,
 }
 
-/// The server takes no new matches.
+/// The server accepts no new matches.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server is draining")]
 pub struct Draining;
@@ -63,7 +63,7 @@ impl<T: Time> Server<T> {
         self.time.now()
     }
 
-    /// Takes a match in, at any time.
+    /// Adds a match, at any time.
     pub fn add(&self, new: Match) -> Result<(), Draining> {
         let mut hall = self.lock();
         if hall.is_draining {
@@ -74,12 +74,13 @@ impl<T: Time> Server<T> {
         Ok(())
     }
 
-    /// Takes no new matches from now on. Those that are here go on until they are over, or [taken](Self::take).
+    /// Stops accepting matches. The present ones continue until they end or are [taken](Self::take).
     pub fn drain(&self) {
         self.lock().is_draining = true;
     }
 
-    /// Takes a match out between two frames, to move it: waits if it is being played. `None` if it is not here.
+    /// Takes a match out between two frames, to move it. Waits if the match is being played. Returns `None` if there is
+    /// no such match.
     pub fn take(&self, id: Id) -> Option<Match> {
         let mut hall = self.lock();
         hall.asked_for.push(id);
@@ -96,8 +97,8 @@ impl<T: Time> Server<T> {
         taken
     }
 
-    /// Takes a match in again that was taken out and could not be moved, also while draining. It was not played
-    /// meanwhile, and is late by as much.
+    /// Puts back a match that was taken out and could not be moved, even while draining. It was not played meanwhile,
+    /// so it is late.
     pub fn put_back(&self, taken: Match) {
         let mut hall = self.lock();
         hall.totals.moved_away -= 1;
@@ -105,7 +106,7 @@ impl<T: Time> Server<T> {
         self.changed.notify_all();
     }
 
-    /// Plays on all threads of the pool while `control` runs on this one.
+    /// Plays matches on all threads of the pool while `control` runs on this thread.
     pub fn serve<R>(&self, pool: &rayon::ThreadPool, control: impl FnOnce(&Self) -> R) -> R {
         self.lock().is_stopped = false;
         pool.in_place_scope(|scope| {
@@ -115,7 +116,7 @@ impl<T: Time> Server<T> {
         })
     }
 
-    /// Waits until every match is over or was taken.
+    /// Waits until every match has ended or was taken out.
     pub fn wait_for_all(&self) {
         let mut hall = self.lock();
         while hall.matches() > 0 {
@@ -123,7 +124,7 @@ impl<T: Time> Server<T> {
         }
     }
 
-    /// Looks at what there is. No thread takes a match meanwhile.
+    /// Calls `at` with the state of the server. No thread takes a match meanwhile.
     pub fn look<R>(&self, at: impl FnOnce(View<'_>) -> R) -> R {
         let hall = self.lock();
         at(View {
@@ -135,7 +136,7 @@ impl<T: Time> Server<T> {
         })
     }
 
-    /// Forgets what was counted: after a warm-up.
+    /// Resets the totals, after a warm-up.
     pub fn reset_totals(&self) {
         self.lock().totals = Totals::default();
     }
@@ -159,7 +160,7 @@ impl<T: Time> Server<T> {
         }
     }
 
-    /// Until a time, or for ever, and at most until something has changed.
+    /// Waits for a change, at most until a given time.
     fn wait<'a>(
         &self,
         hall: MutexGuard<'a, Hall>,
@@ -175,28 +176,28 @@ impl<T: Time> Server<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Hall> {
-        // Nothing that can panic is done while it is held.
+        // Nothing panics while the lock is held.
         self.hall.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Plays a frame. A panic ends this match and no other.
+/// Plays a frame. A panic ends only this match.
 fn play(due: &mut Match, now: impl Fn() -> Duration + Send) -> Option<Ending> {
-    // After a panic only the record of the match is looked at.
+    // After a panic only the record of the match is read.
     catch_unwind(AssertUnwindSafe(|| for_steps(|| due.play(now)))).unwrap_or(Some(Ending::Panicked))
 }
 
-/// With its feature `parallel` Rapier needs all threads of the pool that a step is in, so they may neither wait for
-/// matches nor make another step. Then steps are in a pool of their own, one after the other. Many small matches are
-/// faster without the feature.
+/// Runs steps in a separate pool, one at a time. With its feature `parallel`, Rapier needs all threads of the pool in
+/// which a step runs, so they may neither wait for matches nor run another step. Without the feature, many small
+/// matches are faster.
 #[cfg(feature = "parallel")]
 fn for_steps<R: Send>(play: impl FnOnce() -> R + Send) -> R {
     use std::sync::{LazyLock, Mutex};
     static STEPS: LazyLock<Mutex<rayon::ThreadPool>> = LazyLock::new(|| {
         let pool = rayon::ThreadPoolBuilder::new().build();
-        Mutex::new(pool.expect("the system starts threads for steps"))
+        Mutex::new(pool.expect("the system can start threads"))
     });
-    // The panic of a match says nothing of the pool.
+    // A panicked match does not affect the pool.
     let steps = STEPS.lock().unwrap_or_else(PoisonError::into_inner);
     steps.install(play)
 }
@@ -206,7 +207,7 @@ fn for_steps<R>(play: impl FnOnce() -> R) -> R {
     play()
 }
 
-/// Also if `control` panics: or the threads would go on for ever.
+/// Stops the threads even if `control` panics. They would run for ever otherwise.
 struct StopOnDrop<'s, T: Time>(&'s Server<T>);
 
 impl<T: Time> Drop for StopOnDrop<'_, T> {
@@ -245,7 +246,7 @@ mod tests {
         Match::new(id, Game::new(20, id, false), settings, start)
     }
 
-    /// The checksum of a match at a tick, where there is no other and no server.
+    /// Returns the checksum of a match at a tick, played alone without a server.
     fn alone(id: Id, tick: u64) -> u64 {
         let (mut simulation, game) = Game::new(20, id, false);
         while simulation.physics.tick() < tick {
@@ -255,7 +256,7 @@ mod tests {
         simulation.physics.checksum()
     }
 
-    /// Of those that finished, in the order of their numbers.
+    /// Returns the results of finished matches, in the order of their numbers.
     fn results(server: &Server<VirtualTime>) -> Vec<(Id, u64, u64)> {
         let mut results: Vec<_> = server.look(|view| {
             let finished = view
@@ -337,9 +338,7 @@ mod tests {
             server.add(playing(id, u64::MAX)).unwrap();
         }
         let taken: Vec<Match> = server.serve(&pool(2), |server| {
-            (0..MATCHES)
-                .map(|id| server.take(id).expect("it is here"))
-                .collect()
+            (0..MATCHES).map(|id| server.take(id).unwrap()).collect()
         });
         for (id, taken) in (0..).zip(taken) {
             assert_eq!((taken.id, taken.checksum()), (id, alone(id, taken.tick())));

@@ -1,4 +1,4 @@
-//! The server as an orchestrator sees it: a page in Prometheus' exposition format.
+//! The server as an orchestrator sees it, as a page in the Prometheus exposition format.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use crate::match_::Match;
 use crate::pool::View;
 use crate::report::{period, resident_bytes};
 
-/// The bounds that are exported, in microseconds; a step is late from 16,667 on.
+/// The exported bounds, in microseconds. A step is late from 16,667 µs on.
 const BOUNDS: [u32; 10] = [
     250, 500, 1_000, 2_000, 4_000, 8_000, 12_000, 16_650, 33_300, 100_000,
 ];
 
-/// The page: for [`Server::look`](crate::pool::Server::look).
+/// Returns the page, for [`Server::look`](crate::pool::Server::look).
 pub fn page(view: View<'_>) -> String {
     let totals = view.totals;
     let dropped = totals.dropped;
@@ -21,25 +21,25 @@ pub fn page(view: View<'_>) -> String {
     let dropped_time =
         dropped.frame_time.as_secs_f64() + period().as_secs_f64() * totals.dropped_steps() as f64;
     let mut page = Page(String::new());
-    page.gauge("evenstep_matches", "Matches that run", view.matches as f64);
+    page.gauge("evenstep_matches", "Running matches", view.matches as f64);
     page.gauge(
         "evenstep_matches_idle",
-        "Matches in which all is asleep",
+        "Matches whose bodies are all asleep",
         idle.count() as f64,
     );
     page.gauge(
         "evenstep_draining",
-        "1 if no new match is taken",
+        "1 if new matches are refused",
         f64::from(u8::from(view.is_draining)),
     );
     page.gauge(
         "process_resident_memory_bytes",
-        "Resident set",
+        "Resident set size",
         resident_bytes().unwrap_or(0) as f64,
     );
     page.counter(
         "evenstep_matches_gone_total",
-        "Matches that are no longer here",
+        "Matches that ended or moved away",
         &[
             ("{why=\"finished\"}", totals.finished as f64),
             ("{why=\"over_budget\"}", totals.over_budget as f64),
@@ -49,22 +49,22 @@ pub fn page(view: View<'_>) -> String {
     );
     page.counter(
         "evenstep_steps_total",
-        "Steps made",
+        "Steps that were run",
         &[("", totals.steps as f64)],
     );
     page.counter(
         "evenstep_late_steps_total",
-        "Steps done when the next was due, or later",
+        "Steps that finished after the next one was due",
         &[("", totals.late_steps as f64)],
     );
     page.counter(
         "evenstep_over_budget_frames_total",
-        "Frames in which a step took more than its match may",
+        "Frames in which a step exceeded the budget of its match",
         &[("", totals.over_budget_frames as f64)],
     );
     page.counter(
         "evenstep_dropped_steps_total",
-        "Steps that were due and never made",
+        "Steps that were due and never run",
         &[
             ("{why=\"catch_up\"}", dropped.steps as f64),
             ("{why=\"budget\"}", dropped.over_budget as f64),
@@ -72,7 +72,7 @@ pub fn page(view: View<'_>) -> String {
     );
     page.counter(
         "evenstep_dropped_seconds_total",
-        "Time that no step covers",
+        "Time that was dropped without a step",
         &[("", dropped_time)],
     );
     page.lateness(&totals.lateness);
@@ -88,7 +88,7 @@ impl Page {
         self.line(name, value);
     }
 
-    /// Each sample by its labels.
+    /// Writes a counter, with a line per set of labels.
     fn counter(&mut self, name: &str, help: &str, samples: &[(&str, f64)]) {
         self.header(name, "counter", help);
         for (labels, value) in samples {
@@ -101,7 +101,7 @@ impl Page {
         self.header(
             name,
             "histogram",
-            "From when a step was due to when it was done",
+            "Time from when a step was due to when it finished",
         );
         for bound in BOUNDS {
             let up_to = lateness.up_to(Duration::from_micros(bound.into()));
@@ -114,10 +114,10 @@ impl Page {
         self.line(&format!("{name}_count"), count);
     }
 
-    /// The late ones by name: if they are many, the server has too many matches.
+    /// Writes late steps by match. If many matches have some, the server has too many matches.
     fn late_matches<'m>(&mut self, matches: impl Iterator<Item = &'m Match>) {
         let name = "evenstep_match_late_steps_total";
-        self.header(name, "counter", "Late steps of each match that has any");
+        self.header(name, "counter", "Late steps, by match");
         for late in matches.filter(|waiting| waiting.record.late_steps > 0) {
             let series = format!("{name}{{match=\"{}\"}}", late.id);
             self.line(&series, late.record.late_steps as f64);
@@ -125,12 +125,11 @@ impl Page {
     }
 
     fn header(&mut self, name: &str, kind: &str, help: &str) {
-        writeln!(self.0, "# HELP {name} {help}.\n# TYPE {name} {kind}")
-            .expect("a String takes all");
+        writeln!(self.0, "# HELP {name} {help}.\n# TYPE {name} {kind}").unwrap();
     }
 
     fn line(&mut self, series: &str, value: f64) {
-        writeln!(self.0, "{series} {value}").expect("a String takes all");
+        writeln!(self.0, "{series} {value}").unwrap();
     }
 }
 
@@ -142,7 +141,7 @@ mod tests {
     use crate::pool::Server;
     use crate::virtual_time::VirtualTime;
 
-    /// The value of a series.
+    /// Returns the value of a series.
     fn value(page: &str, series: &str) -> f64 {
         let line = page
             .lines()

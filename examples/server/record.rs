@@ -1,30 +1,30 @@
-//! What a match did.
+//! Records of matches.
 
 use std::time::Duration;
 
 use evenstep::Dropped;
 
-/// What a match did since it came to this server.
+/// The record of a match since it came to this server.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     pub steps: u64,
-    /// Steps that ended when the next one was due, or later.
+    /// Steps that finished when the next one was due, or later.
     pub late_steps: u64,
     pub longest_lateness: Duration,
     pub over_budget_frames: u64,
     pub dropped: Dropped,
 }
 
-/// What a match did in its last frame.
+/// The results of the last frame of a match.
 #[derive(Default)]
 pub struct Played {
-    /// Of each step: from when it was due to when it was done.
+    /// For each step, the time from when it was due to when it was done.
     pub lateness: Vec<Duration>,
     pub dropped: Dropped,
     pub is_over_budget: bool,
 }
 
-/// Why a match is no longer here.
+/// Why a match left the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Finished,
@@ -50,7 +50,7 @@ impl Played {
         self.is_over_budget = false;
     }
 
-    /// A step is on time if it is done before the match's next one is due.
+    /// Counts late steps. A step is on time if it is done before the match's next step is due.
     pub fn late_steps(&self, period: Duration) -> u64 {
         self.lateness.iter().filter(|late| **late >= period).count() as u64
     }

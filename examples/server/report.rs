@@ -1,4 +1,4 @@
-//! What a server did, all matches together.
+//! The totals of all matches of a server.
 
 use std::fs;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use evenstep::{Dropped, Rate};
 use crate::histogram::Histogram;
 use crate::record::{Ending, Played};
 
-/// A step is on time if it is done before the next of the same match is due: so later than this is late.
+/// Returns the period of a step. A step that takes longer is late, because the next step of its match is due by then.
 pub fn period() -> Duration {
     Rate::default().period()
 }
 
-/// Sums over all matches, those that have gone included.
+/// Sums over all matches, including those that have ended or moved away.
 #[derive(Clone, Default)]
 pub struct Totals {
     pub steps: u64,
@@ -46,13 +46,14 @@ impl Totals {
         }
     }
 
-    /// Those that a match was to make and did not. The last frame of a match may abort steps beyond its end.
+    /// Returns the number of steps that were due and never run. It leaves out steps beyond a match's end, which its
+    /// last frame may abort.
     pub fn dropped_steps(&self) -> u64 {
         self.dropped.steps + self.dropped.over_budget
     }
 }
 
-/// What the process has in memory: on Linux.
+/// Returns the size of the process's resident set, on Linux.
 pub fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status

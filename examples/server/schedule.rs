@@ -1,11 +1,11 @@
-//! Which match is due.
+//! The schedule: which match is due next.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::match_::{Id, Match};
 
-/// The matches that wait, the one that is due first at the front.
+/// The waiting matches, sorted by when they are due.
 #[derive(Default)]
 pub struct Schedule(BTreeMap<(Duration, Id), Match>);
 
@@ -18,7 +18,7 @@ impl Schedule {
         self.0.first_key_value().map(|((due, _), _)| *due)
     }
 
-    /// The match that is due first, if it is due by now.
+    /// Takes out the match that is due first, if it is due by now.
     pub fn take_due(&mut self, now: Duration) -> Option<Match> {
         let first = self.0.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
@@ -38,16 +38,17 @@ impl Schedule {
     }
 }
 
-/// How far into a period a match begins: spread evenly, however many there are and whichever go.
+/// Returns how far into a period a match begins. The phases are spread evenly, whatever the number of matches and
+/// whichever of them leave.
 ///
-/// The fractions of the multiples of the golden ratio: the next one always falls into one of the widest gaps.
+/// They are the fractional parts of the multiples of the golden ratio. Each new one falls into one of the widest gaps.
 pub fn phase(id: Id, period: Duration) -> Duration {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let fraction = u128::from(id.wrapping_mul(GOLDEN));
     Duration::from_nanos(((fraction * period.as_nanos()) >> 64) as u64)
 }
 
-/// The end of the period at hand: where matches that are not spread begin.
+/// Returns the end of the current period, where matches begin if they are not spread.
 pub fn next_period(now: Duration, period: Duration) -> Duration {
     let periods = now.as_nanos() / period.as_nanos() + 1;
     Duration::from_nanos((periods * period.as_nanos()) as u64)
@@ -65,7 +66,7 @@ mod tests {
         length: u64::MAX,
     };
 
-    /// One for each start, in milliseconds.
+    /// Creates a schedule with a match for each start, in milliseconds.
     fn schedule(starts: &[u64]) -> Schedule {
         let mut schedule = Schedule::default();
         for (id, start) in (0..).zip(starts) {
@@ -78,7 +79,7 @@ mod tests {
     fn who_is_due_first_comes_first_and_nobody_before() {
         let mut schedule = schedule(&[30, 10, 20, 10]);
         let mut due = |now| schedule.take_due(MS(now)).map(|due| due.id);
-        // The first are due a period after 10 ms.
+        // The first matches are due a period after 10 ms.
         assert_eq!(
             [due(26), due(27), due(27), due(27)],
             [None, Some(1), Some(3), None]

@@ -12,26 +12,26 @@ use crate::report::{Totals, period, resident_bytes};
 use crate::schedule::{next_period, phase};
 use crate::wall::WallTime;
 
-/// A load, for so many seconds.
+/// A load, and how long to measure it.
 #[derive(Clone, Copy)]
 pub struct Load {
     pub matches: u64,
     pub bodies: usize,
     pub is_quiet: bool,
-    /// Whether the matches are due at different times.
+    /// Whether the matches have different phases.
     pub is_spread: bool,
     pub length: Duration,
 }
 
 pub struct Figures {
     pub totals: Totals,
-    /// Resident set with the matches less that without, for each match. Only of the first load of a process: an
-    /// allocator keeps what was freed.
+    /// The growth of the resident set due to the matches, per match. It is valid only for the first load of a process,
+    /// because an allocator keeps freed memory.
     pub bytes_a_match: u64,
 }
 
 impl Figures {
-    /// None dropped, and of a thousand steps 999 done before the next was due.
+    /// Returns whether no step was dropped and 999 of 1,000 steps were done before the next was due.
     pub fn is_on_time(&self) -> bool {
         self.totals.dropped_steps() == 0 && self.totals.lateness.quantile(0.999) < period()
     }
@@ -61,7 +61,7 @@ pub fn print_header() {
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 }
 
-/// Plays a load after a second that is not counted.
+/// Measures a load, after a warm-up of one second.
 pub fn measure(pool: &rayon::ThreadPool, load: Load) -> Result<Figures, Box<dyn Error>> {
     let server = Server::new(WallTime::new());
     let without = resident_bytes().unwrap_or(0);
@@ -77,7 +77,7 @@ pub fn measure(pool: &rayon::ThreadPool, load: Load) -> Result<Figures, Box<dyn 
             budget: period() / 2,
             length: u64::MAX,
         };
-        // Each has another seed, so that the same crates are thrown at different times.
+        // Each match has another seed, so that their crates are thrown at different times.
         let game = (prototype.0.clone(), prototype.1.with_seed(id));
         server.add(Match::new(id, game, settings, start + at))?;
     }
@@ -97,12 +97,12 @@ pub fn measure(pool: &rayon::ThreadPool, load: Load) -> Result<Figures, Box<dyn 
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "it measures real time")]
+#[expect(clippy::disallowed_methods, reason = "real time is measured")]
 fn sleep(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// The first steps of a world are longer than any other.
+/// Returns a world after its first steps, which take longer than all others.
 fn settled(load: Load) -> (Simulation, Game) {
     let (mut simulation, game) = Game::new(load.bodies, 0, load.is_quiet);
     for _ in 0..120 {
@@ -111,7 +111,8 @@ fn settled(load: Load) -> (Simulation, Game) {
     (simulation, game)
 }
 
-/// The most matches that are on time, to a fortieth: doubles until they are not, then halves the gap.
+/// Finds the largest number of matches that are on time, to one part in forty. It doubles the number until they are
+/// late, then halves the gap.
 pub fn search(pool: &rayon::ThreadPool, load: Load, from: u64) -> Result<u64, Box<dyn Error>> {
     print_header();
     let is_on_time = |matches| -> Result<bool, Box<dyn Error>> {

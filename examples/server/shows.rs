@@ -1,4 +1,4 @@
-//! The commands that show what a server does.
+//! The commands that demonstrate the server.
 
 use std::error::Error;
 use std::path::Path;
@@ -22,14 +22,14 @@ const SETTINGS: Settings = Settings {
     length: u64::MAX,
 };
 
-/// A match of 50 crates, every fourth of which is quiet.
+/// Creates a match of 50 crates. Every fourth match is quiet.
 fn small(id: Id, length: u64, now: Duration) -> Match {
     let game = Game::new(50, id, id.is_multiple_of(4));
     let settings = Settings { length, ..SETTINGS };
     Match::new(id, game, settings, now + phase(id, period()))
 }
 
-/// Matches that come and go, and two that go wrong.
+/// Runs matches that come and go, and two that fail.
 pub fn run(
     pool: &ThreadPool,
     matches: u64,
@@ -48,7 +48,7 @@ pub fn run(
     server.serve(pool, |server| -> Result<(), Box<dyn Error>> {
         server.add(broken)?;
         server.add(huge)?;
-        // One of a second comes each half second.
+        // A match that lasts one second is added every half second.
         for id in (matches + 2..).take((length.as_millis() / 500) as usize) {
             server.add(small(id, 60, server.now()))?;
             sleep(Duration::from_millis(500));
@@ -81,7 +81,7 @@ fn print_ended(ended: &Ended) {
     );
 }
 
-/// One match goes to a second process and ends there, with the bits of one that never moved.
+/// Moves one match to a second process, where it ends with the same bits as if it had never moved.
 pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
     const MOVED: Id = 5;
     const LENGTH: u64 = 300;
@@ -94,7 +94,7 @@ pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
         sleep(Duration::from_secs(2));
         server.drain();
         let begin = server.now();
-        let moving = server.take(MOVED).ok_or("it is over already")?;
+        let moving = server.take(MOVED).ok_or("the match has ended already")?;
         let bytes = moving::save(&moving)?;
         println!(
             "match {MOVED} leaves at tick {}: {} bytes, saved in {:?}",
@@ -107,7 +107,7 @@ pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
         if there.is_err() {
             server.put_back(moving);
         }
-        // The others have gone on meanwhile.
+        // The other matches have continued meanwhile.
         server.wait_for_all();
         there
     })?;
@@ -121,7 +121,7 @@ pub fn move_one(pool: &ThreadPool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The match of a file in a second process, to its end.
+/// Plays the match in a file to its end in a second process, and returns its output.
 fn adopted(file: &Path) -> Result<String, Box<dyn Error>> {
     let program = env::current_exe()?;
     let output = process::Command::new(program)
@@ -134,7 +134,7 @@ fn adopted(file: &Path) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// In the second process.
+/// Plays the match in a file to its end. The second process calls this.
 pub fn adopt(pool: &ThreadPool, file: &Path) -> Result<(), Box<dyn Error>> {
     let server = Server::new(WallTime::new());
     server.add(moving::load(&fs::read(file)?, server.now())?)?;
@@ -143,15 +143,18 @@ pub fn adopt(pool: &ThreadPool, file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The last tick and the checksum of the one match that there was.
+/// Returns the last tick and the checksum of the server's only match.
 fn result<T: Time>(server: &Server<T>) -> String {
     server.look(|view| {
-        let (tick, checksum) = view.ended[0].result.expect("it did not panic");
+        let (tick, checksum) = view.ended[0].result.expect("the match did not panic");
         format!("tick {tick}, {checksum:016x}")
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "it shows a server in real time")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the demonstration runs in real time"
+)]
 fn sleep(time: Duration) {
     std::thread::sleep(time);
 }

@@ -1,4 +1,4 @@
-//! Time for tests: it passes only where somebody waits for it.
+//! Virtual time for tests. It advances only when a thread waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, MutexGuard};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::pool::Time;
 
-/// In nanoseconds.
+/// The time in nanoseconds.
 #[derive(Default)]
 pub struct VirtualTime(AtomicU64);
 
@@ -15,7 +15,7 @@ impl Time for VirtualTime {
         Duration::from_nanos(self.0.load(Ordering::SeqCst))
     }
 
-    /// Whoever waits for a time makes it so. Two threads do not agree on how fast it goes: each finds matches that
+    /// Advances the time to the end of the wait. Two threads advance it at different rates, so each sees matches that
     /// are late by any amount.
     fn wait<'a, T>(
         &self,

@@ -25,7 +25,7 @@ impl Time for WallTime {
         guard: MutexGuard<'a, T>,
         until: Duration,
     ) -> MutexGuard<'a, T> {
-        // To a moment and not for a time: what the last frame took does not add up.
+        // The wait ends at a fixed time, so errors of earlier waits do not add up.
         let wait = changed.wait_timeout(guard, until.saturating_sub(self.now()));
         wait.unwrap_or_else(PoisonError::into_inner).0
     }

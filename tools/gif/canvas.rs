@@ -1,7 +1,7 @@
 //! Half a picture: flat shapes in space and lines of text, as a camera sees them.
 //!
-//! All is filled without anti-aliasing into a picture three times as wide and high; each pixel is then the mean of nine. So
-//! what is next to each other leaves no gap, and colours are mixed in whole numbers.
+//! Everything is filled without anti-aliasing into a picture three times as wide and high. Each pixel is then the mean
+//! of nine. So adjacent shapes leave no gap, and colours are mixed in whole numbers.
 
 use evenstep::rapier::prelude::*;
 use tiny_skia::{
@@ -13,22 +13,22 @@ use crate::letters;
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// In pixels.
+/// The width of a half, in pixels.
 pub const WIDTH: usize = 396;
 pub const HEIGHT: usize = 330;
 const OVERSAMPLING: usize = 3;
-/// How many times as large the letters are as they are defined: a phone shows the picture at two fifths of its size.
+/// The magnification of the letters. A phone displays the picture at two fifths of its size.
 const LETTERS: f32 = 2.0;
 
 const BACKGROUND: Rgb = [24, 28, 38];
-/// Towards the light.
+/// The direction towards the light.
 const LIGHT: Vector = Vector::new(0.35, 0.85, 0.4);
-/// So many shades has a colour, as a GIF has 256 in all.
+/// The number of shades of a colour. A GIF has 256 colours in total.
 const SHADES: f32 = 6.0;
 
 /// Looks from the front, from above and from the right.
 struct Camera {
-    /// Metres.
+    /// The position, in metres.
     eye: Vector,
     right: Vector,
     up: Vector,
@@ -50,12 +50,12 @@ impl Camera {
         }
     }
 
-    /// Metres in front of the eye.
+    /// Returns the distance in front of the eye, in metres.
     fn depth(&self, point: Vector) -> f32 {
         (self.eye - point).dot(self.back)
     }
 
-    /// Pixels from the left and from the top.
+    /// Projects a point to pixels from the left and from the top.
     fn project(&self, point: Vector) -> Point {
         let scale = 640.0 / self.depth(point);
         let seen = point - self.eye;
@@ -85,19 +85,19 @@ impl Canvas {
         Self { pixmap, camera }
     }
 
-    /// Of a point: metres in front of the eye.
+    /// Returns the distance of a point in front of the eye, in metres.
     pub fn depth(&self, point: Vector) -> f32 {
         self.camera.depth(point)
     }
 
-    /// A convex face, shaded, if its front is seen.
+    /// Draws a convex face with shading, if its front is visible.
     pub fn face(&mut self, color: Rgb, normal: Vector, corners: &[Vector]) {
         if self.camera.sees(corners[0], normal) {
             self.flat(shaded(color, normal), corners);
         }
     }
 
-    /// A polygon.
+    /// Draws a polygon.
     pub fn flat(&mut self, color: Rgb, corners: &[Vector]) {
         let mut points = PathBuilder::new();
         for point in corners.iter().map(|at| self.camera.project(*at)) {
@@ -110,7 +110,7 @@ impl Canvas {
         }
     }
 
-    /// A line of text from its left end and its baseline, in pixels. Gives where the next letter would begin.
+    /// Draws a line of text from its left end and its baseline, in pixels. Returns the position of the next letter.
     pub fn text(&mut self, color: Rgb, left: f32, baseline: f32, text: &str) -> f32 {
         let mut x = left;
         for letter in text.chars() {
@@ -140,7 +140,7 @@ impl Canvas {
         }
     }
 
-    /// Row by row.
+    /// Returns the pixels, row by row.
     pub fn pixels(&self) -> Vec<Rgb> {
         let pixels = self.pixmap.pixels();
         let mean = |x: usize, y: usize| {

@@ -1,13 +1,13 @@
-//! Frames of the log as pictures.
+//! Draws frames of the log.
 
 use crate::canvas::{self, Canvas, Rgb};
 use crate::scene::{BALL_RADIUS, CRATE_HALF, Half, Row, STAIRS, STAIRS_HALF_Z, Shape};
 use evenstep::rapier::prelude::*;
 
-/// In pixels.
+/// The width of the picture, in pixels.
 pub const WIDTH: usize = 2 * canvas::WIDTH + GAP;
 pub use crate::canvas::HEIGHT;
-/// Between the two halves.
+/// The gap between the two halves, in pixels.
 const GAP: usize = 8;
 
 const BETWEEN: Rgb = [128, 128, 128];
@@ -23,7 +23,7 @@ const RIGHT_TEXT: Rgb = [110, 226, 160];
 /// The baseline of the captions.
 const CAPTION_Y: f32 = 38.0;
 
-/// The axes of a face that looks along the first of them.
+/// The axes of each face of a cube. The first axis is its normal.
 const SIDES: [[Vector; 3]; 6] = [
     [Vector::X, Vector::Y, Vector::Z],
     [Vector::NEG_X, Vector::Y, Vector::Z],
@@ -33,7 +33,7 @@ const SIDES: [[Vector; 3]; 6] = [
     [Vector::NEG_Z, Vector::X, Vector::Y],
 ];
 
-/// A frame: red, green and blue of each pixel, row by row.
+/// Draws a frame. Returns red, green and blue of each pixel, row by row.
 pub fn frame(log: &[Row], frame: u32) -> Vec<Rgb> {
     let [left, right] = [Half::Left, Half::Right].map(|half| {
         let rows = log
@@ -51,7 +51,7 @@ fn draw_half(half: Half, mut rows: Vec<&Row>) -> Vec<Rgb> {
     for step in STAIRS {
         draw_step(&mut canvas, step);
     }
-    // The stairs go down, towards the eye: no step hides what is on another.
+    // The stairs go down towards the eye, so no step hides anything on another.
     for row in &rows {
         draw_shadow(&mut canvas, row);
     }
@@ -102,7 +102,7 @@ fn draw_crate(canvas: &mut Canvas, row: &Row) {
     }
 }
 
-/// A beach ball: a sphere of flat faces in two colours.
+/// Draws a beach ball: a sphere of flat faces in two colours.
 fn draw_ball(canvas: &mut Canvas, row: &Row) {
     let (at, rotation) = (row.position(), row.rotation());
     for (i, slice) in ring().windows(2).enumerate() {
@@ -123,12 +123,13 @@ fn draw_ball(canvas: &mut Canvas, row: &Row) {
     }
 }
 
-/// So many corners has a circle.
+/// The number of corners of a circle.
 const RING: usize = 24;
 
-/// Cosines and sines of a whole circle, its first corner at both ends.
+/// Returns cosines and sines of a whole circle, with its first corner at both ends.
 fn ring() -> [[f32; 2]; RING + 1] {
-    // Of 15 degrees: only sums and products of numbers that are here, as functions of a platform may differ.
+    // The angle is 15 degrees. Only sums and products of these numbers are used, because a platform's functions may
+    // differ.
     let (cos, sin) = (0.965_925_8, 0.258_819_04);
     let mut at = [1.0, 0.0];
     let mut next = || {
@@ -139,12 +140,12 @@ fn ring() -> [[f32; 2]; RING + 1] {
     std::array::from_fn(|_| next())
 }
 
-/// From one pole to the other.
+/// Returns the part from one pole to the other.
 fn half_ring() -> Vec<[f32; 2]> {
     ring()[..=RING / 2].to_vec()
 }
 
-/// Straight down, on each step that is below.
+/// Draws the shadow straight down, onto each step below.
 fn draw_shadow(canvas: &mut Canvas, row: &Row) {
     let at = row.position();
     for face in shadow_faces(row) {
@@ -159,7 +160,7 @@ fn draw_shadow(canvas: &mut Canvas, row: &Row) {
     }
 }
 
-/// Faces that together have the shadow of the body.
+/// Returns faces that together cast the shadow of the body.
 fn shadow_faces(row: &Row) -> Vec<Vec<Vector>> {
     let (at, rotation) = (row.position(), row.rotation());
     match row.shape {
@@ -178,7 +179,7 @@ fn shadow_faces(row: &Row) -> Vec<Vec<Vector>> {
     }
 }
 
-/// What of a polygon is on the side where the distance is positive.
+/// Returns the part of a polygon on the side where the distance is positive.
 fn clip(corners: &[Vector], distance: impl Fn(Vector) -> f32) -> Vec<Vector> {
     let mut kept = Vec::new();
     let next = corners.iter().cycle().skip(1);

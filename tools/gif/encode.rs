@@ -1,4 +1,4 @@
-//! Pictures as a GIF.
+//! Encodes pictures as a GIF.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use gif::{Encoder, EncodingError, Frame, Repeat};
 
 use crate::canvas::Rgb;
 
-/// Stands for what is as it was in the frame before, so that it need not be written.
+/// The colour index of unchanged pixels, which need not be written.
 const UNCHANGED: u8 = 255;
-/// Hundredths of a second that a frame is shown.
+/// The duration of a frame, in hundredths of a second.
 const DELAY: u16 = 2;
 
-/// A GIF that begins again at its end, of frames of that size.
+/// Encodes frames of this size as a GIF that loops.
 ///
 /// # Errors
-/// If it is not a GIF's size.
+/// If the size is not valid for a GIF.
 pub fn encode(frames: &[Vec<Rgb>], width: u16, height: u16) -> Result<Vec<u8>, EncodingError> {
     let (palette, indices) = palette(frames);
     let mut bytes = Vec::new();
@@ -38,7 +38,7 @@ pub fn encode(frames: &[Vec<Rgb>], width: u16, height: u16) -> Result<Vec<u8>, E
     Ok(bytes)
 }
 
-/// The 255 most frequent colours, and for every colour which of these is nearest to it.
+/// Returns the 255 most frequent colours, and for every colour the nearest of them.
 fn palette(frames: &[Vec<Rgb>]) -> (Vec<Rgb>, BTreeMap<Rgb, u8>) {
     let mut counts = BTreeMap::new();
     for pixel in frames.iter().flatten() {

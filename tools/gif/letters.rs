@@ -1,9 +1,10 @@
 //! The letters of the captions, as lines.
 
-/// Pixels from the top of an `h` to its foot.
+/// The number of pixels from the top of an `h` to its foot.
 pub const BASELINE: f32 = 12.0;
 
-/// Lines from point to point, each two digits of base 36: pixels to the right and down from the upper left corner.
+/// Returns lines from point to point. Each point is two digits in base 36: pixels to the right and down from the upper
+/// left corner.
 fn strokes(letter: char) -> &'static str {
     match letter {
         ' ' => "",
@@ -27,13 +28,13 @@ fn strokes(letter: char) -> &'static str {
     }
 }
 
-/// The lines of a letter: pixels to the right and down from its upper left corner.
+/// Returns the lines of a letter, in pixels to the right and down from its upper left corner.
 pub fn lines(letter: char) -> impl Iterator<Item = impl Iterator<Item = (f32, f32)>> {
     let lines = strokes(letter).split(", ").filter(|line| !line.is_empty());
     lines.map(|line| line.split(' ').map(point))
 }
 
-/// Pixels to the next letter.
+/// Returns the number of pixels to the next letter.
 pub fn advance(letter: char) -> f32 {
     let narrowest = if letter == ' ' { 3.0 } else { 0.0 };
     let right_end = lines(letter)
@@ -44,6 +45,6 @@ pub fn advance(letter: char) -> f32 {
 
 fn point(digits: &str) -> (f32, f32) {
     let mut digits = digits.chars().map(|digit| digit.to_digit(36));
-    let mut next = || digits.next().flatten().expect("two digits") as f32;
+    let mut next = || digits.next().flatten().unwrap() as f32;
     (next(), next())
 }

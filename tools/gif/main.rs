@@ -1,15 +1,15 @@
-//! The moving picture at the top of the README: the same bodies at 10 steps a second, as the latest step has them and as
-//! evenstep shows them. At 60 steps the eye sees the same judder, but a GIF cannot show it: it has 50 frames a second.
+//! The animation at the top of the README. It has the same bodies at 10 Hz, drawn at the latest step and interpolated
+//! by evenstep. At 60 Hz the eye sees the same judder, but a GIF of 50 frames per second cannot show it.
 //!
 //! `cargo run --release --example gif --features enhanced-determinism`
 //!
-//! It runs two simulations, writes where each frame shows each body to `docs/evenstep.csv`, and draws `docs/evenstep.gif`
-//! from that log. With `--check` it writes nothing: it fails if the log or the picture in `docs` is not what it
-//! would write, to the byte.
+//! The program runs two simulations, writes the pose of each body in each frame to `docs/evenstep.csv`, and draws
+//! `docs/evenstep.gif` from that log. With `--check` it writes nothing, and fails if the log or the picture in `docs`
+//! differs by a byte from what it would write.
 //!
-//! The same bytes on every machine: the simulation by Rapier's feature `enhanced-determinism`; the picture because it
-//! depends on the log's whole numbers alone, and is drawn with sums, products, quotients and square roots of floats, which
-//! IEEE 754 defines to the bit. (Not on a processor whose floats are not IEEE's, as x87.)
+//! The bytes are the same on every machine. The simulation uses Rapier's feature `enhanced-determinism`. The picture
+//! depends only on the log's whole numbers, and is drawn with sums, products, quotients and square roots of floats,
+//! which IEEE 754 defines to the bit. (A processor with other floats, such as x87, differs.)
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -36,7 +36,7 @@ const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/evenstep.gif");
 /// Draws the moving picture of the README.
 #[derive(Parser)]
 struct Options {
-    /// Writes nothing: compares what is there
+    /// Writes nothing, and compares with the existing files
     #[arg(long)]
     check: bool,
 }
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !options.check {
             fs::write(path, &bytes)?;
         } else if fs::read(path)? != bytes {
-            return Err(format!("{path} is not what this would write").into());
+            return Err(format!("{path} is out of date").into());
         }
         println!("{path}: {} bytes", bytes.len());
     }

@@ -1,4 +1,4 @@
-//! Balls and crates that come down some stairs, and the log of where each frame shows them.
+//! Balls and crates that fall down some stairs, and the log of their poses in each frame.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step};
 use serde::{Deserialize, Serialize};
 
-/// 50 frames a second: the delays of a GIF are whole hundredths of a second, and browsers slow down those below two.
+/// 50 frames per second. The delays of a GIF are whole hundredths of a second, and browsers slow down delays below two.
 const FRAME_TIME: Duration = Duration::from_millis(20);
-/// The same bodies come every 1.5 s, so that the picture has no end.
+/// The same bodies are inserted every 1.5 s, so the picture loops.
 const LOOP_STEPS: u64 = 15;
 pub const LOOP_FRAMES: u32 = 75;
-/// Before the loop that is shown: until the first bodies have left.
+/// The number of loops before the one in the picture, until the first bodies have left.
 const LOOPS_BEFORE: u32 = 3;
-/// Below the picture, in metres.
+/// Bodies below this height, in metres, are below the picture.
 const BOTTOM: f32 = -4.0;
 
 pub const BALL_RADIUS: f32 = 0.42;
 pub const CRATE_HALF: f32 = 0.38;
-/// Half of the stairs' width, in metres.
+/// Half the width of the stairs, in metres.
 pub const STAIRS_HALF_Z: f32 = 1.3;
 /// The steps of the stairs, each from an x to another and up to a y, in metres.
 pub const STAIRS: [[f32; 3]; 4] = [
@@ -38,9 +38,9 @@ pub enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Half {
-    /// The latest state: `Smoothing::Latest`.
+    /// The latest state, `Smoothing::Latest`.
     Left,
-    /// Between the last two: `Smoothing::Interpolate`.
+    /// Interpolated between the last two states, `Smoothing::Interpolate`.
     Right,
 }
 
@@ -53,15 +53,15 @@ impl Half {
     }
 }
 
-/// Where a frame shows a body. In whole numbers, so that the picture depends on nothing else.
+/// The pose of a body in a frame. It has whole numbers, so that the picture depends on nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     pub half: Half,
     pub frame: u32,
-    /// The tick in which the body came.
+    /// The tick in which the body was inserted.
     pub arrival: u64,
     pub shape: Shape,
-    /// Tenths of a millimetre.
+    /// The position, in tenths of a millimetre.
     pub x: i32,
     pub y: i32,
     pub z: i32,
@@ -95,7 +95,7 @@ impl Row {
         Vector::new(self.x as f32, self.y as f32, self.z as f32) / 10_000.0
     }
 
-    /// Of about unit length.
+    /// Returns the rotation, of about unit length.
     pub fn rotation(&self) -> Rotation {
         Rotation::from_xyzw(
             self.i as f32 / 10_000.0,
@@ -112,11 +112,11 @@ struct Body {
     shape: Shape,
 }
 
-/// What comes in a loop: in which step, what, how fast along x in m/s, and at which z in metres.
+/// The bodies inserted in a loop: the step, the shape, the speed along x in m/s, and z in metres.
 const ARRIVALS: [(u64, Shape, f32, f32); 2] =
     [(0, Shape::Ball, 2.4, 0.6), (8, Shape::Crate, 3.2, -0.6)];
 
-/// The log of one loop, both halves.
+/// Returns the log of one loop, both halves.
 pub fn log() -> Vec<Row> {
     [Half::Left, Half::Right]
         .into_iter()
@@ -142,7 +142,7 @@ fn log_of(half: Half, loops_before: u32) -> Vec<Row> {
 }
 
 fn stairs() -> Simulation {
-    let rate = Rate::hz(10).expect("10 Hz is a rate");
+    let rate = Rate::hz(10).unwrap();
     let mut simulation = Simulation::new(rate);
     for [left, right, top] in STAIRS {
         let half = Vector::new((right - left) / 2.0, (top - BOTTOM) / 2.0, STAIRS_HALF_Z);
@@ -155,7 +155,7 @@ fn stairs() -> Simulation {
     simulation
 }
 
-/// The game's part in a step.
+/// Inserts and removes bodies in a step.
 fn come_and_go(physics: &mut Physics, step: Step, bodies: &mut Vec<Body>) {
     bodies.retain(|body| {
         let there = physics.body(body.key);
@@ -186,7 +186,7 @@ fn arrive(physics: &mut Physics, shape: Shape, speed: f32, z: f32) -> BodyKey {
         .enabled_translations(true, true, false);
     let collider = match shape {
         Shape::Ball => ColliderBuilder::ball(BALL_RADIUS).restitution(0.6),
-        // It slides down the stairs, and does not stop on them.
+        // The crate slides down the stairs without stopping.
         Shape::Crate => ColliderBuilder::cuboid(CRATE_HALF, CRATE_HALF, CRATE_HALF)
             .friction(0.0)
             .friction_combine_rule(CoefficientCombineRule::Min),
@@ -198,7 +198,7 @@ fn arrive(physics: &mut Physics, shape: Shape, speed: f32, z: f32) -> BodyKey {
 mod tests {
     use super::*;
 
-    /// What changes from one loop to the next.
+    /// Returns a row without the part that differs from loop to loop.
     fn without_arrival(mut row: Row) -> Row {
         row.arrival %= LOOP_STEPS;
         row
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// How far each body goes from each frame to the next, in tenths of a millimetre: in a list for each body.
+    /// Returns how far each body moves from frame to frame, in tenths of a millimetre, as a list for each body.
     fn ways(half: Half) -> Vec<Vec<f32>> {
         let log = log_of(half, LOOPS_BEFORE);
         let mut arrivals: Vec<u64> = log.iter().map(|row| row.arrival).collect();
@@ -231,7 +231,7 @@ mod tests {
     fn the_right_half_moves_evenly_and_the_left_in_jumps() {
         let longest = |ways: &[Vec<f32>]| ways.iter().flatten().copied().fold(0.0, f32::max);
         let [left, right] = [Half::Left, Half::Right].map(ways);
-        // Five frames for a step: four in which nothing moves, and one with the whole way.
+        // A step has five frames: four without motion, and one with the whole motion.
         let still = left.iter().flatten().filter(|way| **way == 0.0).count();
         let all = left.iter().flatten().count();
         assert!(
@@ -240,7 +240,7 @@ mod tests {
         );
         let share = longest(&right) / longest(&left);
         assert!((0.19..0.21).contains(&share), "{share} of the longest jump");
-        // Within a step all ways are equal, but for the rounding of the log.
+        // Within a step all motions are equal, except for the rounding of the log.
         let uneven = |ways: &[f32]| {
             ways.windows(2)
                 .filter(|pair| (pair[0] - pair[1]).abs() > 4.0)

@@ -1,8 +1,8 @@
-//! A frame of each peer, side by side: prints the tables of the README.
+//! Measures a frame of each peer, side by side, and prints the tables of the README.
 
 use evenstep_peers::{Scene, measure, with_a_step, without_a_step};
 
-/// How many bodies, and for how many rounds: each has two frames with a step, and six without.
+/// The scenes, and the number of rounds. Each round has two frames with a step, and six without.
 const RUNS: [(Scene, usize); 3] = [
     (scene(10_000, 0), 100),
     (scene(0, 20_000), 100),

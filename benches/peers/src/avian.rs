@@ -1,4 +1,4 @@
-//! avian, with the interpolation of all bodies that it brings.
+//! avian, with its interpolation of all bodies.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::peer::Peer;
 use crate::scene::{Body, Scene};
 use crate::{dim, headless};
 
-/// How often avian's own step ran, and how long it took the last time.
+/// How often avian's step ran, and how long the last one took.
 #[derive(Resource)]
 struct StepTimer {
     steps: u64,
@@ -33,7 +33,7 @@ fn after_step(mut timer: ResMut<StepTimer>) {
 struct Avian {
     app: App,
     of_body: Vec<Entity>,
-    /// The steps before the last frame.
+    /// The number of steps before the last frame.
     steps_before: u64,
 }
 
@@ -117,7 +117,7 @@ impl Peer for Avian {
     fn state(&self, body: usize) -> Pose {
         let position = self.component::<Position>(body);
         let rotation = self.component::<Rotation>(body);
-        let (position, rotation) = position.zip(rotation).expect("every body has them");
+        let (position, rotation) = position.zip(rotation).unwrap();
         dim::avian_pose(position, rotation)
     }
 

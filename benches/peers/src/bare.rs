@@ -1,4 +1,4 @@
-//! Rapier's own step, called in a loop: the engine's share of a frame, and no interpolation.
+//! Rapier's step in a loop: the engine's share of a frame, without interpolation.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::scene::Scene;
 struct Bare {
     world: PhysicsWorld,
     of_body: Vec<RigidBodyHandle>,
-    /// Time for which no step was made yet.
+    /// Time that no step has covered yet.
     left: Duration,
     steps: u64,
 }

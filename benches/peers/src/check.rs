@@ -1,5 +1,5 @@
-//! Whether a peer does what is measured: it steps when it is due, shows moving bodies between their
-//! last two states, and lets resting ones sleep.
+//! Checks that a peer does what is measured: it steps when a step is due, displays moving bodies between their last two
+//! states, and lets resting ones sleep.
 
 use evenstep::rapier::math::Pose;
 
@@ -7,15 +7,15 @@ use crate::dim;
 use crate::peer::{FRAME, FRAMES_PER_STEP, Peer};
 use crate::scene::Scene;
 
-/// Frames of one step each before anything is looked at: 3 s, in which all that rests falls asleep.
-/// Rapier takes 2 s for it, avian 0.5 s.
+/// Frames of one step each before the checks: 3 s, in which all resting bodies fall asleep. Rapier needs 2 s for it,
+/// avian 0.5 s.
 pub const SETTLING_STEPS: u32 = 180;
 
-/// How far what is shown may be from where it should be, as a fraction of the way from one state to
-/// the next. A frame is 0.25 of it, and the last state itself is never nearer than 0.125.
+/// The tolerance of a displayed pose, as a fraction of the motion between two states. A frame is 0.25 of it, and the
+/// last state is never nearer than 0.125.
 const TOLERANCE: f32 = 0.01;
 
-/// Brings a new peer to where it is measured: half a frame before a step.
+/// Advances a new peer to the beginning of the measurement: half a frame before a step.
 pub fn settle(peer: &mut dyn Peer) {
     for _ in 0..SETTLING_STEPS {
         peer.frame(FRAME * FRAMES_PER_STEP);
@@ -23,10 +23,10 @@ pub fn settle(peer: &mut dyn Peer) {
     peer.frame(FRAME * FRAMES_PER_STEP - FRAME / 2);
 }
 
-/// Runs a settled peer for three steps and looks at every body in every frame.
+/// Runs a settled peer for three steps, and checks every body in every frame.
 ///
 /// # Panics
-/// If it is not as measured.
+/// If the peer does not behave as expected.
 pub fn check(peer: &mut dyn Peer, scene: Scene) {
     for _ in 0..3 {
         let previous = states(peer, scene);
@@ -40,7 +40,7 @@ pub fn check(peer: &mut dyn Peer, scene: Scene) {
     }
 }
 
-/// The first frame of [`FRAMES_PER_STEP`] has the step.
+/// Returns the number of due steps. The first frame of [`FRAMES_PER_STEP`] has the step.
 pub fn steps_due(frame: u32) -> u64 {
     u64::from(frame == 0)
 }
@@ -52,7 +52,7 @@ fn states(peer: &dyn Peer, scene: Scene) -> Vec<Pose> {
 fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
     for (body, previous) in previous.iter().enumerate() {
         for way in ways(previous, &peer.shown(body), &peer.state(body)) {
-            // Not a number if the body does not move at all.
+            // The value is not a number if the body does not move at all.
             assert!(
                 (way - alpha).abs() < TOLERANCE,
                 "body {body} is shown at {way} of its way, not at {alpha}"
@@ -61,10 +61,10 @@ fn check_moving(peer: &dyn Peer, previous: &[Pose], alpha: f32) {
     }
 }
 
-/// All that rest are asleep, where they were at the start, and all that move are awake.
+/// Checks that all resting bodies are asleep at their start, and all moving ones are awake.
 ///
 /// # Panics
-/// If not.
+/// If they are not.
 pub fn check_sleep(peer: &dyn Peer, scene: Scene) {
     for (body, start) in scene.bodies().enumerate() {
         let is_asleep = peer.is_asleep(body);
@@ -74,7 +74,7 @@ pub fn check_sleep(peer: &dyn Peer, scene: Scene) {
     }
 }
 
-/// Which part of its way a body has come, and which part of its turn.
+/// Returns the fractions of its motion and of its turn that a body has completed.
 fn ways(previous: &Pose, shown: &Pose, current: &Pose) -> [f32; 2] {
     let way = current.translation - previous.translation;
     let way_shown = shown.translation - previous.translation;
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// A peer whose answers are not what it does.
+    /// A peer with wrong answers.
     struct Faulty {
         peer: Box<dyn Peer>,
         never_sleeps: bool,

@@ -1,4 +1,4 @@
-//! What depends on the number of dimensions: [`dim3`](self) or [`dim2`](self), under one set of names.
+//! The parts that depend on the number of dimensions: [`dim3`](self) or [`dim2`](self), with the same names.
 
 #[cfg_attr(dim2, path = "dim/dim2.rs")]
 #[cfg_attr(not(dim2), path = "dim/dim3.rs")]

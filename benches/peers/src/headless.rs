@@ -17,8 +17,7 @@ pub fn app() -> App {
     app
 }
 
-/// What a runner does before the first frame, and a frame of no time, in which plugins take the
-/// bodies over.
+/// Does what a runner does before the first frame, and runs a frame of no time, in which plugins take the bodies over.
 pub fn start(app: &mut App) {
     app.finish();
     app.cleanup();

@@ -6,7 +6,7 @@
 
 // What depends on the number of dimensions.
 mod dim;
-// What is simulated.
+// The scenes.
 mod scene;
 // What all have in common.
 mod peer;
@@ -26,7 +26,7 @@ mod avian;
 mod check;
 // How long its frames take.
 mod measure;
-// What was measured, for a reader.
+// The report for a reader.
 mod report;
 
 pub use measure::{Measured, Run, Sample, measure};

@@ -19,7 +19,7 @@ pub const FRAME: Duration = Duration::from_nanos(4_166_667);
 /// One way to run a scene.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// What it is called in the report.
+    /// The name in the report.
     pub name: &'static str,
     /// Whether its engine is Rapier, so that Rapier's bare step is a part of its frames.
     pub is_rapier: bool,
@@ -37,7 +37,7 @@ pub const BARE: Kind = Kind {
     build: bare::build,
 };
 
-/// All that take part. What the others are compared with is the first.
+/// All peers. The first is the reference of the others.
 pub const KINDS: [Kind; 4] = [
     Kind {
         name: "evenstep in hecs",
@@ -67,22 +67,22 @@ pub const KINDS: [Kind; 4] = [
 
 /// A physics world with its ECS. Bodies are numbered as in [`Scene::bodies`].
 pub trait Peer {
-    /// A whole frame: the steps that are due, and what is to be shown into the ECS.
+    /// Runs a whole frame: the due steps, and the write of displayed poses into the ECS.
     fn frame(&mut self, time: Duration);
 
-    /// How many steps the last frame made.
+    /// Returns the number of steps in the last frame.
     fn steps(&self) -> u64;
 
-    /// How long the engine itself took in the last step, by a clock inside the frame; `None` if there
-    /// is no such clock.
+    /// Returns how long the engine took in the last step, measured by a clock inside the frame, or `None` if there is
+    /// no such clock.
     fn engine_time(&self) -> Option<Duration>;
 
-    /// Where a renderer finds the body after the last frame.
+    /// Returns the pose that a renderer finds after the last frame.
     fn shown(&self, body: usize) -> Pose;
 
-    /// Where the last step has led the body.
+    /// Returns the pose after the last step.
     fn state(&self, body: usize) -> Pose;
 
-    /// Whether the engine has put the body to sleep.
+    /// Returns whether the engine has put the body to sleep.
     fn is_asleep(&self, body: usize) -> bool;
 }

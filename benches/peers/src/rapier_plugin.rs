@@ -1,7 +1,7 @@
-//! bevy_rapier, in its mode for interpolation.
+//! bevy_rapier in its interpolated mode.
 //!
-//! Its bodies have the components that they need and no other: `Velocity` and `Sleeping` would be
-//! written back in every frame too.
+//! Its bodies have only the components that they need, because `Velocity` and `Sleeping` would also be written in every
+//! frame.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::{dim, headless};
 struct RapierPlugin {
     app: App,
     of_body: Vec<Entity>,
-    /// The entity that has the physics world.
+    /// The entity with the physics world.
     context: Entity,
 }
 
@@ -76,7 +76,7 @@ fn spawn(world: &mut World, body: &Body) -> Entity {
 }
 
 impl RapierPlugin {
-    /// Through Rapier's own API, to need no component for it.
+    /// Uses Rapier's API, so that no component is needed.
     fn set_in_motion(&mut self, body: usize, like: &Body) {
         let handle = self.handle(body);
         let mut set = self
@@ -84,7 +84,7 @@ impl RapierPlugin {
             .world_mut()
             .get_mut::<RapierRigidBodySet>(self.context);
         let body = set.as_mut().and_then(|set| set.bodies.get_mut(handle.0));
-        let body = body.expect("the first frame made it");
+        let body = body.expect("the first frame creates it");
         body.set_linvel(like.linvel, true);
         body.set_angvel(like.angvel, true);
         *body.activation_mut() = RigidBodyActivation::cannot_sleep();
@@ -92,7 +92,7 @@ impl RapierPlugin {
 
     fn handle(&self, body: usize) -> RapierRigidBodyHandle {
         let handle = self.app.world().get(self.of_body[body]);
-        *handle.expect("the first frame made it")
+        *handle.expect("the first frame creates it")
     }
 
     fn body(&self, body: usize) -> &RapierBody {
@@ -103,7 +103,7 @@ impl RapierPlugin {
 
     fn context(&self) -> &RapierContextSimulation {
         let context = self.app.world().get(self.context);
-        context.expect("the physics world stays")
+        context.expect("the physics world is never removed")
     }
 }
 

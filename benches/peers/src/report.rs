@@ -4,10 +4,10 @@ use crate::measure::{Measured, Run, Sample};
 use crate::peer::BARE;
 use crate::scene::Scene;
 
-/// Where there is nothing to tell.
+/// The text of an empty cell.
 const NONE: &str = "–";
 
-/// The frames without a step: interpolation, and the write into the ECS.
+/// Returns the table of frames without a step: interpolation, and the write into the ECS.
 #[must_use]
 pub fn without_a_step(run: &Run) -> String {
     let reference = &run.peers[0];
@@ -34,7 +34,7 @@ pub fn without_a_step(run: &Run) -> String {
     table(&head, rows)
 }
 
-/// The frames with one step, and what is left of them without the engine's own part.
+/// Returns the table of frames with one step, and of their remainder without the engine.
 #[must_use]
 pub fn with_a_step(run: &Run) -> String {
     let bodies = run.scene.count() as f64;
@@ -62,8 +62,8 @@ pub fn with_a_step(run: &Run) -> String {
     table(&head, std::iter::once(bare).chain(rows))
 }
 
-/// Frames with a step, less those of one body asleep and less the bare step. Nothing if the engine is
-/// another.
+/// Returns frames with a step, minus those of one sleeping body and minus the bare step. There are none if the engine
+/// is another one.
 fn less_bare(peer: &Measured, run: &Run) -> impl Iterator<Item = f64> {
     let pairs = peer.full.iter().zip(&peer.one).zip(&run.bare);
     pairs
@@ -71,7 +71,7 @@ fn less_bare(peer: &Measured, run: &Run) -> impl Iterator<Item = f64> {
         .map(|((full, one), bare)| full.with_a_step - one.with_a_step - bare.with_a_step)
 }
 
-/// Frames with a step without what the engine took by a clock inside, less the same of one body asleep.
+/// Returns frames with a step, minus the engine's time by a clock inside, minus the same for one sleeping body.
 fn less_engine(peer: &Measured) -> impl Iterator<Item = f64> {
     let rest = |sample: &Sample| Some(sample.with_a_step - sample.engine?);
     let pairs = peer.full.iter().zip(&peer.one);
@@ -99,14 +99,14 @@ fn median(values: impl Iterator<Item = f64>) -> String {
     quartiles(values).map_or(NONE.into(), |[_, median, _]| number(median))
 }
 
-/// The median, and between what the middle half lies.
+/// Returns the median, and the range of the middle half.
 fn spread(values: impl Iterator<Item = f64>) -> String {
     quartiles(values).map_or(NONE.into(), |[low, median, high]| {
         format!("{} ({}..{})", number(median), number(low), number(high))
     })
 }
 
-/// The values below which a quarter, a half and three quarters of all lie; `None` if there are none.
+/// Returns the quartiles, or `None` if there are no values.
 fn quartiles(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -114,7 +114,7 @@ fn quartiles(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     Some([at(1)?, at(2)?, at(3)?])
 }
 
-/// About three digits.
+/// Formats a number with about three digits.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 99.95 => thousands(value),

@@ -5,45 +5,45 @@ use evenstep::rapier::prelude::{ColliderBuilder, RigidBodyBuilder};
 
 use crate::dim;
 
-/// From one body to the next, in metres: more than two of them reach.
+/// The distance between two bodies in metres, larger than two of them.
 const SPACING: f32 = 4.0;
 
 /// Some bodies that fly and spin for ever, and some at rest, which fall asleep.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
-    /// How many fly and spin. They never sleep.
+    /// The number of bodies that fly and spin. They never sleep.
     pub moving: usize,
-    /// How many rest.
+    /// The number of bodies at rest.
     pub resting: usize,
 }
 
 /// One body at the start.
 #[derive(Clone, Copy, Debug)]
 pub struct Body {
-    /// Where it is, in metres.
+    /// The position, in metres.
     pub at: Vector,
-    /// Metres a second. The same for all that move, so that none meets another.
+    /// The velocity in m/s. All moving bodies have the same, so that none meets another.
     pub linvel: Vector,
-    /// Radians a second.
+    /// The angular velocity in rad/s.
     pub angvel: AngVector,
-    /// Whether it moves, and is never to sleep.
+    /// Whether the body moves, and must never sleep.
     pub moves: bool,
 }
 
 impl Scene {
-    /// One body at rest: what is left is the cost of a frame as such.
+    /// One body at rest, which measures the fixed cost of a frame.
     pub const ONE: Self = Self {
         moving: 0,
         resting: 1,
     };
 
-    /// How many bodies there are.
+    /// Returns the number of bodies.
     #[must_use]
     pub fn count(&self) -> usize {
         self.moving + self.resting
     }
 
-    /// The bodies, first those that move.
+    /// Returns the bodies, moving ones first.
     pub fn bodies(self) -> impl Iterator<Item = Body> {
         let moving = dim::grid(self.moving, SPACING)
             .enumerate()
@@ -53,7 +53,7 @@ impl Scene {
                 angvel: dim::spin(2.0 + (i % 7) as f32),
                 moves: true,
             });
-        // Below those that move, which go sideways.
+        // Resting bodies are below the moving ones, which move sideways.
         let resting = dim::grid(self.resting, SPACING).map(|at| Body {
             at: at.with_y(-SPACING - at.y),
             linvel: Vector::ZERO,
@@ -65,7 +65,7 @@ impl Scene {
 }
 
 impl Body {
-    /// The body and its collider for Rapier's own API.
+    /// Returns the body and its collider for Rapier's API.
     pub fn for_rapier(&self) -> (RigidBodyBuilder, ColliderBuilder) {
         let body = RigidBodyBuilder::dynamic()
             .translation(self.at)

@@ -1,4 +1,4 @@
-//! The spans of some frames, as a viewer of traces shows them: one lane for each depth.
+//! Draws the spans of some frames as trace viewers do: one lane for each depth.
 
 use std::error::Error;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ const COLOURS: [(&str, RGBColor); 9] = [
     ("draw", RGBColor(60, 150, 80)),
 ];
 
-/// One that was entered and left; times in milliseconds.
+/// A span that was entered and left. Times are in milliseconds.
 struct Span {
     name: String,
     depth: usize,
@@ -30,7 +30,7 @@ struct Span {
     end: f64,
 }
 
-/// Draws the spans of these frames out of a trace in Chrome's format, and below them the first of these alone.
+/// Draws the spans of these frames from a trace in Chrome's format, and the first frame alone below them.
 pub fn draw(trace: &str, frames: RangeInclusive<u64>, file: &Path) -> Result<(), Box<dyn Error>> {
     let events: Vec<Value> = serde_json::from_str(trace)?;
     let (first, last) = frames.into_inner();
@@ -67,7 +67,7 @@ fn panel(area: &Area, spans: &[Span]) -> Result<(), Box<dyn Error>> {
         let (left, right) = (span.start - start, span.end - start);
         let corners = [(left, span.depth as f64), (right, span.depth as f64 + 0.9)];
         chart.draw_series([Rectangle::new(corners, colour(&span.name).filled())])?;
-        // Of a narrower one it would hide the most part.
+        // A label would hide most of a narrower span.
         if (right - left) * pixels > 8.0 {
             chart.draw_series([Rectangle::new(corners, WHITE.stroke_width(1))])?;
         }
@@ -80,7 +80,7 @@ fn colour(name: &str) -> RGBColor {
     known.map_or(BLACK, |(_, colour)| *colour)
 }
 
-/// Spans come as pairs of events: entered ("B") and left ("E").
+/// Reads spans from pairs of events: entered ("B") and left ("E").
 fn spans(events: &[Value], frames: std::ops::Range<u64>) -> Vec<Span> {
     let mut open: Vec<(&str, f64)> = Vec::new();
     let mut frame = None;

@@ -1,10 +1,10 @@
-//! Where the time of a game's frames goes, by the spans of the feature `tracing`: a trace for a viewer, and a
+//! Reports where the time of a game's frames goes, with the spans of the feature `tracing`: a trace for a viewer, and a
 //! picture.
 //!
 //! `cargo run --release --example profile --features tracing`
 //!
-//! Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, the layer of the crate
-//! `tracing-tracy` takes the place of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
+//! Open the trace in <https://ui.perfetto.dev> or in `chrome://tracing`. For Tracy, use the layer of the crate
+//! `tracing-tracy` instead of that of `tracing-chrome`. Gaps between spans are the profiler's own time.
 
 mod lanes;
 #[path = "../../../tests/scenes/picture.rs"]
@@ -21,17 +21,17 @@ use evenstep::{Dropped, Simulation};
 use tracing_chrome::ChromeLayerBuilder;
 use tracing_subscriber::prelude::*;
 
-/// The frames that are drawn: two of a steady game, one that the system held up, and the next two.
+/// The frames in the picture: two normal ones, one that the system delayed, and the next two.
 const DRAWN: std::ops::RangeInclusive<u64> = 119..=123;
 const HELD_UP: u64 = 121;
 
-/// Runs a small game, and shows where the time of its frames goes.
+/// Runs a small game, and reports where the time of its frames goes.
 #[derive(Parser)]
 struct Options {
-    /// Where to write the trace
+    /// The file for the trace
     #[arg(long, value_name = "FILE", default_value = "profile.json")]
     trace: PathBuf,
-    /// Where to write the picture
+    /// The file for the picture
     #[arg(long, value_name = "FILE", default_value = "profile.svg")]
     picture: PathBuf,
 }
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .include_locations(false)
         .build();
     let totals = tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), run);
-    // Writes what is left.
+    // Dropping the guard writes the rest of the trace.
     drop(guard);
 
     println!("{} steps, dropped: {:?}", totals.0, totals.1);
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// A pile of crates in the wind. Gives what all frames did.
+/// Simulates a pile of crates in the wind. Returns totals of all frames.
 fn run() -> (u64, Dropped) {
     let mut simulation = Simulation::default();
     let floor = ColliderBuilder::cuboid(50.0, 0.5, 50.0);
@@ -74,23 +74,23 @@ fn run() -> (u64, Dropped) {
 
     let (mut steps, mut dropped) = (0, Dropped::default());
     for number in 1..=150 {
-        // 45 frames a second have one step or two; one of 90 ms has five or six.
+        // A frame of 22 ms has one step or two. A frame of 90 ms has five or six.
         let millis = if number == HELD_UP { 90 } else { 22 };
         let frame = simulation.advance(Duration::from_millis(millis), |physics, step| {
             let wind = Vector::X * (step.tick % 60) as f32 / 60.0;
             for key in &keys {
-                physics.add_force(*key, wind).expect("the crate is there");
+                physics.add_force(*key, wind).unwrap();
             }
         });
         steps += frame.steps;
         dropped += frame.dropped;
-        // The game's own spans stand beside those of the physics.
+        // Your game's spans appear beside those of the physics.
         tracing::info_span!("draw").in_scope(|| draw(&simulation));
     }
     (steps, dropped)
 }
 
-/// What a renderer would hand to the graphics card.
+/// Returns the data that a renderer would send to the graphics card.
 fn draw(simulation: &Simulation) -> Vec<[f32; 16]> {
     let moved = simulation.moved().iter();
     let matrices = moved.map(|(_, pose)| pose.to_mat4().to_cols_array());

@@ -1,4 +1,4 @@
-//! The plot of what is displayed after a rollback.
+//! Plots what is displayed after a rollback.
 
 use std::error::Error;
 use std::path::Path;
@@ -14,7 +14,7 @@ const FRAME: Duration = Duration::from_micros(6_944);
 
 const THERE: &str = "it is never removed";
 
-/// In seconds: when the body is put to which side, by how many metres.
+/// A time in seconds, and the sideways offset of the body from then on, in metres.
 type Aside = (f64, f32);
 
 pub fn plot(folder: &Path) -> Result<(), Box<dyn Error>> {
@@ -44,7 +44,7 @@ fn with_half_life(millis: u64) -> Correction {
     correction
 }
 
-/// Where to the side each frame displays a body that is put there by rollbacks.
+/// Returns the sideways position that each frame displays, for a body that rollbacks move sideways.
 fn sides(correction: Correction, asides: &[Aside]) -> Result<Vec<(f64, f64)>, RewindError> {
     let mut simulation = space(60);
     simulation.correction = correction;
@@ -66,7 +66,7 @@ fn sides(correction: Correction, asides: &[Aside]) -> Result<Vec<(f64, f64)>, Re
     Ok(points)
 }
 
-/// Makes the last steps again, with the body so much to the side.
+/// Resimulates the last steps, with the body moved sideways by `by`.
 fn put_aside(simulation: &mut Simulation, body: BodyKey, by: f32) -> Result<(), RewindError> {
     let first = simulation.physics.tick() - 3;
     simulation.resimulate(first, |physics, step| {

@@ -1,21 +1,21 @@
-//! How even the frame times of captures are, before a filter and after.
+//! Measures how even the frame times of captures are, before and after a filter.
 
 use std::time::Duration;
 
 use evenstep::{FilterError, FrameFilter};
 
-/// The frame times of a capture behind a filter, in milliseconds. A body at 1 m/s is shown as far on as these say, in
-/// millimetres.
+/// The deviations of a capture's frame times after a filter, in milliseconds. They equal the deviations in millimetres
+/// of a displayed body at 1 m/s.
 struct Figures {
-    /// From one frame to the next, root mean square.
+    /// The change from one frame to the next, root mean square.
     uneven: f64,
-    /// The most of that.
+    /// The largest change.
     worst: f64,
-    /// How far the sum of what was given is from real time, at most.
+    /// The largest difference between the sum of filtered frame times and real time.
     off: f64,
 }
 
-/// Prints the table of README.md.
+/// Prints the table in README.md.
 pub fn print(captures: &[(&str, &[Duration])]) -> Result<(), FilterError> {
     let filters = [
         ("none", None),

@@ -1,12 +1,12 @@
-//! Runs every stepping strategy over the same scenes and the same frames, and reports what came of
-//! it: a table, a CSV file with every run, and two plots.
+//! Runs every stepping strategy over the same scenes and the same frames, and reports the results: a table, a CSV file
+//! with every run, and two plots.
 //!
 //! `cargo run --release --example stepping_report`
 //!
-//! With `--filters` it prints how even the captures' frames are behind each filter of frame times; with `--preview` it
-//! compares extrapolation with a step that a copy of the state makes ahead. Results: README.md in this folder. With
-//! `--correction` it draws what is displayed after a rollback: docs/book/src/correction-time.svg; the plots of a report are
-//! there too.
+//! With `--filters`, it prints how even the captures' frames are behind each filter of frame times. With `--preview`,
+//! it compares extrapolation with a step that a copy of the state runs ahead. Results: README.md in this folder. With
+//! `--correction`, it draws what is displayed after a rollback: docs/book/src/correction-time.svg. The plots of a
+//! report are there, too.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../../tests/scenes/mod.rs"]
@@ -34,16 +34,16 @@ use scenes::strategies::{
     Outcome, Reference, SCENES, STRATEGIES, Scene, Strategy, Trace, latency, run, traces,
 };
 
-/// Every stepping strategy over the same scenes and the same frames.
+/// Runs every stepping strategy over the same scenes and the same frames.
 #[derive(Parser)]
 struct Options {
-    /// A capture by PresentMon or MangoHud, or a list of milliseconds, as another trace
+    /// A capture from PresentMon or MangoHud, or a list of milliseconds, used as another trace
     #[arg(long, value_name = "FILE")]
     frame_times: Option<PathBuf>,
-    /// The length of each run, in seconds of frames
+    /// The length of each run, in seconds of frame time
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(3..=600))]
     seconds: u64,
-    /// What the jitter and the inputs are drawn from
+    /// The seed of the jitter and the inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The folder for the CSV file and the plots
@@ -55,12 +55,12 @@ struct Options {
     /// Print how even the captures are behind each filter of frame times instead
     #[arg(long, conflicts_with_all = ["seed", "output", "preview"])]
     filters: bool,
-    /// Draw two plots of what is shown after a rollback instead
+    /// Draw two plots of what is displayed after a rollback instead
     #[arg(long, conflicts_with_all = ["frame_times", "seed", "preview", "filters"])]
     correction: bool,
 }
 
-/// A run, and what it was a run of.
+/// A run, with its scene, strategy and trace.
 pub struct Row<'a> {
     pub scene: &'a Scene,
     pub strategy: &'a Strategy,
@@ -108,7 +108,7 @@ fn report(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The capture that the command line names, or nothing.
+/// Reads the capture named on the command line, if any.
 fn read_given(options: &Options) -> Result<Vec<Duration>, Box<dyn Error>> {
     let Some(path) = &options.frame_times else {
         return Ok(Vec::new());
@@ -204,7 +204,7 @@ fn print_table(rows: &[Row], traces: &[Trace], options: &Options) {
     );
 }
 
-/// How far from each other the watched body ends over the traces, in metres.
+/// Returns the distance between the final positions of the watched body over the traces, in metres.
 fn apart<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> f32 {
     let last = |row: &Row| row.outcome.samples.last().map(|sample| sample.2);
     let places: Vec<_> = rows.filter_map(last).collect();

@@ -8,15 +8,15 @@ use plotters::style::RGBColor;
 use super::Row;
 use super::picture::{BLUE, Line, ORANGE, RED, lines_over_time};
 
-/// A strategy, as the legend names it, and its colour.
+/// A strategy, its name in the legend, and its colour.
 type Named = (&'static str, &'static str, RGBColor);
 
 const VARIABLE: Named = ("variable", "steps as long as the frame", ORANGE);
 const LATEST: Named = ("fixed, latest", "fixed steps, the latest state", RED);
 const INTERPOLATED: Named = ("fixed, interpolated", "fixed steps, interpolated", BLUE);
 
-/// How fast the body on the curve goes on the screen, frame by frame, over the capture of our own: its
-/// true speed is 8 m/s.
+/// Plots the displayed speed of the body on the curve, frame by frame, over the project's capture. Its true speed is 8
+/// m/s.
 pub fn stutter(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
     let names = [LATEST, INTERPOLATED];
     let lines = lines(rows, "curve", "own capture", &names, |row| {
@@ -33,7 +33,7 @@ pub fn stutter(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
     lines_over_time(file, "speed, m/s", &lines)
 }
 
-/// The height of the last crate of a pile, over a trace with one long frame.
+/// Plots the height of the last crate of a pile, over a trace with one long frame.
 pub fn pile(rows: &[Row], file: &Path) -> Result<(), Box<dyn Error>> {
     let names = [VARIABLE, INTERPOLATED];
     let lines = lines(rows, "1,000 mixed bodies", "one hitch", &names, |row| {

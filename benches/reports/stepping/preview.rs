@@ -1,4 +1,4 @@
-//! The table of previews in README.md.
+//! Prints the tables of previews in README.md.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use evenstep::{Rate, RateError};
 
 use super::scenes::preview::{Figures, WAYS, latency, measure, scenes};
 
-/// Measures every way to show a frame, with 60 and with 30 steps a second, and prints what came of it.
+/// Measures all ways to display a frame, at 60 Hz and at 30 Hz, and prints the results.
 pub fn print(length: Duration) -> Result<(), RateError> {
     for hz in [60, 30] {
         let rate = Rate::hz(hz)?;
-        println!("\n## {hz} steps a second\n");
+        println!("\n## {hz} Hz\n");
         println!(
-            "| scene | shown | off, mean mm | worst mm | turned, worst ° | off the curve, worst mm | jump, worst mm | cost |"
+            "| scene | displayed | off, mean mm | worst mm | turned, worst ° | off the curve, worst mm | jump, worst mm | cost |"
         );
         println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
         for scene in scenes() {
@@ -21,7 +21,7 @@ pub fn print(length: Duration) -> Result<(), RateError> {
                 println!("| {} | {name} | {} |", scene.name, cells(&figures));
             }
         }
-        println!("\n| shown | first effect, ms |\n| --- | --- |");
+        println!("\n| displayed | first effect, ms |\n| --- | --- |");
         for (name, way) in WAYS {
             println!("| {name} | {:.1} |", latency(way, rate) * 1e3);
         }

@@ -1,10 +1,10 @@
-//! How even the steps of a [`Runner`] are on this machine, how far behind the present frames are shown, what the thread
-//! does to the frame rate, and how long a press of a button takes to the picture, beside an [`Overlap`] and a simulation
-//! without a thread: a table in Markdown.
+//! Measures how even the steps of a [`Runner`] are on this machine, how far behind the present frames are displayed,
+//! how the thread affects the frame rate, and how long a button press takes to reach the picture. It compares an
+//! [`Overlap`] and a simulation without a thread, and prints a table in Markdown.
 //!
 //! `cargo run --release --all-features --example threads_report`
 #![allow(missing_docs, reason = "a program")]
-#![allow(clippy::disallowed_methods, reason = "it measures the clock's time")]
+#![allow(clippy::disallowed_methods, reason = "wall-clock time is measured")]
 
 #[path = "../../../tests/scenes/mod.rs"]
 mod scenes;
@@ -17,19 +17,19 @@ use evenstep::rapier::prelude::*;
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Physics, Rate, Simulation, Step};
 
-/// What is not looked at: until frames are shown as late as they should be.
+/// The time at the start that is not measured, until the delay of the display is right.
 const START: Duration = Duration::from_millis(200);
 
 /// A display of 144 Hz.
 const FRAME: Duration = Duration::from_nanos(6_944_444);
 
-/// How even the steps of a thread are, and what it does to the frame rate.
+/// Measures how even the steps of a thread are, and how it affects the frame rate.
 #[derive(Parser)]
 struct Options {
     /// The length of each of the ten runs, in seconds
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
-    /// How many crates the large pile has: a step of it should take longer than a frame
+    /// The number of crates in the large pile. A step of it should take longer than a frame
     #[arg(long, default_value_t = 6_000)]
     crates: usize,
 }
@@ -37,7 +37,7 @@ struct Options {
 /// When each step was due, began and ended.
 struct Steps {
     times: Vec<(Duration, Instant, Instant)>,
-    /// What a press of the button moves, and how fast from the next step on.
+    /// The body that a button press moves, and its speed from the next step on.
     marker: BodyKey,
     speed: Option<f32>,
 }
@@ -57,10 +57,10 @@ impl Hooks for Steps {
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
         let now = Instant::now();
-        // Each step is a frame, up to the time at which it is due.
+        // Each step is a frame, which ends when the step is due.
         self.times.push((step.real_frame_end, now, now));
         if let Some(speed) = self.speed.take() {
-            let marker = physics.body_mut(self.marker).expect("it stays");
+            let marker = physics.body_mut(self.marker).unwrap();
             marker.set_linvel(Vector::X * speed, true);
         }
         Ok(())
@@ -74,19 +74,19 @@ impl Hooks for Steps {
     }
 }
 
-/// The speed of what a press moves: a decimetre a step.
+/// The speed of the marker after a press: a decimetre per step.
 const SPEED: f32 = 6.0;
 
-/// A button that is pressed at a time of its own, whatever the frames and the steps do, and let go once that is seen.
+/// A button that is pressed independently of frames and steps, and released once the effect is visible.
 struct Button {
     start: Instant,
-    /// When it is pressed next.
+    /// The time of the next press.
     next: Duration,
-    /// When it was pressed, and where the marker was shown.
+    /// The time of the press, and the displayed position of the marker at that time.
     pressed: Option<(Duration, f32)>,
     is_seen: bool,
     presses: u64,
-    /// Where the marker was shown last.
+    /// The last displayed position of the marker.
     shown: f32,
 }
 
@@ -102,7 +102,7 @@ impl Button {
         }
     }
 
-    /// As a frame begins: the speed to be set, if there is news.
+    /// Returns the speed to set if it changes. Called at the beginning of a frame.
     fn poll(&mut self) -> Option<f32> {
         if self.pressed.is_none() && self.next <= self.start.elapsed() {
             self.pressed = Some((self.next, self.shown));
@@ -112,7 +112,7 @@ impl Button {
         None
     }
 
-    /// A frame shows the marker there. Gives the speed to be set, if there is news.
+    /// Records the displayed position of the marker. Returns the speed to set if it changes.
     fn see(&mut self, shown: f32, run: &mut Run) -> Option<f32> {
         self.shown = shown;
         let (at, from) = self.pressed?;
@@ -128,25 +128,26 @@ impl Button {
         run.full.push(since);
         self.pressed = None;
         self.presses += 1;
-        // Long enough for the marker to stand, and in step with nothing.
+        // The pause is long enough for the marker to come to rest, and not synchronised with anything.
         let pause = 150_000 + self.presses * 7_919 % 33_333;
         self.next = now + Duration::from_micros(pause);
         Some(0.0)
     }
 }
 
-/// What is measured in one run: in milliseconds, sorted at the end.
+/// The measurements of a run, in milliseconds, sorted at the end.
 #[derive(Default)]
 struct Run {
-    /// From a press to the first frame that shows any of it, and to the first that shows all of its first step.
+    /// The times from a press to the first frame that shows any of its effect, and to the first that shows all of its
+    /// first step.
     first: Vec<f64>,
     full: Vec<f64>,
     late: Vec<f64>,
     steps: Vec<f64>,
     behind: Vec<f64>,
-    /// What a frame costs the game's thread.
+    /// The time that a frame takes on the game's thread.
     costs: Vec<f64>,
-    /// From one frame to the next.
+    /// The time from one frame to the next.
     frames: Vec<f64>,
     starved: usize,
     dropped: Duration,
@@ -183,7 +184,7 @@ fn main() {
 }
 
 fn scene(count: usize) -> (Simulation, BodyKey) {
-    let mut simulation = scenes::with_floor(Rate::hz(60).expect("60 is a rate"));
+    let mut simulation = scenes::with_floor(Rate::hz(60).unwrap());
     let mut keys = scenes::pile(&mut simulation, count);
     let marker = RigidBodyBuilder::dynamic()
         .translation(Vector::Y * 100.0)
@@ -191,7 +192,7 @@ fn scene(count: usize) -> (Simulation, BodyKey) {
     let marker = simulation.physics.insert(marker, scenes::ball());
     keys.push(marker);
     scenes::keep_awake(&mut simulation, &keys);
-    // The first step is longer than any other.
+    // The first step takes longer than all others.
     simulation.advance(Duration::from_millis(50), |_, _| ());
     (simulation, marker)
 }
@@ -207,8 +208,8 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
     let (simulation, marker) = scene(count);
     let clock = simulation.clock();
     let ahead = clock.real_time().as_secs_f64() - clock.time().as_secs_f64();
-    let mut runner =
-        Runner::new(simulation, Steps::new(marker), settings).expect("a thread to measure");
+    let mut runner = Runner::new(simulation, Steps::new(marker), settings)
+        .expect("the system can start a thread");
     let (start, real_start) = (Instant::now(), runner.now());
     let mut button = Button::new();
     run.starved = at_144_hz(length, &mut run, |run, is_measured| {
@@ -216,7 +217,7 @@ fn threaded(count: usize, slack: f32, length: Duration) -> Run {
         let set = |runner: &Runner<Steps>, speed: Option<f32>| {
             if speed.is_some() {
                 let sent = runner.call(move |_, steps| steps.speed = speed);
-                sent.expect("there is room");
+                sent.expect("the queue has room");
             }
         };
         set(&runner, button.poll());
@@ -248,7 +249,7 @@ fn overlapped(count: usize, slack: f32, length: Duration) -> Run {
     let (simulation, marker) = scene(count);
     let clock = simulation.clock();
     let ahead = clock.real_time().as_secs_f64() - clock.time().as_secs_f64();
-    let mut overlap = Overlap::new(simulation).expect("a thread to measure");
+    let mut overlap = Overlap::new(simulation).expect("the system can start a thread");
     overlap.set_slack(slack);
     let mut steps = Steps::new(marker);
     let (mut last, mut button) = (Instant::now(), Button::new());
@@ -282,7 +283,7 @@ fn alone(count: usize, length: Duration) -> Run {
         steps.speed = button.see(x(simulation.pose(marker)), run).or(steps.speed);
         if is_measured {
             run.costs.push(1e3 * begin.elapsed().as_secs_f64());
-            // A step by interpolation, and what has passed since the frame began.
+            // The delay is one step of interpolation, and the time since the frame began.
             let behind =
                 begin.elapsed().as_secs_f64() + simulation.clock().settings().rate().dt_f64();
             run.behind.push(1e3 * behind);
@@ -294,7 +295,7 @@ fn alone(count: usize, length: Duration) -> Run {
     run
 }
 
-/// Frames at the beats of a display. Gives for how many of them `frame` gave `true`.
+/// Runs frames at the rate of a display. Returns for how many of them `frame` returned `true`.
 fn at_144_hz(
     length: Duration,
     run: &mut Run,

@@ -1,4 +1,4 @@
-//! The loop of a page: a ball at ten steps a second, as the last step left it and as evenstep shows it.
+//! The loop of a page: a ball at 10 Hz, drawn at the latest step and interpolated by evenstep.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,11 +18,11 @@ struct Page {
     clock: PageClock,
 }
 
-/// Shows the ball on a canvas, twice. A press on the canvas pushes it up.
+/// Draws the ball twice on a canvas. A press on the canvas pushes it up.
 #[wasm_bindgen]
 pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
     report_panics();
-    let mut simulation = Simulation::new(Rate::hz(10).expect("it is not zero"));
+    let mut simulation = Simulation::new(Rate::hz(10).unwrap());
     let floor = ColliderBuilder::cuboid(10.0, 0.1, 10.0).restitution(1.0);
     simulation.physics.insert(RigidBodyBuilder::fixed(), floor);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 3.0);
@@ -39,7 +39,9 @@ pub fn show_ball(canvas: HtmlCanvasElement) -> Result<(), JsValue> {
         let page = &mut *pressed.borrow_mut();
         page.presses.push(page.clock.stamp(&event), ());
     });
-    let context = canvas.get_context("2d")?.expect("every browser has it");
+    let context = canvas
+        .get_context("2d")?
+        .expect("every browser has 2D canvases");
     let context: CanvasRenderingContext2d = context.unchecked_into();
     each_frame(move |stamp| draw(&context, &canvas, page.borrow_mut().frame(stamp)));
     Ok(())

@@ -1,8 +1,8 @@
-//! The clock of a page: frame times by the stamps of `requestAnimationFrame`, and real time for the stamps of events.
+//! The clock of a page: frame times from the timestamps of `requestAnimationFrame`, and real times of events.
 //!
-//! A browser's stamps of frames and of events are of one clock, in milliseconds since the page was opened. It rounds
-//! them: to 0.1 ms in Chrome, those of frames to 0.02 ms in Firefox, and to more where fingerprinting is resisted. A
-//! [`FrameFilter`] evens that out.
+//! A browser's timestamps of frames and events come from one clock, in milliseconds since the page was opened. They are
+//! rounded: to 0.1 ms in Chrome, those of frames to 0.02 ms in Firefox, and to more if fingerprinting is resisted. A
+//! [`FrameFilter`] smooths them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,8 +13,8 @@ use wasm_bindgen::convert::FromWasmAbi;
 use wasm_bindgen::prelude::*;
 use web_sys::{Document, Event, EventTarget, Window};
 
-/// A [`FrameTimer`] by the page's clock, and a filter for its frames. The time for which the page was hidden is left
-/// out: the game stands still.
+/// A [`FrameTimer`] on the page's clock, and a filter for its frames. It leaves out the time for which the page was
+/// hidden, so the game pauses meanwhile.
 pub struct PageClock {
     timer: FrameTimer,
     filter: FrameFilter,
@@ -22,7 +22,7 @@ pub struct PageClock {
 }
 
 impl PageClock {
-    /// From now on.
+    /// Creates a clock that starts now.
     #[must_use]
     pub fn new() -> Self {
         let was_hidden = Rc::new(Cell::new(false));
@@ -37,17 +37,17 @@ impl PageClock {
         }
     }
 
-    /// The time of the frame that begins at a stamp of `requestAnimationFrame`.
+    /// Returns the time of the frame that begins at a timestamp of `requestAnimationFrame`.
     pub fn frame(&mut self, stamp: f64) -> Duration {
         let now = time(stamp);
-        // Firefox asks for a frame now and then while the page is hidden.
+        // Firefox requests a frame now and then while the page is hidden.
         if self.was_hidden.replace(document().hidden()) {
             self.timer.resume(now);
         }
         self.filter.filter(self.timer.frame(now))
     }
 
-    /// When an event happened, in real time: for an [`InputQueue`](evenstep::InputQueue).
+    /// Returns when an event happened, in real time, for an [`InputQueue`](evenstep::InputQueue).
     #[must_use]
     pub fn stamp(&self, event: &Event) -> Duration {
         self.timer.stamp(time(event.time_stamp()))
@@ -60,16 +60,16 @@ impl Default for PageClock {
     }
 }
 
-/// The stamp that `requestAnimationFrame` gave the frame that is being made, for a loop that is not given it.
+/// Returns the timestamp that `requestAnimationFrame` gave the present frame, for a loop that does not receive it.
 #[must_use]
 pub fn frame_stamp() -> f64 {
     document().timeline().current_time().unwrap_or(0.0)
 }
 
-/// What the browser calls for a frame, with its stamp.
+/// The callback that the browser calls for a frame, with its timestamp.
 type FrameCall = Closure<dyn FnMut(f64)>;
 
-/// Calls a function with the stamp of each frame that the display shows, as long as the page is open.
+/// Calls a function with the timestamp of each displayed frame, as long as the page is open.
 pub fn each_frame(mut frame: impl FnMut(f64) + 'static) {
     let next: Rc<RefCell<Option<FrameCall>>> = Rc::default();
     let this = Rc::clone(&next);
@@ -81,12 +81,12 @@ pub fn each_frame(mut frame: impl FnMut(f64) + 'static) {
 }
 
 fn request_frame(frame: Option<&FrameCall>) {
-    let frame = frame.expect("it was set before the first frame");
+    let frame = frame.expect("the callback is set before the first frame");
     let request = window().request_animation_frame(frame.as_ref().unchecked_ref());
-    request.expect("a function was given");
+    request.unwrap();
 }
 
-/// Calls a function for each event of that name, as long as the page is open.
+/// Calls a function for each event of this name, as long as the page is open.
 pub fn on<E: FromWasmAbi + 'static>(
     target: &EventTarget,
     name: &str,
@@ -94,23 +94,23 @@ pub fn on<E: FromWasmAbi + 'static>(
 ) {
     let call = Closure::<dyn FnMut(E)>::new(call).into_js_value();
     let added = target.add_event_listener_with_callback(name, call.unchecked_ref());
-    added.expect("a function was given");
+    added.unwrap();
 }
 
 fn window() -> Window {
     web_sys::window().expect("this runs in a page")
 }
 
-/// The page.
+/// Returns the page.
 ///
 /// # Panics
-/// In a worker, which has none.
+/// In a worker, which has no page.
 #[must_use]
 pub fn document() -> Document {
     window().document().expect("a window has a page")
 }
 
-/// A stamp of the page: milliseconds.
+/// Converts a timestamp of the page, in milliseconds.
 fn time(stamp: f64) -> Duration {
     Duration::from_secs_f64(stamp.max(0.0) / 1000.0)
 }

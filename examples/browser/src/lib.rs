@@ -1,16 +1,16 @@
-//! evenstep in a page: the clock of its frames, and a ball.
+//! evenstep in a page: a clock for its frames, and a ball.
 //!
-//! The games in a window use the [`clock`] too. The program that builds the pages is in `src/bin/site`.
+//! The windowed games use the [`clock`], too. The program that builds the pages is in `src/bin/site`.
 
 #![cfg(target_arch = "wasm32")]
 
-// Frame times of a page.
+// Frame times in a page.
 pub mod clock;
-// What went wrong.
+// Messages of panics.
 pub mod panics;
-// The mouse without a cursor.
+// The mouse, with a locked pointer.
 pub mod pointer;
-// Lines for scripts of the page.
+// Lines for the scripts of a page.
 pub mod log;
 // A ball, drawn on a canvas: the loop of a page in one file.
 #[cfg(feature = "ball")]
@@ -18,6 +18,6 @@ pub mod ball;
 // A match against a program on the desktop.
 #[cfg(feature = "pair")]
 pub mod pair;
-// A game that is recorded in a page, and replayed on the desktop.
+// A game recorded in a page, and replayed on the desktop.
 #[cfg(feature = "record")]
 pub mod record;

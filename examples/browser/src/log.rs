@@ -5,12 +5,12 @@ use std::io;
 use js_sys::{Array, Reflect};
 use wasm_bindgen::JsCast;
 
-/// Writes lines into an array of the page. Each write is a line: put a `LineWriter` in front.
+/// Writes lines into an array of the page. Each write is a line, so put a `LineWriter` in front.
 #[derive(Debug)]
 pub struct PageLog(Array);
 
 impl PageLog {
-    /// Into the global array of that name; `None` if the page has none.
+    /// Returns a log into the global array with this name, or `None` if the page has none.
     #[must_use]
     pub fn of_page(name: &str) -> Option<Self> {
         let array = Reflect::get(&js_sys::global(), &name.into()).ok()?;

@@ -19,15 +19,15 @@ use crate::panics::report_panics;
 
 evenstep::portable_math!();
 
-/// Long enough for a page that is slow to load, and for a short look at another tab.
+/// The timeout allows for a page that loads slowly, and for a short visit to another tab.
 const DISCONNECT: Duration = Duration::from_secs(10);
-/// Half of what the canvas shows: metres.
+/// Half the width of the visible area, in metres.
 const HALF: f64 = 7.0;
 const COLOURS: [&str; 3] = ["#d66c20", "#246ebe", "#7d8794"];
-/// In the order of the bits of [`Buttons`].
+/// The keys, in the order of the bits of [`Buttons`].
 const KEYS: [&str; 4] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
 
-/// A match of two, seen from above. The page is the second player, who moves by the arrow keys.
+/// A match of two, seen from above. The page is the second player, who uses the arrow keys.
 #[wasm_bindgen]
 pub struct Match {
     peer: Rc<RefCell<Peer<Arena>>>,
@@ -35,8 +35,7 @@ pub struct Match {
 
 #[wasm_bindgen]
 impl Match {
-    /// Plays on a canvas against the program at a WebSocket's address. `by_script` has the moves come from the example's
-    /// script.
+    /// Plays on a canvas against the program at a WebSocket address. With `by_script` the example's script plays.
     #[wasm_bindgen(constructor)]
     pub fn new(canvas: HtmlCanvasElement, url: &str, by_script: bool) -> Result<Self, JsValue> {
         report_panics();
@@ -44,7 +43,9 @@ impl Match {
         let peer = Peer::new(Arena::start(), 1, packets, DISCONNECT);
         let peer = Rc::new(RefCell::new(peer.map_err(|error| error.to_string())?));
         let held = held_keys();
-        let context = canvas.get_context("2d")?.expect("every browser has it");
+        let context = canvas
+            .get_context("2d")?
+            .expect("every browser has 2D canvases");
         let context: CanvasRenderingContext2d = context.unchecked_into();
         let (mut clock, playing) = (PageClock::new(), Rc::clone(&peer));
         each_frame(move |stamp| {
@@ -61,26 +62,26 @@ impl Match {
         Ok(Self { peer })
     }
 
-    /// How many steps were made.
+    /// Returns the number of steps so far.
     #[wasm_bindgen(getter)]
     pub fn tick(&self) -> f64 {
         self.peer.borrow().player.simulation.physics.tick() as f64
     }
 
-    /// How many checksums differed from those of the other end.
+    /// Returns how many checksums differed from the other peer's.
     #[wasm_bindgen(getter)]
     pub fn desyncs(&self) -> usize {
         self.peer.borrow().desyncs
     }
 
-    /// The checksum of the state before a step, in hexadecimal digits, once it can no longer change.
+    /// Returns the checksum of the state before a step, in hexadecimal digits, once it can no longer change.
     pub fn checksum(&self, tick: f64) -> Option<String> {
         let sum = self.peer.borrow().confirmed_checksum(tick as u64);
         sum.map(|sum| format!("{sum:016x}"))
     }
 }
 
-/// The keys that are down, as [`Buttons`].
+/// Returns the keys that are down, as [`Buttons`].
 fn held_keys() -> Rc<Cell<u8>> {
     let held = Rc::new(Cell::new(0));
     for (name, is_down) in [("keydown", true), ("keyup", false)] {
@@ -153,7 +154,7 @@ impl Socket {
 
 impl Carrier for Socket {
     fn send(&mut self, packet: Vec<u8>) {
-        // A socket that is not open loses it, as a bad line does.
+        // If the socket is not open, the packet is lost, as on a bad connection.
         if self.socket.ready_state() == WebSocket::OPEN {
             let _ = self.socket.send_with_u8_array(&packet);
         }

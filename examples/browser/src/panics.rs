@@ -1,13 +1,13 @@
-//! What a panic says, for the page: WebAssembly itself says `unreachable`.
+//! Shows panic messages in the page. WebAssembly alone reports only `unreachable`.
 
 use std::panic::set_hook;
 
 use js_sys::Reflect;
 
-/// Has panics leave what they say in the global `panicMessage` of the page, which shows it.
+/// Makes panics store their message in the page's global `panicMessage`, which the page displays.
 pub fn report_panics() {
     set_hook(Box::new(|info| {
-        // A page without a global object is none.
+        // Every page has a global object.
         let _ = Reflect::set(
             &js_sys::global(),
             &"panicMessage".into(),

@@ -1,4 +1,4 @@
-//! The mouse of a game that looks about: no cursor, and no edge where it ends.
+//! The mouse of a game with mouse look: no cursor, and no edge that stops it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,8 +7,8 @@ use web_sys::{Element, PointerEvent};
 
 use crate::clock::{document, on};
 
-/// Counts how far the mouse moves while the browser locks the pointer to an element. Browsers allow that after a click,
-/// and the Escape key ends it.
+/// Counts how far the mouse moves while the browser locks the pointer to an element. Browsers lock it after a click,
+/// and the Escape key releases it.
 #[derive(Debug)]
 pub struct PointerLock {
     is_allowed: Rc<Cell<bool>>,
@@ -16,7 +16,7 @@ pub struct PointerLock {
 }
 
 impl PointerLock {
-    /// From the next click on an element on.
+    /// Creates a lock that starts with the next click on an element.
     #[must_use]
     pub fn new(element: &Element) -> Self {
         let (is_allowed, moved) = (Rc::new(Cell::new(true)), Rc::new(Cell::new([0.0; 2])));
@@ -36,14 +36,14 @@ impl PointerLock {
         Self { is_allowed, moved }
     }
 
-    /// Has clicks lock the pointer, or no more: then it is free at once.
+    /// Lets clicks lock the pointer, or stops that and releases it at once.
     pub fn allow(&self, is_allowed: bool) {
         if self.is_allowed.replace(is_allowed) && !is_allowed {
             document().exit_pointer_lock();
         }
     }
 
-    /// How far the mouse has moved since the last call, in pixels: to the right, and down.
+    /// Returns how far the mouse has moved since the last call, in pixels, to the right and down.
     #[must_use]
     pub fn moved(&self) -> [f32; 2] {
         self.moved.take()

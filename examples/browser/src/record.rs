@@ -1,4 +1,4 @@
-//! A game that is recorded in a page. The file is replayed and checked on the desktop, by the example `replay`.
+//! Records a game in a page. The example `replay` replays and checks the file on the desktop.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use wasm_bindgen::prelude::*;
 
 // The game of that example.
 #[path = "../../replay/game.rs"]
-#[allow(dead_code, missing_docs, reason = "the example's own needs")]
+#[allow(dead_code, missing_docs, reason = "the example needs them")]
 mod game;
 
 use game::Game;
 
 evenstep::portable_math!();
 
-/// Plays the game for frames of these lengths, in milliseconds, and gives its recording.
+/// Plays the game for frames of these lengths, in milliseconds, and returns its recording.
 #[wasm_bindgen]
 pub fn record(frame_times: &[f64]) -> Result<Vec<u8>, JsError> {
     let mut recorder = Recorder::new(Vec::new(), RecorderSettings::default())?;

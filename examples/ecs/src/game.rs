@@ -1,7 +1,7 @@
-//! The rules of the game, without an ECS: what is in the level, what comes and goes, what moves.
+//! The rules of the game, without an ECS: the level, spawning and despawning, and motion.
 //!
-//! Every rule goes by tick, so a run is the same at every frame rate. A rule that goes through several
-//! bodies takes them [`in_order`]: each ECS finds its entities in an order of its own.
+//! Every rule depends on the tick, so a run is the same at every frame rate. A rule for several bodies takes them
+//! [`in_order`], because each ECS iterates entities in a different order.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use std::time::Duration;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Button, Correction, Delivery, InputQueue, Physics, Simulation, Step};
 
-/// Balls come every so many steps, and die when they are so many steps old.
+/// Balls are spawned every `DROP_EVERY` steps, and are despawned after a fixed number of steps.
 const DROP_EVERY: u64 = 12;
 const LIFETIME: u64 = 90;
 
-/// The step before which a crate is blasted.
+/// The tick of the step before which a crate loses its body.
 const BLAST_AT: u64 = 200;
 
-/// The platform is given a target every so many steps, and gets there when the next one is given.
+/// The platform gets a target every `LEAD_EVERY` steps, and reaches it when it gets the next one.
 const LEAD_EVERY: u64 = 60;
 const PLATFORM: [Vector; 2] = [Vector::new(6.0, 0.3, 0.0), Vector::new(6.0, 1.8, 2.0)];
 
-/// The player's devices: when, in milliseconds of real time, and what.
+/// The input of the player: a real time in milliseconds, and the event.
 const SCRIPT: [(u64, Input); 11] = [
     (250, Input::Walk(1.0)),
     (1_500, Input::Jump(true)),
     (1_580, Input::Jump(false)),
     (2_600, Input::Walk(-1.0)),
-    // Two presses between two steps.
+    // Two presses happen between two steps.
     (3_001, Input::Jump(true)),
     (3_003, Input::Jump(false)),
     (3_006, Input::Jump(true)),
@@ -41,21 +41,21 @@ pub const SCRIPT_LENGTH: Duration = Duration::from_secs(7);
 
 #[derive(Clone, Copy, Debug)]
 enum Input {
-    /// The stick, in [-1, 1].
+    /// The stick, from -1 to 1.
     Walk(f32),
     Jump(bool),
 }
 
-/// What an entity is made of.
+/// The data from which an ECS makes an entity.
 pub struct Thing {
-    /// The number of things that were made before it.
+    /// The number of things that were created before this one.
     pub number: u32,
     pub part: Part,
     pub body: RigidBody,
     pub collider: Collider,
 }
 
-/// The part that a thing plays: each ECS makes components of it.
+/// The role of a thing. Each ECS turns it into components.
 #[derive(Clone, Copy, Debug, ::bevy_ecs::component::Component, ::shipyard::Component)]
 pub enum Part {
     Scenery,
@@ -66,44 +66,44 @@ pub enum Part {
     Doomed,
 }
 
-/// What goes wrong in a run, in the systems before the step of this tick.
+/// A failure in a run, in the systems before the step of this tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
     /// The first system panics, once.
     Panic(u64),
-    /// The last system starts the level anew.
+    /// The last system restarts the level.
     Restart(u64),
 }
 
 /// An entity, the number and part of its thing, and its body.
 pub type Made<E> = (E, u32, Part, Option<BodyKey>);
 
-/// A body that a rollback has brought back, and what it is of.
+/// A body that a rollback has restored, and the thing that it belongs to.
 pub struct Lost<E> {
     pub key: BodyKey,
     pub number: u32,
     pub part: Part,
-    /// If that is there.
+    /// The entity of the thing, if it is alive.
     pub entity: Option<E>,
 }
 
-/// Everything of the game but the bodies.
+/// The whole game except the bodies.
 #[derive(Debug)]
 pub struct Game {
     mishap: Option<Mishap>,
     input: InputQueue<Input>,
-    /// How much of the script has happened.
+    /// The number of script entries that have been applied.
     played: usize,
     walk: f32,
     jump: Button,
     things: u32,
-    /// Whether steps are made with wrong input until they are resimulated.
+    /// Whether steps get wrong input until they are resimulated.
     is_late: bool,
-    /// What was read before each step.
+    /// The input that was read before each step.
     read: BTreeMap<u64, Vec<Input>>,
-    /// What was made of that, and the number of things, before each step.
+    /// The state after that input, and the number of things, before each step.
     kept: BTreeMap<u64, (f32, Button, u32)>,
-    /// The number and the part of what each body was last of.
+    /// The number and the part of the thing that each body last belonged to.
     known: BTreeMap<BodyKey, (u32, Part)>,
 }
 
@@ -123,7 +123,7 @@ impl Game {
         }
     }
 
-    /// One whose input is right only in steps that are resimulated.
+    /// Creates a game whose input is right only in resimulated steps.
     pub fn late() -> Self {
         Self {
             is_late: true,
@@ -131,11 +131,11 @@ impl Game {
         }
     }
 
-    /// Goes back by so many steps, as far as states are kept: the bodies, and what the game kept for itself. The
-    /// entities are `made`; what they are then is up to the ECS.
+    /// Goes back by `ticks` steps, as far as snapshots reach. It restores the bodies and the game's state. `made`
+    /// lists the present entities. The ECS must match its entities to the restored bodies.
     ///
     /// # Panics
-    /// Within a frame in which limits do not allow it.
+    /// If a frame is open and the rewind limits cannot be changed.
     pub fn roll_back<E>(&mut self, simulation: &mut Simulation, made: &[Made<E>], ticks: u64) {
         for (_, number, part, key) in made {
             self.known.extend(key.map(|key| (key, (*number, *part))));
@@ -149,7 +149,7 @@ impl Game {
         }
     }
 
-    /// What the bodies without an entity are of.
+    /// Returns what the bodies without an entity belong to.
     pub fn lost<E: Copy>(&self, bodies: &[BodyKey], made: &[Made<E>]) -> Vec<Lost<E>> {
         let lost = |key: &BodyKey| {
             let (number, part) = self.known[key];
@@ -164,7 +164,7 @@ impl Game {
         bodies.iter().map(lost).collect()
     }
 
-    /// Once a frame: what the devices reported before its end.
+    /// Reads the input that the devices reported before the end of a frame. Called once per frame.
     pub fn feed(&mut self, end: Duration) {
         while let Some((ms, input)) = SCRIPT.get(self.played) {
             let time = Duration::from_millis(*ms);
@@ -176,7 +176,7 @@ impl Game {
         }
     }
 
-    /// What the level begins with.
+    /// Returns the things that the level begins with.
     pub fn level(&mut self) -> Vec<Thing> {
         let mut things = vec![
             self.thing(
@@ -202,7 +202,7 @@ impl Game {
         things
     }
 
-    /// Four stacks of five, and one of four on the platform.
+    /// Returns a crate: four stacks have five, and the platform has one stack of four.
     fn a_crate(&mut self, i: u8) -> Thing {
         let (stack, level) = (f32::from(i / 5), f32::from(i % 5));
         let at = if i < 20 {
@@ -210,7 +210,7 @@ impl Game {
         } else {
             PLATFORM[0] + Vector::Y * (0.8 + level)
         };
-        // The lowest of a stack.
+        // The lowest crate of a stack.
         let part = if i == 5 { Part::Doomed } else { Part::Scenery };
         self.thing(
             part,
@@ -264,17 +264,15 @@ impl Game {
     pub fn drive(&self, physics: &mut Physics, player: BodyKey) {
         physics
             .add_force(player, Vector::X * 9.0 * self.walk)
-            .expect("the player lives");
+            .unwrap();
         for _ in 0..self.jump.presses() {
-            physics
-                .apply_impulse(player, Vector::Y * 2.5)
-                .expect("the player lives");
+            physics.apply_impulse(player, Vector::Y * 2.5).unwrap();
         }
     }
 
-    /// The balls that come in this step.
+    /// Returns the balls that are spawned in this step.
     pub fn drop_balls(&mut self, step: Step) -> Vec<Thing> {
-        // Late input: the balls seem to come three steps earlier.
+        // With late input, the balls seem to be spawned three steps earlier.
         let is_wrong = self.is_late && !step.is_resimulated;
         let tick = step.tick + if is_wrong { 3 } else { 0 };
         if !tick.is_multiple_of(DROP_EVERY) {
@@ -298,7 +296,7 @@ impl Game {
         .into()
     }
 
-    /// Whether the level starts anew in this step.
+    /// Returns whether the level restarts in this step.
     pub fn restarts(&mut self, step: Step) -> bool {
         self.is_time_for(Mishap::Restart(step.tick))
     }
@@ -308,17 +306,17 @@ impl Game {
     }
 }
 
-/// Bodies, and what the caller found with each, in the order of their keys.
+/// Returns bodies, and a value for each, in the order of their keys.
 ///
-/// Keys are the same in every run, whereas the order in which an ECS goes through its entities differs
-/// from ECS to ECS, and in most of them with what was despawned before.
+/// Keys are the same in every run. The order in which an ECS iterates its entities differs between ECSs, and in most of
+/// them it also depends on earlier despawns.
 pub fn in_order<T>(found: impl Iterator<Item = (BodyKey, T)>) -> Vec<(BodyKey, T)> {
     let mut found: Vec<_> = found.collect();
     found.sort_unstable_by_key(|(key, _)| *key);
     found
 }
 
-/// Leads the platform to and fro: once a second, to where it is to be a second later.
+/// Moves the platform to and fro. Once a second it sets the target that the platform reaches a second later.
 pub fn lead(physics: &mut Physics, platform: BodyKey, step: Step) {
     if step.tick.is_multiple_of(LEAD_EVERY) {
         let to = PLATFORM[if step.tick.is_multiple_of(2 * LEAD_EVERY) {
@@ -329,11 +327,11 @@ pub fn lead(physics: &mut Physics, platform: BodyKey, step: Step) {
         let time = step.time + Duration::from_secs(1);
         physics
             .set_kinematic_target(platform, Pose::from_translation(to), time)
-            .expect("nobody removes the platform");
+            .unwrap();
     }
 }
 
-/// Blows at the balls.
+/// Applies wind to the balls.
 pub fn blow(physics: &mut Physics, balls: impl Iterator<Item = BodyKey>) {
     for (ball, ()) in in_order(balls.map(|ball| (ball, ()))) {
         if let Some(body) = physics.body_mut(ball) {
@@ -342,7 +340,7 @@ pub fn blow(physics: &mut Physics, balls: impl Iterator<Item = BodyKey>) {
     }
 }
 
-/// Removes the body of the doomed crate through Rapier's own API.
+/// Removes the body of the doomed crate through Rapier's API.
 pub fn blast(physics: &mut Physics, doomed: BodyKey, step: Step) {
     if step.tick == BLAST_AT
         && let Some(handle) = physics.handle(doomed)
@@ -351,7 +349,7 @@ pub fn blast(physics: &mut Physics, doomed: BodyKey, step: Step) {
     }
 }
 
-/// The entities of the balls that die in this step: each to be despawned, in this order.
+/// Returns the balls that are due to be despawned in this step, in the order in which to despawn them.
 pub fn dead<E>(balls: impl Iterator<Item = (BodyKey, (E, u64))>, step: Step) -> Vec<E> {
     in_order(balls.filter(|(_, (_, dies_at))| *dies_at <= step.tick))
         .into_iter()
@@ -359,7 +357,7 @@ pub fn dead<E>(balls: impl Iterator<Item = (BodyKey, (E, u64))>, step: Step) -> 
         .collect()
 }
 
-/// The sensors that the player began to touch in the last step, in the order of their keys.
+/// Returns the sensors that the player began to touch in the last step, in the order of their keys.
 pub fn touched(physics: &Physics, player: BodyKey) -> Vec<BodyKey> {
     let touched = physics
         .events()

@@ -1,4 +1,4 @@
-//! What all five have in common: frames in, an outcome out.
+//! The common interface of all five games: it takes frames and returns an outcome.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ pub trait Host {
     /// Runs a frame of this length.
     fn frame(&mut self, time: Duration);
 
-    /// After a panic that went through [`frame`](Self::frame): mends the ECS, where it needs that.
+    /// Repairs the ECS, if necessary, after a panic in [`frame`](Self::frame).
     fn recover(&mut self) {}
 
-    /// Between two frames: goes back by so many steps, which the next frame makes again.
+    /// Goes back by `ticks` steps between two frames. The next frame simulates them again.
     fn roll_back(&mut self, ticks: u64);
 
-    /// What there is now.
+    /// Returns the present state of the game.
     fn outcome(&self) -> Outcome;
 }
 
@@ -30,7 +30,7 @@ pub struct Ecs {
     pub glue: &'static str,
 }
 
-/// All five of them.
+/// All five ECSs.
 pub const ALL: [Ecs; 5] = [
     Ecs {
         name: "bevy_ecs",
@@ -60,7 +60,7 @@ pub const ALL: [Ecs; 5] = [
 ];
 
 impl Ecs {
-    /// The lines of its glue that are neither empty nor comments.
+    /// Returns the number of lines of the glue that are neither empty nor comments.
     pub fn glue_lines(&self) -> usize {
         let lines = self.glue.lines().map(str::trim_start);
         lines
@@ -78,8 +78,8 @@ impl Ecs {
     }
 }
 
-/// The frames of a run of this length at `fps` frames a second. Once a second no frame ends for a tenth of a
-/// second, and the one after it is as long: it has several steps.
+/// Returns the frame times of a run of this length at `fps` frames per second. Once per second no frame ends for 0.1 s,
+/// so the next frame has several steps.
 pub fn frames(fps: u64, length: Duration) -> Vec<Duration> {
     let in_hitch = |end: &Duration| (440..540).contains(&(end.as_millis() % 1_000));
     let mut last = Duration::ZERO;
@@ -92,23 +92,23 @@ pub fn frames(fps: u64, length: Duration) -> Vec<Duration> {
         .collect()
 }
 
-/// What is left of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What the last frame did; its tick is the number of steps since the level began.
+    /// The last frame. Its tick is the number of steps since the level began.
     pub frame: Frame,
-    /// Of every bit of every body.
+    /// A hash of every bit of every body.
     pub hash: u64,
     /// The entities by their number, each with its body.
     pub entities: Vec<(u32, Option<BodyKey>)>,
-    /// Where each body is shown that has a key.
+    /// The displayed pose of each body, by key.
     pub shown: Vec<(BodyKey, Pose)>,
-    /// What the entities have for that.
+    /// The same poses, from the components of the entities.
     pub render_poses: Vec<(BodyKey, Pose)>,
 }
 
 impl Outcome {
-    /// `entities`: the number of each, its body, and its render pose.
+    /// Collects the outcome. `entities` gives the number of each entity, its body and its render pose.
     pub fn of(
         simulation: &Simulation,
         entities: impl Iterator<Item = (u32, Option<BodyKey>, Option<Pose>)>,
@@ -116,14 +116,18 @@ impl Outcome {
         let mut entities: Vec<_> = entities.collect();
         entities.sort_by_key(|(number, ..)| *number);
         let with_pose = |(_, key, pose): &(_, Option<BodyKey>, Option<Pose>)| {
-            assert_eq!(key.is_some(), pose.is_some(), "a body has a pose");
+            assert_eq!(
+                key.is_some(),
+                pose.is_some(),
+                "an entity has a pose exactly if it has a body"
+            );
             key.zip(*pose)
         };
         let mut render_poses: Vec<_> = entities.iter().filter_map(with_pose).collect();
         let shown = simulation
             .physics
             .bodies()
-            .map(|(key, _)| (key, simulation.pose(key).expect("it lives")));
+            .map(|(key, _)| (key, simulation.pose(key).unwrap()));
         let mut shown: Vec<_> = shown.collect();
         for poses in [&mut render_poses, &mut shown] {
             poses.sort_by_key(|(key, _)| *key);

@@ -1,8 +1,8 @@
-//! One small game in five ECSs, each with evenstep's loop inside of it.
+//! One small game in five ECSs, with evenstep's loop inside each of them.
 //!
-//! For each ECS a folder: `glue.rs` joins it to evenstep and knows nothing of the game, `mod.rs` is the game's
-//! systems, which call the [rules](game) that all five share.
-#![expect(missing_docs, reason = "the parts of a game are what they are called")]
+//! Each ECS has a folder. Its `glue.rs` connects the ECS to evenstep and contains nothing of the game. Its `mod.rs`
+//! contains the game's systems, which call the shared [rules](game).
+#![expect(missing_docs, reason = "the names explain the parts of the game")]
 
 pub mod components;
 pub mod game;

@@ -1,4 +1,4 @@
-//! The ten runs as a table.
+//! Prints the ten runs as a table.
 //!
 //! `cargo run --release --manifest-path examples/ecs/Cargo.toml`
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use evenstep_ecs::host::{ALL, frames};
 
-/// Six hundred steps, and half of one.
+/// The length of a run: six hundred and a half steps.
 const LENGTH: Duration = Duration::from_millis(10_008);
 
 fn main() {

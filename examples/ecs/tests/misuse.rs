@@ -1,4 +1,4 @@
-//! What users of ECSs do to the loop: systems panic, and systems replace the simulation.
+//! Two kinds of misuse of the loop: systems that panic, and systems that replace the simulation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use evenstep_ecs::game::{Game, Mishap, SCRIPT_LENGTH};
 use evenstep_ecs::host::{ALL, Host, frames};
 
-/// Frames of five steps.
+/// The length of a frame of five steps.
 const FRAME: Duration = Duration::from_nanos(83_333_334);
 
-/// The third step of a frame, after all input.
+/// The tick of the third step of a frame, after all input.
 const TICK: u64 = 452;
 
 #[test]
@@ -25,7 +25,7 @@ fn the_frame_after_a_panic_goes_on_where_it_was() {
         host.recover();
         host.frame(FRAME);
         let outcome = host.outcome();
-        // Two steps before the panic; the three that were still due are dropped.
+        // Two steps ran before the panic. The three that were still due are dropped.
         let frame = outcome.frame;
         assert_eq!((frame.number, frame.steps, frame.tick), (91, 7, 457));
         assert_eq!(frame.dropped.aborted, 3, "{}", ecs.name);
@@ -42,7 +42,7 @@ fn the_frame_after_a_panic_goes_on_where_it_was() {
     }
 }
 
-/// Runs so many steps, each in a frame of its own.
+/// Runs `count` steps, each in a separate frame.
 fn steps(host: &mut dyn Host, count: u64) {
     for frame in 0..count {
         let time = if frame == 0 { FRAME / 4 } else { FRAME / 5 };

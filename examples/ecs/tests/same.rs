@@ -1,14 +1,14 @@
-//! The same game in five ECSs, at several frame patterns: the same end, to the bit.
+//! The same game in five ECSs, with several patterns of frames, ends with the same bits.
 
 use std::time::Duration;
 
 use evenstep_ecs::game::Game;
 use evenstep_ecs::host::{ALL, Outcome, frames};
 
-/// Six hundred steps, and half of one.
+/// The length of a run: six hundred and a half steps.
 const LENGTH: Duration = Duration::from_millis(10_008);
 
-/// What is the same whatever the ECS and the frames.
+/// The part of the outcome that depends neither on the ECS nor on the frames.
 type End = (u64, u64, Vec<(u32, Option<evenstep::BodyKey>)>);
 
 fn end(outcome: &Outcome) -> End {
@@ -27,7 +27,7 @@ fn all_runs_end_the_same() {
     }
 }
 
-/// In every frame, so also in those with several steps and without any.
+/// Checks every frame, including those with several steps and those without a step.
 #[test]
 fn every_entity_is_shown_where_its_body_is() {
     for ecs in ALL {
@@ -46,12 +46,12 @@ fn every_entity_is_shown_where_its_body_is() {
     }
 }
 
-/// With input that comes late: balls come too early, and never were once the steps are resimulated.
+/// Input comes late, so balls are spawned too early. After the steps are resimulated, they never were.
 #[test]
 fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
     for ecs in ALL {
         let mut late = (ecs.start)(Game::late());
-        late.roll_back(10); // from now on states are kept
+        late.roll_back(10); // snapshots are kept from now on
         let mut in_time = (ecs.start)(Game::new(None));
         for time in frames(60, Duration::from_secs(5)) {
             late.frame(time);
@@ -67,12 +67,12 @@ fn a_game_that_goes_back_in_every_frame_is_the_one_that_never_did() {
     }
 }
 
-/// The entities that the level begins with.
+/// The number of entities that the level begins with.
 const LEVEL: u32 = 3 + CRATES + PICKUPS;
 const CRATES: u32 = 24;
 const PICKUPS: u32 = 4;
 
-/// The scene has in it what it is there for.
+/// Checks that the scene exercises all that it is meant to.
 #[test]
 fn entities_come_and_go() {
     let outcome = ALL[0].play(&frames(60, LENGTH));
@@ -80,19 +80,19 @@ fn entities_come_and_go() {
         .map(|(number, body)| (*number, *body))
         .partition(|(_, body)| body.is_some());
     let [(blasted, None)] = without[..] else {
-        panic!("one crate has lost its body: {without:?}");
+        panic!("only one crate lost its body: {without:?}");
     };
     assert!((3..3 + CRATES).contains(&blasted));
     let level = with_body.iter().filter(|(number, _)| *number < LEVEL);
     let left = LEVEL - PICKUPS - 1;
     assert_eq!(level.count(), left as usize, "all pickups are collected");
-    // In every twelfth of 600 steps come two balls; those of the last ninety live.
+    // Every twelfth of 600 steps spawns two balls. The balls of the last ninety steps are alive.
     let balls = with_body.iter().map(|(number, _)| *number);
     let balls = balls.filter(|number| *number >= LEVEL);
     assert!(balls.eq(LEVEL + 2 * 43..LEVEL + 2 * 50));
 }
 
-/// Of each ECS, what joins it to evenstep.
+/// Counts the lines of glue in each ECS.
 #[test]
 fn glue_is_sixty_lines_at_most() {
     for ecs in ALL {

@@ -1,4 +1,4 @@
-//! What a game server says to Agones.
+//! The messages from a game server to Agones.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use agones::errors::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// The counter of the game server with this name, in the fleet's manifest, says how many matches it may run.
+/// The counter of the game server in the fleet's manifest. It says how many matches the server may run.
 const COUNTER: &str = "matches";
 
-/// How often a server says that it is alive: more often than `periodSeconds` in the manifest.
+/// The interval between health messages. It must be shorter than `periodSeconds` in the manifest.
 const HEALTH: Duration = Duration::from_secs(1);
 
 /// A connection to the sidecar.
@@ -21,10 +21,10 @@ pub struct Agones {
 }
 
 impl Agones {
-    /// Connects to the sidecar on the port in `AGONES_SDK_GRPC_PORT`, and says that this server is ready.
+    /// Connects to the sidecar on the port in `AGONES_SDK_GRPC_PORT`, and reports that this server is ready.
     ///
     /// # Errors
-    /// If there is none within half a minute; and the connection's, here and below.
+    /// If there is no sidecar within 30 s, or the connection fails.
     pub async fn ready() -> Result<Self, Error> {
         let mut sdk = Sdk::new(None, None).await?;
         sdk.ready().await?;
@@ -32,10 +32,10 @@ impl Agones {
         Ok(Self { sdk, health })
     }
 
-    /// Where clients reach this server: the host and the port that Agones gave it, as soon as it has.
+    /// Returns the address of this server for clients: the host and the port from Agones, once they are assigned.
     ///
     /// # Errors
-    /// The connection's.
+    /// If the connection fails.
     pub async fn address(&mut self) -> Result<SocketAddr, Error> {
         loop {
             let status = self.sdk.get_gameserver().await?.status.unwrap_or_default();
@@ -47,10 +47,10 @@ impl Agones {
         }
     }
 
-    /// How many matches it may run.
+    /// Returns how many matches the server may run.
     ///
     /// # Errors
-    /// The connection's; if the manifest has no such counter.
+    /// If the connection fails, or the manifest has no such counter.
     pub async fn capacity(&self) -> Result<usize, Error> {
         let capacity = self
             .sdk
@@ -61,8 +61,8 @@ impl Agones {
         Ok(usize::try_from(capacity).unwrap_or(0))
     }
 
-    /// Says that it is alive and how many matches it has, for as long as the sender lives. A server with matches is
-    /// allocated: Agones does not scale it away. One without is ready again.
+    /// Reports health and the number of matches, for as long as the sender lives. A server with matches is allocated,
+    /// so Agones does not scale it away. A server without matches is ready again.
     pub async fn report(mut self, mut matches: watch::Receiver<usize>) -> Self {
         let mut ticks = interval(HEALTH);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -77,7 +77,7 @@ impl Agones {
                     let count = *matches.borrow_and_update();
                     match self.tell(told, count).await {
                         Ok(()) => told = count,
-                        Err(error) => eprintln!("the sidecar was not told of {count} matches: {error}"),
+                        Err(error) => eprintln!("could not report {count} matches to the sidecar: {error}"),
                     }
                 }
             }
@@ -85,7 +85,7 @@ impl Agones {
     }
 
     async fn ping(&mut self) {
-        // The stream ended: the sidecar was started again.
+        // The stream has ended, because the sidecar was restarted.
         if self.health.send(()).await.is_err() {
             self.health = self.sdk.health_check();
         }
@@ -105,10 +105,10 @@ impl Agones {
             .await
     }
 
-    /// Says that this server is done: Agones deletes it.
+    /// Reports that this server is done. Agones then deletes it.
     ///
     /// # Errors
-    /// The connection's.
+    /// If the connection fails.
     pub async fn shutdown(mut self) -> Result<(), Error> {
         self.sdk.shutdown().await
     }

@@ -1,4 +1,4 @@
-//! The players: bots that play a script, and remember all that they were told.
+//! The players: bots that play a script, and record everything that servers send them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,50 +12,50 @@ use crate::match_::{Match, Plan, of_script};
 use crate::packets::{FromClient, FromServer, Id, LARGEST, MOST_ROWS, Row, read, write};
 use crate::store::Store;
 
-/// How many ticks of input are sent ahead: 0.2 s, for the way and for what the server tells late.
+/// Input is sent this many ticks ahead: 0.2 s, for the latency and for servers that send late.
 const LEAD: u64 = 12;
 
-/// A client that hears nothing for as long looks for the match anew.
+/// A client that receives nothing for this long looks for its match again.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// A client sends as often though nothing came, and looks as often for its match.
+/// The longest interval between packets, and between searches for the match.
 const TRY_EVERY: Duration = Duration::from_millis(50);
 
-/// What a player was told in a match.
+/// What a player received in a match.
 #[derive(Clone, Debug)]
 pub struct Log {
     /// The match.
     pub id: Id,
-    /// What was applied in each step, as last told.
+    /// The row that was applied in each step, as last received.
     pub rows: Vec<Row>,
-    /// Each checksum that any server told: of which step, by its tick.
+    /// Each checksum from any server, with the tick of its step.
     pub checksums: Vec<(u64, u64)>,
-    /// The match went on at another server.
+    /// The times at which another server continued the match.
     pub handovers: Vec<Handover>,
-    /// Between two new steps.
+    /// The longest time between two new steps.
     pub longest_silence: Duration,
-    /// Steps that were told in another way after they had been told: of a match that went on without this player.
+    /// The number of steps whose rows changed after they had been received. Such a match continued without this player.
     pub taken_back: u64,
 }
 
-/// A match went on at another server.
+/// Another server has continued the match.
 #[derive(Clone, Copy, Debug)]
 pub struct Handover {
-    /// When the first new step was told.
+    /// The time of its first new step.
     pub at: Instant,
-    /// Since the last new step.
+    /// The time since the last new step.
     pub silence: Duration,
-    /// Steps that were made again: that the player had been told of, and the server did not have.
+    /// The number of resimulated steps, which the player had received and the server did not have.
     pub again: u64,
 }
 
 /// Plays all matches of the store to their ends.
 ///
 /// # Errors
-/// Redis's, and the system's if it gives no port.
+/// An error of Redis, or of the system if it has no free port.
 ///
 /// # Panics
-/// If a player does.
+/// If a player panics.
 pub async fn play_all(mut store: Store, players: u8) -> RedisResult<Vec<Log>> {
     let mut bots = JoinSet::new();
     for id in store.ids().await? {
@@ -86,14 +86,14 @@ async fn play(mut store: Store, id: Id, player: u8) -> RedisResult<Log> {
                     match store.find(id).await {
                         Ok(None) => return Ok(bot.log),
                         Ok(Some(server)) => bot.server = server,
-                        // It is asked again.
+                        // The search is repeated.
                         Err(_) => {}
                     }
                 }
             }
         }
         if let Some(server) = bot.server {
-            // What the system cannot take is lost, as packets are.
+            // A packet that the system rejects is lost.
             let _ = socket.send_to(&write(&bot.packet()), server).await;
         }
     }
@@ -103,14 +103,14 @@ struct Bot {
     player: u8,
     log: Log,
     server: Option<SocketAddr>,
-    /// Who told the last step: a server, since it took the match up at a tick.
+    /// The server that sent the last step, and the tick at which it took up the match.
     teller: Option<(SocketAddr, u64)>,
-    /// Who told the last new step.
+    /// The server that sent the last new step.
     newest_teller: Option<SocketAddr>,
     last_new: Instant,
-    /// `None` if it is known to have gone.
+    /// `None` if the server is known to be gone.
     last_heard: Option<Instant>,
-    /// Up to which tick it has told, and from which on it does not know the rows.
+    /// The tick up to which the server has sent steps, and the first tick whose row it does not know.
     have: u64,
     wants: u64,
 }
@@ -141,7 +141,7 @@ impl Bot {
         self.last_heard.is_none_or(|last| last.elapsed() > SILENCE)
     }
 
-    /// Whether there is something to answer.
+    /// Receives a packet. Returns whether it needs an answer.
     fn receive(&mut self, packet: FromServer, from: SocketAddr) -> bool {
         if packet.id != self.log.id || Some(from) != self.server {
             return false;
@@ -151,10 +151,11 @@ impl Bot {
         let known = self.log.rows.len() as u64;
         let teller = Some((from, packet.base));
         if self.teller != teller {
-            // What it made itself it tells again, for a comparison; what it took up, only what was lost on the way.
+            // A new server sends its own steps again, for a comparison, but of the earlier ones only those that were
+            // lost.
             (self.teller, self.have) = (teller, packet.base.min(known));
         }
-        // Without a gap: the server tells again what was lost on the way.
+        // There must be no gap. The server resends what was lost.
         if packet.first <= self.have {
             for (tick, (row, checksum)) in (packet.first..).zip(packet.steps) {
                 if tick == self.have {
@@ -176,7 +177,7 @@ impl Bot {
         let rows = &mut self.log.rows;
         match rows.get(tick as usize) {
             Some(known) if *known == row => {}
-            // The server's word counts.
+            // The server is authoritative.
             Some(_) => {
                 self.log.taken_back += rows.len() as u64 - tick;
                 rows.truncate(tick as usize);
@@ -188,7 +189,7 @@ impl Bot {
         self.log.checksums.push((tick, checksum));
     }
 
-    /// There is something new.
+    /// Records that new steps have arrived.
     fn go_on(&mut self, from: SocketAddr, again: u64) {
         let now = Instant::now();
         if let Some(teller) = self.newest_teller {
@@ -223,8 +224,8 @@ impl Bot {
     }
 }
 
-/// Plays the match again from its beginning to its end, alone and without interruption, by the rows that the player was
-/// told. Gives how many checksums were told, and how many of them differ.
+/// Replays the match alone and without interruption, with the rows that the player received. Returns how many checksums
+/// were received, and how many of them differ.
 #[must_use]
 pub fn compare(plan: Plan, log: &Log) -> (usize, usize) {
     let mut alone = Match::new(plan);

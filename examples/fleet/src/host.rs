@@ -1,4 +1,4 @@
-//! A match on a server: stepped when it is due, told to its players, saved every second.
+//! A match on a server: stepped when it is due, sent to its players, and saved every second.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,44 +16,44 @@ use crate::metrics::Metrics;
 use crate::packets::{FromClient, FromServer, MOST_STEPS, write};
 use crate::store::{Claim, Lease, Store, Taken};
 
-/// A match is saved as often.
+/// The interval between saves of a match.
 pub const SAVE_EVERY: Duration = Duration::from_secs(1);
 
-/// A match that was taken up waits as long for its players, and for the rows that they were told, before it goes on
-/// without.
+/// After taking up a match, the server waits this long for its players and for the rows that they received. Then it
+/// continues without them.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Players are told of the steps of so many at once: twenty times a second.
+/// Players receive this many steps at once, twenty times per second.
 const TELL_EVERY: u64 = 3;
 
 /// A packet of a client, and where it came from.
 pub type Received = (FromClient, SocketAddr);
 
-/// What all matches of a server use.
+/// The parts of a server that all its matches share.
 #[derive(Clone)]
 pub struct Shared {
-    /// The server's.
+    /// The server's socket.
     pub socket: Arc<UdpSocket>,
-    /// Where matches are kept.
+    /// The store of the matches.
     pub store: Store,
-    /// The server's figures.
+    /// The server's metrics.
     pub metrics: Metrics,
 }
 
-/// Why a match is no longer here.
+/// Why a match left the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It is over.
+    /// The match has ended.
     Finished,
     /// It was saved for another server.
     Released,
-    /// Another server has it: this one could not save it in time.
+    /// Another server has the match, because this one could not save it in time.
     Lost,
 }
 
 /// Waits until the server drains.
 pub async fn asked_for(drains: &mut watch::Receiver<bool>) {
-    // A server that is no more drains as well.
+    // Without its sender the server is gone, which counts as draining.
     let _ = drains.wait_for(|drains| *drains).await;
 }
 
@@ -64,10 +64,10 @@ pub struct Host {
     match_: Match,
     inputs: Inputs,
     phase: Phase,
-    /// The tick at which it came here.
+    /// The tick at which the match came to this server.
     base: u64,
     players: Vec<Option<Player>>,
-    /// The match is stepped until then at most: from then on it may be another's.
+    /// The match is not stepped later than this, because another server may then have it.
     leased_until: Instant,
     next_save: Instant,
     saves: JoinSet<Save>,
@@ -75,12 +75,12 @@ pub struct Host {
 
 #[derive(Clone, Copy)]
 enum Phase {
-    /// Waits for its players, until then at most.
+    /// Waits for players, until this time at most.
     Gathering(Instant),
     Playing(Pace),
 }
 
-/// When steps are due.
+/// The times at which steps are due.
 #[derive(Clone, Copy)]
 struct Pace {
     start: Instant,
@@ -91,18 +91,18 @@ struct Pace {
 #[derive(Clone, Copy)]
 struct Player {
     address: SocketAddr,
-    /// Up to which tick it has heard from this server.
+    /// The tick up to which the player has received steps from this server.
     have: u64,
 }
 
-/// A save that has ended: how many bytes it had, and Redis's answer.
+/// A finished save: its size in bytes, and the answer of Redis.
 type Save = (usize, redis::RedisResult<Option<Instant>>);
 
 impl Host {
     /// Takes up a match.
     ///
     /// # Errors
-    /// If its bytes are of another build.
+    /// If its bytes come from another build.
     pub fn new(shared: Shared, taken: &Taken) -> Result<Self, MatchError> {
         let match_ = Match::load(&taken.bytes)?;
         let (base, players) = (match_.tick(), usize::from(match_.plan.players));
@@ -116,13 +116,13 @@ impl Host {
             base,
             players: vec![None; players],
             leased_until: taken.leased_until,
-            // Not all at once: those of a dead server are taken up at the same moment.
+            // Saves are spread over time, because all matches of a dead server are taken up at the same moment.
             next_save: now + SAVE_EVERY / 16 * (taken.claim.id % 16) as u32,
             saves: JoinSet::new(),
         })
     }
 
-    /// Runs the match until it is over, is no longer this server's, or the server drains.
+    /// Runs the match until it ends, belongs to another server, or the server drains.
     pub async fn run(
         mut self,
         mut packets: mpsc::Receiver<Received>,
@@ -134,7 +134,7 @@ impl Host {
                 biased;
                 () = asked_for(&mut drains) => return self.release().await,
                 Some(saved) = self.saves.join_next() => {
-                    if !self.take_note(saved.expect("a save does not panic")) {
+                    if !self.take_note(saved.expect("saving does not panic")) {
                         return Ending::Lost;
                     }
                 }
@@ -147,13 +147,13 @@ impl Host {
         }
     }
 
-    /// When there is something to do, if nothing comes.
+    /// Returns the next time at which to act if no packet arrives.
     fn wakes(&self) -> Instant {
         let due = match self.phase {
             Phase::Gathering(until) => until,
             Phase::Playing(pace) => self.due(pace),
         };
-        // What is due after the lease is not done before it was renewed.
+        // Steps that are due after the lease wait until it is renewed.
         if due < self.leased_until && Instant::now() < self.leased_until {
             due.min(self.next_save)
         } else {
@@ -163,7 +163,7 @@ impl Host {
 
     fn due(&self, pace: Pace) -> Instant {
         let missing = self.match_.simulation.clock().until_next_step();
-        pace.played_to + missing.expect("a match is never paused")
+        pace.played_to + missing.expect("matches are never paused")
     }
 
     fn wake(&mut self) {
@@ -200,7 +200,7 @@ impl Host {
         }
     }
 
-    /// Makes the steps again that the players have seen, and goes on from there.
+    /// Resimulates the steps that the players have seen, and continues.
     fn play(&mut self) {
         while self.inputs.is_known() && !self.match_.is_over() {
             let (row, _) = self.inputs.take();
@@ -215,7 +215,7 @@ impl Host {
         });
     }
 
-    /// Makes the steps that are due.
+    /// Runs the steps that are due.
     fn frame(&mut self, mut pace: Pace, now: Instant) {
         let metrics = &self.shared.metrics;
         let tick = self.match_.tick();
@@ -238,7 +238,7 @@ impl Host {
         }
     }
 
-    /// Tells each player what it does not know.
+    /// Sends each player the steps that it does not have.
     fn tell(&self, is_moved: bool) {
         for player in self.players.iter().flatten() {
             let (first, steps) = self.match_.steps_from(player.have);
@@ -251,12 +251,12 @@ impl Host {
                 is_moved,
             });
             self.shared.metrics.told_bytes.inc_by(packet.len() as u64);
-            // What the system cannot take is lost, as packets are.
+            // A packet that the system rejects is lost.
             let _ = self.shared.socket.try_send_to(&packet, player.address);
         }
     }
 
-    /// Begins a save, unless the one before it is under way.
+    /// Begins a save, unless another is in progress.
     fn save(&mut self) {
         if !self.saves.is_empty() {
             return;
@@ -275,7 +275,7 @@ impl Host {
         self.match_.save().expect("the match is between two frames")
     }
 
-    /// Whether the match is still this server's.
+    /// Processes the result of a save. Returns whether the match still belongs to this server.
     fn take_note(&mut self, (bytes, answer): Save) -> bool {
         match answer {
             Ok(Some(leased_until)) => {
@@ -284,9 +284,9 @@ impl Host {
                 true
             }
             Ok(None) => false,
-            // Until the lease ends it is tried again.
+            // Saving is tried again until the lease ends.
             Err(error) => {
-                eprintln!("match {} was not saved: {error}", self.claim.id);
+                eprintln!("could not save match {}: {error}", self.claim.id);
                 true
             }
         }
@@ -304,7 +304,7 @@ impl Host {
                     break;
                 }
                 Ok(None) => return Ending::Lost,
-                // What was saved last will be taken up when the lease has ended.
+                // Another server will take up the last save when the lease has ended.
                 Err(_) if Instant::now() >= self.leased_until => return Ending::Lost,
                 Err(_) => sleep(Duration::from_millis(100)).await,
             }

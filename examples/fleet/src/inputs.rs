@@ -5,29 +5,29 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::game::{Buttons, PLAYERS};
 use crate::packets::{FromClient, Row};
 
-/// How far ahead input is taken, in ticks: ten seconds. What a client sends beyond is none.
+/// Input is accepted this far ahead, in ticks: ten seconds. Later input is ignored.
 const AHEAD: u64 = 600;
 
-/// What the players of a match have sent.
+/// The input that the players of a match have sent.
 ///
-/// Input that is not there when its step is due does not hold up the step: the player is taken to hold down what it
-/// held before, and everybody is told which row was applied. So the rows that were applied are the truth, and a server
-/// that takes the match up from an older state makes the steps after it by the rows that the clients were told.
+/// Missing input does not hold up a step. The player then keeps its last buttons, and all players learn which row was
+/// applied. So the applied rows are the truth. A server that takes up an older state runs the later steps with the rows
+/// that the clients received.
 #[derive(Debug)]
 pub struct Inputs {
     /// The tick of the next step.
     next: u64,
-    /// Applied in the step before it.
+    /// The row of the previous step.
     last: Row,
-    /// Applied by a server before this one, from `next` on.
+    /// The rows that an earlier server applied, from `next` on.
     before: VecDeque<Row>,
-    /// Up to which tick each player was told what was applied; `None` for who has not joined.
+    /// The tick up to which each player has received rows, or `None` if it has not joined.
     seen: Vec<Option<u64>>,
     own: [BTreeMap<u64, Buttons>; PLAYERS],
 }
 
 impl Inputs {
-    /// For so many players, from the step of tick `next` on.
+    /// Creates the input for `players` players, from the step of tick `next` on.
     #[must_use]
     pub fn new(players: usize, next: u64, last: Row) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Inputs {
         }
     }
 
-    /// Takes a packet of a player of this match.
+    /// Receives a packet from a player of this match.
     pub fn receive(&mut self, packet: &FromClient) {
         let player = usize::from(packet.player);
         let Some(seen) = self.seen.get_mut(player) else {
@@ -53,35 +53,35 @@ impl Inputs {
         }
     }
 
-    /// Takes those rows of a packet that are not known yet: what a server before this one applied.
+    /// Receives the unknown rows of a packet, which an earlier server applied.
     pub fn receive_rows(&mut self, packet: &FromClient) {
         let wanted = self.wants();
         let rows = (packet.first..).zip(&packet.rows);
-        // Without a gap: the first is wanted, or one before it.
+        // There must be no gap before the wanted row.
         if packet.first <= wanted {
             (self.before).extend(rows.filter(|(tick, _)| *tick >= wanted).map(|(_, row)| row));
         }
     }
 
-    /// The tick of the first row that is not known.
+    /// Returns the tick of the first unknown row.
     #[must_use]
     pub fn wants(&self) -> u64 {
         self.next + self.before.len() as u64
     }
 
-    /// Whether everybody is here, and all rows that anybody was told.
+    /// Returns whether all players have joined, and all rows that any of them received are known.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         (self.seen.iter()).all(|seen| seen.is_some_and(|seen| seen <= self.wants()))
     }
 
-    /// Whether the next step was made before.
+    /// Returns whether the next step has run before, on another server.
     #[must_use]
     pub fn is_known(&self) -> bool {
         !self.before.is_empty()
     }
 
-    /// The row of the next step, and of how many players it was not there.
+    /// Returns the row of the next step, and the number of players whose input was missing.
     pub fn take(&mut self) -> (Row, u64) {
         let own = (self.own.each_mut()).map(|own| own.remove(&self.next));
         let mut missing = 0;
@@ -105,7 +105,7 @@ mod tests {
 
     const NONE: Row = [Buttons(0); PLAYERS];
 
-    /// A packet of a player that has heard of the ticks before `seen`.
+    /// Creates a packet of a player that has received the ticks before `seen`.
     fn packet(player: u8, seen: u64, (first, rows): (u64, &[u8]), own: &[u8]) -> FromClient {
         FromClient {
             id: 0,
@@ -147,7 +147,7 @@ mod tests {
     fn what_was_applied_before_is_applied_again() {
         let mut inputs = Inputs::new(2, 60, row(1, 2));
         assert!(!inputs.is_complete());
-        // One was told of 63 steps, the other of 65.
+        // One player has received 63 steps, the other 65.
         inputs.receive(&packet(0, 63, (60, &[]), &[8, 8, 8]));
         assert!(!inputs.is_complete());
         let second = packet(1, 65, (60, &[3, 4, 5, 6, 7]), &[9]);
@@ -160,7 +160,7 @@ mod tests {
             assert!(inputs.is_known());
             assert_eq!(inputs.take(), ([Buttons(known); PLAYERS], 0));
         }
-        // Its own input of the ticks before is none, whatever it was.
+        // Its own input for earlier ticks is ignored.
         assert!(!inputs.is_known());
         let (row, missing) = inputs.take();
         assert_eq!((row[0], row[1], missing), (Buttons(8), Buttons(9), 0));

@@ -1,6 +1,6 @@
-//! Matches on many machines: servers that Agones runs, matches that Redis keeps, figures that Prometheus asks for.
+//! Matches on many machines: servers run by Agones, matches kept in Redis, metrics for Prometheus.
 
-// The rules, a player's input, numbers from a seed and packets as bytes: those of the other networked examples.
+// The rules, a player's input, random numbers and packets as bytes, shared with the other networked examples.
 #[path = "../../netcode/src/buttons.rs"]
 mod buttons;
 #[path = "../../prediction/src/game.rs"]
@@ -9,17 +9,17 @@ pub mod game;
 mod random;
 #[path = "../../prediction/src/wire.rs"]
 mod wire;
-// What is sent.
+// The packets.
 pub mod packets;
 // Input by tick.
 pub mod inputs;
-// A match, and as bytes.
+// A match, and its bytes.
 pub mod match_;
-// Where matches are kept.
+// The store of the matches.
 pub mod store;
-// What Prometheus is told.
+// Metrics for Prometheus.
 pub mod metrics;
-// What Agones is told.
+// Messages to Agones.
 pub mod agones;
 // A match on a server.
 pub mod host;
@@ -27,9 +27,9 @@ pub mod host;
 pub mod server;
 // Players.
 pub mod client;
-// Agones where there is none.
+// A stand-in for Agones.
 pub mod sidecar;
-// All of it on one machine.
+// The whole fleet on one machine.
 pub mod stage;
 
 use random::Random;

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --manifest-path examples/fleet/Cargo.toml -- try`
 
-// Many servers, one of which is killed and one drained.
+// A trial with several servers, of which one is killed and one drained.
 mod trial;
 
 use std::error::Error;
@@ -13,7 +13,7 @@ use evenstep_fleet::client::play_all;
 use evenstep_fleet::server::{Settings, serve};
 use evenstep_fleet::store::Store;
 
-// Matches move between machines: they have to have the same mathematics.
+// Matches move between machines, which must all compute the same results.
 evenstep::portable_math!();
 
 /// Matches on many machines.
@@ -25,14 +25,14 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A game server, beside Agones' sidecar
+    /// Runs a game server beside Agones' sidecar
     Server(Settings),
-    /// Plays all matches that there are, by bots, and prints what they were told
+    /// Plays all matches with bots, and prints what they received
     Client {
-        /// Where matches are kept
+        /// The URL of Redis
         #[arg(long)]
         redis: String,
-        /// In each match
+        /// The number of players in each match
         #[arg(long, default_value_t = 2)]
         players: u8,
     },

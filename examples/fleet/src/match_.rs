@@ -1,4 +1,4 @@
-//! A match: its simulation, and what the game keeps beside it.
+//! A match: its simulation, and the game's state.
 
 use evenstep::{BodyKey, SaveError, Simulation, Step};
 use serde::{Deserialize, Serialize};
@@ -6,62 +6,62 @@ use serde::{Deserialize, Serialize};
 use crate::game::{Buttons, PLAYERS, arena, push, throw};
 use crate::packets::{Id, Row};
 
-/// The most steps that a match makes up for at once. Each is one that another match waits for.
+/// The largest number of overdue steps that a match catches up on at once. Other matches wait meanwhile.
 const CATCH_UP: u32 = 4;
 
-/// As many of the last steps are remembered, for players that were not told: ten seconds.
+/// This many of the last steps are remembered, for players that missed them: ten seconds.
 const REMEMBERED: usize = 600;
-/// As many of them are saved: for what was under way to the players when their server died.
+/// This many of them are saved, for packets that were under way when the server died.
 const SAVED: usize = 120;
 
-/// What does not change while it runs.
+/// The settings of a match, which do not change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// How many play, [`PLAYERS`] at most.
+    /// The number of players, at most [`PLAYERS`].
     pub players: u8,
-    /// How many crates they push about.
+    /// The number of crates.
     pub crates: u16,
-    /// It is over after so many steps.
+    /// The match ends after this many steps.
     pub length: u64,
 }
 
-/// A match between two frames, or in one.
+/// A match, in a frame or between two frames.
 #[derive(Debug)]
 pub struct Match {
     /// The world, and its clock.
     pub simulation: Simulation,
     bodies: Vec<BodyKey>,
-    /// What does not change.
+    /// The settings, which do not change.
     pub plan: Plan,
     /// The last steps, in order.
     steps: Vec<Made>,
 }
 
-/// What was applied in a step, and the checksum after it.
+/// The row that was applied in a step, and the checksum after it.
 pub type Made = (Row, u64);
 
-/// As it is kept.
+/// The saved form of a match.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     plan: Plan,
     steps: Vec<Made>,
-    /// `None` before the first step: the arena is the same everywhere.
+    /// `None` before the first step, because the arena is the same everywhere.
     state: Option<Vec<u8>>,
 }
 
 /// Why a match cannot be taken up.
 #[derive(Debug, thiserror::Error)]
 pub enum MatchError {
-    /// Bytes of another program.
+    /// The bytes come from another program.
     #[error("these are no bytes of a match: {0}")]
     Bytes(#[from] postcard::Error),
-    /// Bytes of another build.
+    /// The bytes come from another build.
     #[error(transparent)]
     State(#[from] evenstep::LoadError),
 }
 
 impl Match {
-    /// A match before its first step.
+    /// Creates a match before its first step.
     #[must_use]
     pub fn new(plan: Plan) -> Self {
         let (simulation, bodies) = arena(plan.crates.into());
@@ -83,7 +83,7 @@ impl Match {
         }
     }
 
-    /// Makes the step that was taken. Gives the checksum after it.
+    /// Runs a step that was taken. Returns the checksum after it.
     pub fn step(&mut self, step: Step, row: Row) -> u64 {
         for (body, buttons) in self.bodies.iter().zip(row) {
             push(&mut self.simulation.physics, *body, buttons);
@@ -98,32 +98,33 @@ impl Match {
         checksum
     }
 
-    /// Makes a step that is not due: as a frame of its own, of the time that is missing.
+    /// Runs a step that is not due, in a separate frame of the missing time.
     ///
     /// # Panics
-    /// If the clock stands still.
+    /// If the clock is paused.
     pub fn step_now(&mut self, row: Row) -> u64 {
         let missing = self.simulation.clock().until_next_step();
-        (self.simulation).begin_frame(missing.expect("a match is never paused"));
+        (self.simulation).begin_frame(missing.expect("matches are never paused"));
         let step = self.simulation.next_step().expect("it is due");
         let checksum = self.step(step, row);
         self.simulation.end_frame();
         checksum
     }
 
-    /// The tick of its next step.
+    /// Returns the tick of the next step.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.simulation.physics.tick()
     }
 
-    /// What was applied in the last step.
+    /// Returns the row that was applied in the last step.
     #[must_use]
     pub fn last(&self) -> Row {
         self.steps.last().map_or_else(Row::default, |(row, _)| *row)
     }
 
-    /// The steps from a tick on, and the tick of the first of them: a later one if it is too long ago.
+    /// Returns the steps from a tick on, and the tick of the first of them. It is a later tick if the steps are no
+    /// longer kept.
     #[must_use]
     pub fn steps_from(&self, tick: u64) -> (u64, &[Made]) {
         let oldest = self.tick() - self.steps.len() as u64;
@@ -131,19 +132,19 @@ impl Match {
         (first, &self.steps[(first - oldest) as usize..])
     }
 
-    /// Whether it is over.
+    /// Returns whether the match has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.tick() >= self.plan.length
     }
 
-    /// All of it as bytes, between two frames.
+    /// Saves the match as bytes, between two frames.
     ///
     /// # Errors
-    /// [`Simulation::save`]'s.
+    /// See [`Simulation::save`].
     ///
     /// # Panics
-    /// Never: plain data can be written.
+    /// Never, because plain data can be serialized.
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         let state = (self.tick() > 0).then(|| self.simulation.save());
         let saved = Saved {
@@ -154,17 +155,17 @@ impl Match {
         Ok(postcard::to_stdvec(&saved).expect("plain data can be written"))
     }
 
-    /// The match as it was.
+    /// Loads a match.
     ///
     /// # Errors
-    /// For bytes of another program or build.
+    /// If the bytes come from another program or build.
     pub fn load(bytes: &[u8]) -> Result<Self, MatchError> {
         let Saved { plan, steps, state } = postcard::from_bytes(bytes)?;
         let Some(state) = state else {
             return Ok(Self::new(plan));
         };
         let simulation = Simulation::load(&state)?;
-        // Their places in the arena's list.
+        // The bodies, by their index in the arena's list.
         let mut bodies: Vec<_> = (simulation.physics.bodies())
             .map(|(key, body)| (body.user_data, key))
             .collect();
@@ -174,7 +175,7 @@ impl Match {
     }
 }
 
-/// What a bot holds down.
+/// Returns the buttons of a bot.
 #[must_use]
 pub fn of_script(id: Id, player: u8, tick: u64) -> Buttons {
     Buttons::of_script(id as usize * PLAYERS + usize::from(player), tick)

@@ -1,4 +1,4 @@
-//! What Prometheus is told.
+//! Metrics for Prometheus.
 
 use std::fmt;
 use std::io;
@@ -18,7 +18,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
-/// Why something was.
+/// The label for a reason.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Why {
     why: &'static str,
@@ -26,26 +26,26 @@ struct Why {
 
 type ByReason = Family<Why, Counter>;
 
-/// The figures of a server. Clones are the same figures.
+/// The metrics of a server. Clones share the values.
 ///
-/// Those that the example `server` has too have its names.
+/// Metrics that the example `server` has, too, have the same names.
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,
-    /// Matches that run here.
+    /// Running matches.
     pub matches: Gauge,
-    /// 1 if no match is taken up any more.
+    /// 1 if no more matches are taken up.
     pub draining: Gauge,
-    /// Matches taken up, new ones too.
+    /// Matches taken up, including new ones.
     pub taken_up: Counter,
     gone: ByReason,
     steps: Counter,
     late_steps: Counter,
     dropped: ByReason,
     lateness: Histogram,
-    /// Steps made again when a match was taken up.
+    /// Steps resimulated after a match was taken up.
     pub steps_again: Counter,
-    /// Inputs that were not there when their step was due.
+    /// Inputs that were missing when their step was due.
     pub missing_inputs: Counter,
     /// Bytes sent to players.
     pub told_bytes: Counter,
@@ -53,11 +53,11 @@ pub struct Metrics {
     saved_bytes: Counter,
 }
 
-/// Seconds; a step is late from 16.7 ms on.
+/// The bounds in seconds. A step is late from 16.7 ms on.
 const LATENESS: [f64; 8] = [0.001, 0.002, 0.004, 0.008, 0.01665, 0.0333, 0.1, 0.5];
 
 impl Metrics {
-    /// All at 0.
+    /// Creates the metrics, all at 0.
     #[must_use]
     pub fn new() -> Self {
         let mut new = Self {
@@ -82,10 +82,10 @@ impl Metrics {
 
     fn register(&self) -> Registry {
         let mut all = Registry::with_prefix("evenstep");
-        all.register("matches", "Matches that run", self.matches.clone());
+        all.register("matches", "Running matches", self.matches.clone());
         all.register(
             "draining",
-            "1 if no match is taken up",
+            "1 if no more matches are taken up",
             self.draining.clone(),
         );
         all.register(
@@ -95,22 +95,22 @@ impl Metrics {
         );
         all.register(
             "matches_gone",
-            "Matches that are no longer here",
+            "Matches that ended or moved away",
             self.gone.clone(),
         );
-        all.register("steps", "Steps that were due and made", self.steps.clone());
-        let late = "Steps done when the next was due, or later";
+        all.register("steps", "Due steps that were run", self.steps.clone());
+        let late = "Steps that finished after the next one was due";
         all.register("late_steps", late, self.late_steps.clone());
         all.register(
             "dropped_steps",
-            "Steps that were due and never made",
+            "Steps that were due and never run",
             self.dropped.clone(),
         );
-        let lateness = "From when a step was due to when it was done";
+        let lateness = "Time from when a step was due to when it finished";
         all.register("step_lateness_seconds", lateness, self.lateness.clone());
-        let again = "Steps made again after a match was taken up";
+        let again = "Steps resimulated after a match was taken up";
         all.register("steps_again", again, self.steps_again.clone());
-        let missing = "Inputs that were not there when their step was due";
+        let missing = "Inputs that were missing when their step was due";
         all.register("missing_inputs", missing, self.missing_inputs.clone());
         let told = "Bytes sent to players";
         all.register("told_bytes", told, self.told_bytes.clone());
@@ -123,7 +123,7 @@ impl Metrics {
         all
     }
 
-    /// A step was made, so long after it was due.
+    /// Counts a step and its lateness.
     pub fn step(&self, late: Duration) {
         self.steps.inc();
         self.lateness.observe(late.as_secs_f64());
@@ -132,7 +132,7 @@ impl Metrics {
         }
     }
 
-    /// Steps that a frame did not make. What its longest time left out is counted in steps too.
+    /// Counts the steps that a frame dropped. Time beyond the longest frame is counted in steps, too.
     pub fn drop_steps(&self, dropped: Dropped) {
         let frame_time = dropped.frame_time.as_nanos() / Rate::default().period().as_nanos();
         for (why, steps) in [
@@ -143,12 +143,12 @@ impl Metrics {
         }
     }
 
-    /// A match is no longer here.
+    /// Counts a match that has left.
     pub fn gone(&self, why: &'static str) {
         self.gone.get_or_create(&Why { why }).inc();
     }
 
-    /// A match was saved.
+    /// Counts a save.
     pub fn save(&self, bytes: usize) {
         self.saves.inc();
         self.saved_bytes.inc_by(bytes as u64);
@@ -157,11 +157,11 @@ impl Metrics {
     /// Answers `/metrics` until the runtime ends.
     ///
     /// # Errors
-    /// The listener's.
+    /// If the listener fails.
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
         let page = get(async move || {
             let mut page = String::new();
-            encode(&mut page, &self.registry).expect("a String takes all");
+            encode(&mut page, &self.registry).unwrap();
             let openmetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
             ([(CONTENT_TYPE, openmetrics)], page)
         });

@@ -1,4 +1,4 @@
-//! What goes over UDP between a client and the server of its match.
+//! The packets between a client and the server of its match, over UDP.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,52 +6,52 @@ use crate::game::{Buttons, PLAYERS};
 
 pub use crate::wire::{read, write};
 
-/// A match's number in the whole fleet.
+/// The number of a match, unique in the whole fleet.
 pub type Id = u64;
 
-/// What each player held down in a step.
+/// The buttons that each player held down in a step.
 pub type Row = [Buttons; PLAYERS];
 
-/// Bytes: a packet of this size is not split on the way, whatever the way.
+/// The largest packet in bytes. No network splits a packet of this size.
 pub const LARGEST: usize = 1_200;
-/// Of rows in a packet, four bytes each: what has no room is sent with the next.
+/// The largest number of rows in a packet, four bytes each. The rest is sent with the next packet.
 pub const MOST_ROWS: usize = 250;
-/// Of steps in a packet, up to fourteen bytes each.
+/// The largest number of steps in a packet, up to fourteen bytes each.
 pub const MOST_STEPS: usize = 60;
 
-/// What a client sends whenever something came from the server, and now and then.
+/// A packet from a client, sent after every packet from the server, and from time to time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FromClient {
     /// The match.
     pub id: Id,
-    /// Which of its players this is.
+    /// The number of this player in the match.
     pub player: u8,
-    /// The tick up to which it has heard from this server.
+    /// The tick up to which the client has received steps from this server.
     pub have: u64,
-    /// The tick up to which it has heard from any: the next is the first that it knows nothing of.
+    /// The tick up to which it has received steps from any server, which is the first unknown tick.
     pub seen: u64,
     /// The tick of the first of the rows.
     pub first: u64,
-    /// What servers said they had applied, as far as this one does not know it.
+    /// Rows that servers have applied and that this server does not know.
     pub rows: Vec<Row>,
-    /// Its own input from tick `seen` on.
+    /// The client's input from tick `seen` on.
     pub own: Vec<Buttons>,
 }
 
-/// What a server sends to each player of a match, twenty times a second.
+/// A packet from a server to each player of a match, sent twenty times per second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FromServer {
     /// The match.
     pub id: Id,
     /// The tick at which this server took the match up.
     pub base: u64,
-    /// The tick of the first row that it does not know.
+    /// The tick of the first row that the server does not know.
     pub wants: u64,
     /// The tick of the first of the steps.
     pub first: u64,
-    /// What was applied in each step, and the checksum after it.
+    /// The row that was applied in each step, and the checksum after it.
     pub steps: Vec<(Row, u64)>,
-    /// It is no longer here: look for it elsewhere.
+    /// Whether the match has moved to another server, which the client must find.
     pub is_moved: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A server: takes up matches, runs them, and hands them on when it is asked to end.
+//! A server: takes up matches, runs them, and hands them on when it must exit.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -22,39 +22,39 @@ use crate::store::{Claim, Store, Taken};
 /// Where a server listens.
 #[derive(Args, Clone, Debug)]
 pub struct Settings {
-    /// For clients, by UDP: the `containerPort` of the manifest
+    /// The address for clients (UDP): the `containerPort` of the manifest
     #[arg(long)]
     pub listen: SocketAddr,
-    /// For Prometheus, by HTTP
+    /// The address for Prometheus (HTTP)
     #[arg(long)]
     pub http: SocketAddr,
-    /// Where matches are kept
+    /// The URL of Redis
     #[arg(long)]
     pub redis: String,
-    /// How long a match is another's after its server last saved it, in milliseconds
+    /// The length of the lease that a save renews, in milliseconds
     #[arg(long, default_value_t = 2_000)]
     pub lease: u64,
 }
 
-/// How often a server with room looks for matches that nobody runs.
+/// How often a server with room looks for matches that no server runs.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Between two matches that it takes up, a server leaves as much time to others that look.
+/// The pause after a server has taken up a match. It leaves time to other servers.
 const SHARE: Duration = Duration::from_millis(2);
 
-/// Packets that wait for a match. What comes beyond is lost, as packets are.
+/// The number of packets that wait for a match. Further packets are lost.
 const INBOX: usize = 64;
 
-/// A match, and a place on this server for as long as it is here.
+/// A match, and its slot on this server.
 type Found = (Taken, OwnedSemaphorePermit);
 
-/// Serves until the process is asked to end (SIGTERM). Then each match is saved and released, and Agones is told.
+/// Serves until the process is asked to exit (SIGTERM). Then it saves and releases each match, and tells Agones.
 ///
 /// # Errors
-/// If the sidecar, Redis or an address cannot be had.
+/// If the sidecar, Redis or an address is not available.
 pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     let mut terminate = signal(SignalKind::terminate())?;
-    // The first save would need it, and has less time.
+    // The first save needs the fingerprint, and has less time to compute it.
     let _ = evenstep::fingerprint();
     let store = Store::connect(&settings.redis, Duration::from_millis(settings.lease)).await?;
     let metrics = Metrics::new();
@@ -96,7 +96,7 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
             Some(gone) = server.matches.join_next() => server.forget(gone?).await,
             Some(found) = found.recv() => server.take_up(found),
             received = server.shared.socket.recv_from(&mut buffer) => {
-                // An error is of a packet that was sent before: nobody is there any more.
+                // An error belongs to an earlier packet, whose receiver is gone.
                 if let Ok((length, from)) = received {
                     server.receive(&buffer[..length], from);
                 }
@@ -105,7 +105,7 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     }
     server.shared.metrics.draining.set(1);
     server.drains.send_replace(true);
-    // What was found meanwhile is released as well.
+    // Matches that were found meanwhile are released, too.
     while let Some(found) = found.recv().await {
         server.take_up(found);
     }
@@ -113,14 +113,14 @@ pub async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     while let Some(gone) = server.matches.join_next().await {
         server.forget(gone?).await;
     }
-    // Without a last word of no matches, which would make the server ready again.
+    // The sender is dropped without a last report of no matches, which would make the server ready again.
     drop(server.count);
     agones.await?.shutdown().await?;
     Ok(())
 }
 
-/// Takes up matches that nobody runs as long as there is room, one at a time: servers that look at the same time share
-/// them, though not exactly.
+/// Takes up matches that no server runs while there is room, one at a time, so servers that look at the same time share
+/// them roughly.
 async fn find_matches(
     mut store: Store,
     (address, capacity): (SocketAddr, usize),
@@ -132,7 +132,7 @@ async fn find_matches(
         let place = tokio::select! {
             biased;
             () = asked_for(&mut drains) => return,
-            place = room.clone().acquire_owned() => place.expect("it is never closed"),
+            place = room.clone().acquire_owned() => place.expect("the semaphore is never closed"),
         };
         match store.take_up(address).await {
             Ok(Some(taken)) => {
@@ -143,7 +143,7 @@ async fn find_matches(
             }
             Ok(None) => sleep(LOOK).await,
             Err(error) => {
-                eprintln!("no match can be taken up: {error}");
+                eprintln!("cannot take up a match: {error}");
                 sleep(LOOK).await;
             }
         }
@@ -152,15 +152,16 @@ async fn find_matches(
 
 struct Server {
     shared: Shared,
-    /// How many matches there are, for Agones.
+    /// The number of matches, for Agones.
     count: watch::Sender<usize>,
     drains: watch::Sender<bool>,
-    /// Of the matches that are here, by the newest claim: one whose lease has ended may come back before it is forgotten.
+    /// The matches on this server, with the newest claim. A match whose lease has ended may return before it is
+    /// forgotten.
     inboxes: BTreeMap<Id, (Claim, mpsc::Sender<Received>)>,
     matches: JoinSet<Gone>,
 }
 
-/// A match that is no longer here.
+/// A match that has left.
 struct Gone {
     claim: Claim,
     ending: Result<Ending, JoinError>,
@@ -172,8 +173,8 @@ impl Server {
         let host = match Host::new(self.shared.clone(), &taken) {
             Ok(host) => host,
             Err(error) => {
-                // When the lease has ended a server of its own build may be the first to look.
-                eprintln!("match {} is left to another server: {error}", claim.id);
+                // After the lease has ended, a server of the match's build may be the first to look.
+                eprintln!("leaving match {} to another server: {error}", claim.id);
                 return self.shared.metrics.gone("refused");
             }
         };
@@ -181,7 +182,7 @@ impl Server {
         let drains = self.drains.subscribe();
         self.inboxes.insert(claim.id, (claim.clone(), inbox));
         self.matches.spawn(async move {
-            // As a task of its own: a panic ends this match and no other.
+            // The match runs in a separate task, so a panic ends only this match.
             let ending = tokio::spawn(host.run(packets, drains)).await;
             drop(place);
             Gone { claim, ending }
@@ -211,7 +212,10 @@ impl Server {
             Err(_) => {
                 // Another server would panic in the same step.
                 if let Err(error) = self.shared.store.remove(&claim).await {
-                    eprintln!("match {} panicked and was not removed: {error}", claim.id);
+                    eprintln!(
+                        "match {} panicked, and could not be removed: {error}",
+                        claim.id
+                    );
                 }
                 "panicked"
             }
@@ -222,7 +226,7 @@ impl Server {
     fn tell_count(&self) {
         let count = self.inboxes.len();
         self.shared.metrics.matches.set(count as i64);
-        // A server that drains is not ready again, however few it has.
+        // A draining server does not become ready again, however few matches it has.
         if !*self.drains.borrow() {
             self.count.send_replace(count);
         }

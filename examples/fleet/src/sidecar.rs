@@ -1,4 +1,4 @@
-//! A stand-in for Agones' sidecar, where there is no Kubernetes: the same protocol, and a list of what was said.
+//! A stand-in for Agones' sidecar where there is no Kubernetes. It speaks the same protocol, and records the calls.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,32 +21,32 @@ use sdk::beta::{Counter, GetCounterRequest, UpdateCounterRequest};
 use sdk::sdk_server::{Sdk, SdkServer};
 use sdk::{Empty, GameServer};
 
-/// What a game server asked for.
+/// A call from a game server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// It may be allocated, or scaled away.
+    /// The server may be allocated or scaled away.
     Ready,
-    /// It has players: keep it.
+    /// The server has players and must be kept.
     Allocate,
-    /// It is alive.
+    /// The server is alive.
     Health,
-    /// So many matches are on it.
+    /// The number of matches on the server.
     Matches(i64),
-    /// It is done.
+    /// The server is done.
     Shutdown,
 }
 
 /// The sidecar of one game server.
 #[derive(Clone, Debug)]
 pub struct Sidecar {
-    /// Where it listens.
+    /// The port on which it listens.
     pub port: u16,
     said: Arc<Said>,
 }
 
 #[derive(Debug)]
 struct Said {
-    /// The game server's, as clients reach it.
+    /// The address of the game server for clients.
     address: SocketAddr,
     capacity: i64,
     calls: Mutex<Vec<Call>>,
@@ -60,11 +60,11 @@ impl Said {
 }
 
 impl Sidecar {
-    /// Of a game server at an address, for so many matches. It answers on a free port of this machine, as long as the
-    /// runtime lives.
+    /// Starts a sidecar for a game server at an address, with a capacity for matches. It answers on a free port of this
+    /// machine, for as long as the runtime lives.
     ///
     /// # Errors
-    /// If the system gives no port.
+    /// If the system has no free port.
     pub async fn start(address: SocketAddr, capacity: i64) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
@@ -84,14 +84,14 @@ impl Sidecar {
         Ok(Self { port, said })
     }
 
-    /// What was asked for, in order.
+    /// Returns the calls, in order.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let calls = &self.said.calls;
         calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many matches it last said that it had.
+    /// Returns the last reported number of matches.
     #[must_use]
     pub fn matches(&self) -> i64 {
         let calls = self.calls().into_iter().rev();

@@ -1,4 +1,4 @@
-//! A fleet on one machine: Redis, servers and their sidecars, Prometheus. For the trial and for tests.
+//! A fleet on one machine, for the trial and for tests: Redis, servers and their sidecars, Prometheus.
 
 use std::fmt;
 use std::io;
@@ -16,38 +16,38 @@ use crate::match_::{Match, Plan};
 use crate::sidecar::Sidecar;
 use crate::store::Store;
 
-/// What could not be had.
+/// Why a part of the stage is not available.
 #[derive(thiserror::Error)]
 pub enum StageError {
     /// A program is not installed.
     #[error(
-        "there is no program `{program}`: install it, in Debian by `apt-get install {package}`"
+        "there is no program `{program}`: on Debian, install it with `apt-get install {package}`"
     )]
     NotInstalled {
-        /// Which.
+        /// The program.
         program: String,
-        /// What has it.
+        /// The Debian package that contains it.
         package: &'static str,
     },
-    /// The system's.
+    /// An error of the system.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// Redis's.
+    /// An error of Redis.
     #[error(transparent)]
     Redis(#[from] redis::RedisError),
-    /// A program was started and does not answer.
-    #[error("nobody answered in ten seconds: {0}")]
+    /// A program was started but does not answer.
+    #[error("no answer within ten seconds: {0}")]
     Silent(&'static str),
 }
 
-/// In words: a program or a test that ends with an error shows it like this.
+/// Prints the message, because a program or test that ends with an error prints its `Debug` form.
 impl fmt::Debug for StageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// A process that ends with this value, at once.
+/// A process that is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Running(Child);
 
@@ -68,17 +68,17 @@ impl Running {
     /// Sends a signal.
     ///
     /// # Errors
-    /// If it has ended.
+    /// If the process has ended.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         let id = self.0.id().and_then(|id| Pid::from_raw(id as i32));
         let id = id.ok_or(io::ErrorKind::NotFound)?;
         Ok(kill_process(id, signal)?)
     }
 
-    /// Waits for its end.
+    /// Waits until the process exits.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub async fn ended(&mut self) -> io::Result<ExitStatus> {
         self.0.wait().await
     }
@@ -91,27 +91,27 @@ pub struct Stage {
     folder: TempDir,
     url: String,
     lease: Duration,
-    /// Connected to Redis.
+    /// The connection to Redis.
     pub store: Store,
-    /// Its process.
+    /// The process of Redis.
     pub redis: Running,
 }
 
 /// A server on the stage.
 #[derive(Debug)]
 pub struct Server {
-    /// Its process.
+    /// The process of the server.
     pub process: Running,
-    /// Where clients reach it.
+    /// The address for clients.
     pub address: SocketAddr,
-    /// What it says to Agones.
+    /// The sidecar, which records its calls.
     pub sidecar: Sidecar,
 }
 
-/// A port that was free a moment ago, as an orchestrator gives one: the same for TCP and UDP.
+/// Returns a port that was free a moment ago, for both TCP and UDP, as an orchestrator assigns one.
 ///
 /// # Errors
-/// If the system has none.
+/// If the system has no free port.
 pub fn free_address() -> io::Result<SocketAddr> {
     loop {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
@@ -137,7 +137,7 @@ async fn answers<T, E>(
 }
 
 impl Stage {
-    /// Starts a Redis that keeps nothing on the disk. The program is this package's, for the servers.
+    /// Starts a Redis that writes nothing to disk. `program` is this package's, and runs the servers.
     ///
     /// # Errors
     /// If Redis is not installed, or does not answer.
@@ -160,25 +160,25 @@ impl Stage {
         })
     }
 
-    /// Adds so many matches.
+    /// Adds `count` matches.
     ///
     /// # Errors
-    /// Redis's.
+    /// An error of Redis.
     ///
     /// # Panics
-    /// Never: a match before its first step can be saved.
+    /// Never, because a match before its first step can be saved.
     pub async fn add_matches(&mut self, count: u64, plan: Plan) -> Result<(), StageError> {
-        let bytes = Match::new(plan).save().expect("it has made no step");
+        let bytes = Match::new(plan).save().expect("the match has run no step");
         for id in 0..count {
             self.store.add(id, &bytes).await?;
         }
         Ok(())
     }
 
-    /// Starts a server for so many matches, with figures at an address.
+    /// Starts a server for `capacity` matches, with metrics at an address.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the server cannot be started.
     pub async fn server(&self, capacity: i64, http: SocketAddr) -> Result<Server, StageError> {
         let address = free_address()?;
         let sidecar = Sidecar::start(address, capacity).await?;
@@ -195,7 +195,7 @@ impl Stage {
         })
     }
 
-    /// Starts a Prometheus that asks the servers for figures once a second.
+    /// Starts a Prometheus that scrapes the servers once per second.
     ///
     /// # Errors
     /// If it is not installed, or does not answer.
@@ -227,23 +227,23 @@ impl Stage {
     }
 }
 
-/// A Prometheus that runs.
+/// A running Prometheus.
 #[derive(Debug)]
 pub struct Prometheus {
     address: SocketAddr,
     _process: Running,
 }
 
-/// No number came back.
+/// Prometheus returned no number.
 #[derive(Debug, thiserror::Error)]
-#[error("Prometheus gives no number for `{0}`")]
+#[error("Prometheus has no number for `{0}`")]
 pub struct NoNumber(String);
 
 impl Prometheus {
-    /// The value of an expression, by Prometheus' own tool.
+    /// Returns the value of an expression, with Prometheus's tool.
     ///
     /// # Errors
-    /// If it has none.
+    /// If the expression has no value.
     pub async fn ask(&self, expression: &str) -> Result<f64, NoNumber> {
         let mut command = Command::new("promtool");
         command.args(["query", "instant", "-o", "json"]);

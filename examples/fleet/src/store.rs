@@ -1,10 +1,11 @@
-//! The matches of the fleet in Redis: what they were when last saved, and which server runs each.
+//! The matches of the fleet in Redis: their last saves, and the server that runs each.
 //!
 //! | key | value |
 //! | --- | --- |
-//! | `evenstep:matches` | the set of their numbers |
+//! | `evenstep:matches` | the set of the matches' numbers |
 //! | `evenstep:match:ID` | a match as bytes |
-//! | `evenstep:lease:ID` | the address of the server that runs it and the number of the lease, for a limited time |
+//! | `evenstep:lease:ID` | the address of the server that runs the match and the number of the lease, for a limited
+//! time |
 //! | `evenstep:leases` | how many leases there have been |
 
 use std::fmt;
@@ -27,7 +28,7 @@ fn lease_key(id: Id) -> String {
     format!("evenstep:lease:{id}")
 }
 
-/// A connection to Redis. Clones share it; it is made again when it breaks.
+/// A connection to Redis. Clones share it, and it reconnects after a failure.
 #[derive(Clone)]
 pub struct Store {
     connection: ConnectionManager,
@@ -40,40 +41,41 @@ impl fmt::Debug for Store {
     }
 }
 
-/// The right to run a match. Nobody has the same, nor has the same server when it takes the match up again.
+/// The right to run a match. It is unique, even if the same server takes up the match again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The match.
     pub id: Id,
-    /// The lease's value.
+    /// The value of the lease.
     holder: String,
 }
 
 /// A match that this server may run.
 #[derive(Debug)]
 pub struct Taken {
-    /// The right to.
+    /// The right to run the match.
     pub claim: Claim,
-    /// As it was when last saved.
+    /// The last save of the match.
     pub bytes: Vec<u8>,
-    /// Until when nobody else takes it up.
+    /// No other server takes up the match before this time.
     pub leased_until: Instant,
 }
 
-/// What becomes of a lease when the match is saved.
+/// What happens to the lease when a match is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
-    /// It begins anew.
+    /// The lease starts again.
     Renew,
-    /// Another server may take the match up.
+    /// The lease ends, so another server may take up the match.
     Release,
 }
 
 impl Store {
-    /// Connects to Redis at a URL. A match whose server has not saved it for as long as the lease is another's.
+    /// Connects to Redis at a URL. A match is free for other servers if its server has not saved it for the time
+    /// `lease`.
     ///
     /// # Errors
-    /// If nobody answers there.
+    /// If there is no answer.
     pub async fn connect(url: &str, lease: Duration) -> RedisResult<Self> {
         let config = ConnectionManagerConfig::new().set_max_delay(Duration::from_millis(500));
         let client = redis::Client::open(url)?;
@@ -81,10 +83,10 @@ impl Store {
         Ok(Self { connection, lease })
     }
 
-    /// Adds a match, for whichever server takes it up.
+    /// Adds a match, for any server to take up.
     ///
     /// # Errors
-    /// Redis's, here and below.
+    /// An error of Redis.
     pub async fn add(&mut self, id: Id, bytes: &[u8]) -> RedisResult<()> {
         redis::pipe()
             .atomic()
@@ -95,18 +97,18 @@ impl Store {
             .await
     }
 
-    /// All matches.
+    /// Returns all matches.
     ///
     /// # Errors
-    /// Redis's.
+    /// An error of Redis.
     pub async fn ids(&mut self) -> RedisResult<Vec<Id>> {
         self.connection.smembers(MATCHES).await
     }
 
-    /// Where a match is: the server that runs it, if one does, and `None` of a match that is over.
+    /// Returns the server that runs a match, if there is one, or `None` if the match has ended.
     ///
     /// # Errors
-    /// Redis's.
+    /// An error of Redis.
     pub async fn find(&mut self, id: Id) -> RedisResult<Option<Option<SocketAddr>>> {
         let (is_there, holder): (bool, Option<String>) = redis::pipe()
             .atomic()
@@ -118,10 +120,10 @@ impl Store {
         Ok(is_there.then(|| holder.and_then(address)))
     }
 
-    /// Takes up one match that nobody runs, for the server at an address.
+    /// Takes up one match that no server runs, for the server at an address.
     ///
     /// # Errors
-    /// Redis's.
+    /// An error of Redis.
     pub async fn take_up(&mut self, address: SocketAddr) -> RedisResult<Option<Taken>> {
         let script = Script::new(
             "for _, id in ipairs(redis.call('smembers', KEYS[1])) do
@@ -134,7 +136,7 @@ impl Store {
             end
             return false",
         );
-        // From before it was asked for: here it ends no later than there.
+        // The time is taken before the request, so the lease ends here no later than in Redis.
         let leased_until = Instant::now() + self.lease;
         let taken: Option<(Id, String, Vec<u8>)> = script
             .key(MATCHES)
@@ -149,17 +151,17 @@ impl Store {
         }))
     }
 
-    /// Saves a match. Gives until when it is leased, or `None` if the claim is no longer good: then nothing is saved.
+    /// Saves a match. Returns when its lease ends, or `None` if the claim is no longer valid. Then nothing is saved.
     ///
     /// # Errors
-    /// Redis's.
+    /// An error of Redis.
     pub async fn save(
         &mut self,
         claim: &Claim,
         bytes: &[u8],
         lease: Lease,
     ) -> RedisResult<Option<Instant>> {
-        // A key that is to expire after no time at all is deleted.
+        // Redis deletes a key that expires after no time.
         let script = Script::new(
             "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
             redis.call('set', KEYS[2], ARGV[3])
@@ -182,10 +184,10 @@ impl Store {
         Ok(is_saved.then_some(leased_until))
     }
 
-    /// Removes a match that is over, if the claim is still good.
+    /// Removes a match that has ended, if the claim is still valid.
     ///
     /// # Errors
-    /// Redis's.
+    /// An error of Redis.
     pub async fn remove(&mut self, claim: &Claim) -> RedisResult<bool> {
         let script = Script::new(
             "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end

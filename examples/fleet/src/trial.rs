@@ -1,4 +1,4 @@
-//! Two servers, of which one is killed, and later the other is drained for a third.
+//! A trial with two servers: one is killed, and later a third replaces the other.
 
 use std::error::Error;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use evenstep_fleet::stage::{Prometheus, Server, Stage, free_address};
 use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
 
-/// What is tried.
+/// The settings of the trial.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Settings {
     #[arg(long, default_value_t = 40)]
     matches: u64,
-    /// In each match
+    /// The number of crates in each match
     #[arg(long, default_value_t = 18)]
     crates: u16,
-    /// Of each of three parts: before the kill, until the drain, and after it
+    /// The length of each of three parts in seconds: before the kill, until the drain, and after it
     #[arg(long, default_value_t = 8)]
     seconds: u64,
-    /// How long a match is another's after its server last saved it, in milliseconds
+    /// The length of the lease that a save renews, in milliseconds
     #[arg(long, default_value_t = 2_000)]
     lease: u64,
 }
@@ -43,7 +43,7 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     let capacity = settings.matches as i64;
     let first = stage.server(capacity, figures[0]).await?;
     let mut second = stage.server(capacity, figures[1]).await?;
-    // Both look for matches before there are any, so that they share them.
+    // Both servers look for matches before there are any, so they share them.
     wait_for(Call::Ready, &[&first, &second]).await;
     sleep(Duration::from_millis(500)).await;
     stage.add_matches(settings.matches, plan).await?;
@@ -74,13 +74,13 @@ pub async fn run(settings: Settings) -> Result<(), Box<dyn Error>> {
     println!("drained the second for a third: it ended after {took:.2?} with {status}");
 
     let logs = players.await??;
-    // The last figures are asked for, and the last match is gone.
+    // Waits until the last figures are scraped, and the last match has left.
     sleep(Duration::from_secs(2)).await;
     print_handovers(&logs, drained);
     let differ = print_comparison(plan, &logs);
     println!();
-    row("bytes saved a second, before the kill", &[saved]);
-    row("bytes to the players a second, before the kill", &[told]);
+    row("bytes saved per second, before the kill", &[saved]);
+    row("bytes to players per second, before the kill", &[told]);
     print_figures(&prometheus).await?;
 
     third.process.signal(Signal::TERM)?;
@@ -104,7 +104,7 @@ async fn wait_for(call: Call, servers: &[&Server]) {
     }
 }
 
-/// What a server said, less its counts.
+/// Returns a server's calls, without the reported numbers.
 fn said(server: &Server) -> String {
     let calls = server.sidecar.calls();
     let pings = calls.iter().filter(|call| **call == Call::Health).count();
@@ -128,7 +128,7 @@ fn row(name: &str, values: &[f64]) {
     println!();
 }
 
-/// How matches went on after the kill, and after the other server was drained.
+/// Prints how matches continued after the kill, and after the other server was drained.
 fn print_handovers(logs: &[Log], drained: Instant) {
     let handovers = logs.iter().flat_map(|log| &log.handovers).copied();
     let (after, before): (Vec<Handover>, Vec<Handover>) =
@@ -139,7 +139,7 @@ fn print_handovers(logs: &[Log], drained: Instant) {
     let silence = |handover: &Handover| handover.silence.as_secs_f64();
     let again = |handover: &Handover| handover.again as f64 / 60.0;
     println!("\n{:<50}{:>12}{:>12}", "", "killed", "drained");
-    print("players that found their match elsewhere", &|all| {
+    print("players that found their match on another server", &|all| {
         all.len() as f64
     });
     print("seconds without a new step, mean", &|all| {
@@ -148,10 +148,10 @@ fn print_handovers(logs: &[Log], drained: Instant) {
     print("seconds without a new step, longest", &|all| {
         longest(all, silence)
     });
-    print("seconds of the match made again, mean", &|all| {
+    print("seconds of the match resimulated, mean", &|all| {
         mean(all, again)
     });
-    print("seconds of the match made again, longest", &|all| {
+    print("seconds of the match resimulated, longest", &|all| {
         longest(all, again)
     });
 }
@@ -164,7 +164,8 @@ fn longest(all: &[Handover], figure: impl Fn(&Handover) -> f64) -> f64 {
     all.iter().map(figure).fold(0.0, f64::max)
 }
 
-/// What the players were told, beside a run never interrupted. Gives how many checksums differ.
+/// Compares what the players received with uninterrupted runs, and prints the counts. Returns how many checksums
+/// differ.
 fn print_comparison(plan: Plan, logs: &[Log]) -> usize {
     let checksums = logs.iter().map(|log| compare(plan, log));
     let (compared, differ) = checksums.fold((0, 0), |sum, log| (sum.0 + log.0, sum.1 + log.1));
@@ -172,26 +173,26 @@ fn print_comparison(plan: Plan, logs: &[Log]) -> usize {
     let missed: u64 = (logs.iter().map(|log| plan.length - log.rows.len() as u64)).sum();
     println!();
     for (name, count) in [
-        ("checksums compared with a run never interrupted", compared),
+        ("checksums compared with an uninterrupted run", compared),
         ("that differ", differ),
-        ("steps taken back", taken_back as usize),
-        ("steps that a player was not told of", missed as usize),
+        ("steps with changed input", taken_back as usize),
+        ("steps that a player never received", missed as usize),
     ] {
         row(name, &[count as f64]);
     }
     differ
 }
 
-/// Figures that Prometheus had of all servers, the killed one too.
+/// Prints figures that Prometheus collected from all servers, including the killed one.
 async fn print_figures(prometheus: &Prometheus) -> Result<(), Box<dyn Error>> {
     let last = |name: &str| format!("sum(max_over_time(evenstep_{name}[10m]))");
     let bytes_a_save = format!("{} / {}", last("saved_bytes_total"), last("saves_total"));
     let lateness = "sum by (le) (max_over_time(evenstep_step_lateness_seconds_bucket[10m]))";
     for (name, expression) in [
-        ("bytes a save", bytes_a_save),
+        ("bytes per save", bytes_a_save),
         ("saves", last("saves_total")),
         ("steps", last("steps_total")),
-        ("steps made again", last("steps_again_total")),
+        ("steps resimulated", last("steps_again_total")),
         ("late steps", last("late_steps_total")),
         (
             "99.9 % of the steps were done after, seconds",
@@ -201,7 +202,7 @@ async fn print_figures(prometheus: &Prometheus) -> Result<(), Box<dyn Error>> {
         ("inputs that came too late", last("missing_inputs_total")),
         ("matches taken up", last("matches_taken_up_total")),
         (
-            "answers of servers to Prometheus",
+            "answers from servers to Prometheus",
             "sum(sum_over_time(up[10m]))".into(),
         ),
         (

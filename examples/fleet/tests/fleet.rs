@@ -1,6 +1,6 @@
-//! Servers as processes of their own, with a real Redis: killed, drained, stopped for a while.
+//! Tests servers as separate processes, with a real Redis: killed, drained, stopped for a while.
 //!
-//! A wall clock drives them. What is asserted holds however slow the machine is, or a wait ends by its limit.
+//! A wall clock drives them. The assertions hold however slow the machine is, or a wait reaches its limit.
 
 use std::error::Error;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const PLAN: Plan = Plan {
     crates: 12,
     length: 480,
 };
-/// Longer than a match on a machine that is very busy.
+/// Longer than a match takes on a very busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 type Tested = Result<(), Box<dyn Error>>;
@@ -33,23 +33,23 @@ async fn stage() -> Result<Stage, Box<dyn Error>> {
     Ok(stage)
 }
 
-/// A server with all matches, and their players.
+/// Starts a server with all matches, and their players.
 async fn server_with_players(stage: &Stage) -> Result<(Server, Players), Box<dyn Error>> {
-    // With room for as many again: those that it has may come back before it has let go of them.
+    // The capacity is twice the number, because matches may return before the server has let go of them.
     let server = stage.server(2 * MATCHES as i64, free_address()?).await?;
     said(&server, &[Call::Matches(MATCHES as i64)]).await?;
     let players = tokio::spawn(play_all(stage.store.clone(), PLAYERS));
     Ok((server, players))
 }
 
-/// A server that takes up what another one lets go of.
+/// Starts a server that takes up matches of another one.
 async fn ready_server(stage: &Stage) -> Result<Server, Box<dyn Error>> {
     let server = stage.server(MATCHES as i64, free_address()?).await?;
     said(&server, &[Call::Ready]).await?;
     Ok(server)
 }
 
-/// Waits until a server has said all that, in this order.
+/// Waits until a server has made these calls in this order.
 async fn said(server: &Server, calls: &[Call]) -> Tested {
     timeout(LIMIT, async {
         loop {
@@ -69,7 +69,8 @@ async fn said(server: &Server, calls: &[Call]) -> Tested {
     .map_err(|_| format!("{calls:?} was not said in {:?}", server.sidecar.calls()).into())
 }
 
-/// Waits until the matches are over: each player was told all, and each checksum is that of a run never interrupted.
+/// Waits until the matches have ended. Checks that each player received all steps, and that each checksum equals that
+/// of an uninterrupted run.
 async fn all_is_right(players: Players) -> Result<Vec<Log>, Box<dyn Error>> {
     let logs = timeout(LIMIT, players).await???;
     assert_eq!(logs.len() as u64, MATCHES * u64::from(PLAYERS));
@@ -85,7 +86,7 @@ async fn all_is_right(players: Players) -> Result<Vec<Log>, Box<dyn Error>> {
     Ok(logs)
 }
 
-/// How often matches went on elsewhere, and how many steps were made again at most.
+/// Returns how often matches moved, and the largest number of resimulated steps.
 fn moves(logs: &[Log]) -> (usize, u64) {
     let handovers = || logs.iter().flat_map(|log| &log.handovers);
     (
@@ -107,7 +108,7 @@ async fn the_matches_of_a_killed_server_go_on() -> Tested {
     let logs = all_is_right(players).await?;
     let (handovers, again) = moves(&logs);
     assert_eq!(handovers, logs.len());
-    // They had played on since they were last saved, a second ago at most, on a machine that is on time.
+    // The matches continued after their last save, which was a second ago at most on a machine that keeps up.
     assert!((1..PLAN.length).contains(&again), "{again}");
     let (none, all) = (Call::Matches(0), Call::Matches(MATCHES as i64));
     said(
@@ -125,13 +126,13 @@ async fn a_server_that_is_asked_to_end_hands_its_matches_on() -> Tested {
     said(&drained, &[Call::Health, Call::Health]).await?;
     drained.process.signal(Signal::TERM)?;
     assert!(timeout(LIMIT, drained.process.ended()).await??.success());
-    // Nobody has to wait for its leases to end.
+    // The other servers need not wait for the leases to end.
     let mut store = stage.store.clone();
     for id in 0..MATCHES {
         assert_ne!(store.find(id).await?, Some(Some(drained.address)));
     }
     let logs = all_is_right(players).await?;
-    // No step is made twice.
+    // No step is run twice.
     assert_eq!(moves(&logs), (logs.len(), 0));
     let states = |server: &Server| {
         let mut calls = server.sidecar.calls();
@@ -157,14 +158,14 @@ async fn a_server_that_was_stopped_for_long_lets_go_of_its_matches() -> Tested {
     said(&other, &[Call::Matches(MATCHES as i64)]).await?;
     stopped.process.signal(Signal::CONT)?;
     said(&stopped, &[Call::Matches(MATCHES as i64), Call::Matches(0)]).await?;
-    // At once, and not when the matches are over.
+    // The move happens at once, not at the end of the matches.
     assert_eq!(other.sidecar.matches(), MATCHES as i64);
     let logs = all_is_right(players).await?;
     assert_eq!(moves(&logs).0, logs.len());
     Ok(())
 }
 
-/// Longer than the lease.
+/// Stops a process for longer than the lease.
 async fn stop_for(process: &Running, time: Duration) -> Tested {
     process.signal(Signal::STOP)?;
     sleep(time).await;
@@ -188,7 +189,8 @@ async fn matches_stand_still_while_redis_does() -> Tested {
     sleep(Duration::from_secs(1)).await;
     stop_for(&stage.redis, Duration::from_secs(4)).await?;
     let logs = all_is_right(players).await?;
-    // From the end of the lease on, which began a second before at most: else it might be another's too.
+    // The silence begins when the lease ends, which was renewed at most a second before. Otherwise another server might
+    // have the match, too.
     let stood = logs.iter().map(|log| log.longest_silence).min();
     assert!(stood > Some(Duration::from_secs(2)), "{stood:?}");
     said(&server, &[Call::Matches(0)]).await

@@ -1,4 +1,4 @@
-//! Exactly one server runs a match: leases in a real Redis.
+//! Tests that exactly one server runs a match, with leases in a real Redis.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -24,8 +24,8 @@ async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Err
     let [one, other] = servers();
     stage.add_matches(2, PLAN).await?;
     let store = &mut stage.store;
-    let first = store.take_up(one).await?.ok_or("nobody has it")?.claim;
-    let second = store.take_up(other).await?.ok_or("nobody has it")?.claim;
+    let first = store.take_up(one).await?.ok_or("no server has it")?.claim;
+    let second = store.take_up(other).await?.ok_or("no server has it")?.claim;
     assert_eq!([first.id, second.id], [0, 1]);
     assert!(store.take_up(other).await?.is_none());
     assert_eq!(store.find(0).await?, Some(Some(one)));
@@ -35,7 +35,7 @@ async fn a_match_is_one_servers_until_it_is_released() -> Result<(), Box<dyn Err
     assert!(store.save(&first, b"last", Lease::Release).await?.is_some());
     assert_eq!(store.find(0).await?, Some(None));
 
-    // Who has no lease saves nothing and removes nothing, the same server neither.
+    // Without a lease a server saves and removes nothing, even if it held the match before.
     assert_eq!(store.save(&first, b"late", Lease::Renew).await?, None);
     let again = store.take_up(one).await?.ok_or("it was released")?;
     assert_eq!((again.claim.id, &again.bytes[..]), (0, &b"last"[..]));
@@ -54,13 +54,13 @@ async fn a_lease_ends_if_nobody_renews_it() -> Result<(), Box<dyn Error>> {
     let [one, other] = servers();
     stage.add_matches(1, PLAN).await?;
     let store = &mut stage.store;
-    let first = store.take_up(one).await?.ok_or("nobody has it")?;
+    let first = store.take_up(one).await?.ok_or("no server has it")?;
     let second = loop {
         if let Some(taken) = store.take_up(other).await? {
             break taken;
         }
     };
-    // Here it had ended by the time at which it ended there.
+    // The lease ended here no later than in Redis.
     assert!(first.leased_until <= second.leased_until - Duration::from_millis(50));
     assert_eq!(store.save(&first.claim, b"late", Lease::Renew).await?, None);
     Ok(())

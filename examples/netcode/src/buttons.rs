@@ -3,7 +3,7 @@
 use evenstep::rapier::prelude::Vector;
 use serde::{Deserialize, Serialize};
 
-/// What a player holds down in a step: a bit for each direction.
+/// The buttons that a player holds down in a step: a bit for each direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buttons(pub u8);
 

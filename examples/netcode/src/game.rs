@@ -1,6 +1,6 @@
-//! Two balls push crates about in an arena.
+//! Two balls that push crates about in an arena.
 //!
-//! What a step does depends on the state, on the step's tick and on both players' buttons: on no frame and no clock.
+//! A step depends on the state, on its tick and on both players' buttons. It depends on no frame and no clock.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,7 +13,7 @@ use crate::Random;
 pub use crate::buttons::Buttons;
 
 impl Buttons {
-    /// What the player of a demo or a test does: holds something for about a third of a second, then something else.
+    /// Returns the buttons of a scripted player, who holds some for about a third of a second, then others.
     #[must_use]
     pub fn of_script(player: usize, tick: u64) -> Self {
         let seed = (tick + 7 * player as u64) / 20 * 2 + player as u64;
@@ -21,17 +21,16 @@ impl Buttons {
     }
 }
 
-/// The game beside the simulation, for what brings steps about: [`rollback`](crate::rollback). The hash is its part of the
-/// checksum.
+/// The game beside the simulation, as [`rollback`](crate::rollback) drives it. Its hash is part of the checksum.
 pub trait Rules: Clone + Hash + Send + Sync + 'static {
-    /// What the game does before a step.
+    /// Runs the game's rules before a step.
     fn before_step(&mut self, physics: &mut Physics, step: Step, buttons: [Buttons; 2]);
 
-    /// What it does after it.
+    /// Runs the game's rules after a step.
     fn after_step(&mut self, physics: &mut Physics, step: Step);
 }
 
-/// The checksum of all that the next step depends on.
+/// Returns the checksum of everything that the next step depends on.
 #[must_use]
 pub fn checksum(physics: &Physics, game: &impl Rules) -> u64 {
     let mut hasher = PortableHasher(XxHash3_64::with_seed(physics.checksum()));
@@ -39,8 +38,8 @@ pub fn checksum(physics: &Physics, game: &impl Rules) -> u64 {
     hasher.finish()
 }
 
-/// A hasher that is given the same bytes on every platform. `derive(Hash)` writes numbers in the processor's order of
-/// bytes, and lengths as `usize`, which has 4 bytes in a browser.
+/// A hasher that gets the same bytes on every platform. `derive(Hash)` writes numbers in the processor's byte order,
+/// and lengths as `usize`, which has 4 bytes in a browser.
 struct PortableHasher(XxHash3_64);
 
 impl Hasher for PortableHasher {
@@ -69,30 +68,30 @@ impl Hasher for PortableHasher {
     }
 }
 
-/// What the game keeps beside the simulation.
+/// The game's state, beside the simulation.
 #[derive(Clone, Debug, Hash)]
 pub struct Arena {
     /// The players' bodies.
     pub players: [BodyKey; 2],
-    /// How often each has run into something: the more, the stronger it gets.
+    /// The number of collisions of each player. A player gets stronger with each of them.
     pub scores: [u32; 2],
-    /// Balls that were dropped into the arena, the oldest first.
+    /// The balls in the arena, oldest first.
     pub balls: Vec<BodyKey>,
-    /// Where the next one comes down, and where the wind blows.
+    /// Decides where the next ball falls, and where the wind blows.
     pub random: Random,
 }
 
-/// Half the length of a side, metres.
+/// Half the length of a side, in metres.
 const ARENA: f32 = 6.0;
-/// Newtons, on a player of about 2 kg.
+/// The force on a player of about 2 kg, in newtons.
 const PUSH: f32 = 50.0;
-/// A ball every so many ticks,
+/// The number of ticks between two new balls.
 const BALL_EVERY: u64 = 45;
-/// and at most so many of them: the oldest makes room.
+/// The largest number of balls. A new ball replaces the oldest.
 const MOST_BALLS: usize = 8;
 
 impl Arena {
-    /// The arena before its first step, equal on every machine.
+    /// Creates the arena before its first step, equal on every machine.
     #[must_use]
     pub fn start() -> (Simulation, Self) {
         let mut simulation = Simulation::default();
@@ -121,7 +120,7 @@ impl Arena {
         (simulation, arena)
     }
 
-    /// Drops a ball somewhere into the arena.
+    /// Drops a ball at a random position into the arena.
     pub fn drop_ball(&mut self, physics: &mut Physics) {
         let [x, z] = [self.random.signed(), self.random.signed()];
         let place = Vector::new(x * ARENA * 0.8, 4.0, z * ARENA * 0.8);
@@ -133,16 +132,20 @@ impl Arena {
         }
     }
 
-    /// Pushes the players, and blows one of the balls aside.
+    /// Pushes the players, and blows on one of the balls.
     pub fn push(&mut self, physics: &mut Physics, buttons: [Buttons; 2]) {
         for (i, player) in self.players.into_iter().enumerate() {
             let force = buttons[i].direction() * (PUSH + self.scores[i] as f32);
-            physics.add_force(player, force).expect("a player stays");
+            physics
+                .add_force(player, force)
+                .expect("players are never removed");
         }
         if !self.balls.is_empty() {
             let ball = self.balls[self.random.below(self.balls.len() as u64) as usize];
             let wind = Vector::new(self.random.signed(), 0.0, self.random.signed());
-            physics.add_force(ball, wind).expect("it is in the list");
+            physics
+                .add_force(ball, wind)
+                .expect("the list contains only live balls");
         }
     }
 }

@@ -1,23 +1,23 @@
-//! One small game over a network: rollback by GGRS, and lockstep beside it.
+//! One small game over a network: rollback with GGRS, and a lockstep.
 //!
-//! Both drive evenstep's loop by [`begin_frame`](evenstep::Simulation::begin_frame) and its steps; neither knows
-//! the rules of the game.
+//! Both drive evenstep's loop with [`begin_frame`](evenstep::Simulation::begin_frame) and its steps. Neither knows the
+//! rules of the game.
 
-// Numbers from a seed.
+// A random number generator with a seed.
 mod random;
 // A player's input.
 mod buttons;
-// The rules: no network.
+// The rules, without network code.
 pub mod game;
-// A bad line: delay, jitter, loss, an outage.
+// A bad connection: delay, jitter, loss, an outage.
 pub mod line;
-// GGRS's messages, over whatever carries them.
+// GGRS's messages over any transport.
 pub mod packets;
-// UDP by a bad line.
+// UDP over a bad connection.
 pub mod udp;
 // GGRS and the simulation.
 pub mod rollback;
-// The other way: nobody steps before all input is there.
+// Lockstep: no peer steps before all input has arrived.
 pub mod lockstep;
 
 pub use random::Random;

@@ -1,34 +1,34 @@
-//! A bad line: delay, jitter, loss, an outage.
+//! A simulated bad connection: delay, jitter, loss, an outage.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use crate::Random;
 
-/// How bad a line is, one way.
+/// The quality of a connection, in one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Quality {
-    /// How long a packet takes at least.
+    /// The shortest time that a packet takes.
     pub delay: Duration,
-    /// By how much longer at most: packets overtake each other.
+    /// The largest additional time. It lets packets overtake each other.
     pub jitter: Duration,
-    /// How many of a thousand packets are lost.
+    /// The number of lost packets per thousand.
     pub loss: u64,
-    /// When all of them are.
+    /// The time in which all packets are lost.
     pub outage: Range<Duration>,
 }
 
-/// One direction of a line. Time is an argument: from any clock, or from none.
+/// One direction of a connection. Time is an argument, from any clock or from none.
 #[derive(Debug)]
 pub struct Line<T> {
     quality: Quality,
     random: Random,
-    /// When each packet arrives.
+    /// The packets under way, each with its time of arrival.
     under_way: Vec<(Duration, T)>,
 }
 
 impl<T> Line<T> {
-    /// A line with nothing under way.
+    /// Creates a connection without packets under way.
     pub fn new(quality: Quality, seed: u64) -> Self {
         Self {
             quality,
@@ -47,7 +47,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// What has arrived by now, in the order of arrival.
+    /// Returns the packets that have arrived by now, in the order of arrival.
     pub fn receive(&mut self, now: Duration) -> impl Iterator<Item = T> {
         self.under_way.sort_by_key(|(arrival, _)| *arrival);
         let arrived = self

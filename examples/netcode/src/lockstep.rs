@@ -1,5 +1,5 @@
-//! Lockstep: input acts some ticks after it was given, and no step is made before both players' input for it is
-//! there. Nothing is predicted, nothing is resimulated; every loss that lasts longer than the delay is a wait.
+//! Lockstep: input takes effect some ticks later, and no step runs before both players' input for it has arrived.
+//! Nothing is predicted or resimulated. Any loss that lasts longer than the input delay makes the game wait.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -8,43 +8,44 @@ use evenstep::{Frame, Simulation, TickQueue};
 
 use crate::game::{Arena, Buttons, Rules, checksum};
 
-/// Ticks from a press to the step that it acts in.
+/// The number of ticks from a press to the step in which it takes effect.
 pub const DELAY: u64 = 6;
-/// Ticks from a checksum to the next.
+/// The number of ticks between two checksums.
 const CHECK_EVERY: u64 = 30;
 
-/// What one end sends in every frame. All input that may be lost is in each: none has to be asked for.
+/// The packet that a peer sends in every frame. Each contains all input that may have been lost, so no input has to be
+/// requested again.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// By tick, without a gap.
+    /// Input by tick, without gaps.
     inputs: VecDeque<(u64, Buttons)>,
-    /// The first tick for which the sender has no input of the receiver.
+    /// The first tick for which the sender lacks the receiver's input.
     wanted: u64,
     /// The tick and the checksum of a state.
     checksum: Option<(u64, u64)>,
 }
 
-/// One end of a match of two.
+/// A peer in a match of two.
 #[derive(Debug)]
 pub struct Lockstep {
     /// The simulation.
     pub simulation: Simulation,
-    /// Its game.
+    /// The game beside the simulation.
     pub game: Arena,
-    /// How many checksums of both ends were equal, and how many were not.
+    /// The number of checksums of both peers that were equal, and the number that were not.
     pub checks: [usize; 2],
     number: usize,
     queues: [TickQueue<Buttons>; 2],
-    /// The first tick for which there is no input of the other end.
+    /// The first tick for which the other peer's input is missing.
     wanted: u64,
-    /// Own input that the other end may not have.
+    /// Own input that the other peer may not have.
     unsure: VecDeque<(u64, Buttons)>,
     /// Own checksums that were not compared yet.
     checksums: BTreeMap<u64, u64>,
 }
 
 impl Lockstep {
-    /// The end of player `number`, 0 or 1.
+    /// Creates the peer of player `number`, 0 or 1.
     #[must_use]
     pub fn new((simulation, game): (Simulation, Arena), number: usize) -> Self {
         Self {
@@ -59,7 +60,7 @@ impl Lockstep {
         }
     }
 
-    /// A frame, as far as the other end's input goes: steps that are due and have to wait are dropped. Gives what to
+    /// Runs a frame, as far as the other peer's input allows. Drops due steps that have to wait. Returns the packet to
     /// send.
     pub fn frame(&mut self, time: Duration, buttons: impl Fn(u64) -> Buttons) -> (Frame, Packet) {
         self.simulation.begin_frame(time);
@@ -69,8 +70,8 @@ impl Lockstep {
             let input = (step.tick + DELAY, buttons(step.tick));
             self.unsure.push_back(input);
             let own = self.queues[self.number].push(input.0, input.1);
-            own.expect("it is for a later tick");
-            // In the first ticks nobody holds anything down yet.
+            own.expect("each input is for a later tick");
+            // In the first ticks no button is held.
             let buttons = (self.queues.each_mut()).map(|queue| queue.drain(step).next());
             let buttons = buttons.map(Option::unwrap_or_default);
             self.game
@@ -94,12 +95,12 @@ impl Lockstep {
         }
     }
 
-    /// Takes in what the other end has sent, in any order and any number of times.
+    /// Receives a packet of the other peer. Packets may come in any order, and more than once.
     pub fn receive(&mut self, packet: &Packet) {
         for (tick, buttons) in &packet.inputs {
             if *tick == self.wanted {
                 let others = self.queues[1 - self.number].push(*tick, *buttons);
-                others.expect("neither end is ahead by more than the delay");
+                others.expect("no peer is ahead by more than the delay");
                 self.wanted += 1;
             }
         }

@@ -1,4 +1,5 @@
-//! A match of two over UDP on this machine, by a bad line with an outage: rollback in numbers.
+//! Plays a match of two over UDP on this machine, with a bad connection and an outage, and prints statistics of the
+//! rollback.
 //!
 //! `cargo run --release --manifest-path examples/netcode/Cargo.toml`
 
@@ -17,23 +18,23 @@ use evenstep_netcode::udp::LoopbackSocket;
 
 evenstep::portable_math!();
 
-/// A match of two by a bad line.
+/// Plays a match of two over a bad connection.
 #[derive(Parser)]
 struct Args {
-    /// How long it goes on, with the outage a third of the way.
+    /// The duration in seconds. The outage begins after a third of it
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u64).range(5..=15))]
     seconds: u64,
 }
 
-/// Longer than what GGRS predicts, and shorter than what it takes for a player who has left.
+/// The outage is longer than GGRS predicts, and shorter than its timeout for a player who has left.
 const OUTAGE: Duration = Duration::from_millis(600);
 const DISCONNECT: Duration = Duration::from_secs(5);
-/// Frames a second.
+/// The frame rates of both displays, in Hz.
 const DISPLAYS: [u32; 2] = [60, 144];
-/// By how much the second player's clock runs faster than the first one's.
+/// The speeds of both players' clocks.
 const CLOCKS: [f64; 2] = [1.0, 1.005];
 
-/// One end, its display, and what that showed.
+/// A peer, its display, and what was displayed.
 struct End {
     peer: Peer<Arena>,
     number: usize,
@@ -41,15 +42,16 @@ struct End {
     last_frame: Duration,
     outage_end: Duration,
     ticks_by_outage: u64,
-    /// Of each player's body: where it is shown, and where it would be without correction.
+    /// For each player's body, its displayed position, and the position without correction.
     places: [Option<[Vector; 2]>; 2],
-    /// Its speed in the last frames: what is shown is up to a step behind.
+    /// The speeds of each player in the last frames. The displayed pose is up to a step behind.
     recent: [[f32; 4]; 2],
-    /// How far a body went in a frame, beyond what its speed explains: as shown, and without correction.
+    /// The largest distance that a body moved in a frame beyond what its speed explains: displayed, and without
+    /// correction.
     jumps: [f32; 2],
-    /// How far off its place a body was shown.
+    /// The largest visual error of a body.
     largest_error: f32,
-    /// Simulated for real time.
+    /// Simulated time and real time.
     speeds: [f64; 2],
 }
 
@@ -89,8 +91,8 @@ impl End {
         self.speeds[0] += player.simulation.clock().settings().speed() * seconds;
         self.speeds[1] += seconds;
         for (i, key) in player.game().players.into_iter().enumerate() {
-            let body = player.simulation.physics.body(key).expect("a player stays");
-            let pose = player.simulation.pose(key).expect("it is finite");
+            let body = player.simulation.physics.body(key).unwrap();
+            let pose = player.simulation.pose(key).unwrap();
             let error = player.simulation.visual_error(key);
             let error = error.map_or(Vector::ZERO, |error| error.translation);
             self.largest_error = self.largest_error.max(error.length());
@@ -110,7 +112,7 @@ impl End {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "GGRS goes by the wall clock, so the demo does"
+    reason = "GGRS uses the wall clock, so the demo does, too"
 )]
 fn play(ends: &mut [End; 2], now: &Cell<Duration>, length: Duration) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
@@ -127,7 +129,7 @@ fn play(ends: &mut [End; 2], now: &Cell<Duration>, length: Duration) -> Result<(
     Ok(())
 }
 
-/// The last tick whose state no input can change any more, on both sides.
+/// Returns the last tick whose state no input can change any more on either side, and both checksums.
 fn last_confirmed([here, there]: &[End; 2]) -> Option<(u64, [u64; 2])> {
     let mut ticks = (0..=here.peer.player.simulation.physics.tick()).rev();
     ticks.find_map(|tick| {
@@ -155,14 +157,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     play(&mut ends, &now, length)?;
     report(&ends);
 
-    let (tick, [here, there]) = last_confirmed(&ends).ok_or("the ends never met")?;
+    let (tick, [here, there]) = last_confirmed(&ends).ok_or("the peers never connected")?;
     println!("state before step {tick}: {here:016x} and {there:016x}");
     let desyncs: usize = ends.iter().map(|end| end.peer.desyncs).sum();
     if here != there || desyncs > 0 {
-        return Err("the ends differ".into());
+        return Err("the peers differ".into());
     }
     if ends.iter().any(|end| tick <= end.ticks_by_outage) {
-        return Err("they did not go on after the outage".into());
+        return Err("the match did not continue after the outage".into());
     }
     Ok(())
 }
@@ -171,7 +173,7 @@ fn report(ends: &[End; 2]) {
     let row = |name: &str, value: &dyn Fn(&End) -> String| {
         println!("{name:<44} {:>12} {:>12}", value(&ends[0]), value(&ends[1]));
     };
-    row("frames a second", &|end| DISPLAYS[end.number].to_string());
+    row("frames per second", &|end| DISPLAYS[end.number].to_string());
     row("ticks", &|end| {
         end.peer.player.simulation.physics.tick().to_string()
     });
@@ -187,7 +189,7 @@ fn report(ends: &[End; 2]) {
     row("resimulated steps", &|end| {
         end.peer.player.counts.again.to_string()
     });
-    row("steps waited for the other end", &|end| {
+    row("steps waited for the other peer", &|end| {
         end.peer.player.counts.waited.to_string()
     });
     row("desyncs", &|end| end.peer.desyncs.to_string());
@@ -198,7 +200,7 @@ fn report(ends: &[End; 2]) {
     row("mean speed", &|end| {
         format!("{:.4}", end.speeds[0] / end.speeds[1])
     });
-    row("largest error shown, m", &|end| {
+    row("largest visual error, m", &|end| {
         format!("{:.3}", end.largest_error)
     });
     row("largest jump in a frame, m", &|end| {

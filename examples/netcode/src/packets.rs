@@ -1,4 +1,4 @@
-//! GGRS's messages as packets, over whatever carries them.
+//! GGRS's messages as packets, over any transport.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,30 +6,30 @@ use std::rc::Rc;
 
 use ggrs::{Message, NonBlockingSocket};
 
-/// Carries packets to the other end, and from it. They may be lost, and overtake each other.
+/// Carries packets to the other peer and back. They may be lost or overtake each other.
 pub trait Carrier {
     /// Sends a packet.
     fn send(&mut self, packet: Vec<u8>);
 
-    /// What has come since the last call.
+    /// Returns the packets that have arrived since the last call.
     fn receive(&mut self) -> Vec<Vec<u8>>;
 }
 
-/// GGRS's messages to one other end.
+/// GGRS's messages to one other peer.
 ///
-/// GGRS has no room for data of the game in its own handshake, so each packet begins with the sender's fingerprint:
-/// before the first step is made, both ends know whether they will agree.
+/// GGRS's handshake has no room for the game's data, so each packet begins with the sender's fingerprint. Before the
+/// first step, both peers know whether they will agree.
 pub struct Packets<C> {
     carrier: C,
     fingerprint: u64,
     others: OthersFingerprint,
 }
 
-/// The fingerprint of the other end, as soon as one of its packets has come.
+/// The fingerprint of the other peer, after one of its packets has arrived.
 pub type OthersFingerprint = Rc<Cell<Option<u64>>>;
 
 impl<C> Packets<C> {
-    /// From a machine with this [`fingerprint`](evenstep::fingerprint).
+    /// Creates the packets of a machine with this [`fingerprint`](evenstep::fingerprint).
     pub fn new(carrier: C, fingerprint: u64) -> Self {
         Self {
             carrier,
@@ -38,7 +38,7 @@ impl<C> Packets<C> {
         }
     }
 
-    /// Its own fingerprint, and where that of the other end will be.
+    /// Returns the own fingerprint, and the cell for that of the other peer.
     #[must_use]
     pub fn fingerprints(&self) -> (u64, OthersFingerprint) {
         (self.fingerprint, self.others.clone())
@@ -57,14 +57,14 @@ impl<C> fmt::Debug for Packets<C> {
 impl<C: Carrier> NonBlockingSocket<()> for Packets<C> {
     fn send_to(&mut self, message: &Message, (): &()) {
         let packet = (self.fingerprint, message);
-        let bytes = postcard::to_stdvec(&packet).expect("a message is plain data");
+        let bytes = postcard::to_stdvec(&packet).expect("messages can be serialized");
         self.carrier.send(bytes);
     }
 
     fn receive_all_messages(&mut self) -> Vec<((), Message)> {
         let mut messages = Vec::new();
         for bytes in self.carrier.receive() {
-            // What is none of ours is lost.
+            // Drops packets that are not ours.
             if let Ok((fingerprint, message)) = postcard::from_bytes::<(u64, Message)>(&bytes) {
                 self.others.set(Some(fingerprint));
                 messages.push(((), message));

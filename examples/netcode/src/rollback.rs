@@ -1,33 +1,29 @@
-//! Rollback: GGRS says which steps are made and with whose input, evenstep makes them.
+//! Rollback: GGRS decides which steps to run and with whose input, and evenstep runs them.
 //!
 //! | GGRS asks to | evenstep |
 //! | --- | --- |
-//! | save | has done so: [`set_rewind_limits`](Simulation::set_rewind_limits). The cell gets the checksum |
+//! | save | has done so, see [`set_rewind_limits`](Simulation::set_rewind_limits). The cell gets the checksum |
 //! | load | [`roll_back`](Simulation::roll_back) |
 //! | advance | [`next_step`](Simulation::next_step), the game, [`make_step`](Simulation::make_step) |
 //!
-//! The game is a [resource](evenstep::Resources) of the simulation, and goes back with it.
+//! The game is a [resource](evenstep::Resources) of the simulation, and is restored with it.
 //!
-//! The frame decides how many steps are due ([`Clock::due`](evenstep::Clock::due)), GGRS is asked once for each of
-//! them, and only where it says to advance is the step taken: a state is then saved before anything of its step
-//! has been done.
+//! The frame decides how many steps are due ([`Clock::due`](evenstep::Clock::due)). GGRS is asked once for each of
+//! them, and the step is taken only when GGRS says to advance. So a state is saved before anything of its step has
+//! happened.
 //!
 //! # Waiting
-//! GGRS does not say to advance where it has predicted as far as it may: the list that it gives ends without.
-//! (In GGRS 0.13 `GgrsError::PredictionThreshold` is for spectators only.) The frame ends there,
-//! [`end_frame`](Simulation::end_frame) drops the steps that are still due and counts them in
-//! [`Dropped::aborted`](evenstep::Dropped::aborted), and the picture stands still at the latest state. The time of
-//! these steps is lost on purpose: it is that for which the other end was waited for.
+//! When GGRS has predicted as far as it may, its list ends without a request to advance. (In GGRS 0.13
+//! `GgrsError::PredictionThreshold` is for spectators only.) The frame then ends. [`end_frame`](Simulation::end_frame)
+//! drops the steps that are still due and counts them in [`Dropped::aborted`](evenstep::Dropped::aborted), and the
+//! picture pauses at the latest state. The time of these steps is lost on purpose, because it was spent waiting for the
+//! other peer.
 //!
 //! # Pace
-//! Who is ahead of the other end goes slower by a hundredth, and who is behind faster, in place of the frames that
-//! GGRS's `WaitRecommendation` leaves out. Nobody sees that, and every step is as long as any other.
+//! A peer that is ahead runs one per cent slower, and a peer that is behind runs faster. This replaces the frames that
+//! GGRS's `WaitRecommendation` would skip. Nobody notices the difference, and all steps are equally long.
 //!
-//! # What GGRS cannot be refused
-//! Once it has asked to go back it counts on it. So leave
-//! [`set_max_steps_per_frame`](evenstep::ClockSettings::set_max_steps_per_frame) and
-//! [`set_budget`](evenstep::ClockSettings::set_budget) alone, which count the steps that are resimulated, or let
-//! them be far above [`MAX_PREDICTION`].
+//! # Limits that GGRS does not know
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -42,13 +38,13 @@ use ggrs::{
 use crate::game::{Buttons, Rules, checksum};
 use crate::packets::{Carrier, OthersFingerprint, Packets};
 
-/// How many ticks GGRS predicts before it waits for the other end: so far back a rollback may go.
+/// The number of ticks that GGRS predicts before it waits for the other peer. It limits the length of a rollback.
 pub const MAX_PREDICTION: usize = 8;
-/// Ticks from a press to the step that it acts in: so many are not predicted at all.
+/// The number of ticks from a press to the step in which it takes effect. These ticks are never predicted.
 pub const INPUT_DELAY: usize = 2;
-/// By how much who is ahead is slower.
+/// The difference in speed of a peer that is ahead or behind.
 const PACE: f64 = 0.01;
-/// Bytes of states that are kept: more than the arena takes.
+/// The memory limit for snapshots, in bytes. It is more than the arena needs.
 const MOST_BYTES: usize = 64 << 20;
 
 /// The types of a match, for GGRS.
@@ -58,65 +54,65 @@ pub struct Netcode<G>(PhantomData<G>);
 impl<G: Rules> Config for Netcode<G> {
     type Input = Buttons;
     type InputPredictor = PredictRepeatLast;
-    /// The simulation keeps its own states.
+    /// The simulation keeps its snapshots, so GGRS stores no state.
     type State = ();
-    /// There is one other end.
+    /// There is only one other peer.
     type Address = ();
 }
 
-/// Why a match cannot go on.
+/// Why a match cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum MatchError {
-    /// GGRS says so: in a sync test, that two runs differ.
+    /// An error of GGRS. In a sync test, two runs differ.
     #[error(transparent)]
     Session(#[from] GgrsError),
-    /// GGRS goes back to a state that is not kept.
+    /// GGRS goes back to a state that is no longer kept.
     #[error(transparent)]
     Rewind(#[from] RewindError),
-    /// The two machines round in different ways, so that their runs would part.
+    /// The two machines round differently, so their runs would diverge.
     #[error(
         "the mathematics here, {ours:016x}, differ from those of the other end, {theirs:016x}: \
          play the same build on both, with `enhanced-determinism` and `portable_math`"
     )]
     Fingerprint {
-        /// Here.
+        /// The fingerprint of this machine.
         ours: u64,
-        /// At the other end.
+        /// The fingerprint of the other machine.
         theirs: u64,
     },
 }
 
-/// What rollback did so far.
+/// Statistics of the rollbacks so far.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// How often the match went back,
+    /// The number of rollbacks.
     pub rollbacks: u64,
-    /// by how many ticks at most,
+    /// The length of the longest rollback, in ticks.
     pub longest: u64,
-    /// and by how many together.
+    /// The number of resimulated steps.
     pub again: u64,
-    /// Steps that were due and not made, to wait for the other end.
+    /// The number of due steps that were dropped to wait for the other peer.
     pub waited: u64,
-    /// Events that only the later run had, that both had, that only the first had.
+    /// The number of events that are new, confirmed and retracted.
     pub events: [usize; 3],
 }
 
-/// A simulation with its game, as GGRS drives it.
+/// A simulation with its game, driven by GGRS.
 #[derive(Debug)]
 pub struct Player<G> {
     /// The simulation, with the game among its resources.
     pub simulation: Simulation,
-    /// What rollback did.
+    /// Statistics of the rollbacks.
     pub counts: Counts,
-    /// Of the state before each tick, as it was saved last.
+    /// The checksum of the state before each tick, as last saved.
     checksums: BTreeMap<u64, u64>,
-    /// Whether there are changes of events that were not looked at.
+    /// Whether there are event changes that were not counted yet.
     went_back: bool,
     rules: PhantomData<G>,
 }
 
 impl<G: Rules> Player<G> {
-    /// A player before the first step.
+    /// Creates a player before the first step.
     #[must_use]
     pub fn new((mut simulation, game): (Simulation, G)) -> Self {
         simulation.set_rewind_limits(MAX_PREDICTION as u64, MOST_BYTES);
@@ -130,20 +126,20 @@ impl<G: Rules> Player<G> {
         }
     }
 
-    /// The game.
+    /// Returns the game.
     ///
     /// # Panics
-    /// If it was removed from the simulation's resources.
+    /// If the game was removed from the simulation's resources.
     #[must_use]
     pub fn game(&self) -> &G {
         let game = self.simulation.physics.resources().get();
-        game.expect("it was inserted")
+        game.unwrap()
     }
 
-    /// A frame. `advance` asks GGRS what to do about a step that is due, given its tick.
+    /// Runs a frame. `advance` asks GGRS what to do about a due step, given its tick.
     ///
     /// # Errors
-    /// A [`MatchError`]; the frame is left open.
+    /// A [`MatchError`]. The frame then stays open.
     pub fn frame(
         &mut self,
         time: Duration,
@@ -187,7 +183,7 @@ impl<G: Rules> Player<G> {
 
     fn step(&mut self, inputs: &[(Buttons, InputStatus)]) {
         let step = self.simulation.next_step();
-        let step = step.expect("GGRS is asked for steps that are due");
+        let step = step.expect("GGRS is asked only for due steps");
         if !step.is_resimulated {
             self.note_changes();
         }
@@ -199,10 +195,11 @@ impl<G: Rules> Player<G> {
 
     fn with_game(&mut self, f: impl FnOnce(&mut Physics, &mut G)) {
         let scope = self.simulation.physics.resource_scope(f);
-        scope.expect("it was inserted");
+        scope.unwrap();
     }
 
-    /// Once the present is reached: here sounds and sparks would start, and end.
+    /// Counts event changes after a rollback has reached the present. A game would start and stop sounds and particles
+    /// here.
     fn note_changes(&mut self) {
         if std::mem::take(&mut self.went_back) {
             let changes = self.simulation.event_changes();
@@ -213,38 +210,39 @@ impl<G: Rules> Player<G> {
         }
     }
 
-    /// The checksum of the state before a step, by the input that is known so far; `None` before it was taken.
+    /// Returns the checksum of the state before a step, from the input that is known so far, or `None` before that
+    /// step.
     #[must_use]
     pub fn checksum(&self, tick: u64) -> Option<u64> {
         self.checksums.get(&tick).copied()
     }
 }
 
-/// GGRS's frames are ticks.
+/// Converts a frame of GGRS, which is a tick.
 fn tick(frame: ggrs::Frame) -> u64 {
     u64::try_from(frame).expect("GGRS counts from 0")
 }
 
-/// One end of a match of two.
+/// A peer in a match of two.
 pub struct Peer<G: Rules> {
-    /// Its simulation.
+    /// The simulation of this peer.
     pub player: Player<G>,
-    /// How often the ends' checksums differed.
+    /// The number of checksums that differed between the peers.
     pub desyncs: usize,
     session: P2PSession<Netcode<G>>,
-    /// Which of the players it is.
+    /// The number of this peer's player.
     number: usize,
-    /// Of the machine, and of the one at the other end.
+    /// The fingerprints of this machine and of the other one.
     fingerprints: (u64, OthersFingerprint),
-    /// The first tick whose state may still be another.
+    /// The first tick whose state may still change.
     predicted: u64,
 }
 
 impl<G: Rules> Peer<G> {
-    /// The end of player `number`, 0 or 1, which plays against the one that the packets go to.
+    /// Creates the peer of player `number`, 0 or 1. It plays against the peer at the other end of `packets`.
     ///
     /// # Errors
-    /// None but for a number that is no player's.
+    /// If `number` is not a player's number.
     pub fn new(
         start: (Simulation, G),
         number: usize,
@@ -270,7 +268,8 @@ impl<G: Rules> Peer<G> {
         })
     }
 
-    /// A frame; nothing happens in it until the other end is there. `buttons` are what the player holds down for a tick.
+    /// Runs a frame. Nothing happens until the other peer is connected. `buttons` returns the buttons that the player
+    /// holds down in a tick.
     ///
     /// # Errors
     /// A [`MatchError`].
@@ -294,7 +293,7 @@ impl<G: Rules> Peer<G> {
         self.player.frame(time, |tick| {
             (self.session).add_local_input(self.number, buttons(tick))?;
             let requests = self.session.advance_frame()?;
-            // All that is known by now is in what GGRS asks for.
+            // The requests take account of all input that has arrived so far.
             self.predicted = u64::try_from(self.session.confirmed_frame() + 1).unwrap_or(0);
             Ok(requests)
         })
@@ -304,10 +303,10 @@ impl<G: Rules> Peer<G> {
         let ahead = self.session.frames_ahead().clamp(-1, 1);
         let speed = 1.0 - PACE * f64::from(ahead);
         let speed = self.player.simulation.set_speed(speed);
-        speed.expect("it is near 1");
+        speed.expect("the speed is near 1");
     }
 
-    /// The checksum of the state before a step that can no longer change; `None` while it can, or before it was taken.
+    /// Returns the checksum of the state before a step, if that state can no longer change, or `None` if it can.
     #[must_use]
     pub fn confirmed_checksum(&self, tick: u64) -> Option<u64> {
         let sum = self.player.checksum(tick)?;

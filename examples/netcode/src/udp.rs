@@ -1,4 +1,4 @@
-//! Packets over UDP between two sockets of this machine, by a bad [`Line`].
+//! Packets over UDP between two sockets of this machine, through a bad [`Line`].
 
 use std::cell::Cell;
 use std::io;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::line::{Line, Quality};
 use crate::packets::Carrier;
 
-/// The time by which packets are under way: the host of the sockets sets it.
+/// The time that moves packets. The host of the sockets sets it.
 pub type Now = Rc<Cell<Duration>>;
 
-/// A UDP socket on the loopback interface. What it sends goes over a bad line first.
+/// A UDP socket on the loopback interface. Its packets first go through a bad connection.
 #[derive(Debug)]
 pub struct LoopbackSocket {
     socket: UdpSocket,
@@ -20,14 +20,14 @@ pub struct LoopbackSocket {
     now: Now,
 }
 
-/// Bytes: a message of GGRS holds the input of some ticks, a byte or less each.
+/// The largest packet in bytes. A message of GGRS holds the input of some ticks, each at most a byte.
 const LARGEST: usize = 1 << 12;
 
 impl LoopbackSocket {
-    /// Two sockets on free ports, for both ends.
+    /// Creates two sockets on free ports, one per peer.
     ///
     /// # Errors
-    /// Where the system gives none.
+    /// If the system has no free port.
     pub fn pair(quality: &Quality, now: &Now) -> io::Result<[Self; 2]> {
         let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0));
         let [one, other] = [bind()?, bind()?];
@@ -42,7 +42,7 @@ impl LoopbackSocket {
         Ok([socket(one, 1)?, socket(other, 2)?])
     }
 
-    /// Hands the system what has come to the end of the line. What it cannot take is lost, as packets are.
+    /// Sends the packets that have reached the end of the line. A packet that the system rejects is lost.
     fn deliver(&mut self) {
         for packet in self.line.receive(self.now.get()) {
             let _ = self.socket.send(&packet);

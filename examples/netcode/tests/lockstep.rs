@@ -1,4 +1,4 @@
-//! Lockstep over a bad line, without a clock.
+//! Lockstep over a bad connection, without a clock.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use evenstep_netcode::lockstep::Lockstep;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Two ends, one at 144 and one at 50 frames a second. Gives them once both have made so many ticks, and how many
-/// steps they had to wait for.
+/// Plays with one peer at 144 Hz and one at 50 Hz. Returns the peers after both have run `ticks` ticks, and the number
+/// of steps that had to wait.
 fn play(quality: &Quality, ticks: u64) -> ([Lockstep; 2], u64) {
     let mut ends = [0, 1].map(|number| Lockstep::new(Arena::start(), number));
     let mut lines = [0, 1].map(|number| Line::new(quality.clone(), number));
@@ -34,7 +34,7 @@ fn play(quality: &Quality, ticks: u64) -> ([Lockstep; 2], u64) {
         {
             break;
         }
-        assert!(now < MS(60_000), "they wait for each other");
+        assert!(now < MS(60_000), "the peers wait for each other");
     }
     (ends, waited)
 }
@@ -50,7 +50,7 @@ fn both_ends_are_equal_after_losses_and_an_outage() {
     let (ends, waited) = play(&quality, 600);
     let [equal, unequal] = [0, 1].map(|i| ends[0].checks[i] + ends[1].checks[i]);
     assert!(equal >= 10 && unequal == 0, "{equal} {unequal}");
-    assert!(waited > 60, "an outage of 60 ticks: {waited}");
+    assert!(waited > 60, "the outage lasts 60 ticks: {waited}");
 }
 
 #[test]

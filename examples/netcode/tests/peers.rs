@@ -1,4 +1,4 @@
-//! Two ends over UDP with losses. GGRS sends again by the wall clock; nothing here asks it.
+//! Two peers over UDP with losses. GGRS resends by the wall clock, and nothing here depends on when.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use evenstep_netcode::udp::{LoopbackSocket, Now};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// A tick that both ends go beyond.
+/// A tick that both peers pass.
 const LAST: u64 = 300;
 
-/// Two ends, which have these fingerprints.
+/// Creates two peers with these fingerprints.
 fn two_peers(quality: &Quality, now: &Now, fingerprints: [u64; 2]) -> [Peer<Arena>; 2] {
-    let [one, other] = LoopbackSocket::pair(quality, now).expect("free ports");
+    let [one, other] = LoopbackSocket::pair(quality, now).expect("there are free ports");
     let peer = |number, socket| {
         let packets = Packets::new(socket, fingerprints[number]);
         Peer::new(Arena::start(), number, packets, MS(60_000)).unwrap()
@@ -83,7 +83,7 @@ fn both_ends_agree_on_every_state_that_is_confirmed() {
     {
         assert_eq!(*desyncs, 0);
         let counts = &player.counts;
-        // How often depends on how long GGRS waits, by the wall clock, before it sends again.
+        // The number depends on how long GGRS waits, in wall-clock time, before it resends.
         assert!(counts.rollbacks > 0, "{counts:?}");
         assert!(counts.longest <= MAX_PREDICTION as u64, "{counts:?}");
     }
@@ -91,7 +91,7 @@ fn both_ends_agree_on_every_state_that_is_confirmed() {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "GGRS sends again after 0.2 s of wall time"
+    reason = "GGRS resends after 0.2 s of wall-clock time"
 )]
 fn pause() {
     std::thread::sleep(MS(1));

@@ -1,5 +1,5 @@
-//! Every step is made several times, and each time the whole state has to be the same: GGRS's own test. Three
-//! games run in it: the arena, and two with a bug that games have.
+//! GGRS's sync test runs every step several times, and compares the whole state each time. It tests three games: the
+//! arena, and two games with a typical bug.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use evenstep_netcode::game::{Arena, Buttons, Rules};
 use evenstep_netcode::rollback::{MAX_PREDICTION, MatchError, Netcode, Player};
 use ggrs::{GgrsError, SessionBuilder};
 
-/// Goes back by `distance` ticks before every step, in frames of no even length.
+/// Goes back by `distance` ticks before every step, in frames of uneven length.
 fn sync_test<G: Rules>(
     start: (Simulation, G),
     distance: usize,
@@ -36,7 +36,7 @@ fn sync_test<G: Rules>(
     Ok(player)
 }
 
-/// Whether the first mismatch is found, and not for another reason.
+/// Returns whether the test failed because of a checksum mismatch.
 fn is_mismatch<G>(result: &Result<Player<G>, MatchError>) -> bool {
     let error = result.as_ref().err();
     error.is_some_and(|error| {
@@ -54,16 +54,16 @@ fn steps_made_again_give_the_same_state() {
         let (counts, game) = (&player.counts, player.game());
         assert!(counts.rollbacks > 590 - distance as u64, "{counts:?}");
         assert_eq!(counts.longest, distance as u64);
-        // The same input: no event is another one.
+        // The input is the same, so no event changes.
         let [new, confirmed, retracted] = counts.events;
         assert!(confirmed > 100 && (new, retracted) == (0, 0), "{counts:?}");
-        // All that can go wrong did happen: balls were dropped and removed, and forces depend on both scores.
+        // Everything that can go wrong did happen: balls were dropped and removed, and forces depend on both scores.
         assert!(player.simulation.physics.tick() > 45 * 9 && game.balls.len() == 8);
         assert!(game.scores.iter().all(|score| *score > 5), "{game:?}");
     }
 }
 
-/// GGRS hardly compares steps that were resimulated with their first run.
+/// GGRS hardly ever compares resimulated steps with their first run.
 #[test]
 fn a_run_that_never_goes_back_is_the_same() {
     let again = sync_test(Arena::start(), 7, 400).unwrap();
@@ -83,7 +83,7 @@ fn a_run_that_never_goes_back_is_the_same() {
     assert_eq!(again.checksum(last), Some(sum));
 }
 
-/// The generator is not part of what is saved: all copies share it.
+/// This generator is not part of the saved state, because all copies share it.
 #[derive(Clone)]
 struct RandomLeftOut {
     arena: Arena,
@@ -108,7 +108,7 @@ impl Rules for RandomLeftOut {
     }
 }
 
-/// Balls are dropped by a count of calls, which does not go back, and not by tick.
+/// Balls are dropped by a count of calls, which does not go back, instead of by tick.
 #[derive(Clone)]
 struct SpawnsByCount {
     arena: Arena,
@@ -147,8 +147,8 @@ fn state_that_is_left_out_is_found() {
 fn a_spawn_that_is_not_by_tick_is_found() {
     let (simulation, arena) = Arena::start();
     let calls = Arc::default();
-    // Not 2: what only the first run has is gone before GGRS saves the state, and of three calls a frame every
-    // 45th is a first run.
+    // The distance is not 2. Effects of the first run alone are gone before GGRS saves the state, and with three calls
+    // per frame every 45th call is a first run.
     let result = sync_test((simulation, SpawnsByCount { arena, calls }), 7, 600);
     assert!(is_mismatch(&result), "{:?}", result.err());
 }

@@ -1,4 +1,4 @@
-//! From where the game is seen: behind the character, which it follows smoothly, and in front of walls.
+//! The camera. It follows the character smoothly from behind, and stays in front of walls.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use evenstep::{Physics, Simulation};
 
 use crate::look::Look;
 
-/// How fast the distance to the character shrinks: per second. At 5 m/s the camera trails by 0.4 m.
+/// How fast the distance to the character shrinks, per second. At 5 m/s the camera trails by 0.4 m.
 const RATE: f32 = 12.0;
-/// Metres, from the point that it looks at.
+/// The distance from the point that the camera looks at, in metres.
 const DISTANCE: f32 = 5.5;
-/// How far that point is above the character's middle: metres.
+/// The height of that point above the character's centre, in metres.
 const ABOVE: f32 = 0.75;
-/// How far that point is to the right of it, so that the character is not in the aim: metres.
+/// How far that point is to the character's right, in metres, so that the character does not hide the aim.
 const BESIDE: f32 = 0.8;
-/// What moves further than this in a frame has not walked: metres.
+/// A character that moves further than this in a frame, in metres, has been teleported.
 const LEAP: f32 = 3.0;
 
-/// Where the camera is, and what it looks at.
+/// The position of the camera, and the point that it looks at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
-    /// In world space.
+    /// The position of the camera, in world space.
     pub eye: Vector,
-    /// In world space.
+    /// The point that the camera looks at, in world space.
     pub at: Vector,
 }
 
-/// A camera that follows.
+/// A camera that follows a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
     place: Vector,
@@ -35,7 +35,7 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// At a target.
+    /// Creates a camera at a target.
     #[must_use]
     pub fn new(target: Vector) -> Self {
         Self {
@@ -44,14 +44,12 @@ impl Camera {
         }
     }
 
-    /// After each frame, with the place where the target is shown now, and the game's time that passed.
+    /// Follows the target. Called after each frame, with the displayed position of the target and the game time that
+    /// passed.
     ///
-    /// It takes the target to have moved evenly since the last frame, and solves for that exactly: behind a target of
-    /// constant speed it trails by the same distance in every frame, however uneven the frames are.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "no step depends on where the camera is"
-    )]
+    /// The camera assumes that the target has moved evenly since the last frame, and solves the motion exactly. So
+    /// behind a target of constant speed it trails by the same distance in every frame, however uneven the frames are.
+    #[expect(clippy::disallowed_methods, reason = "no step depends on the camera")]
     pub fn follow(&mut self, target: Vector, time: Duration) {
         let time = time.as_secs_f32();
         if self.target.distance(target) > LEAP {
@@ -64,7 +62,7 @@ impl Camera {
         self.target = target;
     }
 
-    /// The look is that of this frame: turning has no delay.
+    /// Returns the view. The look is that of the present frame, so turning has no delay.
     #[must_use]
     pub fn view(&self, simulation: &Simulation, look: Look) -> View {
         let at = self.place + Vector::Y * ABOVE + look.heading() * Vector::X * BESIDE;
@@ -76,7 +74,7 @@ impl Camera {
     }
 }
 
-/// How far the camera can go back. Walls do not move: Rapier's own query is right for them.
+/// Returns how far the camera can move back. Walls do not move, so Rapier's query is right for them.
 fn free_distance(physics: &Physics, at: Vector, back: Vector) -> f32 {
     const RADIUS: f32 = 0.3; // metres that it keeps from walls
     let ray = Ray::new(at, back);

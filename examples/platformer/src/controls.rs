@@ -1,4 +1,4 @@
-//! What the player does, for each step.
+//! The player's input in each step.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use evenstep::{Button, Delivery, InputQueue, Step};
 
 use crate::look::Look;
 
-/// What a step has to know of the player.
+/// An input event that steps must know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Input {
-    /// A key for walking went down, or up.
+    /// A walking key went down or up.
     Walk(Way, bool),
-    /// The key for jumping.
+    /// The jump key.
     Jump(bool),
-    /// The button for shooting.
+    /// The shoot button.
     Shoot(bool),
-    /// The player looks there.
+    /// The player looks in this direction.
     Look(Look),
 }
 
-/// A way to walk.
+/// A direction to walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Where the player looks.
+    /// In the direction of the look.
     Forward,
     /// Backwards.
     Back,
@@ -33,20 +33,20 @@ pub enum Way {
     Right,
 }
 
-/// What the player wants of a step.
+/// The player's intentions in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wish {
-    /// Horizontal; of length 1, or zero.
+    /// The horizontal walking direction, of length 1 or zero.
     pub walk: Vector,
-    /// How often the key was pressed in this step.
+    /// The number of presses of the jump key in this step.
     pub jumps: u32,
-    /// The same for the button.
+    /// The number of presses of the shoot button in this step.
     pub shots: u32,
-    /// Where to.
+    /// The direction of the look.
     pub look: Look,
 }
 
-/// The queue of the devices' events, and which keys are down. It is not rewound: a key that is down stays down.
+/// The queue of input events, and which keys are down. A rewind does not change it, so a key that is down stays down.
 #[derive(Clone, Debug)]
 pub struct Controls {
     queue: InputQueue<Input>,
@@ -57,7 +57,8 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// `NextStep` for a window that is asked once a frame, `ByTime` where events have their own time.
+    /// Creates controls. Use `NextStep` for a window that is polled once per frame, and `ByTime` if events have their
+    /// own times.
     #[must_use]
     pub fn new(delivery: Delivery) -> Self {
         Self {
@@ -69,12 +70,12 @@ impl Controls {
         }
     }
 
-    /// Adds an event that happened at that real time.
+    /// Adds an event that happened at this real time.
     pub fn push(&mut self, time: Duration, input: Input) {
         self.queue.push(time, input);
     }
 
-    /// In the hook, before each step.
+    /// Returns the intentions for a step. Called in the hook before each step.
     pub fn wish(&mut self, step: Step) -> Wish {
         self.jump.start_step();
         self.shoot.start_step();
@@ -90,7 +91,7 @@ impl Controls {
         }
     }
 
-    /// In a frame whose keys are not for the game: what was pressed does nothing, what was released is up.
+    /// Skips the input of a frame that does not play. Presses have no effect, and released keys are up.
     pub fn skip(&mut self) {
         let inputs: Vec<_> = self.queue.drain_all().collect();
         for input in inputs {

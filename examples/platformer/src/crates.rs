@@ -1,16 +1,16 @@
-//! What the character pushes: ordinary bodies.
+//! Crates: ordinary bodies that the character pushes.
 
 use evenstep::Physics;
 use evenstep::rapier::prelude::*;
 
 use crate::level::Paint;
 
-/// Half of a crate's edge: metres.
+/// Half the length of a crate's edge, in metres.
 pub const HALF: f32 = 0.5;
-/// Kilograms.
+/// The mass of a crate, in kilograms.
 const MASS: f32 = 20.0;
 
-/// Puts crates into a world.
+/// Inserts crates.
 pub fn build(physics: &mut Physics, places: &[Vector]) {
     for place in places {
         let body = RigidBodyBuilder::dynamic()

@@ -1,4 +1,4 @@
-//! All of it: the rules, which are called for each step, and the game around them, which is called for each frame.
+//! The whole game: the rules, called for each step, and the rest, called for each frame.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,18 +16,19 @@ use crate::platforms::Platforms;
 use crate::shots::Shots;
 use crate::time::{self, Past, REWIND_BYTES, REWIND_STEPS, TimeKeys};
 
-/// What changes from step to step, besides the bodies: kept for each tick, and gone back to with them.
+/// The state that changes from step to step, except the bodies. The game keeps it for each tick, and restores it
+/// together with the bodies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// The character.
     pub hero: Hero,
-    /// What it collects.
+    /// The coins, which the character collects.
     pub pickups: Pickups,
-    /// What it shoots.
+    /// The shots of the character.
     pub shots: Shots,
 }
 
-/// What each step does. The order of the calls is the game's.
+/// The rules that run in each step. Your game decides the order of their calls.
 struct Rules {
     state: State,
     platforms: Platforms,
@@ -64,15 +65,15 @@ pub struct Game {
     rules: Rules,
     look: Look,
     camera: Camera,
-    /// What the player does with time, from the next frame on.
+    /// How the player controls time, from the next frame on.
     pub time: TimeKeys,
 }
 
 impl Game {
-    /// At the beginning of a level.
+    /// Creates a game at the beginning of a level.
     #[must_use]
     pub fn new(level: &Level, delivery: Delivery) -> Self {
-        let mut simulation = Simulation::new(Rate::hz(60).expect("it is not zero"));
+        let mut simulation = Simulation::new(Rate::hz(60).unwrap());
         simulation.set_rewind_limits(REWIND_STEPS, REWIND_BYTES);
         let physics = &mut simulation.physics;
         level.build_ground(physics);
@@ -100,24 +101,25 @@ impl Game {
         }
     }
 
-    /// The player pressed or released something, at that [real time](Self::real_time).
+    /// Adds an input event that happened at this [real time](Self::real_time).
     pub fn input(&mut self, time: Duration, input: Input) {
         self.rules.controls.push(time, input);
     }
 
-    /// The mouse moved, by pixels: the view turns at once, and the steps hear of it.
+    /// Turns the look by a motion of the mouse, in pixels. The view turns at once, and the steps get it through the
+    /// queue.
     pub fn turn(&mut self, time: Duration, right: f32, down: f32) {
         self.look.turn(right, down);
         self.input(time, Input::Look(self.look));
     }
 
-    /// The end of the last frame, for the stamps of what happens now.
+    /// Returns the real time at the end of the last frame. Use it to stamp present input.
     #[must_use]
     pub fn real_time(&self) -> Duration {
         self.simulation.clock().real_time()
     }
 
-    /// Makes a frame: the steps that are due, or none; then all that is shown is of the same time.
+    /// Runs a frame, with as many steps as are due. All displayed things are then of the same time.
     pub fn frame(&mut self, frame_time: Duration) -> Frame {
         if self.time.is_rewinding {
             self.go_back(frame_time);
@@ -145,33 +147,33 @@ impl Game {
         }
     }
 
-    /// Where the character's middle is shown.
+    /// Returns the displayed position of the character's centre.
     #[must_use]
     pub fn hero(&self) -> Vector {
         let hero = self.simulation.pose(self.rules.state.hero.key());
-        hero.expect("it stays").translation
+        hero.unwrap().translation
     }
 
-    /// Where the middle of the first platform is shown; `None` where there is none.
+    /// Returns the displayed centre of the first platform, or `None` if there is no platform.
     #[must_use]
     pub fn platform(&self) -> Option<Vector> {
         let key = self.rules.platforms.keys().next()?;
         Some(self.simulation.pose(key)?.translation)
     }
 
-    /// From where it is seen.
+    /// Returns the camera's view.
     #[must_use]
     pub fn view(&self) -> View {
         self.camera.view(&self.simulation, self.look)
     }
 
-    /// The bodies: where they are shown, and which are new or gone.
+    /// Returns the simulation, with the displayed poses and the new and removed bodies.
     #[must_use]
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
 
-    /// The rest of the state: the character, the score.
+    /// Returns the rest of the state, such as the score.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.rules.state

@@ -1,8 +1,8 @@
-//! The character: a capsule on legs. Rapier's character controller moves the capsule past walls and crates, a ray finds the
-//! ground for the legs.
+//! The character: a capsule on legs. Rapier's character controller moves the capsule past walls and crates, and a ray
+//! finds the ground for the legs.
 //!
-//! A capsule that slides over the ground by the controller alone hops by millimetres, and gets the velocity of a platform
-//! late, and in some steps only.
+//! A capsule that slides on the ground with the controller alone hops by millimetres. It gets the velocity of a
+//! platform late, and only in some steps.
 
 use evenstep::rapier::control::KinematicCharacterController;
 use evenstep::rapier::prelude::*;
@@ -11,38 +11,38 @@ use evenstep::{BodyKey, Physics, Step};
 use crate::controls::Wish;
 use crate::level::{HERO, Paint, SHOT};
 
-/// Metres a second.
+/// The walking speed, in m/s.
 pub const SPEED: f32 = 5.0;
-/// How fast it comes to that: metres per second squared.
+/// The acceleration up to that speed, in m/s².
 const ACCELERATION: f32 = 40.0;
-/// How fast it leaves the ground: metres a second, for a jump of 2.5 m.
+/// The speed at which a jump leaves the ground, in m/s. A jump is 2.5 m high.
 const JUMP: f32 = 7.0;
-/// A jump is good so many steps after the ground was lost, and so many before it is reached: 0.1 s each.
+/// A jump counts up to this many steps after the character has left the ground, and before it lands: 0.1 s each.
 const FORGIVEN: u32 = 6;
-/// For what it pushes: kilograms.
+/// The mass for pushing, in kilograms.
 const MASS: f32 = 80.0;
 
-/// The capsule: metres.
+/// The radius of the capsule, in metres.
 pub const RADIUS: f32 = 0.3;
-/// The same, without its caps.
+/// Half the height of the capsule without its caps, in metres.
 pub const HALF_HEIGHT: f32 = 0.35;
-/// From the ground up to the capsule: it steps onto what is lower.
+/// The height of the capsule above the ground. The character steps onto lower obstacles.
 pub const LEGS: f32 = 0.3;
-/// From the ground up to the body's middle.
+/// The height of the body's centre above the ground.
 pub const STANDING: f32 = LEGS + RADIUS + HALF_HEIGHT;
-/// Below this height it starts over.
+/// Below this height the character starts over.
 const LOWEST: f32 = -12.0;
 
-/// The character. All that the next step depends on is in here, or in the world: a copy of it can be gone back to.
+/// The character. This value and the world contain everything that the next step depends on, so a copy can be restored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hero {
     key: BodyKey,
     start: Vector,
-    /// By its own feet: horizontal, metres a second.
+    /// The horizontal walking velocity, in m/s.
     walk: Vector,
-    /// Of the platform that it rides or has left: horizontal, metres a second.
+    /// The horizontal velocity of the platform that the character rides or has left, in m/s.
     drift: Vector,
-    /// Upwards, metres a second.
+    /// The upward velocity, in m/s.
     rise: f32,
     /// 0 on the ground.
     steps_off_ground: u32,
@@ -50,7 +50,7 @@ pub struct Hero {
 }
 
 impl Hero {
-    /// Puts it into a world, with its feet there.
+    /// Inserts the character, with its feet at this position.
     pub fn build(physics: &mut Physics, feet: Vector) -> Self {
         let start = feet + Vector::Y * STANDING;
         let body = RigidBodyBuilder::kinematic_position_based()
@@ -68,19 +68,19 @@ impl Hero {
         }
     }
 
-    /// Its body.
+    /// Returns the key of the character's body.
     #[must_use]
     pub fn key(&self) -> BodyKey {
         self.key
     }
 
-    /// Where its middle is, in the last state.
+    /// Returns the position of the character's centre after the last step.
     #[must_use]
     pub fn place(&self, physics: &Physics) -> Vector {
-        physics.body(self.key).expect("it stays").translation()
+        physics.body(self.key).unwrap().translation()
     }
 
-    /// In the hook, before each step, after the platforms got their targets.
+    /// Moves the character. Called in the hook before each step, after the platforms have their targets.
     pub fn step(&mut self, physics: &mut Physics, step: Step, wish: Wish) {
         let place = self.place(physics);
         if place.y < LOWEST {
@@ -92,25 +92,26 @@ impl Hero {
         let wanted = self.wanted(physics, step);
         let gone = place + self.go(physics, step, place, wanted);
         let next = self.stand(physics, step, gone);
-        let body = physics.body_mut(self.key).expect("it stays");
+        let body = physics.body_mut(self.key).unwrap();
         body.set_next_kinematic_position(Pose::from_parts(next, wish.look.heading()));
     }
 
-    /// Leaves the ground, if that was asked for: a press may come a little early (a jump buffer) or late (coyote time).
+    /// Leaves the ground if the player asked for it. A press may come a little early (jump buffer) or late (coyote
+    /// time).
     fn jump(&mut self, presses: u32) {
         if presses > 0 {
             self.steps_since_press = 0;
         }
         if self.steps_since_press <= FORGIVEN && self.steps_off_ground <= FORGIVEN {
             self.rise = JUMP;
-            // One press is one jump.
+            // One press causes one jump.
             self.steps_since_press = FORGIVEN;
             self.steps_off_ground = FORGIVEN + 1;
         }
         self.steps_since_press = self.steps_since_press.saturating_add(1);
     }
 
-    /// How far it would go in this step: on the ground by its own feet alone, in the air with gravity.
+    /// Returns the intended motion in this step: on the ground by walking alone, in the air with gravity.
     fn wanted(&mut self, physics: &Physics, step: Step) -> Vector {
         if self.steps_off_ground == 0 {
             return self.walk * step.dt;
@@ -119,7 +120,7 @@ impl Hero {
         (self.walk + self.drift + Vector::Y * self.rise) * step.dt
     }
 
-    /// As far of that as its capsule can go past walls. What is in the way is pushed.
+    /// Returns how much of that motion the capsule can make along walls. It pushes bodies in its path.
     fn go(&mut self, physics: &mut Physics, step: Step, place: Vector, wanted: Vector) -> Vector {
         let controller = KinematicCharacterController::default();
         let capsule = Capsule::new_y(HALF_HEIGHT, RADIUS);
@@ -136,14 +137,14 @@ impl Hero {
         if gone.y.abs() < 0.5 * wanted.y.abs() {
             self.rise = 0.0;
             if wanted.y < 0.0 {
-                // It hangs by its capsule at an edge, and can jump from there.
+                // The capsule hangs at an edge, from which the character can jump.
                 self.steps_off_ground = 0;
             }
         }
         gone
     }
 
-    /// Where it is after the step: its feet are on what is under that place, and are moved with it.
+    /// Returns the position after the step. The feet stand on the ground below `place`, and move with it.
     fn stand(&mut self, physics: &Physics, step: Step, place: Vector) -> Vector {
         let ground = self.ground_below(physics, place);
         let Some((body, distance)) = ground.filter(|_| self.rise <= 0.0) else {
@@ -157,13 +158,13 @@ impl Hero {
         next
     }
 
-    /// What is under its feet, and how far below its middle: nothing steeper than 45°.
+    /// Returns the body below the feet, and its distance below the centre. Ground steeper than 45° does not count.
     fn ground_below<'a>(
         &self,
         physics: &'a Physics,
         place: Vector,
     ) -> Option<(&'a RigidBody, f32)> {
-        // Legs on the ground reach down a step, in the air they do not.
+        // Legs on the ground reach a step down. In the air they do not.
         let reach = if self.steps_off_ground == 0 {
             LEGS
         } else {
@@ -179,24 +180,24 @@ impl Hero {
         is_flat.then(|| (&world.bodies[body], hit.time_of_impact))
     }
 
-    /// On the ground, which moves at `drift`.
+    /// Puts the character on ground that moves at `drift`.
     fn land(&mut self, drift: Vector) {
         self.drift = drift;
         self.rise = 0.0;
         self.steps_off_ground = 0;
     }
 
-    /// Into the depth, and back to the start.
+    /// Returns the character to the start after a fall.
     fn start_over(&mut self, physics: &mut Physics) {
         let start = Pose::from_translation(self.start);
-        physics.teleport(self.key, start).expect("it stays");
+        physics.teleport(self.key, start).unwrap();
         self.walk = Vector::ZERO;
         self.land(Vector::ZERO);
     }
 
-    /// All that it can stand on or run into.
+    /// Returns a filter for what the character can stand on or run into.
     fn filter(&self, physics: &Physics) -> QueryFilter<'static> {
-        let own = physics.body(self.key).expect("it stays").colliders()[0];
+        let own = physics.body(self.key).unwrap().colliders()[0];
         QueryFilter::new()
             .exclude_collider(own)
             .exclude_sensors()
@@ -204,8 +205,8 @@ impl Hero {
     }
 }
 
-/// Where a point is after this step that stays on the same spot of a body. The target of a platform is set: its next
-/// position is that after the step.
+/// Returns the position after this step of a point that is fixed to a body. The target of a platform is set already, so
+/// its next position is that after the step.
 fn carried(ground: &RigidBody, point: Vector) -> Vector {
     if ground.is_kinematic() {
         ground.next_position() * (ground.position().inverse() * point)
@@ -220,7 +221,7 @@ fn groups() -> InteractionGroups {
         .with_filter(!SHOT)
 }
 
-/// `from`, moved towards `to` by no more than `most`: in the end it is exactly `to`.
+/// Returns `from`, moved towards `to` by at most `most`. In the end it is exactly `to`.
 fn approach(from: Vector, to: Vector, most: f32) -> Vector {
     let way = to - from;
     let length = way.length();

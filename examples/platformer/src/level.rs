@@ -1,4 +1,4 @@
-//! What is where at the beginning.
+//! The level at its beginning.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use evenstep::rapier::prelude::*;
 
 use crate::platforms::Route;
 
-/// The character: shots do not touch it.
+/// The collision group of the character, which shots do not touch.
 pub const HERO: Group = Group::GROUP_1;
-/// What it shoots.
+/// The collision group of shots.
 pub const SHOT: Group = Group::GROUP_2;
 
-/// What is where at the beginning. All places are in metres, of the middle of each thing.
+/// The level at its beginning. Positions are those of centres, in metres.
 #[derive(Clone, Debug, Default)]
 pub struct Level {
-    /// Of the character's feet.
+    /// The position of the character's feet.
     pub start: Vector,
-    /// Blocks of ground: the middle and the half of the size.
+    /// Blocks of ground: centre and half extents.
     pub ground: Vec<(Vector, Vector)>,
-    /// Ways of platforms.
+    /// Routes of platforms.
     pub routes: Vec<Route>,
     /// Crates.
     pub crates: Vec<Vector>,
@@ -28,7 +28,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Two islands, a ferry between them, and a lift to a tower. The character looks along −z.
+    /// Returns two islands, a ferry between them, and a lift to a tower. The character looks along −z.
     #[must_use]
     pub fn islands() -> Self {
         let at = Vector::new;
@@ -76,31 +76,29 @@ impl Level {
         }
     }
 
-    /// Puts the ground into a world: one body, walls and all.
+    /// Inserts the ground as one body, including the walls.
     pub fn build_ground(&self, physics: &mut Physics) {
         let body = RigidBodyBuilder::fixed().user_data(Paint::Ground.into());
         let ground = physics.insert_body(body);
         for (middle, half) in &self.ground {
             let block = ColliderBuilder::cuboid(half.x, half.y, half.z).translation(*middle);
-            physics
-                .insert_collider(ground, block)
-                .expect("just inserted");
+            physics.insert_collider(ground, block).unwrap();
         }
     }
 }
 
-/// What a body is drawn as, kept in Rapier's user data.
+/// How a body is drawn, stored in Rapier's user data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// Squares in two colours.
     Ground,
-    /// It carries.
+    /// A platform, which carries.
     Platform,
-    /// It is pushed.
+    /// A crate, to be pushed.
     Crate,
-    /// It is collected.
+    /// A coin, to be collected.
     Coin,
-    /// It flies.
+    /// A flying shot.
     Shot,
     /// The character.
     Hero,
@@ -116,7 +114,7 @@ impl Paint {
         Self::Hero,
     ];
 
-    /// Of a body's user data.
+    /// Returns the paint in a body's user data.
     #[must_use]
     pub fn of(body: &RigidBody) -> Option<Self> {
         let mut all = Self::ALL.into_iter();

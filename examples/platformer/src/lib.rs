@@ -1,34 +1,34 @@
-//! A small game to copy from. A character runs, jumps, rides platforms, pushes crates, collects coins and shoots; the
-//! player looks about with the mouse, pauses, slows time down, and takes the last five seconds back.
+//! A small game to copy from. A character runs, jumps, rides platforms, pushes crates, collects coins and shoots. The
+//! player looks about with the mouse, pauses, slows time down, and rewinds up to five seconds.
 //!
-//! What is played is here, without a window: a [`game::Game`] is driven by what the player does and by frame times. The
-//! program in `src/bin` draws it, and reads the clock and the devices.
+//! This library has the rules of the game, without a window. Input and frame times drive a [`game::Game`]. The program
+//! in `src/bin` draws it, and reads the clock and the devices.
 
-// What is where at the beginning.
+// The level at its beginning.
 pub mod level;
 // Where the player looks.
 pub mod look;
-// What the player does, for each step.
+// The player's input in each step.
 pub mod controls;
-// The same by fingers on a screen.
+// Touch controls.
 pub mod touch;
 // The character.
 pub mod hero;
-// What carries it.
+// Platforms, which carry the character.
 pub mod platforms;
-// What it pushes.
+// Crates, which it pushes.
 pub mod crates;
-// What it collects.
+// Coins, which it collects.
 pub mod pickups;
-// What it shoots.
+// Shots.
 pub mod shots;
-// Pause, slow motion, and back.
+// Pause, slow motion and rewind.
 pub mod time;
-// From where it is seen.
+// The camera.
 pub mod camera;
-// All of it.
+// The whole game.
 pub mod game;
-// A player that is written down.
+// A scripted player.
 pub mod script;
-// What was shown, for a look at how even it was.
+// A log of displayed motion, to measure how even it is.
 pub mod motion_log;

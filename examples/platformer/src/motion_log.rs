@@ -1,4 +1,4 @@
-//! What was shown, by frame, as a table; and how far it is off even motion.
+//! A table of the displayed motion, one line per frame, and a measure of how uneven it is.
 
 use std::io::{self, Write};
 
@@ -6,30 +6,30 @@ use evenstep::rapier::math::Vector;
 
 use crate::game::Game;
 
-/// The first line of the table. Times are in seconds, places in metres. `time` is the game's, `real_time` that of the
-/// frames, which goes on in a pause and in a rewind.
+/// The first line of the table. Times are in seconds and positions in metres. `time` is the game's. `real_time` is that
+/// of the frames, which continues in a pause and in a rewind.
 const HEAD: &str = "frame,time,tick,alpha,hero_x,hero_y,hero_z,camera_x,camera_y,camera_z,platform_x,platform_y,platform_z,real_time,score,shots";
 
-/// Writes a table with a line for each frame.
+/// Writes a table with a line per frame.
 #[derive(Debug)]
 pub struct MotionLog<W> {
     out: W,
 }
 
 impl<W: Write> MotionLog<W> {
-    /// Writes its first line.
+    /// Creates a log and writes its first line.
     ///
     /// # Errors
-    /// If that fails.
+    /// If writing fails.
     pub fn new(mut out: W) -> io::Result<Self> {
         writeln!(out, "{HEAD}")?;
         Ok(Self { out })
     }
 
-    /// Writes what is shown. Without a platform, its place is that of the origin.
+    /// Writes the displayed frame. Without a platform, its position is the origin.
     ///
     /// # Errors
-    /// If that fails.
+    /// If writing fails.
     pub fn write(&mut self, game: &Game) -> io::Result<()> {
         let simulation = game.simulation();
         let frame = simulation.frame();
@@ -46,14 +46,14 @@ impl<W: Write> MotionLog<W> {
         writeln!(self.out, ",{real_time:.9},{score},{shots}")
     }
 
-    /// What it was written to.
+    /// Returns the writer.
     pub fn into_inner(self) -> W {
         self.out
     }
 }
 
-/// How far the places of something are off even motion: the largest distance to the straight line through the first
-/// and the last one, at the speed from one to the other. Times are in seconds, distances in metres.
+/// Returns how far a motion deviates from even motion. It is the largest distance to the line from the first to the
+/// last position at constant speed. Times are in seconds, distances in metres.
 #[must_use]
 pub fn unevenness(places: &[(f64, Vector)]) -> f32 {
     let (Some((start, first)), Some((end, last))) = (places.first(), places.last()) else {

@@ -1,16 +1,16 @@
-//! What the character collects: sensors that turn.
+//! Coins: turning sensors that the character collects.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics};
 
 use crate::level::Paint;
 
-/// Metres.
+/// The radius of a coin, in metres.
 const RADIUS: f32 = 0.35;
-/// Radians a second.
+/// The angular speed of a coin, in rad/s.
 const TURN: f32 = 2.5;
 
-/// The coins that are left, and the score.
+/// The remaining coins, and the score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pickups {
     left: Vec<BodyKey>,
@@ -18,7 +18,7 @@ pub struct Pickups {
 }
 
 impl Pickups {
-    /// Puts coins into a world.
+    /// Inserts coins.
     pub fn build(physics: &mut Physics, places: &[Vector]) -> Self {
         let left = places.iter().map(|place| {
             let body = RigidBodyBuilder::kinematic_velocity_based()
@@ -28,7 +28,7 @@ impl Pickups {
             let collider = ColliderBuilder::ball(RADIUS)
                 .sensor(true)
                 .active_events(ActiveEvents::COLLISION_EVENTS)
-                // The character is kinematic too: by default no such pair is looked at.
+                // The character is kinematic, too. By default Rapier ignores pairs of kinematic bodies.
                 .active_collision_types(ActiveCollisionTypes::KINEMATIC_KINEMATIC);
             physics.insert(body, collider)
         });
@@ -38,7 +38,8 @@ impl Pickups {
         }
     }
 
-    /// In the hook after each step, by its events: each coin counts once, as it is gone then.
+    /// Collects coins from the events of the step. Called in the hook after each step. Each coin counts once, because
+    /// it is then removed.
     pub fn collect(&mut self, physics: &mut Physics, hero: BodyKey) {
         let collisions = physics.events().collisions();
         let touched: Vec<BodyKey> = collisions
@@ -54,13 +55,13 @@ impl Pickups {
         }
     }
 
-    /// How many were collected.
+    /// Returns the number of collected coins.
     #[must_use]
     pub fn score(&self) -> u32 {
         self.score
     }
 
-    /// How many are left.
+    /// Returns the number of remaining coins.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left.len()

@@ -1,4 +1,4 @@
-//! What carries the character: bodies that go to and fro, each step by its own place in time.
+//! Platforms: bodies that move to and fro. Each step takes their targets from the time.
 
 use std::time::Duration;
 
@@ -7,30 +7,30 @@ use evenstep::{BodyKey, Physics, Step};
 
 use crate::level::Paint;
 
-/// Half of a platform's size.
+/// Half the size of a platform.
 pub const HALF: Vector = Vector::new(1.6, 0.2, 1.6);
 
-/// A way to and fro.
+/// The route of a platform.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// One end.
     pub from: Vector,
-    /// The other.
+    /// The other end.
     pub to: Vector,
-    /// How long it takes from end to end.
+    /// The travel time from end to end.
     pub travel: Duration,
-    /// How long it waits at each.
+    /// The waiting time at each end.
     pub wait: Duration,
 }
 
-/// All platforms. Nothing here changes: where they go follows from the time, so a rewind needs nothing.
+/// All platforms. This value never changes: the targets follow from the time, so a rewind needs nothing here.
 #[derive(Clone, Debug)]
 pub struct Platforms {
     routes: Vec<(BodyKey, Route)>,
 }
 
 impl Platforms {
-    /// Puts them into a world.
+    /// Inserts platforms.
     pub fn build(physics: &mut Physics, routes: &[Route]) -> Self {
         let routes = routes.iter().map(|route| {
             let body = RigidBodyBuilder::kinematic_position_based()
@@ -44,25 +44,25 @@ impl Platforms {
         }
     }
 
-    /// In the hook, before each step and before the character walks.
+    /// Sets the targets. Called in the hook before each step, and before the character walks.
     pub fn set_off(&self, physics: &mut Physics, step: Step) {
         for (key, route) in &self.routes {
             let (end, time) = route.next_end(step.time);
-            // Set again in each step: the same target changes nothing.
+            // The target is set again in each step. Setting the same target changes nothing.
             physics
                 .set_kinematic_target(*key, Pose::from_translation(end), time)
-                .expect("a platform is kinematic, and stays");
+                .expect("platforms are kinematic and never removed");
         }
     }
 
-    /// Their keys.
+    /// Returns the keys of the platforms.
     pub fn keys(&self) -> impl Iterator<Item = BodyKey> {
         self.routes.iter().map(|(key, _)| *key)
     }
 }
 
 impl Route {
-    /// Where it goes at that time, and when it is there.
+    /// Returns where the platform goes at this time, and when it arrives.
     fn next_end(&self, time: Duration) -> (Vector, Duration) {
         let leg = self.travel + self.wait;
         let done = (time.as_nanos() / leg.as_nanos()) as u32;

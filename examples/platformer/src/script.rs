@@ -1,4 +1,4 @@
-//! A player that is written down: for pictures, and for tests.
+//! A scripted player, for pictures and tests.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,25 +7,25 @@ use crate::controls::{Input, Way};
 use crate::game::Game;
 use crate::time::TimeKeys;
 
-/// What a player does.
+/// An action of the player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Act {
     /// Presses or releases something.
     Input(Input),
-    /// Moves the mouse, to the right and down: pixels.
+    /// Moves the mouse to the right and down, in pixels.
     Turn(f32, f32),
-    /// Does something with time, from the next frame on.
+    /// Controls time from the next frame on.
     Time(TimeKeys),
 }
 
-/// What a player does, and when: in order, by real time.
+/// The actions of a player, ordered by real time.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     acts: VecDeque<(Duration, Act)>,
 }
 
 impl Script {
-    /// In the order of time, in milliseconds.
+    /// Creates a script. Times are in milliseconds, in ascending order.
     #[must_use]
     pub fn new(acts: impl IntoIterator<Item = (u64, Act)>) -> Self {
         let acts = acts.into_iter();
@@ -36,7 +36,7 @@ impl Script {
         }
     }
 
-    /// A frame of the game, with all that happens in it.
+    /// Runs a frame of the game, with all actions that happen in it.
     pub fn frame(&mut self, game: &mut Game, frame_time: Duration) {
         let end = game.real_time() + frame_time;
         while let Some((at, act)) = self.acts.pop_front_if(|(at, _)| *at < end) {
@@ -49,7 +49,7 @@ impl Script {
         game.frame(frame_time);
     }
 
-    /// Over the first island: coins, a jump, a crate that is shot, one that is pushed, and the ferry.
+    /// Returns a tour of the first island: coins, a jump, a crate that is shot, another that is pushed, and the ferry.
     #[must_use]
     pub fn tour() -> Self {
         use Act::Turn;
@@ -75,7 +75,7 @@ impl Script {
         ])
     }
 
-    /// The tour, and at its end two seconds back.
+    /// Returns the tour, and a rewind of two seconds at its end.
     #[must_use]
     pub fn tour_and_back() -> Self {
         let mut script = Self::tour();

@@ -1,4 +1,4 @@
-//! What the character shoots: fast balls that do not pass through what they hit, for two seconds each.
+//! Shots: fast balls that do not pass through what they hit. Each lasts two seconds.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Step};
@@ -6,24 +6,24 @@ use evenstep::{BodyKey, Physics, Step};
 use crate::level::{HERO, Paint, SHOT};
 use crate::look::Look;
 
-/// Metres.
+/// The radius of a shot, in metres.
 const RADIUS: f32 = 0.08;
-/// Metres a second: 0.6 m in a step, so without CCD it would pass through thin things that can move.
+/// The speed, in m/s. A shot moves 0.6 m in a step, so without CCD it would pass through thin movable bodies.
 const SPEED: f32 = 36.0;
-/// Kilograms.
+/// The mass of a shot, in kilograms.
 const MASS: f32 = 1.0;
-/// How long it stays: steps.
+/// The lifetime of a shot, in steps.
 const LIFE: u64 = 120;
 
-/// The shots in the air, each with the tick at which it goes.
+/// The shots in the air, each with the tick at which it is removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shots {
     flying: Vec<(BodyKey, u64)>,
 }
 
 impl Shots {
-    /// In the hook, before a step: from the true place of the character, not from where it is shown. The shot is then
-    /// shown from the muzzle on, as both are interpolated alike.
+    /// Shoots. Called in the hook, before a step. The shot starts at the character's simulated position, not the
+    /// displayed one. It is then displayed from the muzzle on, because both are interpolated in the same way.
     pub fn shoot(&mut self, physics: &mut Physics, step: Step, hero: Vector, look: Look) {
         let direction = look.direction();
         let muzzle = hero + Vector::Y * 0.3 + direction * 0.6;
@@ -43,7 +43,7 @@ impl Shots {
         self.flying.push((key, step.tick + LIFE));
     }
 
-    /// In the hook, before each step: removes those whose time is over.
+    /// Removes shots whose lifetime is over. Called in the hook before each step.
     pub fn expire(&mut self, physics: &mut Physics, step: Step) {
         self.flying.retain(|(key, end)| {
             let stays = step.tick < *end;
@@ -54,7 +54,7 @@ impl Shots {
         });
     }
 
-    /// How many there are.
+    /// Returns the number of shots.
     #[must_use]
     pub fn count(&self) -> usize {
         self.flying.len()

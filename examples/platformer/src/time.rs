@@ -1,31 +1,32 @@
-//! Pause, slow motion, and back: five seconds, from the states that the simulation keeps, and the game with them.
+//! Pause, slow motion, and a rewind of five seconds. The simulation keeps its snapshots, and the game keeps its own
+//! state with them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evenstep::Simulation;
 
-/// How far back: five seconds.
+/// The length of the rewind: five seconds.
 pub const REWIND_STEPS: u64 = 300;
-/// What the states may take: bytes. There are about 100 kB in each.
+/// The memory limit of the snapshots, in bytes. Each has about 100 kB.
 pub const REWIND_BYTES: usize = 128 << 20;
 
-/// In slow motion.
+/// The speed of slow motion.
 const SLOW: f64 = 0.2;
 
-/// What the player does with time.
+/// The player's control of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeKeys {
-    /// It stands still.
+    /// Whether the game is paused.
     pub is_paused: bool,
-    /// It goes slower.
+    /// Whether the game is in slow motion.
     pub is_slow: bool,
-    /// It goes back.
+    /// Whether the game rewinds.
     pub is_rewinding: bool,
 }
 
 impl TimeKeys {
-    /// How fast time goes, forwards or back: 0 while it stands still.
+    /// Returns how fast time passes, forwards or backwards. It is 0 in a pause.
     #[must_use]
     pub fn speed(self) -> f64 {
         match self {
@@ -40,7 +41,7 @@ impl TimeKeys {
         }
     }
 
-    /// Before a frame that goes forwards.
+    /// Applies the settings before a frame that plays forwards.
     pub fn set(self, simulation: &mut Simulation) {
         if self.is_paused {
             simulation.pause();
@@ -48,37 +49,37 @@ impl TimeKeys {
             simulation.resume();
         }
         let speed = if self.is_slow { SLOW } else { 1.0 };
-        simulation.set_speed(speed).expect("it is in the range");
+        simulation.set_speed(speed).unwrap();
     }
 }
 
-/// A frame that goes back instead of forwards, as smoothly: it is shown between two states too. At the oldest state
-/// that is kept, time stands still.
+/// Runs a frame that goes back in time, as smoothly as play: its poses are interpolated between two states. Time stops
+/// at the oldest snapshot.
 pub fn go_back(simulation: &mut Simulation, frame_time: Duration) {
     let oldest = simulation.rewindable().start;
     let step = simulation.clock().settings().rate().dt_f64();
-    // In steps. What is shown is between the state after `tick - 1` steps and that after `tick`.
+    // Times are in steps. The displayed time is between the states after `tick - 1` and after `tick` steps.
     let frame = simulation.frame();
     let now = frame.tick as f64 + f64::from(frame.alpha);
     let shown = (now - frame_time.as_secs_f64() / step).max(oldest as f64);
     let overstep = Duration::from_secs_f64(shown.fract() * step);
     let tick = shown as u64;
     if tick == simulation.physics.tick() || simulation.rewind(tick).is_ok() {
-        // A frame in a pause makes no step. Real time goes on, as the stamps of input need it.
+        // A paused frame runs no step. Real time continues, because input stamps need it.
         simulation.pause();
         simulation.clock_settings_mut().set_overstep(overstep);
         simulation.advance(frame_time, |_, _| ());
     }
 }
 
-/// What the game was before each of the last steps. The simulation keeps its own states; this is the rest.
+/// The game's state before each of the last steps. The simulation keeps its own snapshots.
 #[derive(Clone, Debug)]
 pub struct Past<T> {
     by_tick: BTreeMap<u64, T>,
 }
 
 impl<T: Clone> Past<T> {
-    /// Of nothing yet.
+    /// Creates an empty history.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -86,7 +87,8 @@ impl<T: Clone> Past<T> {
         }
     }
 
-    /// In the hook, before each step. What was kept of that tick and of later ones did not happen.
+    /// Keeps the state before a step. Called in the hook before each step. It discards the states of this tick and of
+    /// later ones, which no longer apply.
     pub fn keep(&mut self, tick: u64, state: &T) {
         drop(self.by_tick.split_off(&tick));
         self.by_tick.insert(tick, state.clone());
@@ -95,7 +97,7 @@ impl<T: Clone> Past<T> {
         }
     }
 
-    /// Before the step of that tick.
+    /// Returns the state before the step of this tick.
     #[must_use]
     pub fn at(&self, tick: u64) -> Option<&T> {
         self.by_tick.get(&tick)

@@ -1,45 +1,45 @@
-//! The game by fingers on a screen. On the left a finger walks, away from where it came down; on the right it turns the
-//! view. A tap on the right jumps in the lower half, and shoots in the upper one.
+//! Touch controls. On the left, a finger walks in the direction away from where it came down. On the right, it turns
+//! the view. A tap on the right jumps in the lower half, and shoots in the upper half.
 
 use evenstep::rapier::glamx::Vec2;
 
 use crate::controls::{Input, Way};
 use crate::game::Game;
 
-/// Left of this a finger walks: of the width.
+/// A finger left of this walks, as a fraction of the width.
 const MIDDLE: f32 = 0.4;
-/// How far a finger has to be to walk, or to turn rather than tap: of the width.
+/// How far a finger must move to walk, or to turn rather than tap, as a fraction of the width.
 const NEAR: f32 = 0.02;
-/// A finger that goes over the whole width turns the view as so many pixels of a mouse do.
+/// A drag over the whole width turns the view like this many pixels of a mouse.
 const PIXELS: f32 = 1_200.0;
-/// The part of a direction from which on it counts as a key: there are eight directions, as by keys.
+/// A component of a direction above this value counts as a pressed key. There are eight directions, as with keys.
 const PART: f32 = 0.38;
 
-/// What a finger does.
+/// The phase of a touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It comes down.
+    /// The finger comes down.
     Down,
-    /// It moves.
+    /// The finger moves.
     Move,
-    /// It goes up.
+    /// The finger goes up.
     Up,
 }
 
-/// The fingers on the screen: one walks, one looks. Others do nothing.
+/// The fingers on the screen: one walks, and one looks. Others are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fingers {
     walk: Option<Finger>,
     look: Option<Finger>,
 }
 
-/// Places are in widths of the screen.
+/// A finger. Positions are in screen widths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Finger {
     id: u64,
     start: Vec2,
     last: Vec2,
-    /// Whether it was ever away from its start.
+    /// Whether the finger was ever away from its start.
     is_far: bool,
 }
 
@@ -53,7 +53,7 @@ impl Finger {
         }
     }
 
-    /// Gives how far it went.
+    /// Moves the finger, and returns how far.
     fn move_to(&mut self, at: Vec2) -> Vec2 {
         let by = at - self.last;
         self.last = at;
@@ -63,7 +63,7 @@ impl Finger {
 }
 
 impl Fingers {
-    /// Has a finger do something to the game: on a screen of that size, in the same units as its place.
+    /// Applies a touch to the game. `screen` is the size of the screen, in the same units as `at`.
     pub fn take(&mut self, id: u64, phase: Phase, at: Vec2, screen: Vec2, game: &mut Game) {
         let at = at / screen.x;
         if phase == Phase::Down {

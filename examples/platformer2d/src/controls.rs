@@ -1,32 +1,32 @@
-//! What the player does, for each step.
+//! The player's input in each step.
 
 use std::time::Duration;
 
 use evenstep::{Button, Delivery, InputQueue, Step};
 
-/// A key that went down, or up.
+/// A key that went down or up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Walks to the left.
+    /// The key to walk left.
     Left(bool),
-    /// Walks to the right.
+    /// The key to walk right.
     Right(bool),
-    /// Jumps.
+    /// The key to jump.
     Jump(bool),
 }
 
-/// What the player wants of a step.
+/// The player's intentions in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wish {
-    /// From −1, to the left, to 1.
+    /// The direction to walk: −1 is left, 1 is right.
     pub walk: f32,
-    /// Jump was pressed in this step.
+    /// Whether jump was pressed in this step.
     pub jumps: bool,
-    /// Jump is held.
+    /// Whether jump is held.
     pub is_jump_held: bool,
 }
 
-/// The keys, asked once a frame.
+/// The keys, polled once per frame.
 #[derive(Clone, Debug)]
 pub struct Controls {
     queue: InputQueue<Key>,
@@ -47,12 +47,12 @@ impl Default for Controls {
 }
 
 impl Controls {
-    /// Before a frame, at its real time.
+    /// Adds a key event, before a frame and with its real time.
     pub fn push(&mut self, time: Duration, key: Key) {
         self.queue.push(time, key);
     }
 
-    /// In the hook, before each step.
+    /// Returns the intentions for a step. Called in the hook before each step.
     pub fn wish(&mut self, step: Step) -> Wish {
         self.jump.start_step();
         for sample in self.queue.drain(step) {

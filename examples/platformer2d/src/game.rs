@@ -1,4 +1,4 @@
-//! The order of a step, and of a frame.
+//! The order within a step, and within a frame.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct Game {
     rules: Rules,
 }
 
-/// What each step does.
+/// The rules that run in each step.
 #[derive(Debug)]
 struct Rules {
     controls: Controls,
@@ -29,10 +29,10 @@ struct Rules {
 }
 
 impl Game {
-    /// At the beginning of the level.
+    /// Creates a game at the beginning of its level, with `rate` steps per second.
     ///
     /// # Errors
-    /// If there is no such rate: steps a second.
+    /// If the rate is not valid.
     pub fn new(rate: u32) -> Result<Self, RateError> {
         let mut simulation = Simulation::new(Rate::hz(rate)?);
         simulation.physics.rapier_mut().gravity = Vector::Y * -20.0;
@@ -47,46 +47,46 @@ impl Game {
         Ok(Self { simulation, rules })
     }
 
-    /// A key went down or up, before the next frame.
+    /// Adds a key event, before the next frame.
     pub fn push(&mut self, key: Key) {
         let now = self.simulation.clock().real_time();
         self.rules.controls.push(now, key);
     }
 
-    /// A frame.
+    /// Runs a frame.
     ///
     /// # Errors
-    /// If a body is gone that the rules need.
+    /// If a body that the rules need has been removed.
     pub fn advance(&mut self, frame_time: Duration) -> Result<Frame, BodyError> {
         self.simulation.advance_with(frame_time, &mut self.rules)
     }
 
-    /// Where the hero is shown.
+    /// Returns the displayed position of the hero.
     #[must_use]
     pub fn hero(&self) -> Vector {
         let pose = self.simulation.pose(self.rules.level.hero);
         pose.map_or(Vector::ZERO, |pose| pose.translation)
     }
 
-    /// How many coins were collected.
+    /// Returns the number of collected coins.
     #[must_use]
     pub fn score(&self) -> usize {
         self.rules.score
     }
 
-    /// What is where.
+    /// Returns the level.
     #[must_use]
     pub fn level(&self) -> &Level {
         &self.rules.level
     }
 
-    /// Its bodies.
+    /// Returns the simulation.
     #[must_use]
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
 
-    /// To pause, or to read what was removed.
+    /// Returns the simulation, for pausing it or reading the removed bodies.
     pub fn simulation_mut(&mut self) -> &mut Simulation {
         &mut self.simulation
     }
@@ -96,7 +96,7 @@ impl Hooks for Rules {
     type Error = BodyError;
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), BodyError> {
-        // The lift goes up and down, each for so long. A target that is set again is as it was.
+        // The lift goes up and down, each for the same time. Setting the same target again changes nothing.
         let (height, time) = LIFT;
         let leg = (step.time.as_nanos() / time.as_nanos()) as u32;
         let up = if leg.is_multiple_of(2) { height } else { 0.0 };

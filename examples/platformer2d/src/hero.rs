@@ -1,4 +1,4 @@
-//! Walk and jump: a body that never turns, pushed by impulses.
+//! Walking and jumping: a body that never turns, pushed by impulses.
 
 use evenstep::rapier::parry::query::ShapeCastOptions;
 use evenstep::rapier::prelude::*;
@@ -6,20 +6,20 @@ use evenstep::{BodyError, BodyKey, Physics, Step};
 
 use crate::controls::Wish;
 
-/// At full speed: metres a second.
+/// The full walking speed, in m/s.
 const SPEED: f32 = 6.0;
-/// The part of the missing speed that a step adds, at 60 steps a second, on the ground and in the air.
+/// The fraction of the missing speed that each step adds at 60 Hz, on the ground and in the air.
 const GRIP: [f32; 2] = [0.25, 0.08];
-/// Of a jump: metres a second.
+/// The speed of a jump, in m/s.
 const JUMP: f32 = 8.5;
-/// So many steps after it left the ground it may still jump (coyote time).
+/// The hero may still jump this many steps after it has left the ground (coyote time).
 const COYOTE: u64 = 6;
-/// A press so many steps before it lands still counts.
+/// A press this many steps before landing still counts.
 const BUFFER: u64 = 6;
-/// A jump whose key is let go is cut to this part of its speed.
+/// If the key is released early, a jump keeps only this fraction of its speed.
 const CUT: f32 = 0.5;
 
-/// What the hero is about to do, by ticks: the same at every frame rate.
+/// The hero's state, counted in ticks, so it is the same at every frame rate.
 #[derive(Clone, Debug)]
 pub struct Hero {
     key: BodyKey,
@@ -29,7 +29,7 @@ pub struct Hero {
 }
 
 impl Hero {
-    /// Of that body.
+    /// Creates the state for the hero's body.
     #[must_use]
     pub fn new(key: BodyKey) -> Self {
         Self {
@@ -40,10 +40,10 @@ impl Hero {
         }
     }
 
-    /// In the hook, before each step.
+    /// Moves the hero. Called in the hook before each step.
     ///
     /// # Errors
-    /// If the body is gone.
+    /// If the body has been removed.
     pub fn before_step(
         &mut self,
         physics: &mut Physics,
@@ -64,7 +64,7 @@ impl Hero {
         let within =
             |since: Option<u64>, most| since.is_some_and(|since| step.tick - since <= most);
 
-        // Along the ground, which may move.
+        // The speed is relative to the ground, which may move.
         let base = ground.map_or(0.0, |ground| ground.x);
         let missing = base + wish.walk * SPEED - velocity.x;
         let mut change = Vector::X * missing * GRIP[usize::from(ground.is_none())];
@@ -79,13 +79,13 @@ impl Hero {
         physics.apply_impulse(self.key, change * mass)
     }
 
-    /// The velocity of what it stands on.
+    /// Returns the velocity of the ground below the hero.
     fn ground(&self, physics: &Physics) -> Option<Vector> {
         let body = physics.body(self.key)?;
         let not_itself = QueryFilter::default()
             .exclude_rigid_body(physics.handle(self.key)?)
             .exclude_sensors();
-        // A ball a little smaller than its foot, a hand's breadth down.
+        // Casts a ball, slightly smaller than the foot, ten centimetres down.
         let foot = Pose::from_translation(body.translation() - Vector::Y * 0.3);
         let options = ShapeCastOptions {
             max_time_of_impact: 0.1,

@@ -1,4 +1,4 @@
-//! What is where: a map of characters, a metre each.
+//! The level, drawn as a map of characters, one per metre.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use evenstep::{BodyKey, Physics};
 use crate::one_way::platform;
 use crate::sprites::Look;
 
-/// `#` rock, `=` a platform to jump onto from below, `C` a crate, `o` a coin, `L` the lift, `@` the hero.
+/// `#` is rock, `=` a one-way platform, `C` a crate, `o` a coin, `L` the lift, `@` the hero.
 const MAP: &str = "\
 #                                      #
 #                                      #
@@ -23,25 +23,25 @@ const MAP: &str = "\
 ########################################
 ########################################";
 
-/// How high the lift goes, in metres, and how long that takes.
+/// The height of the lift's travel in metres, and its duration.
 pub const LIFT: (f32, Duration) = (3.0, Duration::from_secs(2));
 
-/// The bodies that the game has to know, and what all look like.
+/// The bodies that the game refers to, and the looks of all bodies.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// The player's.
+    /// The body of the player.
     pub hero: BodyKey,
     /// A platform that goes up and down.
     pub lift: BodyKey,
-    /// Where the lift begins.
+    /// The lower end of the lift.
     pub lift_at: Vector,
-    /// Sensors to collect.
+    /// The coins, which are sensors.
     pub coins: Vec<BodyKey>,
-    /// Each body with its look.
+    /// Every body, with its look.
     pub looks: Vec<(BodyKey, Look)>,
 }
 
-/// Builds it.
+/// Builds the level.
 ///
 /// # Panics
 /// If the map has no hero or no lift.
@@ -81,7 +81,7 @@ pub fn build(physics: &mut Physics) -> Level {
                 Look::Platform(3.0),
             ),
             '@' => (
-                // It never turns, and its sides do not hold it in the air.
+                // The hero never turns, and its sides have no friction, so walls do not hold it in the air.
                 body(
                     RigidBodyBuilder::dynamic()
                         .lock_rotations()
@@ -111,8 +111,8 @@ pub fn build(physics: &mut Physics) -> Level {
     }
 }
 
-/// The middle of each, its width and its character. Rocks and platforms in a row are one, so that nothing gets caught where
-/// two meet.
+/// Returns the centre, the width and the character of each tile. Adjacent rocks or platforms in a row become one tile,
+/// so that nothing catches on the seams.
 fn tiles() -> impl Iterator<Item = (Vector, f32, char)> {
     let height = MAP.lines().count();
     MAP.lines().enumerate().flat_map(move |(row, line)| {

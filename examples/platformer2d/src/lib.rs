@@ -2,13 +2,13 @@
 //!
 //! | module | idea |
 //! | --- | --- |
-//! | [`game`] | the order of a step, and of a frame |
-//! | [`level`] | what is where |
+//! | [`game`] | the order within a step, and within a frame |
+//! | [`level`] | the level |
 //! | [`controls`] | keys: each press goes to one step |
-//! | [`hero`] | walk, and jump with coyote time and a buffered press |
-//! | [`one_way`] | platforms to jump onto from below |
-//! | [`sprites`] | what is drawn for a body: in hecs, or in a store of the game's own |
-//! | [`pixels`] | whole pixels, one rule for camera and sprites; layers |
+//! | [`hero`] | walking, and jumping with coyote time and a buffered press |
+//! | [`one_way`] | one-way platforms |
+//! | [`sprites`] | a sprite for each body: in hecs, or in a map |
+//! | [`pixels`] | whole pixels, with one rule for camera and sprites; background layers |
 
 pub mod controls;
 pub mod game;

@@ -1,11 +1,11 @@
-//! Platforms that hold what comes from above.
+//! One-way platforms: bodies land on them from above and pass through from below.
 
 use evenstep::rapier::prelude::*;
 
-/// The user data of their colliders.
+/// The user data of the platforms' colliders.
 pub const PLATFORM: u128 = 1;
 
-/// What makes them so: Rapier asks it for colliders with [`ActiveHooks::MODIFY_SOLVER_CONTACTS`].
+/// The hook that makes platforms one-way. Rapier calls it for colliders with [`ActiveHooks::MODIFY_SOLVER_CONTACTS`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneWay;
 
@@ -17,7 +17,7 @@ impl PhysicsHooks for OneWay {
     }
 }
 
-/// A platform of so many metres, and thin.
+/// Returns a thin platform, `width` metres wide.
 pub fn platform(width: f32) -> ColliderBuilder {
     ColliderBuilder::cuboid(0.5 * width, 0.1)
         .user_data(PLATFORM)

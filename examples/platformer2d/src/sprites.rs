@@ -1,4 +1,4 @@
-//! What is drawn for each body: two stores that do the same. Copy the one that is like your game's.
+//! Sprites for bodies, in two stores that do the same. Copy the one that fits your game.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use evenstep::hecs::World;
 use evenstep::rapier::math::Pose;
 use evenstep::{BodyKey, Simulation};
 
-/// What something looks like; widths are in metres.
+/// The look of a body. Widths are in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Look {
-    /// The player's.
+    /// The player.
     Hero,
-    /// It can be pushed.
+    /// A crate to push.
     Crate,
-    /// To collect.
+    /// A coin to collect.
     Coin,
-    /// A block of the ground.
+    /// A block of ground.
     Rock(f32),
-    /// To jump onto.
+    /// A one-way platform.
     Platform(f32),
 }
 
 impl Look {
-    /// What is in front is drawn later. No part of the pose.
+    /// Returns the drawing order: sprites in front are drawn later. The pose has no such value.
     #[must_use]
     pub fn depth(self) -> i32 {
         match self {
@@ -36,7 +36,7 @@ impl Look {
     }
 }
 
-/// A store of the game's own: a map by key.
+/// A store without an ECS: a map indexed by body key.
 #[derive(Clone, Debug, Default)]
 pub struct OwnStore {
     sprites: BTreeMap<BodyKey, (Look, Pose)>,
@@ -44,7 +44,7 @@ pub struct OwnStore {
 }
 
 impl OwnStore {
-    /// A sprite for each body.
+    /// Creates a sprite for each body.
     #[must_use]
     pub fn new(simulation: &Simulation, looks: &[(BodyKey, Look)]) -> Self {
         let sprites = looks.iter().filter_map(|(key, look)| {
@@ -57,10 +57,10 @@ impl OwnStore {
         }
     }
 
-    /// After each frame: what moved, and what is gone.
+    /// Updates the sprites after a frame, with moved and removed bodies.
     pub fn sync(&mut self, simulation: &Simulation) {
         let Some(changes) = simulation.changes_since(self.frame) else {
-            // Too long ago, or of another simulation: all of them.
+            // The removals are too old, or belong to another simulation: update all sprites.
             self.sprites.retain(|key, (_, shown)| {
                 let pose = simulation.pose(*key);
                 pose.is_some_and(|pose| {
@@ -82,14 +82,14 @@ impl OwnStore {
         self.frame = simulation.frame().number;
     }
 
-    /// From the back to the front.
+    /// Returns the sprites from back to front.
     #[must_use]
     pub fn sprites(&self) -> Vec<(Look, Pose)> {
         sorted(self.sprites.values().copied())
     }
 }
 
-/// The same as components of hecs.
+/// The same store as hecs components.
 #[derive(Default)]
 pub struct HecsStore {
     world: World,
@@ -97,10 +97,10 @@ pub struct HecsStore {
 }
 
 impl HecsStore {
-    /// An entity for each body.
+    /// Creates an entity for each body.
     ///
     /// # Errors
-    /// If a body is gone.
+    /// If a body has been removed.
     pub fn new(
         simulation: &mut Simulation,
         looks: &[(BodyKey, Look)],
@@ -115,12 +115,12 @@ impl HecsStore {
         Ok(store)
     }
 
-    /// After each frame.
+    /// Updates the sprites after a frame.
     pub fn sync(&mut self, simulation: &mut Simulation) {
         self.entities.sync(&mut self.world, simulation);
     }
 
-    /// From the back to the front.
+    /// Returns the sprites from back to front.
     #[must_use]
     pub fn sprites(&self) -> Vec<(Look, Pose)> {
         let mut query = self.world.query::<(&Look, &RenderPose)>();

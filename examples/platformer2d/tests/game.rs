@@ -1,4 +1,4 @@
-//! The rules, without a window.
+//! Tests the rules without a window.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use evenstep_platformer2d::game::Game;
 use evenstep_platformer2d::pixels::{Camera, PIXELS_PER_METRE};
 use evenstep_platformer2d::sprites::{HecsStore, Look, OwnStore};
 
-/// Of the level.
+/// The number of coins in the level.
 const COINS: usize = 6;
 const FRAME: Duration = Duration::from_micros(6_944);
 
@@ -24,7 +24,7 @@ fn frames(game: &mut Game, count: usize) {
     }
 }
 
-/// Lets it walk until it is there.
+/// Walks right until the hero has reached `x`.
 fn walk_to(game: &mut Game, x: f32) {
     let is_right = game.hero().x < x;
     let key = if is_right { Key::Right } else { Key::Left };
@@ -37,10 +37,10 @@ fn walk_to(game: &mut Game, x: f32) {
             return;
         }
     }
-    panic!("it never comes to {x}: {}", game.hero());
+    panic!("the hero never reaches {x}: {}", game.hero());
 }
 
-/// How high it gets, with the key held for so many frames.
+/// Returns the height of a jump with the key held for `held` frames.
 fn jump(game: &mut Game, held: usize) -> f32 {
     let start = game.hero().y;
     game.push(Key::Jump(true));
@@ -60,11 +60,11 @@ fn it_stands_walks_and_stops() {
     let mut game = game();
     let start = game.hero();
     frames(&mut game, 100);
-    assert!((game.hero() - start).length() < 1e-3, "it stands");
+    assert!((game.hero() - start).length() < 1e-3, "the hero rests");
     walk_to(&mut game, start.x + 4.0);
     let there = game.hero();
     frames(&mut game, 100);
-    assert!((game.hero() - there).length() < 1e-2, "it stops");
+    assert!((game.hero() - there).length() < 1e-2, "the hero stops");
     assert!((there.y - start.y).abs() < 1e-2);
 }
 
@@ -82,7 +82,7 @@ fn a_press_before_it_lands_and_one_after_it_left_the_ground_count() {
     game.push(Key::Jump(true));
     frames(&mut game, 10);
     game.push(Key::Jump(false));
-    // Falling, and about to land.
+    // Falls until just before landing.
     while game
         .simulation()
         .physics
@@ -101,8 +101,8 @@ fn a_press_before_it_lands_and_one_after_it_left_the_ground_count() {
         frames(&mut game, 1);
         highest = highest.max(game.hero().y - start);
     }
-    assert!(highest > 1.0, "it jumps again: {highest} m");
-    // Held on, it does not jump a third time.
+    assert!(highest > 1.0, "the hero jumps again: {highest} m");
+    // If the key stays down, the hero does not jump a third time.
     frames(&mut game, 200);
     assert!(game.hero().y - start < 0.01);
 }
@@ -116,7 +116,7 @@ fn a_platform_is_passed_from_below_and_stood_on() {
     frames(&mut game, 60);
     game.push(Key::Jump(false));
     frames(&mut game, 200);
-    // Its top is 1.6 m above the ground; a jump of 1.8 m is just enough.
+    // The platform's top is 1.6 m above the ground, and a jump of 1.8 m just reaches it.
     assert!(
         (game.hero().y - below - 1.6).abs() < 0.1,
         "{}",
@@ -131,9 +131,9 @@ fn a_platform_is_passed_from_below_and_stood_on() {
 #[test]
 fn the_lift_takes_it_up_to_the_last_coin() {
     let mut game = game();
-    // The crates are pushed before it.
+    // The hero pushes the crates ahead of it.
     walk_to(&mut game, 31.5);
-    // Onto the lift, when it is low enough.
+    // Jumps onto the lift when it is low enough.
     for _ in 0..10 {
         jump(&mut game, 100);
         if game.hero().y > 3.0 {
@@ -145,7 +145,7 @@ fn the_lift_takes_it_up_to_the_last_coin() {
         frames(&mut game, 1);
         highest = highest.max(game.hero().y);
     }
-    // It stands on the lift, which is 0.6 to 3.6 m above the ground.
+    // The hero stands on the lift, which is 0.6 to 3.6 m above the ground.
     assert!((highest - 2.0 - 0.6 - 3.6).abs() < 0.1, "{highest}");
     assert!((game.hero().x - 31.5).abs() < 0.3, "{}", game.hero());
 }
@@ -155,7 +155,7 @@ fn a_run_is_the_same_at_every_frame_rate() {
     let run = |fps: u32| {
         let mut game = Game::new(60).unwrap();
         let time = Duration::from_secs(1) / fps;
-        // Each key at a time at which all have a frame.
+        // Each key event is at a time at which all runs have a frame.
         for second in 0..8 {
             match second {
                 1 => game.push(Key::Right(true)),
@@ -197,7 +197,7 @@ fn both_stores_draw_the_same() {
         let (one, other) = (own.sprites(), hecs.sprites());
         assert!(one.is_sorted_by_key(|(look, _)| look.depth()));
         assert_eq!(one.len(), other.len());
-        // Those of one depth are in any order.
+        // Sprites of equal depth come in any order.
         assert!(
             one.iter().all(|sprite| other.contains(sprite)),
             "frame {frame}"
@@ -216,7 +216,7 @@ fn what_stands_still_to_each_other_stays_so_in_whole_pixels() {
         let [a, b] = [one, other].map(|place| camera.pixel(place));
         assert_eq!([b[0] - a[0], b[1] - a[1]], [1.5 * PIXELS_PER_METRE, 0.0]);
         assert!(a.iter().all(|number| number.fract() == 0.0));
-        // The one that the camera follows.
+        // The sprite that the camera follows.
         let followed = Vector::new(0.013 * f32::from(i), 1.0);
         let [x, y] = camera.pixel(followed);
         assert!((x - 160.0).abs() <= 1.0 && (y - 90.0).abs() <= 1.0);

@@ -1,4 +1,4 @@
-//! The game as a person plays it: in a window on a virtual display, with real keys.
+//! Plays the game as a person does: in a window on a virtual display, with real keys.
 
 #[path = "../../platformer/tests/window/display.rs"]
 mod display;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use display::Display;
 
-/// How often something is asked for before it counts as missing: for ten minutes, as a machine may have much else to do.
+/// The number of attempts before something counts as missing. They take ten minutes, because the machine may be busy.
 const TRIES: u32 = 15_000;
 const PAUSE: Duration = Duration::from_millis(40);
 
@@ -21,7 +21,7 @@ struct Desktop {
     log: PathBuf,
 }
 
-/// What a frame showed.
+/// A line of the game's log.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: f64,
@@ -40,7 +40,7 @@ impl Desktop {
             .arg("--log")
             .arg(&log)
             .spawn()
-            .expect("it can be run");
+            .unwrap();
         let mut desktop = Self { game, display, log };
         desktop.wait_for("a window", |desktop| {
             desktop.display.focus("evenstep: a platformer in two")
@@ -51,28 +51,28 @@ impl Desktop {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "another process draws, and is asked now and then"
+        reason = "another process draws, and is polled"
     )]
     fn wait_for<T>(&mut self, what: &str, ask: impl Fn(&Self) -> Option<T>) -> T {
         for _ in 0..TRIES {
             if let Some(answer) = ask(self) {
                 return answer;
             }
-            let ended = self.game.try_wait().expect("it was started");
+            let ended = self.game.try_wait().unwrap();
             assert!(ended.is_none(), "the game ended: {ended:?}");
             sleep(PAUSE);
         }
-        panic!("{what} did not come: {:?}", self.rows().last());
+        panic!("{what} did not happen: {:?}", self.rows().last());
     }
 
-    /// Waits until the last frame is so.
+    /// Waits until the last frame fulfils a condition, and returns it.
     fn wait_until(&mut self, what: &str, is: impl Fn(&Row) -> bool) -> Row {
         self.wait_for(what, |desktop| desktop.rows().last().copied().filter(&is))
     }
 
     fn rows(&self) -> Vec<Row> {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        // The last line may be under way.
+        // The last line may be incomplete.
         let lines = text
             .split_inclusive('\n')
             .filter(|line| line.ends_with('\n'));
@@ -83,7 +83,7 @@ impl Desktop {
                     numbers
                         .next()
                         .and_then(|it| it.parse::<f64>().ok())
-                        .expect("a number")
+                        .expect("the log contains numbers")
                 };
                 Row {
                     time: next(),
@@ -94,7 +94,7 @@ impl Desktop {
             .collect()
     }
 
-    /// How many pixels of the display have that colour.
+    /// Returns the number of pixels of the display with this colour.
     fn count(&self, color: [u8; 3]) -> usize {
         let bytes = self.display.picture("root", "rgb");
         bytes.chunks(3).filter(|pixel| *pixel == color).count()
@@ -114,7 +114,7 @@ const HERO: [u8; 3] = [0xd0, 0x46, 0x48];
 fn plays(name: &str, arguments: &[&str]) {
     let mut desktop = Desktop::open(name, arguments);
     let start = desktop.rows().last().copied().unwrap();
-    // Twice as large as the picture: 10 by 19 pixels of it.
+    // The display is twice as large as the picture, in which the hero has 10 by 19 pixels.
     let hero = desktop.count(HERO);
     assert!((700..=800).contains(&hero), "{hero} pixels");
 
@@ -123,7 +123,7 @@ fn plays(name: &str, arguments: &[&str]) {
     desktop.display.key_up("Right");
     let before = desktop.rows().len();
     desktop.display.key_down("space");
-    // It may be over before the last frame is asked for.
+    // The jump may be over before the last frame is read.
     desktop.wait_for("a jump", |desktop| {
         let rows = desktop.rows();
         rows[before..]
@@ -137,7 +137,7 @@ fn plays(name: &str, arguments: &[&str]) {
     let rows = desktop.rows();
     let highest = rows[before..].iter().map(|row| row.y).fold(0.0, f32::max);
     assert!(highest < start.y + 2.0, "{highest}");
-    // The window shows it: the camera has followed.
+    // The window displays the hero: the camera has followed.
     assert_eq!(desktop.count(HERO), hero);
 
     desktop.display.key("Escape");

@@ -1,4 +1,4 @@
-//! The client: its own body and the crates near it are predicted and corrected; all others are shown as the server had
+//! The client. It predicts and corrects its own body and the crates near it. All others are displayed as the server had
 //! them a moment ago.
 //!
 //! This is the part to copy.
@@ -15,57 +15,60 @@ use crate::packets::{Inputs, Report, Snapshot, State, read, write};
 use crate::path::Path;
 use crate::timing::{Delay, Lead, Pace};
 
-/// States of so many ticks are kept: a second, for a line of nearly that length there and back.
+/// The number of ticks for which snapshots are kept: a second, for a connection with a round trip of nearly that.
 const KEPT: u64 = 60;
-/// Input is sent in so many packets: all of them are lost in an outage only.
+/// The number of packets that repeat each input. Only an outage loses all of them.
 const REPEATED: usize = 8;
-/// A prediction that is as near as this, in metres and radians, is not corrected: nobody sees it, and rounding is less.
+/// A prediction this close to the truth, in metres and radians, is not corrected. Nobody sees the difference, and
+/// rounding is smaller.
 const NEAR_ENOUGH: [f32; 2] = [0.01, 0.05];
-/// A proxy that goes further in a step, in metres, is put there: it would throw about what is in its way.
+/// A proxy that would move further than this in a step, in metres, is teleported. It would throw about bodies in its
+/// path.
 const LARGEST_STEP: f32 = 0.5;
-/// Ticks that a client runs ahead of the first snapshot: enough for a line of 80 ms. What is right is known soon.
+/// The number of ticks that a client initially runs ahead of the first snapshot: enough for a latency of 80 ms. The
+/// right lead is known soon.
 const FIRST_LEAD: u64 = 12;
-/// Ticks without a snapshot after which the prediction lets go of the buttons.
+/// After this many ticks without a snapshot, the prediction releases the buttons.
 const PATIENCE: u64 = 15;
 
 /// A client of a match.
 #[derive(Debug)]
 pub struct Client {
-    /// What is drawn: all bodies, with the same call.
+    /// The simulation, from which all bodies are drawn in the same way.
     pub simulation: Simulation,
     /// See [`arena`].
     pub bodies: Vec<BodyKey>,
-    /// What was done, to be measured.
+    /// Statistics.
     pub counts: Counts,
-    /// Crates that are nearer than this to its body, in metres, are predicted.
+    /// Crates within this distance of the client's body, in metres, are predicted.
     reach: f32,
-    /// Which of the players it is, once that is known.
+    /// The number of the client's player, once it is known.
     me: Option<usize>,
-    /// Of each body whether it is predicted, and what came of it.
+    /// For each body, whether it is predicted, and its received states.
     is_predicted: Vec<bool>,
     paths: Vec<Path>,
-    /// Own input by tick.
+    /// The client's input by tick.
     inputs: BTreeMap<u64, Buttons>,
-    /// The newest snapshot, and the own tick at which it came.
+    /// The tick of the newest snapshot, and the client's tick at which it arrived.
     newest: u64,
     heard: u64,
     lead: Lead,
     delay: Delay,
 }
 
-/// What a client did.
+/// Statistics of a client.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// How often it went back.
+    /// The number of rollbacks.
     pub rollbacks: u64,
-    /// How many steps it made again.
+    /// The number of resimulated steps.
     pub resimulated: u64,
-    /// How often it skipped ticks.
+    /// The number of times that it skipped ticks.
     pub skips: u64,
 }
 
 impl Client {
-    /// A client that predicts the crates within `reach` metres of its body: 0 for none, infinite for all.
+    /// Creates a client that predicts the crates within `reach` metres of its body: 0 for none, infinity for all.
     #[must_use]
     pub fn new(crates: usize, reach: f32) -> Self {
         let (mut simulation, bodies) = arena(crates);
@@ -95,13 +98,13 @@ impl Client {
         }
     }
 
-    /// A packet from the server: between two frames.
+    /// Receives a packet from the server, between two frames.
     pub fn receive(&mut self, packet: &[u8]) {
         let snapshot = read::<Snapshot>(packet);
         let Some(snapshot) = snapshot.filter(|it| usize::from(it.player) < PLAYERS) else {
             return;
         };
-        // What is in one that was overtaken is not acknowledged, and comes again.
+        // A snapshot that was overtaken is not acknowledged, so its contents are sent again.
         if self.me.is_some() && snapshot.tick <= self.newest {
             return;
         }
@@ -122,13 +125,13 @@ impl Client {
         self.correct(snapshot.tick);
     }
 
-    /// A frame, in which the player holds down these buttons. Gives what to send.
+    /// Runs a frame, in which the player holds down these buttons. Returns the packet to send.
     pub fn frame(&mut self, time: Duration, buttons: Buttons) -> Option<Vec<u8>> {
         if self.me.is_some() {
             self.simulation.begin_frame(time);
         }
         while let Some(step) = self.simulation.next_step() {
-            // In an outage the server soon does without input, and so does the prediction.
+            // In an outage the server soon continues without input, and so does the prediction.
             let is_lost = step.tick > self.heard + PATIENCE;
             let buttons = if is_lost { Buttons::default() } else { buttons };
             self.inputs.insert(step.tick, buttons);
@@ -152,7 +155,7 @@ impl Client {
         }
     }
 
-    /// The game's part of a step, the first time and again: own input, and proxies along their paths.
+    /// Runs the game's part of a step, for the first time or again: the client's input, and proxies along their paths.
     fn play(&mut self, step: Step) {
         if let Some(me) = self.me {
             let buttons = self.inputs.get(&step.tick).copied().unwrap_or_default();
@@ -170,12 +173,12 @@ impl Client {
         }
     }
 
-    /// Corrects the prediction by the states of a tick, if it is wrong.
+    /// Corrects the prediction with the states of a tick, if it is wrong.
     fn correct(&mut self, tick: u64) {
         let places = 0..self.bodies.len();
         let is_predicted: Vec<_> = places.map(|place| self.is_near(place)).collect();
         let is_right = is_predicted == self.is_predicted && !self.is_wrong(tick);
-        // Of a tick that was skipped nothing is kept: a later snapshot will do.
+        // There is no snapshot of a skipped tick. A later one will do.
         if is_right || self.simulation.roll_back(tick).is_err() {
             return;
         }
@@ -184,7 +187,7 @@ impl Client {
         self.resimulate();
     }
 
-    /// After going back to a tick: puts what is predicted where the server had it, and makes the steps since then again.
+    /// Resimulates after a rollback: sets predicted bodies to the server's states, and runs the later steps again.
     pub fn resimulate(&mut self) {
         (0..self.bodies.len()).for_each(|place| self.put(place));
         while let Some(step) = self.simulation.next_step() {
@@ -193,7 +196,7 @@ impl Client {
         }
     }
 
-    /// Puts a body where it was at the tick that was gone back to, if it is not there already.
+    /// Sets a body to its state at the restored tick, unless it is there already.
     fn put(&mut self, place: usize) {
         let (key, tick) = (self.bodies[place], self.simulation.physics.tick());
         let (body_type, truth) = if self.is_predicted[place] {
@@ -220,18 +223,18 @@ impl Client {
         body.expect("bodies stay")
     }
 
-    /// Whether a body is to be predicted: the own one, and crates near it.
+    /// Returns whether to predict a body: the client's own, and crates near it.
     fn is_near(&self, place: usize) -> bool {
         let Some(me) = self.me.filter(|me| place == *me || place >= PLAYERS) else {
             return false;
         };
         let [own, other] = [me, place].map(|place| self.body(place).translation());
-        // One that goes to and fro at the edge does not change every time.
+        // The hysteresis keeps a crate at the edge from changing every time.
         let reach = self.reach * if self.is_predicted[place] { 1.4 } else { 1.0 };
         place == me || own.distance(other) < reach
     }
 
-    /// Whether a body was predicted to be elsewhere at that tick.
+    /// Returns whether the prediction of any body was wrong at that tick.
     fn is_wrong(&self, tick: u64) -> bool {
         let mut predicted = (0..self.bodies.len()).filter(|place| self.is_predicted[*place]);
         predicted.any(|place| {
@@ -244,7 +247,8 @@ impl Client {
         })
     }
 
-    /// The server's state of a body at the tick of the newest snapshot, if it is known: what is at rest is not sent again.
+    /// Returns the server's state of a body at the tick of the newest snapshot, if it is known. Bodies at rest are not
+    /// sent again.
     fn truth(&self, place: usize, tick: u64) -> Option<State> {
         let (of, state) = self.paths[place].latest();
         (of == tick || state.is_at_rest()).then_some(state)
@@ -253,14 +257,15 @@ impl Client {
     fn keep_pace(&mut self, report: Report) {
         match self.lead.pace(report) {
             Some(Pace::Speed(speed)) => {
-                (self.simulation.set_speed(speed)).expect("it is near 1");
+                (self.simulation.set_speed(speed)).expect("the speed is near 1");
             }
             Some(Pace::Skip(ticks)) => self.skip(ticks),
             None => (),
         }
     }
 
-    /// Skips ticks before the next frame. States and input that are kept are of other ticks, and so is what was measured.
+    /// Skips ticks before the next frame. Snapshots, input and measurements belong to other ticks, so they are
+    /// discarded.
     fn skip(&mut self, ticks: u64) {
         let tick = self.tick().saturating_add(ticks);
         self.simulation.clock_settings_mut().set_tick(tick);
@@ -271,28 +276,28 @@ impl Client {
         self.counts.skips += 1;
     }
 
-    /// The next step's tick.
+    /// Returns the tick of the next step.
     fn tick(&self) -> u64 {
         let clock = self.simulation.clock();
         clock.settings().new_tick().unwrap_or(clock.tick())
     }
 }
 
-/// # For figures
+/// # Statistics
 impl Client {
-    /// Which of the players it is; `None` until the first snapshot has come.
+    /// Returns the number of the client's player, or `None` before the first snapshot.
     #[must_use]
     pub fn player(&self) -> Option<usize> {
         self.me
     }
 
-    /// Whether a body is predicted: all others are shown as they were some time ago.
+    /// Returns whether a body is predicted. All others are displayed as they were some time ago.
     #[must_use]
     pub fn is_predicted(&self, place: usize) -> bool {
         self.is_predicted[place]
     }
 
-    /// The server's tick at which bodies that are not predicted are shown.
+    /// Returns the server's tick at which bodies that are not predicted are displayed.
     #[must_use]
     pub fn shown_tick(&self) -> f64 {
         let frame = self.simulation.frame();
@@ -304,7 +309,7 @@ impl Client {
 fn follow(physics: &mut Physics, key: BodyKey, to: Pose) {
     let at = *physics.body(key).expect("bodies stay").position();
     if at.translation.distance(to.translation) > LARGEST_STEP {
-        (physics.teleport(key, to)).expect("what came is finite");
+        (physics.teleport(key, to)).expect("received poses are finite");
     } else if at != to {
         let body = physics.body_mut(key).expect("bodies stay");
         body.set_next_kinematic_position(to);

@@ -1,4 +1,4 @@
-//! What a rollback costs, and how large states are.
+//! Measures the cost of a rollback, and the size of states.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -12,25 +12,25 @@ use evenstep_prediction::line::Quality;
 use evenstep_prediction::packets::{State, write};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
-/// What a line of 50 ms needs.
+/// The number of steps that a latency of 50 ms needs.
 const STEPS: u64 = 8;
-/// By then a client has joined.
+/// A client has joined by this time.
 const START: Duration = Duration::from_secs(3);
-/// Of each measurement.
+/// The number of repetitions of each measurement.
 const TIMES: usize = 200;
 
-/// Prints both.
+/// Prints the costs and the sizes.
 pub fn print(reach: f32) -> Result<(), Box<dyn Error>> {
     println!(
-        "a player among crates, all of which are thrown up once a second; a rollback is one of {STEPS} steps"
+        "a player among crates, all of which are thrown up once per second; a rollback has {STEPS} steps"
     );
     println!(
         "{:>8}{:>22}{:>12}{:>14}{:>14}{:>12}",
-        "crates", "predicted", "bodies", "us, median", "a second", "kB a state"
+        "crates", "predicted", "bodies", "us, median", "per second", "kB each"
     );
     for crates in [40, 200] {
         let mut all = [0.0, reach, f32::INFINITY].map(|reach| Cost::new(crates, reach));
-        // In turn, so that whatever else the machine does is in all of them.
+        // The measurements alternate, so other work of the machine affects all of them.
         for i in 0..TIMES {
             for cost in &mut all {
                 cost.measure(i)?;
@@ -56,11 +56,11 @@ pub fn print(reach: f32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A match of one client, and what was measured of it.
+/// A match with one client, and its measurements.
 struct Cost {
     lab: Lab,
     spent: Vec<Duration>,
-    /// Sums: how many are predicted, and of the sizes of the states that are kept.
+    /// Sums of the number of predicted bodies and of the sizes of the snapshots.
     bodies: usize,
     bytes: usize,
 }
@@ -84,7 +84,7 @@ impl Cost {
         }
     }
 
-    /// A snapshot later.
+    /// Continues until the next snapshot, and measures.
     fn measure(&mut self, number: usize) -> Result<(), Box<dyn Error>> {
         if number.is_multiple_of(20) {
             throw(&mut self.lab)?;
@@ -150,7 +150,7 @@ fn print_sizes(lab: &Lab, name: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-#[expect(clippy::disallowed_methods, reason = "it measures")]
+#[expect(clippy::disallowed_methods, reason = "a measurement needs a clock")]
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();

@@ -1,4 +1,4 @@
-//! The rules: balls push crates about in an arena. No network.
+//! The rules: balls push crates about in an arena. There is no network code.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Simulation};
@@ -7,11 +7,11 @@ use crate::Random;
 
 pub use crate::buttons::Buttons;
 
-/// How many can play. Each has a body from the beginning, which stands still without a player.
+/// The largest number of players. Each has a body from the beginning, which rests without a player.
 pub const PLAYERS: usize = 4;
 
 impl Buttons {
-    /// What the player of a demo or a test does: holds something for half a second, then something else.
+    /// Returns the buttons of a scripted player, who holds some for half a second, then others.
     #[must_use]
     pub fn of_script(player: usize, tick: u64) -> Self {
         let seed = (tick + 11 * player as u64) / 30 * PLAYERS as u64 + player as u64;
@@ -19,13 +19,13 @@ impl Buttons {
     }
 }
 
-/// Half the length of a side, metres.
+/// Half the length of a side, in metres.
 const ARENA: f32 = 8.0;
-/// Newtons, on a player of 2 kg: 4 m/s after some steps.
+/// The force on a player of 2 kg, in newtons. It reaches 4 m/s after some steps.
 const PUSH: f32 = 24.0;
 
-/// The arena before its first step, with its bodies: the players', then the crates. It is the same on every machine, so
-/// that a body is named by its place in the list, which it has as its user data.
+/// Creates the arena before its first step, with the list of its bodies: players, then crates. The list is the same on
+/// every machine, so an index into it identifies a body. Each body has its index as user data.
 #[must_use]
 pub fn arena(crates: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = Simulation::default();
@@ -52,20 +52,20 @@ pub fn arena(crates: usize) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// Pushes a player by what it holds down.
+/// Pushes a player with its buttons.
 pub fn push(physics: &mut Physics, player: BodyKey, buttons: Buttons) {
     let force = buttons.direction() * PUSH;
-    (physics.add_force(player, force)).expect("a player's body stays");
+    (physics.add_force(player, force)).expect("players are never removed");
 }
 
-/// What no client knows before the server tells: twice a second a crate is thrown up.
+/// Throws a crate up twice per second. No client knows it before the server says so.
 pub fn throw(physics: &mut Physics, bodies: &[BodyKey], tick: u64) {
     let crates = &bodies[PLAYERS..];
     if tick.is_multiple_of(30) && !crates.is_empty() {
         let mut random = Random::new(tick);
         let thrown = crates[random.below(crates.len() as u64) as usize];
         let impulse = Vector::new(random.signed(), 4.0, random.signed());
-        (physics.apply_impulse(thrown, impulse)).expect("a crate stays");
+        (physics.apply_impulse(thrown, impulse)).expect("crates are never removed");
     }
 }
 

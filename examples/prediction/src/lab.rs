@@ -1,4 +1,4 @@
-//! A match in virtual time: the same on every machine, however fast that is.
+//! A match in virtual time. It is the same on every machine, however fast.
 
 use std::time::Duration;
 
@@ -8,32 +8,32 @@ use crate::line::{Line, Quality};
 use crate::log::{ClientLog, ServerLog};
 use crate::server::Server;
 
-/// A server and its clients, with a line to each.
+/// A server and its clients, each with a connection.
 #[derive(Debug)]
 pub struct Lab {
     /// The server's time.
     pub now: Duration,
     /// The server.
     pub server: Server,
-    /// What it had.
+    /// A log of the server's states.
     pub truth: ServerLog,
     /// The clients.
     pub ends: Vec<End>,
     next_frame: Duration,
 }
 
-/// A client, its display and its line.
+/// A client, its display and its connection.
 #[derive(Debug)]
 pub struct End {
     /// The client.
     pub client: Client,
-    /// What it showed.
+    /// A log of what the client displayed.
     pub seen: ClientLog,
-    /// What the player holds down, by player and tick.
+    /// The buttons that the player holds down, by player and tick.
     pub buttons: fn(usize, u64) -> Buttons,
-    /// By how much its clock runs faster than the server's.
+    /// The speed of its clock relative to the server's.
     pub clock: f64,
-    /// Which of the players the server has given it.
+    /// The player that the server has assigned.
     player: Option<usize>,
     display: u32,
     up: Line<Vec<u8>>,
@@ -42,7 +42,7 @@ pub struct End {
 }
 
 impl End {
-    /// A client that draws so many frames a second.
+    /// Creates a client that draws `display` frames per second.
     #[must_use]
     pub fn new(client: Client, display: u32, quality: &Quality, seed: u64) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl End {
 }
 
 impl Lab {
-    /// A match with so many crates and nobody in it.
+    /// Creates a match with `crates` crates and no clients.
     #[must_use]
     pub fn new(crates: usize) -> Self {
         Self {
@@ -88,13 +88,13 @@ impl Lab {
         }
     }
 
-    /// Adds a client that comes now.
+    /// Adds a client that joins now.
     pub fn join(&mut self, end: End) {
         let next_frame = self.now;
         self.ends.push(End { next_frame, ..end });
     }
 
-    /// Goes on until a time.
+    /// Continues until a time.
     pub fn run(&mut self, until: Duration) {
         let rate = self.server.simulation.clock().settings().rate();
         while self.next() <= until {
@@ -112,7 +112,7 @@ impl Lab {
         self.now = until;
     }
 
-    /// The time of the next frame of any of them.
+    /// Returns the time of the next frame of the server or of any client.
     fn next(&self) -> Duration {
         let frames = self.ends.iter().map(|end| end.next_frame);
         frames.fold(self.next_frame, Duration::min)

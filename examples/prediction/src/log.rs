@@ -1,4 +1,4 @@
-//! What the server had and what a client showed, for figures.
+//! Logs of what the server had and of what a client displayed, and statistics of them.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::client::{Client, Counts};
 use crate::game::PLAYERS;
 use crate::server::Server;
 
-/// What the server had, frame by frame.
+/// The server's states, frame by frame.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ServerLog(Vec<Had>);
 
@@ -18,11 +18,11 @@ struct Had {
     time: Duration,
     tick: u64,
     places: Vec<[f32; 3]>,
-    /// How many steps were made without a player's input.
+    /// The number of steps without each player's input.
     missed: [u64; PLAYERS],
 }
 
-/// What a client showed, frame by frame, and how much was sent.
+/// What a client displayed, frame by frame, and how much was sent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ClientLog {
     player: usize,
@@ -34,18 +34,18 @@ pub struct ClientLog {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shown {
     time: Duration,
-    /// The server's tick that bodies are shown at which are not predicted.
+    /// The server's tick at which bodies that are not predicted are displayed.
     tick: f64,
     speed: f64,
     counts: Counts,
-    /// The client's own body: where it is shown, how far off its place, and its velocity.
+    /// The client's own body: its displayed position, its visual error, and its velocity.
     own: [[f32; 3]; 3],
-    /// What is not predicted.
+    /// The bodies that are not predicted.
     others: Vec<(usize, [f32; 3])>,
 }
 
 impl ServerLog {
-    /// Notes a frame.
+    /// Adds a frame.
     pub fn frame(&mut self, time: Duration, server: &Server) {
         let bodies = server
             .bodies
@@ -59,7 +59,7 @@ impl ServerLog {
         });
     }
 
-    /// The last frame of that tick or an earlier one, and the next frame.
+    /// Returns the last frame with this tick or an earlier one, and the next frame.
     fn at(&self, tick: f64) -> Option<[&Had; 2]> {
         let next = self.0.partition_point(|had| had.tick as f64 <= tick);
         Some([self.0.get(next.checked_sub(1)?)?, self.0.get(next)?])
@@ -72,17 +72,17 @@ impl ServerLog {
 }
 
 impl ClientLog {
-    /// Notes a packet from the server.
+    /// Adds a packet from the server.
     pub fn received(&mut self, packet: &[u8]) {
         self.down += packet.len();
     }
 
-    /// Notes a packet to the server.
+    /// Adds a packet to the server.
     pub fn sent(&mut self, packet: &[u8]) {
         self.up += packet.len();
     }
 
-    /// Notes a frame.
+    /// Adds a frame.
     pub fn frame(&mut self, time: Duration, client: &Client) {
         let Some(player) = client.player() else {
             return;
@@ -108,36 +108,37 @@ impl ClientLog {
     }
 }
 
-/// What a match was like for a client. Lengths are in metres.
+/// The quality of a match for one client. Lengths are in metres.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Figures {
-    /// kB a second from the server, without the 28 bytes of each packet's headers.
+    /// Data from the server in kB/s, without the 28 bytes of each packet's headers.
     pub down: f64,
-    /// kB a second to it.
+    /// Data to the server in kB/s.
     pub up: f64,
-    /// How far off bodies that are not predicted are shown, from where the server had them at that tick: the mean of those
-    /// that move.
+    /// The distance from the displayed position of bodies that are not predicted to the server's position at that tick:
+    /// the mean over moving bodies.
     pub error_mean: f32,
-    /// The most of all.
+    /// The largest of these distances.
     pub error_worst: f32,
     /// How long ago that tick was, in ms.
     pub delay: f64,
-    /// How far the own body goes in a frame, beyond what its speed explains.
+    /// The largest motion of the client's own body in a frame, beyond what its speed explains.
     pub jump: f32,
-    /// How far it would go if corrections were not smoothed.
+    /// The same if corrections were not smoothed.
     pub jump_uncorrected: f32,
-    /// Steps that the server made without the player's input.
+    /// Steps that the server ran without the player's input.
     pub missed: u64,
-    /// Rollbacks in a second.
+    /// Rollbacks per second.
     pub rollbacks: f64,
-    /// Steps in a rollback.
+    /// Steps per rollback.
     pub steps: f64,
-    /// The mean of the client's speed.
+    /// The mean speed of the client's clock.
     pub speed: f64,
 }
 
 impl Figures {
-    /// Of what happened so long after the client's first frame, and later; `None` if there is nothing.
+    /// Computes statistics of everything later than `after` after the client's first frame. Returns `None` if there is
+    /// nothing.
     #[must_use]
     pub fn new(server: &ServerLog, client: &ClientLog, after: Duration) -> Option<Self> {
         let start = client.frames.first()?;
@@ -181,7 +182,7 @@ impl Figures {
                 let [a, b] = [before, after].map(|had| Vector::from_array(had.places[*place]));
                 let off = a.lerp(b, part as f32).distance(Vector::from_array(*at));
                 self.error_worst = self.error_worst.max(off);
-                // 6 cm/s.
+                // The body moves faster than 6 cm/s.
                 if a.distance(b) > 0.001 {
                     sum += off;
                     moving += 1;
@@ -194,7 +195,7 @@ impl Figures {
 
     fn measure_jumps(&mut self, frames: &[Shown]) {
         for four in frames.windows(4) {
-            // What is shown is up to a step behind.
+            // The displayed pose is up to a step behind.
             let speeds = four
                 .iter()
                 .map(|shown| Vector::from_array(shown.own[2]).length());
@@ -212,7 +213,7 @@ impl Figures {
     }
 }
 
-/// Prints figures side by side.
+/// Prints statistics side by side.
 pub fn print(columns: &[(String, Figures)]) {
     let row = |name: &str, value: &dyn Fn(&(String, Figures)) -> String| {
         let values: Vec<_> = columns
@@ -242,7 +243,9 @@ pub fn print(columns: &[(String, Figures)]) {
     row("steps of the server without input", &|it| {
         it.1.missed.to_string()
     });
-    row("rollbacks a second", &|it| format!("{:.1}", it.1.rollbacks));
+    row("rollbacks per second", &|it| {
+        format!("{:.1}", it.1.rollbacks)
+    });
     row("steps in a rollback", &|it| format!("{:.1}", it.1.steps));
     row("speed, mean", &|it| format!("{:.4}", it.1.speed));
 }

@@ -1,9 +1,9 @@
-//! A match over UDP between processes, by bad lines.
+//! A match over UDP between processes, with bad connections.
 //!
 //! `cargo run --release --manifest-path examples/prediction/Cargo.toml -- match`
 #![allow(missing_docs, reason = "a program")]
 
-// Figures of a machine.
+// Measurements of this machine.
 mod cost;
 
 use std::error::Error;
@@ -21,16 +21,16 @@ use evenstep_prediction::log::{ClientLog, Figures, ServerLog, print};
 use evenstep_prediction::packets::{read, write};
 use evenstep_prediction::udp::{play, serve};
 
-/// A server with client prediction.
+/// Runs a server with client prediction.
 #[derive(Parser)]
 struct Options {
-    /// In the arena
+    /// The number of crates in the arena
     #[arg(long, global = true, default_value_t = 40)]
     crates: usize,
-    /// Crates are predicted that are nearer to the own body than this, in metres
+    /// Crates within this distance of the client's body, in metres, are predicted
     #[arg(long, global = true, default_value_t = 2.5)]
     reach: f32,
-    /// How long it goes on
+    /// The duration in seconds
     #[arg(long, global = true, default_value_t = 20)]
     seconds: u64,
     #[command(subcommand)]
@@ -43,23 +43,24 @@ enum Command {
     Server {
         #[arg(long, default_value_t = 0)]
         port: u16,
-        /// Writes there what it had
+        /// Writes a log of its states to this file
         #[arg(long)]
         log: Option<PathBuf>,
     },
     /// Plays in a match
     Client {
         server: SocketAddr,
-        /// Frames a second
+        /// Frames per second
         #[arg(long, default_value_t = 60)]
         display: u32,
         #[command(flatten)]
         line: LineOptions,
-        /// Writes there what it showed
+        /// Writes a log of what it displayed to this file
         #[arg(long)]
         log: Option<PathBuf>,
     },
-    /// Plays a match of a server and two clients in three processes, then one with an outage, and prints figures
+    /// Plays a match between a server and two clients in three processes, then another with an outage, and prints
+    /// statistics
     Match {
         #[command(flatten)]
         line: LineOptions,
@@ -68,22 +69,22 @@ enum Command {
     Cost,
 }
 
-/// How bad a line is, one way.
+/// The quality of a connection, in one direction.
 #[derive(Args, Clone, Copy)]
 struct LineOptions {
-    /// Milliseconds, in the mean
+    /// The mean delay in milliseconds
     #[arg(long, default_value_t = 50)]
     delay: u64,
-    /// Milliseconds more or less
+    /// The largest deviation from the delay, in milliseconds
     #[arg(long, default_value_t = 15)]
     jitter: u64,
-    /// Of a thousand packets
+    /// The number of lost packets per thousand
     #[arg(long, default_value_t = 20)]
     loss: u64,
-    /// When an outage begins, in seconds
+    /// The time at which an outage begins, in seconds
     #[arg(long, default_value_t = 0)]
     outage_at: u64,
-    /// How long it is
+    /// The length of the outage, in seconds
     #[arg(long, default_value_t = 0)]
     outage: u64,
 }
@@ -150,7 +151,7 @@ fn write_log(file: Option<&Path>, log: &[u8]) -> std::io::Result<()> {
     file.map_or(Ok(()), |file| fs::write(file, log))
 }
 
-/// Frames a second.
+/// The frame rates of the clients, in Hz.
 const DISPLAYS: [u32; 2] = [60, 144];
 
 fn play_two(options: &Options, line: LineOptions) -> Result<(), Box<dyn Error>> {
@@ -173,7 +174,7 @@ fn play_two(options: &Options, line: LineOptions) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// A match in three processes. Gives the figures of each client, without its first second.
+/// Plays a match in three processes. Returns the statistics of each client, without its first second.
 fn play_one(options: &Options, line: LineOptions) -> Result<Vec<Figures>, Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("evenstep-prediction-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
@@ -192,7 +193,7 @@ fn play_one(options: &Options, line: LineOptions) -> Result<Vec<Figures>, Box<dy
     };
     let mut server = start(&["server".into()], options.seconds + 1, &log("server"))?;
     let mut address = String::new();
-    let output = server.0.stdout.take().ok_or("it was piped")?;
+    let output = server.0.stdout.take().ok_or("the output is not piped")?;
     BufReader::new(output).read_line(&mut address)?;
     let clients = DISPLAYS.map(|display| {
         let mut arguments = vec![
@@ -207,19 +208,19 @@ fn play_one(options: &Options, line: LineOptions) -> Result<Vec<Figures>, Box<dy
         client?.wait()?;
     }
     server.wait()?;
-    let had: ServerLog = read(&fs::read(log("server"))?).ok_or("the server's log is cut")?;
+    let had: ServerLog = read(&fs::read(log("server"))?).ok_or("the server's log is truncated")?;
     let figures = DISPLAYS.iter().map(|display| {
         let shown: ClientLog =
-            read(&fs::read(log(&display.to_string()))?).ok_or("a client's log is cut")?;
+            read(&fs::read(log(&display.to_string()))?).ok_or("a client's log is truncated")?;
         let figures = Figures::new(&had, &shown, Duration::from_secs(1));
-        figures.ok_or_else(|| "a client heard nothing".into())
+        figures.ok_or_else(|| "a client received nothing".into())
     });
     let figures = figures.collect();
     fs::remove_dir_all(folder)?;
     figures
 }
 
-/// A process that ends with this one.
+/// A child process that is killed when this value is dropped.
 struct Running(Child);
 
 impl Running {
@@ -235,7 +236,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended is no error.
+        // It is no error if the process has ended already.
         let _ = self.0.kill();
     }
 }

@@ -1,4 +1,4 @@
-//! What goes over the line, and how exact it is.
+//! The packets, and their precision.
 
 use evenstep::rapier::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -7,45 +7,47 @@ use crate::game::Buttons;
 
 pub use crate::wire::{read, write};
 
-/// What a client sends in every frame that made a step.
+/// The packet that a client sends in every frame with a step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Inputs {
-    /// The newest snapshot that has come.
+    /// The newest snapshot that has arrived.
     pub ack: u64,
     /// The tick of the newest input.
     pub newest: u64,
-    /// The input of that tick and of those before it, backwards. All but the first were sent before: a packet may be lost.
+    /// The input of that tick and of the ticks before it, backwards. All but the newest are repeated, because packets
+    /// may be lost.
     pub buttons: Vec<Buttons>,
 }
 
-/// What the server sends to a client twenty times a second.
+/// The packet that the server sends to a client twenty times per second.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// How many steps the server has made.
+    /// The number of steps that the server has run.
     pub tick: u64,
-    /// Which of the players the client is.
+    /// The number of the client's player.
     pub player: u8,
-    /// Of the client's last packet, if one came since the last snapshot.
+    /// A report about the client's last packet, if one came since the last snapshot.
     pub report: Option<Report>,
-    /// Bodies by their place in the arena's list: the client's own, and those that it does not know to be there.
+    /// Bodies by their index in the arena's list: the client's own, and those whose state it does not know.
     pub bodies: Vec<(u16, State)>,
 }
 
-/// How early input was.
+/// How early input arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// The tick of its newest input.
+    /// The tick of the newest input.
     pub newest: u64,
-    /// How many ticks it came before it was needed; below 0 it was late.
+    /// How many ticks the input came before it was needed. It is negative if the input was late.
     pub lead: i64,
 }
 
-/// A body in 8 to 29 bytes, about 20 in motion.
+/// The state of a body in 8 to 29 bytes. A moving body takes about 20.
 ///
 /// | part | as | precision |
 /// | --- | --- | --- |
-/// | translation | millimetres | 0.5 mm an axis, up to 32.7 m from the origin |
-/// | rotation | the smaller three of its four parts, 10 bits each | 0.25 degrees at most, 2.5 mm at the corner of a crate |
+/// | translation | millimetres | 0.5 mm per axis, up to 32.7 m from the origin |
+/// | rotation | the smallest three of its four components, 10 bits each | 0.25 degrees at most, 2.5 mm at the corner of
+/// a crate |
 /// | velocities | mm/s, mrad/s | 0.1 mm in the 0.2 s that a client runs ahead |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
@@ -56,14 +58,14 @@ pub struct State {
     velocities: Option<[i16; 6]>,
 }
 
-/// Units in a metre, in a metre a second and in a radian a second.
+/// The units per metre, per m/s and per rad/s.
 const UNITS: f32 = 1_000.0;
 
 impl State {
-    /// The state of a body, rounded.
+    /// Returns the state of a body, rounded.
     #[must_use]
     pub fn of(body: &RigidBody) -> Self {
-        // A number that is too large becomes the largest.
+        // The conversion clamps numbers that are too large.
         let rounded = |number: f32| (number * UNITS).round() as i16;
         let [linear, angular] = [body.linvel(), body.angvel()].map(|it| it.to_array().map(rounded));
         let [[a, b, c], [d, e, f]] = [linear, angular];
@@ -74,14 +76,14 @@ impl State {
         }
     }
 
-    /// Where the body is.
+    /// Returns the pose.
     #[must_use]
     pub fn pose(&self) -> Pose {
         let translation = self.translation.map(|part| f32::from(part) / UNITS);
         Pose::from_parts(Vector::from_array(translation), from_three(self.rotation))
     }
 
-    /// Its velocity and its angular velocity.
+    /// Returns the linear and the angular velocity.
     #[must_use]
     pub fn velocities(&self) -> [Vector; 2] {
         let [a, b, c, d, e, f] =
@@ -89,21 +91,22 @@ impl State {
         [Vector::new(a, b, c), Vector::new(d, e, f)]
     }
 
-    /// Whether it stands still until a later state says otherwise.
+    /// Returns whether the body rests until a later state says otherwise.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         self.velocities.is_none()
     }
 }
 
-/// The parts of a unit quaternion but the largest are in ±√½: ten bits for each, and two for which one is left out.
+/// All components of a unit quaternion except the largest are within ±√½. They take ten bits each, and two bits say
+/// which one is left out.
 const PARTS: f32 = 511.0 * std::f32::consts::SQRT_2;
 
 fn smallest_three(rotation: Rotation) -> u32 {
     let parts = rotation.to_array();
     let largest = (0..4).max_by(|a, b| parts[*a].abs().total_cmp(&parts[*b].abs()));
-    let largest = largest.expect("there are four");
-    // A rotation is the same with all its parts negated: the one that is left out is positive.
+    let largest = largest.expect("a quaternion has four components");
+    // Negating all components gives the same rotation, so the omitted one is made positive.
     let sign = parts[largest].signum();
     let others = (0..4).filter(|i| *i != largest);
     others.fold(largest as u32, |bits, i| {
@@ -160,7 +163,7 @@ mod tests {
         for length in 0..200 {
             let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
             let snapshot = read::<Snapshot>(&bytes);
-            // Whatever it is, its rotations are rotations.
+            // Whatever the bytes are, decoded rotations are valid.
             for (_, state) in snapshot.iter().flat_map(|snapshot| &snapshot.bodies) {
                 assert!((state.pose().rotation.length() - 1.0).abs() < 1e-6);
             }

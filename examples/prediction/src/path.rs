@@ -1,4 +1,4 @@
-//! Where a body of another player or of the server was: a short buffer of what came.
+//! The received states of a body of another player or of the server, in a short buffer.
 
 use std::collections::VecDeque;
 
@@ -8,23 +8,23 @@ use evenstep::rapier::prelude::Pose;
 use crate::packets::State;
 use crate::server::SNAPSHOT_EVERY;
 
-/// A second and a half of snapshots: what is shown is never older.
+/// A second and a half of snapshots. Displayed states are never older.
 const KEPT: usize = 30;
 
-/// The states of one body by the server's tick, oldest first. There is one at least.
+/// The states of one body by the server's tick, oldest first. There is at least one.
 #[derive(Clone, Debug)]
 pub struct Path(VecDeque<(u64, State)>);
 
 impl Path {
-    /// A body that has been there from the beginning.
+    /// Creates the path of a body that has existed from the beginning.
     #[must_use]
     pub fn new(state: State) -> Self {
         Self(VecDeque::from([(0, state)]))
     }
 
-    /// Adds a state. Ticks rise.
+    /// Adds a state. Ticks must ascend.
     pub fn push(&mut self, tick: u64, state: State) {
-        // Bodies at rest are not sent: it stood still until the last snapshot without it.
+        // Bodies at rest are not sent, so this one rested until the last snapshot without it.
         let before = tick.saturating_sub(SNAPSHOT_EVERY);
         let (last, state_before) = self.latest();
         if state_before.is_at_rest() && last < before {
@@ -35,13 +35,13 @@ impl Path {
         self.0.drain(..extra);
     }
 
-    /// The newest state, and its tick.
+    /// Returns the tick and the newest state.
     #[must_use]
     pub fn latest(&self) -> (u64, State) {
         self.0[self.0.len() - 1]
     }
 
-    /// Where the body was at a tick of the server, or between two. After its last state it waits there.
+    /// Returns the pose at a tick of the server, or between two ticks. After its last state the body rests.
     #[must_use]
     pub fn at(&self, tick: f64) -> Pose {
         let next = self.0.partition_point(|(other, _)| *other as f64 <= tick);
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use evenstep::rapier::prelude::*;
 
-    /// At so many metres, moving or at rest.
+    /// Creates a state at `x` metres, moving or at rest.
     fn state(x: f32, speed: f32) -> State {
         let body = RigidBodyBuilder::dynamic().translation(Vector::X * x);
         State::of(&body.linvel(Vector::X * speed).build())

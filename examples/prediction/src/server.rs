@@ -1,4 +1,4 @@
-//! The server: one simulation, which only players' input changes; snapshots of what moved.
+//! The server: one simulation that only players' input changes, and snapshots of moving bodies.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,59 +8,59 @@ use evenstep::{BodyKey, Simulation, Smoothing, Step, TickQueue};
 use crate::game::{Buttons, PLAYERS, arena, push, throw};
 use crate::packets::{Inputs, Report, Snapshot, State, read, write};
 
-/// Ticks from a snapshot to the next: 20 a second, of 60 steps.
+/// The number of ticks between two snapshots: 20 per second, at 60 Hz.
 pub const SNAPSHOT_EVERY: u64 = 3;
-/// How many states go into a packet: at 29 bytes each it has less than 1,200, which every network carries whole.
+/// The number of states in a packet. At 29 bytes each, a packet is smaller than 1,200 bytes, which no network splits.
 const MOST_STATES: usize = 40;
-/// For so many steps a player without input goes on as before: longer than a lost packet, shorter than is seen.
+/// A player without input keeps its buttons for this many steps: longer than a lost packet, and too short to be seen.
 const HOLD: u64 = 6;
-/// A player who is silent for so many steps has left.
+/// A player who is silent for this many steps has left.
 const LEFT: u64 = 600;
-/// Input may come so many ticks before its step.
+/// Input may arrive this many ticks before its step.
 const MOST_LEAD: u64 = 60;
-/// Snapshots of which the acknowledgement may still come: those of the last two seconds.
+/// The snapshots whose acknowledgement may still arrive: those of the last two seconds.
 const KEPT: usize = 40;
 
 /// The server of a match.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// What is true.
+    /// The authoritative simulation.
     pub simulation: Simulation,
     /// See [`arena`].
     pub bodies: Vec<BodyKey>,
     /// Whether crates are thrown.
     pub throws: bool,
-    /// Of each body its state in the last snapshot, and the first tick that it had it in: 0 in the beginning.
+    /// For each body, its state in the last snapshot, and the first tick with that state, initially 0.
     states: Vec<(u64, State)>,
-    /// Of the last snapshot: the simulation's tick and frame.
+    /// The simulation's tick and frame at the last snapshot.
     last: (u64, u64),
     peers: [Option<Peer>; PLAYERS],
 }
 
-/// A client, as the server knows it.
+/// A client, as known to the server.
 #[derive(Clone, Debug)]
 struct Peer {
     inputs: TickQueue<Buttons>,
     held: Buttons,
-    /// For how many steps in a row there was no input.
+    /// The number of consecutive steps without input.
     silence: u64,
-    /// How many steps were made without it.
+    /// The total number of steps without input.
     missed: u64,
     report: Option<Report>,
-    /// Of each body the tick of the newest state that the client is known to have.
+    /// For each body, the tick of the newest state that the client is known to have.
     known: Vec<u64>,
-    /// In which snapshot each body was sent last.
+    /// The snapshot in which each body was last sent.
     sent: Vec<u64>,
-    /// The snapshots that may still be acknowledged, with the bodies in them.
+    /// The snapshots that may still be acknowledged, with their bodies.
     snapshots: VecDeque<(u64, Vec<usize>)>,
 }
 
 impl Server {
-    /// A match with so many crates, before its first step.
+    /// Creates a match with `crates` crates, before its first step.
     #[must_use]
     pub fn new(crates: usize) -> Self {
         let (mut simulation, bodies) = arena(crates);
-        // Nothing is drawn here: what moved is told of the latest states.
+        // The server draws nothing, so `moved` reports the latest states.
         simulation.smoothing = Smoothing::Latest;
         let states = bodies
             .iter()
@@ -76,7 +76,7 @@ impl Server {
         }
     }
 
-    /// Gives a new client one of the players; `None` if all are taken.
+    /// Assigns a player to a new client. Returns `None` if all are taken.
     pub fn join(&mut self) -> Option<usize> {
         let player = self.peers.iter().position(Option::is_none)?;
         self.peers[player] = Some(Peer {
@@ -92,26 +92,26 @@ impl Server {
         Some(player)
     }
 
-    /// Whether somebody plays this player.
+    /// Returns whether a client plays this player.
     #[must_use]
     pub fn is_taken(&self, player: usize) -> bool {
         self.peers[player].is_some()
     }
 
-    /// How many steps were made without the input of a player that is there.
+    /// Returns the number of steps that ran without the input of a connected player.
     #[must_use]
     pub fn missed(&self, player: usize) -> u64 {
         self.peers[player].as_ref().map_or(0, |peer| peer.missed)
     }
 
-    /// A packet from the client of this player.
+    /// Receives a packet from the client of this player.
     pub fn receive(&mut self, player: usize, packet: &[u8]) {
         if let (Some(peer), Some(inputs)) = (&mut self.peers[player], read::<Inputs>(packet)) {
             peer.receive(&inputs, self.simulation.physics.tick());
         }
     }
 
-    /// A frame: makes the steps that are due, and every third one gives a packet to each client.
+    /// Runs a frame with all due steps. After every third step it returns a packet for each client.
     pub fn frame(&mut self, time: Duration) -> Vec<(usize, Vec<u8>)> {
         self.simulation.begin_frame(time);
         while let Some(step) = self.simulation.next_step() {
@@ -147,7 +147,7 @@ impl Server {
         }
     }
 
-    /// Looks at the bodies that moved since the last snapshot, and at no others.
+    /// Reads only the bodies that moved since the last snapshot.
     fn take_states(&mut self) {
         let (tick, frame) = (
             self.simulation.physics.tick(),
@@ -155,7 +155,7 @@ impl Server {
         );
         let moved = match self.simulation.changes_since(self.last.1) {
             Some(changes) => changes.moved.iter().map(|(key, _)| *key).collect(),
-            // More has happened than is kept.
+            // The changes are no longer kept, so all bodies are read.
             None => self.bodies.clone(),
         };
         let moved = moved.into_iter();
@@ -173,7 +173,7 @@ impl Peer {
     fn receive(&mut self, inputs: &Inputs, tick: u64) {
         let newest = inputs.newest;
         for (ago, buttons) in (0..).zip(&inputs.buttons) {
-            // What is late or too far ahead the client sees in the report.
+            // The report tells the client about input that is late or too early.
             let _ = self.inputs.push_once(newest.saturating_sub(ago), *buttons);
         }
         if !inputs.buttons.is_empty() {
@@ -188,7 +188,7 @@ impl Peer {
         }
     }
 
-    /// What the player does in a step: without input the same as before, for a while.
+    /// Returns the player's buttons in a step. Without input they stay the same for a while.
     fn buttons(&mut self, step: Step) -> Buttons {
         match self.inputs.drain(step).last() {
             Some(buttons) => (self.held, self.silence) = (buttons, 0),
@@ -203,8 +203,8 @@ impl Peer {
         self.held
     }
 
-    /// The client's own body, and all that it is not known to have: of those that it gets no room for, the ones that it
-    /// has waited for the longest come next.
+    /// Returns a snapshot of the client's own body, and of all states that it is not known to have. Bodies without room
+    /// come next time, in order of how long they have waited.
     fn snapshot(&mut self, player: usize, tick: u64, states: &[(u64, State)]) -> Snapshot {
         let is_due = |place: &usize| *place == player || states[*place].0 > self.known[*place];
         let mut due: Vec<_> = (0..states.len()).filter(is_due).collect();

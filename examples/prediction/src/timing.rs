@@ -1,29 +1,31 @@
-//! How far a client runs ahead of the server, and how long ago it shows what it does not predict. All times are in ticks.
+//! How far a client runs ahead of the server, and how far in the past it displays bodies that it does not predict. All
+//! times are in ticks.
 
 use crate::packets::Report;
 use crate::server::SNAPSHOT_EVERY;
 
-/// By how much input is to come early, beyond what it jitters.
+/// How much earlier than the jitter requires input should arrive.
 const LEAD: f64 = 1.0;
-/// Of a lead that is too small by more than this the missing ticks are skipped: at most speed they take five seconds.
+/// If the lead is too small by more than this, the missing ticks are skipped. At the largest speed they would take five
+/// seconds.
 const FAR: f64 = 6.0;
-/// By how much the speed changes for each tick of a wrong lead, and at most: neither is seen.
+/// The change of speed per tick of a wrong lead, and its limit. Neither is visible.
 const PACE: [f64; 2] = [0.01, 0.02];
-/// By how much the past that is shown runs faster or slower until its delay is right.
+/// The change in speed of the displayed past until its delay is right.
 const DELAY_PACE: f64 = 0.05;
 
-/// The mean of a number that jitters, and its mean deviation from that. TCP measures its round trips so (RFC 6298).
+/// The mean of a jittering number, and its mean deviation. TCP measures round trips in this way (RFC 6298).
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     mean: f64,
     deviation: f64,
 }
 
-/// How much of the latest number there is in the mean: of twenty a second, those of the last second count.
+/// The weight of the latest number in the mean. At twenty per second, the last second counts.
 const WEIGHT: f64 = 1.0 / 16.0;
 
 impl Spread {
-    /// Of a first number, with a deviation of one tick until more is known.
+    /// Starts with a first number, and a deviation of one tick until more is known.
     fn new(first: f64) -> Self {
         Self {
             mean: first,
@@ -38,24 +40,24 @@ impl Spread {
     }
 }
 
-/// How early input comes to the server.
+/// How early input reaches the server.
 #[derive(Clone, Debug, Default)]
 pub struct Lead {
     spread: Option<Spread>,
     skipped_to: u64,
 }
 
-/// What a client does about its lead.
+/// How a client corrects its lead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// It runs a little faster or slower.
+    /// Runs a little faster or slower.
     Speed(f64),
-    /// It skips so many ticks: it has just joined, or its machine has slept.
+    /// Skips ticks, after joining or after the machine was asleep.
     Skip(u64),
 }
 
 impl Lead {
-    /// What to do about a report of the server; `None` about one of before the last skip.
+    /// Returns the reaction to a report of the server, or `None` if the report is older than the last skip.
     pub fn pace(&mut self, report: Report) -> Option<Pace> {
         if report.newest < self.skipped_to {
             return None;
@@ -71,28 +73,28 @@ impl Lead {
         Some(Pace::Speed(1.0 + faster))
     }
 
-    /// The client goes on at another tick.
+    /// Records that the client continues at another tick.
     pub fn skip_to(&mut self, tick: u64) {
         (self.spread, self.skipped_to) = (None, tick);
     }
 }
 
-/// How long ago the server had what is shown of others.
+/// How far in the past other bodies are displayed.
 #[derive(Clone, Debug, Default)]
 pub struct Delay {
-    /// How old snapshots are when they come.
+    /// The age of snapshots when they arrive.
     age: Option<Spread>,
     ticks: f64,
 }
 
 impl Delay {
-    /// The delay, counted from the client's own tick.
+    /// Returns the delay, counted from the client's own tick.
     #[must_use]
     pub fn ticks(&self) -> f64 {
         self.ticks
     }
 
-    /// A snapshot has come.
+    /// Records the age of a snapshot that has arrived.
     pub fn note_age(&mut self, age: f64) {
         match &mut self.age {
             Some(spread) => spread.add(age),
@@ -100,7 +102,7 @@ impl Delay {
         }
     }
 
-    /// In each step: goes a little towards the right delay.
+    /// Moves the delay a little towards the right value. Called in each step.
     pub fn adapt(&mut self) {
         if let Some(age) = self.age {
             let wrong = right_delay(age) - self.ticks;
@@ -108,14 +110,14 @@ impl Delay {
         }
     }
 
-    /// The client's own tick is so much greater from now on.
+    /// Records that the client's tick has increased by `ticks`.
     pub fn skip(&mut self, ticks: u64) {
         self.age = None;
         self.ticks += ticks as f64;
     }
 }
 
-/// After a snapshot came: 100 ms, so that the next one may be lost and the one after it is there, and what it jitters.
+/// Returns the right delay: 100 ms, so one snapshot may be lost before the next arrives, and the jitter.
 fn right_delay(age: Spread) -> f64 {
     age.mean + 2.0 * SNAPSHOT_EVERY as f64 + 2.0 * age.deviation
 }

@@ -1,4 +1,4 @@
-//! Over UDP, by the wall clock: what a server's process and a client's do.
+//! Server and client over UDP, by the wall clock.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,21 +12,24 @@ use crate::log::{ClientLog, ServerLog};
 use crate::packets::{Inputs, read};
 use crate::server::Server;
 
-/// Bytes: more than a packet has.
+/// The size of the receive buffer in bytes, larger than any packet.
 const LARGEST: usize = 2_048;
 
-/// The time of day as it was at the beginning, and goes on evenly: what the processes of a machine agree on.
+/// The time of day at the start, continued at an even rate. The processes of a machine agree on it.
 struct WallClock {
     start: Duration,
     since: Instant,
 }
 
 impl WallClock {
-    #[expect(clippy::disallowed_methods, reason = "packets come by the wall clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "packets arrive in wall-clock time"
+    )]
     fn new() -> Self {
         let start = SystemTime::UNIX_EPOCH.elapsed();
         Self {
-            start: start.expect("it is later than 1970"),
+            start: start.expect("the year is later than 1970"),
             since: Instant::now(),
         }
     }
@@ -36,21 +39,21 @@ impl WallClock {
     }
 }
 
-/// Waits for a packet, for a time at most.
+/// Waits for a packet, at most for a given time.
 fn receive(socket: &UdpSocket, left: Duration) -> io::Result<Option<(Vec<u8>, SocketAddr)>> {
     socket.set_read_timeout(Some(left.max(Duration::from_micros(1))))?;
     let mut packet = vec![0; LARGEST];
-    // Whatever the system says of a packet, it is lost.
+    // If the system reports an error for a packet, the packet is lost.
     Ok(socket.recv_from(&mut packet).ok().map(|(length, from)| {
         packet.truncate(length);
         (packet, from)
     }))
 }
 
-/// Serves a match with so many crates for a time.
+/// Serves a match with `crates` crates for a given time.
 ///
 /// # Errors
-/// Where the system takes no timeout.
+/// If the system rejects a timeout.
 pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<ServerLog> {
     let (mut server, mut log) = (Server::new(crates), ServerLog::default());
     let mut players = BTreeMap::new();
@@ -58,13 +61,13 @@ pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<
     let mut last = clock.start;
     while last < clock.start + length {
         let wait = server.simulation.clock().until_next_step();
-        let due = last + wait.expect("a server is never paused");
+        let due = last + wait.expect("the server is never paused");
         while clock.now() < due {
             let left = due.saturating_sub(clock.now());
             let Some((packet, from)) = receive(socket, left)? else {
                 continue;
             };
-            // Who sends what is no packet does not join.
+            // A sender of invalid packets does not join.
             if !players.contains_key(&from)
                 && read::<Inputs>(&packet).is_some()
                 && let Some(player) = server.join()
@@ -89,10 +92,11 @@ pub fn serve(socket: &UdpSocket, crates: usize, length: Duration) -> io::Result<
     Ok(log)
 }
 
-/// Plays for a time, at so many frames a second, by a bad line there and back. The outage is counted from the start.
+/// Plays for a given time and frame rate, with a bad connection in both directions. The outage is counted from the
+/// start.
 ///
 /// # Errors
-/// Where the system takes no timeout.
+/// If the system rejects a timeout.
 pub fn play(
     mut client: Client,
     socket: &UdpSocket,
@@ -108,7 +112,7 @@ pub fn play(
     while last < clock.start + length {
         next += Duration::from_secs(1) / display;
         while clock.now() < next {
-            // The line delivers to the millisecond.
+            // The connection delivers packets with millisecond precision.
             let left = next.saturating_sub(clock.now());
             if let Some((packet, _)) = receive(socket, left.min(Duration::from_millis(1)))? {
                 down.send(clock.since.elapsed(), packet);

@@ -1,15 +1,15 @@
-//! Packets as bytes.
+//! Serialization of packets.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A packet, for the line.
+/// Serializes a packet.
 #[must_use]
 pub fn write(packet: &impl Serialize) -> Vec<u8> {
-    postcard::to_stdvec(packet).expect("plain data can be written")
+    postcard::to_stdvec(packet).expect("plain data can be serialized")
 }
 
-/// A packet from the line; `None` for what is none.
+/// Deserializes a packet. Returns `None` if it is invalid.
 #[must_use]
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     postcard::from_bytes(bytes).ok()

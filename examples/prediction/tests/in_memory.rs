@@ -1,4 +1,4 @@
-//! Matches in virtual time, by bad lines.
+//! Matches in virtual time, over bad connections.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use evenstep_prediction::server::Server;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 const CRATES: usize = 40;
-/// Metres.
+/// The reach of the prediction, in metres.
 const REACH: f32 = 2.5;
 
 const NOTHING: fn(usize, u64) -> Buttons = |_, _| Buttons(0);
-/// Towards the crates.
+/// Pushes towards the crates.
 const UP: fn(usize, u64) -> Buttons = |_, _| Buttons(8);
 
-/// 50 ms, and up to 15 ms more or less.
+/// A delay of 50 ms ± 15 ms.
 fn line() -> Quality {
     Quality {
         delay: MS(35),
@@ -31,7 +31,7 @@ fn line() -> Quality {
     }
 }
 
-/// 50 ms.
+/// A delay of 50 ms.
 fn good_line() -> Quality {
     Quality {
         delay: MS(50),
@@ -43,7 +43,7 @@ fn end(crates: usize, quality: &Quality) -> End {
     End::new(Client::new(crates, REACH), 60, quality, 1)
 }
 
-/// A match of two.
+/// Creates a match of two.
 fn two(quality: &Quality) -> Lab {
     let mut lab = Lab::new(CRATES);
     for (seed, display) in [(1, 60), (2, 144)] {
@@ -59,7 +59,7 @@ fn figures(lab: &Lab, from: Duration) -> Vec<Figures> {
         .collect()
 }
 
-/// Nobody does anything any more, until all has come to rest.
+/// Releases all buttons, and waits until all bodies have come to rest.
 fn rest(lab: &mut Lab) {
     lab.server.throws = false;
     for end in &mut lab.ends {
@@ -70,7 +70,7 @@ fn rest(lab: &mut Lab) {
     assert!(bodies.map(|(_, body)| body).all(RigidBody::is_sleeping));
 }
 
-/// How far off the server's a body of a client is, in metres and radians.
+/// Returns how far a client's body is from the server's, in metres and radians.
 fn off(server: &Server, client: &Client, place: usize) -> (f32, f32) {
     let simulations = [&server.simulation, &client.simulation];
     let [there, here] =
@@ -79,7 +79,8 @@ fn off(server: &Server, client: &Client, place: usize) -> (f32, f32) {
     (there.translation.distance(here.translation), angle)
 }
 
-/// Every body of a client is where the server has it: to rounding, or to what is not worth a correction.
+/// Checks that every body of a client is where the server has it, except for rounding and differences too small to
+/// correct.
 fn assert_same(server: &Server, client: &Client) {
     for place in 0..server.bodies.len() {
         let most = if client.is_predicted(place) {
@@ -112,7 +113,7 @@ fn what_moved_arrives_whatever_is_lost_or_late() {
         for end in &lab.ends {
             assert_same(&lab.server, &end.client);
         }
-        // What is at rest and known is not sent: the client's own body is left.
+        // Known bodies at rest are not sent, so only the client's own body remains.
         lab.ends.clear();
         for (_, packet) in lab.server.frame(MS(50)) {
             assert!(packet.len() < 25, "{} bytes", packet.len());
@@ -209,7 +210,7 @@ fn a_snapshot_that_was_overtaken_is_not_taken() {
     assert_eq!(inputs.ack, server.simulation.physics.tick());
 }
 
-/// The server and a client of the same time, with nothing in between.
+/// The server and the client have the same time, with no delay between them.
 #[test]
 fn a_wrong_prediction_is_corrected_to_rounding() {
     let (mut server, mut client) = (Server::new(0), Client::new(0, REACH));
@@ -225,7 +226,7 @@ fn a_wrong_prediction_is_corrected_to_rounding() {
     let mut corrected = 0;
     for i in 0..120 {
         if i == 60 {
-            // What the client cannot know.
+            // An event that the client cannot know.
             server
                 .simulation
                 .physics
@@ -238,7 +239,7 @@ fn a_wrong_prediction_is_corrected_to_rounding() {
             let tick = server.simulation.physics.tick();
             if client.counts.rollbacks > before && i >= 60 {
                 let there = server.simulation.physics.body(own).unwrap().position();
-                // What the next step began with.
+                // The pose at the beginning of the next step.
                 let here = client.simulation.pose_at(own, tick + 1, 0.0).unwrap();
                 let distance = there.translation.distance(here.translation);
                 assert!(distance < 0.000_9, "{distance} m at tick {tick}");
@@ -247,7 +248,7 @@ fn a_wrong_prediction_is_corrected_to_rounding() {
         }
     }
     assert_eq!(corrected, 1);
-    // From there on it is right: the client's present is the server's future.
+    // From there on the prediction is right: the client's present is the server's future.
     let tick = client.simulation.physics.tick();
     let here = *client.simulation.physics.body(own).unwrap().position();
     while server.simulation.physics.tick() < tick {
@@ -301,7 +302,10 @@ fn a_right_prediction_is_left_alone() {
         .bodies()
         .map(|(_, body)| body.translation())
         .collect();
-    assert!(places.iter().any(|place| place.z < 6.0), "nobody has moved");
+    assert!(
+        places.iter().any(|place| place.z < 6.0),
+        "no player has moved"
+    );
 }
 
 #[test]
@@ -360,7 +364,7 @@ fn who_comes_late_has_it_all_in_a_second() {
     lab.ends[1].buttons = NOTHING;
     lab.run(lab.now + MS(1_000));
     assert_same(&lab.server, &lab.ends[1].client);
-    // What was moved since the beginning, and no more: all of it once, and until it is acknowledged.
+    // Bodies that have moved since the beginning are sent, each at least once and until it is acknowledged.
     let missed = lab.server.missed(1);
     lab.run(lab.now + MS(1_000));
     assert_eq!(lab.server.missed(1), missed);
@@ -373,7 +377,7 @@ fn an_outage_is_got_over() {
         ..line()
     };
     let mut lab = two(&quality);
-    // One pushes all the time; what the other one does in the outage the server never hears of.
+    // One player pushes all the time. The server never receives what the other one does during the outage.
     lab.ends[0].buttons = UP;
     lab.ends[1].buttons = |_, tick| Buttons(u8::from((480..600).contains(&tick)));
     lab.run(MS(8_000));
@@ -381,7 +385,7 @@ fn an_outage_is_got_over() {
     lab.run(MS(9_990));
     let missed: Vec<_> = (0..2).map(|player| lab.server.missed(player)).collect();
     assert!(missed.iter().all(|missed| *missed > 100), "{missed:?}");
-    // Both sides have come to rest instead of going on.
+    // Both sides have come to rest.
     let speed = lab
         .server
         .simulation
@@ -396,9 +400,9 @@ fn an_outage_is_got_over() {
     lab.run(MS(11_000));
     for (i, figures) in figures(&lab, MS(10_500)).iter().enumerate() {
         let late = lab.server.missed(i) - missed[i];
-        assert!(late < 12, "{late} steps without input after it");
+        assert!(late < 12, "{late} steps without input after the outage");
         assert!(figures.error_mean < 0.02, "{figures:?}");
-        // Ticks went on: none had to be skipped.
+        // Ticks continued, so none had to be skipped.
         assert_eq!(lab.ends[i].client.counts.skips, skips[i]);
     }
     rest(&mut lab);
@@ -410,7 +414,7 @@ fn an_outage_is_got_over() {
 /// The crate in front of the first player.
 const IN_FRONT: usize = 4 + 33;
 
-/// That player pushes it: how many milliseconds after the client has moved it the server does.
+/// Returns how many milliseconds after the client the server moves a crate that the player pushes.
 fn pushed_before(reach: f32) -> i64 {
     let mut lab = Lab::new(CRATES);
     lab.server.throws = false;
@@ -445,7 +449,7 @@ fn pushed_before(reach: f32) -> i64 {
 #[test]
 fn what_is_near_is_pushed_at_once_and_what_is_far_follows() {
     let [with, without] = [REACH, 0.0].map(pushed_before);
-    // The client is ahead of the server by the line, and shows the past by that and two snapshots.
+    // The client is ahead of the server by the latency. It displays the past, delayed by the latency and two snapshots.
     assert!((50..130).contains(&with), "{with} ms");
     assert!((-250..-140).contains(&without), "{without} ms");
 
@@ -471,7 +475,7 @@ fn what_is_near_is_pushed_at_once_and_what_is_far_follows() {
     }
 }
 
-/// What did not move on the server is not sent, and yet known.
+/// A body that did not move on the server is not sent, but its state is known.
 #[test]
 fn a_crate_that_only_the_client_has_moved_is_put_back() {
     let mut lab = two(&line());
@@ -497,7 +501,7 @@ fn a_crate_that_only_the_client_has_moved_is_put_back() {
 fn a_proxy_that_jumps_throws_nothing_about() {
     let mut lab = Lab::new(0);
     lab.join(end(0, &good_line()));
-    // The first player leans against the wall, the second one is beside it.
+    // The first player leans against the wall, and the second one is beside it.
     lab.ends[0].buttons = |_, _| Buttons(4);
     let [own, other] = [lab.server.bodies[0], lab.server.bodies[1]];
     let place = |x| Pose::translation(x, 0.5, 7.5);
@@ -527,7 +531,7 @@ fn a_proxy_that_jumps_throws_nothing_about() {
     assert!(most < 0.1, "{most} m");
 }
 
-/// It is predicted in the present, which is farther away than the past.
+/// The crate is predicted in the present, which is farther away than the past.
 #[test]
 fn a_crate_that_leaves_is_let_go_once() {
     let mut lab = Lab::new(1);
@@ -583,7 +587,7 @@ fn whatever_comes_is_no_panic() {
     let mut real = Vec::new();
     for i in 0..20_000 {
         let mut packet: Vec<u8> = (0..random.below(60)).map(|_| random.bits() as u8).collect();
-        // Those that are almost right get further.
+        // Nearly valid bytes get further into the parser.
         if i % 2 == 0 && !real.is_empty() {
             packet.clone_from(&real);
             let at = random.below(packet.len() as u64) as usize;

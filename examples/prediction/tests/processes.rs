@@ -1,4 +1,4 @@
-//! A match of three processes over UDP, by the wall clock: what holds on a busy machine too.
+//! Plays a match between three processes over UDP, by the wall clock. The assertions hold even on a busy machine.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Rapier's debug lines, at the poses that are shown.
+//! Rapier's debug lines at the displayed poses.
 
 use evenstep::rapier::pipeline::{
     DebugColor, DebugRenderBackend, DebugRenderMode, DebugRenderObject, DebugRenderPipeline,
@@ -9,7 +9,7 @@ use evenstep::{BodyKey, Physics};
 
 use crate::shown::Shown;
 
-/// Copies of Rapier's sets: they are put to where bodies are shown, which the simulation itself never is.
+/// Copies of Rapier's sets, moved to the displayed poses. The simulation itself never is.
 #[derive(Clone)]
 pub struct Bones {
     bodies: RigidBodySet,
@@ -19,19 +19,19 @@ pub struct Bones {
     keys: Vec<(RigidBodyHandle, BodyKey)>,
 }
 
-/// A line of the scene, and its red, green and blue.
+/// A line of the scene, with its colour.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     /// One end.
     pub from: Vector,
-    /// The other.
+    /// The other end.
     pub to: Vector,
-    /// From 0 to 1.
+    /// Red, green and blue, from 0 to 1.
     pub rgb: [f32; 3],
 }
 
 impl Bones {
-    /// As they are after the last step.
+    /// Copies the bodies after the last step.
     #[must_use]
     pub fn of(physics: &Physics) -> Self {
         let world = physics.rapier();
@@ -47,7 +47,7 @@ impl Bones {
         }
     }
 
-    /// The lines of shapes, axes and joints, where the bodies are shown.
+    /// Returns the lines of shapes, axes and joints at the displayed poses.
     #[must_use]
     pub fn lines(mut self, shown: &Shown) -> Vec<Line> {
         for (handle, key) in &self.keys {
@@ -81,7 +81,7 @@ impl Bones {
 struct Lines(Vec<Line>);
 
 impl DebugRenderBackend for Lines {
-    /// The edges of the floor are no news.
+    /// The edges of the floor are omitted.
     fn filter_object(&self, object: DebugRenderObject) -> bool {
         !matches!(object, DebugRenderObject::RigidBody(_, body) if body.is_fixed())
     }
@@ -92,7 +92,7 @@ impl DebugRenderBackend for Lines {
     }
 }
 
-/// Rapier's colours are hue in degrees, saturation, lightness, opacity.
+/// Converts Rapier's colours, which are hue in degrees, saturation, lightness and opacity.
 fn rgb([hue, saturation, lightness, _]: DebugColor) -> [f32; 3] {
     let chroma = saturation * lightness.min(1.0 - lightness);
     [0.0, 8.0, 4.0].map(|offset| {

@@ -1,4 +1,4 @@
-//! What can be set and done: by keys, by the panel and by scripts alike.
+//! Settings and commands, shared by keys, the panel and scripts.
 
 use kiss3d::event::Key;
 
@@ -6,40 +6,40 @@ use crate::pacing::PacingSettings;
 use crate::scenes::Scene;
 use crate::strategy::Strategy;
 
-/// How a half is stepped.
+/// The stepping of a half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// By which strategy.
+    /// The strategy.
     pub strategy: Strategy,
-    /// Steps a second.
+    /// Steps per second.
     pub rate: u32,
 }
 
-/// All that is set.
+/// All settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// What is in both worlds.
+    /// The scene in both worlds.
     pub scene: Scene,
-    /// Left and right.
+    /// The left and the right half.
     pub halves: [Choice; 2],
     /// The times of frames.
     pub pacing: PacingSettings,
-    /// Simulated time for real time.
+    /// The ratio of simulated time to real time.
     pub speed: f64,
-    /// Whether no steps are made.
+    /// Whether the simulation is paused.
     pub is_paused: bool,
     /// Whether Rapier's debug lines are drawn.
     pub has_lines: bool,
-    /// Whether each half says what its frames do.
+    /// Whether each half displays an overlay about its frames.
     pub has_overlay: bool,
-    /// Whether the panel is there.
+    /// Whether the panel is visible.
     pub has_panel: bool,
-    /// Whether the keys are listed.
+    /// Whether the list of keys is visible.
     pub has_keys: bool,
 }
 
 impl Default for Settings {
-    /// What shows the difference at once: few steps, shown as they are and interpolated.
+    /// Shows the difference at once: few steps, drawn at the latest state and interpolated.
     fn default() -> Self {
         let choice = |strategy| Choice { strategy, rate: 30 };
         Self {
@@ -56,9 +56,9 @@ impl Default for Settings {
     }
 }
 
-/// Steps a second, to choose from.
+/// The step rates to choose from, in Hz.
 pub const RATES: [u32; 7] = [10, 20, 30, 60, 120, 240, 480];
-/// Frames a second, to choose from; `None` for the display's.
+/// The frame rates to choose from, in Hz; `None` is the display's.
 pub const FRAME_RATES: [Option<u32>; 8] = [
     None,
     Some(10),
@@ -69,60 +69,60 @@ pub const FRAME_RATES: [Option<u32>; 8] = [
     Some(144),
     Some(240),
 ];
-/// Simulated time for real time in slow motion.
+/// The ratio of simulated time to real time in slow motion.
 pub const SLOW: f64 = 0.1;
 
-/// Something to be done once.
+/// A command, carried out once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Command {
-    /// Another strategy for a half.
+    /// Sets the strategy of a half.
     Strategy(usize, Strategy),
-    /// The next scene.
+    /// Changes to the next scene.
     NextScene,
-    /// The same scene from its beginning.
+    /// Restarts the scene.
     Restart,
-    /// Pause, or go on.
+    /// Pauses or resumes.
     Pause,
-    /// One step, in a pause.
+    /// Runs one step during a pause.
     StepOnce,
-    /// One step back, into a pause.
+    /// Pauses and goes back one step.
     StepBack,
-    /// Slow motion, or no more.
+    /// Toggles slow motion.
     Slow,
-    /// The next of the [`RATES`] for both halves, or the one before.
+    /// Changes both halves to the next of the [`RATES`], or to the previous one.
     Rate(bool),
-    /// The next of the [`FRAME_RATES`].
+    /// Changes to the next of the [`FRAME_RATES`].
     NextFrameRate,
-    /// Frames of uneven length, or no more.
+    /// Toggles frames of uneven length.
     Jitter,
-    /// One long frame.
+    /// Causes one long frame.
     Hitch,
-    /// A crate more.
+    /// Adds a crate.
     Spawn,
-    /// A fast ball.
+    /// Fires a fast ball.
     Fire,
-    /// The body that is plotted goes elsewhere.
+    /// Teleports the plotted body.
     Teleport,
-    /// The same through a portal.
+    /// Moves the plotted body through a portal.
     Portal,
-    /// The origin of both worlds is moved.
+    /// Shifts the origin of both worlds.
     ShiftOrigin,
-    /// Debug lines, or no more.
+    /// Toggles debug lines.
     Lines,
-    /// The overlay, or no more.
+    /// Toggles the overlay.
     Overlay,
-    /// The panel, or no more.
+    /// Toggles the panel.
     Panel,
-    /// A list of the keys, or no more.
+    /// Toggles the list of keys.
     Keys,
-    /// Begin to record, or end and replay.
+    /// Begins a recording, or ends and replays it.
     Record,
-    /// Back from the replay.
+    /// Ends the replay.
     Live,
 }
 
 impl Command {
-    /// What a key does when it is pressed. With shift the digits are for the right half.
+    /// Returns the command of a pressed key. With shift, digits are for the right half.
     #[must_use]
     pub fn of_key(key: Key, shift: bool) -> Option<Self> {
         if let Some(number) = digit(key) {
@@ -171,16 +171,16 @@ fn digit(key: Key) -> Option<usize> {
     digits.iter().position(|digit| *digit == key)
 }
 
-/// What the keys are, to be read: the key and what it does.
+/// The keys and their effects, as displayed text.
 pub const HELP: [(&str, &str); 17] = [
     ("1 … 9", "strategy of the left half"),
     ("shift 1 … 9", "strategy of the right half"),
-    ("[  ]", "fewer, more steps a second"),
-    ("F", "frames a second"),
+    ("[  ]", "fewer, more steps per second"),
+    ("F", "frames per second"),
     ("J  H", "jitter, a hitch"),
     ("S", "slow motion"),
-    ("space", "pause, also in a replay"),
-    (".  ,", "a step on, back; in a replay a frame"),
+    ("space", "pause, in a replay too"),
+    (".  ,", "a step forwards, back; a frame in a replay"),
     ("C  backspace", "next scene, restart"),
     ("N  B", "a crate, a bullet"),
     ("T  P", "teleport, portal"),

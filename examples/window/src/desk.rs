@@ -1,4 +1,4 @@
-//! A window, or the same without a display: both stages, and what is drawn over them.
+//! The window, or an offscreen surface: both stages, and the interface over them.
 
 use futures_util::join;
 use kiss3d::egui::TextureId;
@@ -11,7 +11,7 @@ use crate::view::Stage;
 
 /// A window with the pictures of both halves.
 pub struct Desk {
-    /// Where it is drawn.
+    /// The window, or the offscreen surface.
     pub window: Window,
     stages: [Stage; 2],
     textures: [TextureId; 2],
@@ -25,7 +25,7 @@ impl Desk {
         Self::with_window(app, window).await
     }
 
-    /// Without a display.
+    /// Opens an offscreen surface.
     pub async fn open_offscreen(app: &mut App, width: u32, height: u32) -> Self {
         let window = Window::new_headless_with_setup(width, height, setup()).await;
         Self::with_window(app, window).await
@@ -43,16 +43,17 @@ impl Desk {
         }
     }
 
-    /// Draws everything. Gives whether the window is still open.
+    /// Draws everything. Returns whether the window is still open.
     pub async fn draw(&mut self, app: &mut App) -> bool {
         self.fit(app);
-        // First, as the scrubber says what the stages show.
+        // The interface is first, because the scrubber decides what the stages display.
         let textures = self.textures;
         self.window
             .draw_ui(|context| ui::draw(context, app, textures));
         let [left, right] = &mut self.stages;
         let window = self.window.render(None, None, None, None, None, None);
-        // In a browser each of them waits for the display's next frame once it has drawn: here, for the same one.
+        // In a browser, each of them waits for the display's next frame after drawing. So they wait for the same one
+        // together.
         join!(left.draw(app, 0), right.draw(app, 1), window).2
     }
 
@@ -74,7 +75,7 @@ fn register(window: &mut Window, stage: &mut Stage) -> TextureId {
 
 fn setup() -> CanvasSetup {
     CanvasSetup {
-        // Only egui is drawn here, and the pictures of the stages.
+        // Only egui and the pictures of the stages are drawn here.
         samples: NumSamples::One,
         ..CanvasSetup::default()
     }

@@ -1,4 +1,5 @@
-//! What a step of the playground depends on, beside the simulation: who is who, and what the player does.
+//! The state that a step of the playground depends on, beside the simulation: the cast of the scene, and the player's
+//! actions.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
@@ -7,46 +8,46 @@ use serde::{Deserialize, Serialize};
 use crate::paint::Paint;
 use crate::scenes::{Cast, Moment, Scene};
 
-/// What the player does in a step.
+/// The player's actions in a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Input {
-    /// Done once.
+    /// Actions to carry out once.
     pub deeds: Vec<Deed>,
-    /// The body that is dragged.
+    /// The dragged body.
     pub pull: Option<Pull>,
-    /// Forward, and to the left, from -1 to 1.
+    /// Driving: forward, and to the left, from -1 to 1.
     pub drive: [f32; 2],
 }
 
-/// Something that is done once, at the start of a step.
+/// An action that is carried out once, at the start of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Deed {
-    /// A crate more, from above.
+    /// A crate falls from above.
     Spawn,
     /// A fast ball with continuous collision detection.
     Fire,
-    /// The body that is plotted goes to the other side, without its motion being shown.
+    /// The plotted body is teleported to the other side. Its motion is not interpolated.
     Teleport(BodyKey),
-    /// The body that is plotted goes through a portal: its motion goes on, turned by half a turn.
+    /// The plotted body goes through a portal. Its motion continues, turned by 180°.
     Portal(BodyKey),
-    /// The origin of the simulation is moved; nothing of it is to be seen.
+    /// The origin of the simulation is shifted, which must be invisible.
     ShiftOrigin,
 }
 
-/// A body, held at a point that is to be somewhere.
+/// A body that is pulled by one of its points towards a target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pull {
-    /// Which body.
+    /// The body.
     pub key: BodyKey,
-    /// Where it is held, in its own frame.
+    /// The held point, in the body's frame.
     pub held_at: Vector,
-    /// Where that point is to be, in the scene.
+    /// The target of that point, in the scene.
     pub to: Vector,
 }
 
-/// By how much the origin is moved, in metres: whole, so that it is moved without rounding where it can be.
+/// The shift of the origin in metres. The numbers are whole, so that the shift causes no rounding where possible.
 const SHIFT: Vector = Vector::new(64.0, 0.0, 32.0);
-/// A spring's, per kilogram: stiff enough to follow the mouse, soft enough for 15 steps a second.
+/// The stiffness of a spring, per kilogram: enough to follow the mouse, and stable at 15 Hz.
 const STIFFNESS: f32 = 90.0;
 const DAMPING: f32 = 14.0;
 
@@ -54,15 +55,15 @@ const DAMPING: f32 = 14.0;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Game {
     scene: Scene,
-    /// Who is who.
+    /// The bodies with a role.
     pub cast: Cast,
-    /// Since which tick the origin of the simulation is where in the scene.
+    /// The origins of the simulation in the scene, each with the tick from which it holds.
     origins: Vec<(u64, Vector)>,
     spawned: u32,
 }
 
 impl Game {
-    /// A scene from its beginning, and the simulation with it.
+    /// Creates a scene at its beginning, with its simulation.
     #[must_use]
     pub fn new(scene: Scene, rate: Rate) -> (Simulation, Self) {
         let mut simulation = Simulation::new(rate);
@@ -76,7 +77,7 @@ impl Game {
         (simulation, game)
     }
 
-    /// Where the origin of the simulation is in the scene.
+    /// Returns the position of the simulation's origin in the scene.
     #[must_use]
     pub fn origin(&self) -> Vector {
         self.origins
@@ -84,13 +85,14 @@ impl Game {
             .map_or(Vector::ZERO, |(_, origin)| *origin)
     }
 
-    /// All of them, with the tick of the step in which each came: what is shown may be older than the simulation.
+    /// Returns all origins, each with the tick of its first step, because the displayed state may be older than the
+    /// simulation.
     #[must_use]
     pub fn origins(&self) -> &[(u64, Vector)] {
         &self.origins
     }
 
-    /// The game's part of a step, before Rapier's.
+    /// Runs the game's part of a step, before Rapier's.
     pub fn step(&mut self, physics: &mut Physics, step: Step, input: &Input) {
         for deed in &input.deeds {
             self.act(physics, step, *deed);
@@ -112,15 +114,15 @@ impl Game {
             Deed::Fire => self.fire(physics, step),
             Deed::Teleport(key) => self.teleport(physics, key),
             Deed::Portal(key) => {
-                // Half a turn about the middle of the scene.
+                // A rotation by 180° about the middle of the scene.
                 let turn = Pose::rotation(Vector::Y * std::f32::consts::PI);
                 let middle = Pose::from_translation(-self.origin());
-                // What cannot be moved, as a link of a multibody, stays.
+                // A body that cannot be teleported, such as a link of a multibody, stays.
                 let _ = physics.teleport_by(key, middle * turn * middle.inverse());
             }
             Deed::ShiftOrigin => {
                 let origin = self.origin() + SHIFT;
-                physics.shift_origin(SHIFT).expect("it is finite");
+                physics.shift_origin(SHIFT).expect("the shift is finite");
                 self.origins.push((step.tick, origin));
             }
         }
@@ -128,10 +130,10 @@ impl Game {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "the runs that are compared are of one machine"
+        reason = "only runs on one machine are compared"
     )]
     fn spawn(&mut self, physics: &mut Physics) {
-        // Around a circle, so that they do not all fall onto the same place.
+        // Crates fall around a circle, so that they do not all land at the same position.
         let angle = self.spawned as f32 * 2.4;
         let at = Vector::new(1.2 * angle.cos(), 6.0, 0.8 * angle.sin()) - self.origin();
         let paint = Paint::Piece((self.spawned % 4) as u8);
@@ -164,7 +166,7 @@ impl Game {
         let _ = physics.teleport(key, pose);
     }
 
-    /// A spring to where the mouse is, computed ahead so that it does not overshoot at low rates.
+    /// Pulls with a spring to the mouse. The spring is computed ahead, so that it does not overshoot at low rates.
     fn pull(&self, physics: &mut Physics, step: Step, pull: Pull) {
         let Some(body) = physics.body(pull.key).filter(|body| body.is_dynamic()) else {
             return;
@@ -174,7 +176,7 @@ impl Game {
         let damped = 1.0 + step.dt * (DAMPING + STIFFNESS * step.dt);
         let spring = STIFFNESS * way - DAMPING * body.velocity_at_point(point);
         let force = spring * (body.mass() / damped);
-        // Without this it would swing about the point for long.
+        // Without this brake the body would swing about the point for a long time.
         let brake = -body.angvel() * body.mass() * 0.3;
         let added = physics.add_force_at_point(pull.key, force, point);
         let braked = physics.add_torque(pull.key, brake);

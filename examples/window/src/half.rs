@@ -1,4 +1,4 @@
-//! One half of the window: a scene under a strategy, on this thread or on another one.
+//! A half of the window: a scene under a strategy, on this thread or another one.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -19,34 +19,34 @@ use crate::tape::Tape;
 /// A scene under a strategy.
 pub struct Half {
     strategy: Strategy,
-    /// Why it is on this thread, if it should be on another one.
+    /// Why the half is on this thread although its strategy needs another.
     trouble: Option<String>,
-    /// `None` only while it moves from one thread to another.
+    /// `None` only while the simulation moves between threads.
     host: Option<Host>,
     report: Report,
     shown: Shown,
-    /// Whether reports have [`Bones`].
+    /// Whether reports need [`Bones`].
     wants_bones: bool,
-    /// What was handed to the steps last.
+    /// The input that the steps received last.
     input: Input,
     pace: Pace,
 }
 
-/// How its time goes.
+/// The pace of a half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Of its steps.
+    /// The rate of its steps.
     pub rate: Rate,
-    /// Simulated time for real time.
+    /// The ratio of simulated time to real time.
     pub speed: f64,
-    /// Whether it stands still.
+    /// Whether the half is paused.
     pub is_paused: bool,
 }
 
 impl Pace {
     fn apply(self, simulation: &mut Simulation) {
         simulation.clock_settings_mut().set_rate(self.rate);
-        (simulation.set_speed(self.speed)).expect("the panel has no other");
+        (simulation.set_speed(self.speed)).expect("the panel offers only valid speeds");
         if self.is_paused {
             simulation.pause();
         } else {
@@ -55,7 +55,7 @@ impl Pace {
     }
 }
 
-/// Where the steps are made.
+/// Where the steps run.
 enum Host {
     Here(Box<(Simulation, Player)>),
     Thread {
@@ -66,7 +66,7 @@ enum Host {
 
 impl Host {
     fn here(mut simulation: Simulation, player: Player) -> Self {
-        // A runner lifts this limit.
+        // A runner removes this limit.
         simulation
             .clock_settings_mut()
             .set_max_frame_time(Duration::from_millis(250));
@@ -74,22 +74,22 @@ impl Host {
     }
 }
 
-/// What is known of the simulation, beside the poses: of one on another thread, a little late.
+/// The state of the simulation beside the poses. On another thread it is slightly late.
 #[derive(Clone)]
 pub struct Report {
-    /// What its last frame did.
+    /// The last frame.
     pub frame: Frame,
-    /// How much time was dropped since the beginning.
+    /// The total dropped time.
     pub dropped: Duration,
-    /// The game's part.
+    /// The game's state.
     pub game: Game,
-    /// What there is.
+    /// The looks of all bodies.
     pub looks: Looks,
-    /// For debug lines, if they are wanted.
+    /// Copies for debug lines, if needed.
     pub bones: Option<Bones>,
-    /// Whether the state to be shown has not come in time: of another thread only.
+    /// Whether the state to display did not arrive in time. Only another thread can be late.
     pub is_starved: bool,
-    /// How many bytes were recorded by now, if it is recorded.
+    /// The number of recorded bytes, if the half is recorded.
     pub recorded: Option<usize>,
 }
 
@@ -109,7 +109,7 @@ impl Report {
 }
 
 impl Half {
-    /// A scene from its beginning.
+    /// Creates a scene at its beginning.
     #[must_use]
     pub fn new(scene: Scene, strategy: Strategy, rate: Rate) -> Self {
         let (mut simulation, game) = Game::new(scene, rate);
@@ -134,28 +134,28 @@ impl Half {
         half
     }
 
-    /// How it is stepped and shown.
+    /// Returns the strategy.
     #[must_use]
     pub fn strategy(&self) -> Strategy {
         self.strategy
     }
 
-    /// Why it is not on a thread of its own, though its strategy is [`Strategy::Threaded`].
+    /// Returns why the half is not on another thread, although its strategy is [`Strategy::Threaded`].
     #[must_use]
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
 
-    /// Has it go on by another strategy.
+    /// Continues with another strategy.
     pub fn set_strategy(&mut self, strategy: Strategy) {
         self.strategy = strategy;
         self.trouble = None;
-        let (mut simulation, player) = match self.host.take().expect("it is put back below") {
+        let (mut simulation, player) = match self.host.take().expect("the host is restored below") {
             Host::Here(here) => *here,
             Host::Thread { runner, .. } => runner.stop(),
         };
         strategy.apply(&mut simulation);
-        // A runner that is stopped forgets what waits for its next step.
+        // A stopped runner forgets changes that wait for its next step.
         self.pace.apply(&mut simulation);
         self.host = Some(if strategy == Strategy::Threaded {
             self.on_a_thread(simulation, player)
@@ -164,7 +164,8 @@ impl Half {
         });
     }
 
-    /// On a thread of its own; where the system starts none, as in a browser, on this one.
+    /// Moves the simulation to another thread. If the system cannot start one, as in a browser, it stays on this
+    /// thread.
     fn on_a_thread(&mut self, simulation: Simulation, player: Player) -> Host {
         match Runner::new(simulation, player, RunnerSettings::default()) {
             Ok(runner) => Host::Thread {
@@ -172,27 +173,28 @@ impl Half {
                 answer: None,
             },
             Err(error) => {
-                self.trouble = Some("no thread starts here: it is stepped between frames".into());
+                self.trouble =
+                    Some("no thread can be started: the steps run between frames".into());
                 let (simulation, player) = error.into_given();
                 Host::here(simulation, player)
             }
         }
     }
 
-    /// Does something to the simulation and the game: at once here, between two steps on a thread, and there not
-    /// at all if too much waits for that.
+    /// Carries out an order on the simulation and the game: at once on this thread, or between two steps on another. An
+    /// order is lost if too many are waiting there.
     pub fn order(&mut self, order: impl FnOnce(&mut Simulation, &mut Player) + Send + 'static) {
         match self.host_mut() {
             Host::Here(here) => order(&mut here.0, &mut here.1),
             Host::Thread { runner, .. } => {
                 if runner.call(order).is_err() {
-                    eprintln!("an order was lost: too many wait to be carried out");
+                    eprintln!("an order was lost: too many are waiting");
                 }
             }
         }
     }
 
-    /// Sets what the next steps are given; deeds are added to those that no step was given yet.
+    /// Sets the input of the next steps. Actions are added to those that no step has received yet.
     pub fn set_input(&mut self, input: Input) {
         if input == self.input && input.deeds.is_empty() {
             return;
@@ -208,7 +210,7 @@ impl Half {
         });
     }
 
-    /// Sets how fast its time goes, in which steps, and whether it goes.
+    /// Sets the pace: speed, rate and pause.
     pub fn set_pace(&mut self, pace: Pace) {
         if self.pace != pace {
             self.pace = pace;
@@ -216,12 +218,12 @@ impl Half {
         }
     }
 
-    /// Whether it is to report what debug lines need.
+    /// Sets whether to report the data for debug lines.
     pub fn set_wants_bones(&mut self, wants: bool) {
         self.wants_bones = wants;
     }
 
-    /// One frame of that length; what is on another thread goes by the wall clock instead.
+    /// Runs a frame of this length. A simulation on another thread uses the wall clock instead.
     pub fn advance(&mut self, frame_time: Duration) {
         if let Host::Here(here) = self.host_mut() {
             let (simulation, player) = &mut **here;
@@ -232,11 +234,15 @@ impl Half {
         }
     }
 
-    /// Looks at what is to be seen now.
+    /// Updates the displayed state.
     pub fn show(&mut self) {
         let wants_bones = self.wants_bones;
         let looks = std::mem::take(&mut self.report.looks);
-        let (poses, tick) = match self.host.as_mut().expect("only moving takes it") {
+        let (poses, tick) = match self
+            .host
+            .as_mut()
+            .expect("the host is missing only during a move")
+        {
             Host::Here(here) => {
                 let (simulation, player) = &**here;
                 self.report = Report::of(simulation, player, looks, wants_bones);
@@ -268,26 +274,26 @@ impl Half {
         };
     }
 
-    /// What is to be seen.
+    /// Returns the displayed state.
     #[must_use]
     pub fn shown(&self) -> &Shown {
         &self.shown
     }
 
-    /// What is known of the simulation.
+    /// Returns the last report of the simulation.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Begins to record, unless it is on another thread: there nobody is told of the frames.
+    /// Begins a recording, unless the simulation is on another thread, where frames cannot be recorded.
     pub fn record(&mut self) {
         if let Host::Here(here) = self.host_mut() {
             here.1.tape = Some(Tape::new());
         }
     }
 
-    /// Ends the recording, and gives it.
+    /// Ends the recording, and returns it.
     pub fn take_tape(&mut self) -> Option<Tape> {
         match self.host_mut() {
             Host::Here(here) => here.1.tape.take(),
@@ -296,15 +302,17 @@ impl Half {
     }
 
     fn host_mut(&mut self) -> &mut Host {
-        self.host.as_mut().expect("only moving takes it")
+        self.host
+            .as_mut()
+            .expect("the host is missing only during a move")
     }
 }
 
-/// A question to the simulation and the game: by a call, as what a runner is asked does not see its hooks.
+/// Requests a report from a runner. It uses a call, because other requests do not see the runner's hooks.
 fn ask(runner: &Runner<Player>, looks: Looks, wants_bones: bool) -> Option<Receiver<Report>> {
     let (sender, answer) = channel();
     let sent = runner.call(move |simulation, player| {
-        // Who has dropped the receiver does not want to know.
+        // If the receiver was dropped, the report is not needed.
         let _ = sender.send(Report::of(simulation, player, looks, wants_bones));
     });
     sent.is_ok().then_some(answer)

@@ -1,18 +1,18 @@
-//! Where in the window everything is, in pixels.
+//! The layout of the window, in pixels.
 
 use kiss3d::glamx::Vec2;
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
-    /// Its upper left.
+    /// The upper left corner.
     pub from: Vec2,
-    /// Its width and height.
+    /// The width and the height.
     pub size: Vec2,
 }
 
 impl Area {
-    /// Whether a point is in it.
+    /// Returns whether a point is in the rectangle.
     #[must_use]
     pub fn contains(&self, point: Vec2) -> bool {
         let to = self.from + self.size;
@@ -20,25 +20,25 @@ impl Area {
     }
 }
 
-/// Where everything is.
+/// The layout of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
     /// The pictures, left and right.
     pub halves: [Area; 2],
     /// The plot, or the scrubber of a replay, below both.
     pub plot: Area,
-    /// The panel, to the right of all that; without width if it is hidden.
+    /// The panel, to the right of the rest. It has no width if it is hidden.
     pub panel: Area,
 }
 
-/// Of a display with a scale of 1, as the next one.
+/// The width of the panel, at a display scale of 1.
 const PANEL: f32 = 272.0;
 const PLOT: f32 = 150.0;
-/// Between the halves.
+/// The gap between the halves.
 const GAP: f32 = 2.0;
 
 impl Layout {
-    /// For a window of this size, on a display that has letters drawn so many times as large.
+    /// Creates the layout of a window of this size, on a display with this scale.
     #[must_use]
     pub fn new(window: Vec2, scale: f32, has_panel: bool) -> Self {
         let panel = if has_panel {
@@ -62,7 +62,7 @@ impl Layout {
         }
     }
 
-    /// In which half a point is, and where in its picture.
+    /// Returns the half that contains a point, and the position in its picture.
     #[must_use]
     pub fn half_at(&self, point: Vec2) -> Option<(usize, Vec2)> {
         let side = self.halves.iter().position(|half| half.contains(point))?;

@@ -1,9 +1,6 @@
-//! The camera of both halves: it goes round a point, and knows where a point of the picture lies in the scene.
+//! The camera of both halves. It orbits a point, and converts between points of the picture and of the scene.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "no step depends on how it is looked at"
-)]
+#![expect(clippy::disallowed_methods, reason = "no step depends on the camera")]
 
 use evenstep::rapier::math::{Pose, Vector};
 use kiss3d::camera::Camera3d;
@@ -12,26 +9,26 @@ use kiss3d::glamx::glam::camera::rh::proj::opengl;
 use kiss3d::glamx::{Mat4, Vec2};
 use kiss3d::window::Canvas;
 
-/// Vertical, in radians.
+/// The vertical field of view, in radians.
 const FIELD_OF_VIEW: f32 = 0.72;
-/// Metres.
+/// The near and the far plane, in metres.
 const PLANES: (f32, f32) = (0.3, 80.0);
 
-/// From where a scene is seen.
+/// The camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lens {
-    /// What it looks at.
+    /// The point that the camera looks at.
     at: Vector,
     distance: f32,
-    /// About the vertical, and above the horizon: radians.
+    /// The angles about the vertical axis and above the horizon, in radians.
     yaw: f32,
     pitch: f32,
-    /// Width and height of the picture, in pixels.
+    /// The width and the height of the picture, in pixels.
     size: Vec2,
 }
 
 impl Lens {
-    /// At `eye`, looking to `at`.
+    /// Creates a camera at `eye` that looks at `at`.
     #[must_use]
     pub fn new(eye: Vector, at: Vector) -> Self {
         let way = eye - at;
@@ -45,13 +42,13 @@ impl Lens {
         }
     }
 
-    /// Turns about what it looks at.
+    /// Orbits the point that the camera looks at.
     pub fn turn(&mut self, yaw: f32, pitch: f32) {
         self.yaw += yaw;
         self.pitch = (self.pitch + pitch).clamp(0.02, 1.5);
     }
 
-    /// Goes nearer, or further away with more than 1.
+    /// Zooms in, or out if the factor is greater than 1.
     pub fn zoom(&mut self, factor: f32) {
         self.distance = (self.distance * factor).clamp(3.0, 40.0);
     }
@@ -61,7 +58,7 @@ impl Lens {
         self.size = Vec2::new(width.max(1.0), height.max(1.0));
     }
 
-    /// The same for a simulation whose origin is elsewhere in the scene.
+    /// Returns the same camera for a simulation whose origin is at another point of the scene.
     #[must_use]
     pub fn with_origin(self, origin: Vector) -> Self {
         Self {
@@ -70,7 +67,7 @@ impl Lens {
         }
     }
 
-    /// Where its eye is.
+    /// Returns the position of the camera.
     #[must_use]
     pub fn eye(&self) -> Vector {
         let (sin, cos) = self.pitch.sin_cos();
@@ -78,13 +75,14 @@ impl Lens {
         self.at + way * self.distance
     }
 
-    /// The ray through a point of the picture, in pixels from its upper left: where it begins, and which way it goes.
+    /// Returns the ray through a point of the picture, in pixels from its upper left corner: start and direction.
     #[must_use]
     pub fn ray(&self, point: Vec2) -> (Vector, Vector) {
         self.unproject(point, self.size)
     }
 
-    /// Where a point of the scene is in the picture, in pixels from its upper left; `None` if it is behind.
+    /// Returns the position of a point in the picture, in pixels from its upper left corner, or `None` if it is behind
+    /// the camera.
     #[must_use]
     pub fn picture(&self, point: Vector) -> Option<Vec2> {
         let clip = self.transformation() * point.extend(1.0);
@@ -95,14 +93,14 @@ impl Lens {
 
     fn projection(&self) -> Mat4 {
         let aspect = self.size.x / self.size.y;
-        // Where the picture is narrow, as wide as it would be in a square.
+        // A narrow picture shows as much of the width as a square one.
         let narrow = (0.5 * FIELD_OF_VIEW).tan() / aspect.min(1.0);
         opengl::perspective(2.0 * narrow.atan(), aspect, PLANES.0, PLANES.1)
     }
 }
 
 impl Camera3d for Lens {
-    /// It is moved by [`Lens::turn`] and [`Lens::zoom`] alone.
+    /// Does nothing, because only [`Lens::turn`] and [`Lens::zoom`] move the camera.
     fn handle_event(&mut self, _: &Canvas, _: &WindowEvent) {}
 
     fn eye(&self) -> Vector {

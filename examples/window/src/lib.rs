@@ -1,28 +1,28 @@
 //! A playground in a window: one world under two strategies of evenstep, side by side.
 //!
-//! What is played is here without a window: [`app::App`] is driven by keys, the mouse and time that are handed to it.
-//! Only [`desk`] and [`view`] draw, and only [`live`] reads a clock.
+//! The library runs without a window: keys, the mouse and time are passed to [`app::App`]. Only [`desk`] and [`view`]
+//! draw, and only [`live`] reads a clock.
 
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "small counts become places in metres and in pixels"
+    reason = "small counts become positions in metres and pixels"
 )]
 
 // The colours of bodies.
 pub mod paint;
-// What is in a world.
+// The worlds.
 pub mod scenes;
-// What its steps do, and what they are given.
+// The steps of the game, and their input.
 pub mod game;
-// The ways to step it.
+// The strategies.
 pub mod strategy;
-// A run that is recorded.
+// Recordings.
 pub mod tape;
 // The game around each step.
 pub mod player;
-// What a picture is made of.
+// The displayed state.
 pub mod shown;
 // Debug lines.
 pub mod bones;
@@ -32,27 +32,27 @@ pub mod half;
 pub mod pacing;
 // The camera.
 pub mod lens;
-// What is under the mouse.
+// Picking with the mouse.
 pub mod pick;
-// Where in the window everything is.
+// The layout of the window.
 pub mod layout;
 // The last frames.
 pub mod trace;
-// A run that is replayed.
+// Replays.
 pub mod screening;
-// What can be set and done.
+// Settings and commands.
 pub mod controls;
-// Two halves.
+// Both halves.
 pub mod app;
-// What a player does, written down.
+// Scripted input.
 pub mod script;
 // The pictures of the halves.
 pub mod view;
-// What is drawn over them.
+// The interface over them.
 pub mod ui;
-// A window with both.
+// A window with everything.
 pub mod desk;
-// By the wall clock.
+// The loop by the wall clock.
 pub mod live;
-// Without a display.
+// Pictures without a display.
 pub mod offscreen;

@@ -1,4 +1,4 @@
-//! The loop of the window: events in, pictures out, by a clock of the host.
+//! The loop of the window: reads events and draws, by the host's clock.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::app::mouse::MouseEvent;
 use crate::controls::Command;
 use crate::desk::Desk;
 
-/// Runs until the window is closed. `frame_time` gives the time since it was called last.
+/// Runs until the window is closed. `frame_time` returns the time since its last call.
 pub async fn run(mut app: App, size: (u32, u32), mut frame_time: impl FnMut() -> Duration) {
     let mut desk = Desk::open(&mut app, size.0, size.1).await;
     let mut title = String::new();
@@ -29,9 +29,10 @@ pub async fn run(mut app: App, size: (u32, u32), mut frame_time: impl FnMut() ->
     }
 }
 
-/// The panel has its own places, and a text field the keys. A press is where the mouse was then: it may have moved on since.
+/// Passes events to the playground. The panel handles its own area, and a text field the keys. A press counts at the
+/// position of the mouse at that time, which may have changed since.
 fn take_events(window: &Window, app: &mut App, mouse: &mut Vec2) {
-    // In a page kiss3d reports fingers in the page's pixels, and the cursor in the display's.
+    // In a page, kiss3d reports touches in pixels of the page, and the cursor in pixels of the display.
     let is_page = cfg!(target_arch = "wasm32");
     let touch_scale = if is_page {
         window.scale_factor() as f32
@@ -81,7 +82,7 @@ fn take(app: &mut App, event: WindowEvent, at: Vec2, touch_scale: f32) {
     }
 }
 
-/// Forward, and to the left, by the arrow keys.
+/// Returns the driving input of the arrow keys: forward, and to the left.
 fn drive(window: &Window) -> [f32; 2] {
     let held = |key| f32::from(window.get_key(key) == Action::Press);
     [

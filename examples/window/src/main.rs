@@ -1,6 +1,6 @@
-//! The playground: in a window, in a page of a browser, or as pictures without a display.
+//! The playground: in a window, in a page in a browser, or as pictures without a display.
 
-// What the system has: a command line, a clock.
+// Parts that depend on the system: command line and clock.
 #[cfg_attr(target_arch = "wasm32", path = "host/page.rs")]
 #[cfg_attr(not(target_arch = "wasm32"), path = "host/desktop.rs")]
 mod host;

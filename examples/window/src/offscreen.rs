@@ -1,4 +1,4 @@
-//! Pictures without a display, driven by a script: the same ones in every run, whatever the machine's speed.
+//! Draws scripted pictures without a display. They are the same in every run, whatever the machine's speed.
 
 use std::error::Error;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::desk::Desk;
 use crate::script::Script;
 
-/// Makes the frames up to the end of a range, and writes those of the range as `frame-0000.png` and so on.
+/// Runs the frames up to the end of a range, and writes those of the range as `frame-0000.png` and so on.
 ///
 /// # Errors
 /// If a picture cannot be written.

@@ -1,15 +1,15 @@
-//! The times of frames: those of the display, or made up, with jitter and hitches.
+//! Frame times: those of the display, or generated ones with jitter and hitches.
 
 use std::time::Duration;
 
-/// How frame times are made.
+/// The settings of frame times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacingSettings {
-    /// Frames a second; `None` for those of the display.
+    /// Frames per second; `None` for the display's rate.
     pub rate: Option<u32>,
-    /// By how much of itself a frame may be longer or shorter, from 0 to 0.9.
+    /// The largest relative deviation of a frame time, from 0 to 0.9.
     pub jitter: f64,
-    /// Every so many seconds one frame takes [`HITCH`] longer; `None` for never.
+    /// The time between frames that take [`HITCH`] longer; `None` for never.
     pub hitch_every: Option<Duration>,
 }
 
@@ -23,28 +23,28 @@ impl Default for PacingSettings {
     }
 }
 
-/// How much longer the frame of a hitch takes: long enough to be seen, short enough not to be clamped.
+/// The additional time of a hitch: long enough to be visible, and too short to be clamped.
 pub const HITCH: Duration = Duration::from_millis(200);
 
-/// The most frames that are made up for in one of the display: what is beyond is forgotten.
+/// The largest number of generated frames in one frame of the display. Time beyond that is dropped.
 const MOST_AT_ONCE: usize = 32;
 
-/// Makes frame times. The same settings give the same times in every run.
+/// Generates frame times. The same settings give the same times in every run.
 #[derive(Clone, Debug)]
 pub struct Pacing {
-    /// What a frame takes from now on.
+    /// The settings from now on.
     pub settings: PacingSettings,
     random: u64,
-    /// Real time that no frame has taken yet.
+    /// Real time that no frame has used yet.
     waiting: Duration,
-    /// How long the next frame takes, once it is known.
+    /// The length of the next frame, once it is known.
     next: Option<Duration>,
     since_hitch: Duration,
     is_hitch_asked: bool,
 }
 
 impl Pacing {
-    /// From a seed for the jitter.
+    /// Creates frame times, with a seed for the jitter.
     #[must_use]
     pub fn new(settings: PacingSettings, seed: u64) -> Self {
         Self {
@@ -57,14 +57,14 @@ impl Pacing {
         }
     }
 
-    /// Makes the next frame a long one.
+    /// Makes the next frame a hitch.
     pub fn hitch(&mut self) {
         self.is_hitch_asked = true;
         self.next = None;
     }
 
-    /// The frames that fit into the real time that has passed: mostly none or one, and several where the display is
-    /// slower than the frames that were asked for.
+    /// Returns the frames that fit into the real time that has passed: mostly none or one, and several if the display
+    /// is slower than the requested rate.
     pub fn frames(&mut self, elapsed: Duration) -> Vec<Duration> {
         if self.settings.rate.is_none() {
             self.waiting = Duration::ZERO;
@@ -85,8 +85,8 @@ impl Pacing {
         frames
     }
 
-    /// One frame at the rate that was asked for, whatever the real time: for pictures without a display. At the
-    /// display's rate those are 60 a second.
+    /// Returns one frame at the requested rate, whatever the real time, for pictures without a display. The display's
+    /// rate then means 60 Hz.
     pub fn frame(&mut self) -> Duration {
         let frame = self.next_frame();
         self.next = None;
@@ -104,7 +104,7 @@ impl Pacing {
         next
     }
 
-    /// With a hitch, if one is due.
+    /// Adds a hitch to the frame if one is due.
     fn stretched(&mut self, frame: Duration) -> Duration {
         self.since_hitch += frame;
         let is_due = (self.settings.hitch_every).is_some_and(|every| self.since_hitch >= every);
@@ -118,7 +118,7 @@ impl Pacing {
         }
     }
 
-    /// From -1 to 1: xorshift, so that it needs no crate and is the same everywhere.
+    /// Returns a number from -1 to 1. It uses xorshift, which needs no crate and is the same everywhere.
     fn random(&mut self) -> f64 {
         self.random = self.random.max(1);
         self.random ^= self.random << 13;

@@ -1,19 +1,19 @@
 //! The colours of bodies, kept in Rapier's user data.
 
-/// What a body looks like.
+/// The look of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// Two greys in squares.
+    /// Squares in two greys.
     Floor,
-    /// Of what stands.
+    /// Fixed bodies.
     Stone,
-    /// The body that is plotted.
+    /// The plotted body.
     Followed,
     /// One of the colours of crates and balls.
     Piece(u8),
 }
 
-/// Red, green and blue of the pieces, as on the screen.
+/// The sRGB colours of the pieces.
 const PIECES: [[f32; 3]; 5] = [
     [0.16, 0.50, 0.73],
     [0.93, 0.68, 0.20],
@@ -23,7 +23,7 @@ const PIECES: [[f32; 3]; 5] = [
 ];
 
 impl Paint {
-    /// Red, green and blue, as on the screen.
+    /// Returns the sRGB colour.
     #[must_use]
     pub fn rgb(self) -> [f32; 3] {
         match self {

@@ -1,4 +1,4 @@
-//! Which body is under the mouse, where it is shown.
+//! Picks the body under the mouse, at its displayed pose.
 
 use evenstep::BodyKey;
 use evenstep::rapier::math::Vector;
@@ -6,24 +6,24 @@ use evenstep::rapier::parry::query::Ray;
 
 use crate::shown::{Looks, Shown};
 
-/// What a ray meets first.
+/// The first hit of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Which body.
+    /// The body.
     pub key: BodyKey,
-    /// Where, in world space of the simulation.
+    /// The point, in world space of the simulation.
     pub point: Vector,
-    /// Where, in the body's own frame.
+    /// The point, in the body's frame.
     pub local: Vector,
     /// Whether it can be dragged.
     pub is_dynamic: bool,
 }
 
-/// Metres.
+/// The length of the ray, in metres.
 const FAR: f32 = 100.0;
 
-/// The first body that a ray meets, at the poses that are shown and not at those of the simulation: what is under the
-/// mouse is what the player sees there.
+/// Returns the first body that a ray meets. It uses displayed poses instead of simulated ones, because these are what
+/// the player sees under the mouse.
 #[must_use]
 pub fn pick(looks: &Looks, shown: &Shown, from: Vector, direction: Vector) -> Option<Hit> {
     let ray = Ray::new(from, direction);

@@ -1,4 +1,4 @@
-//! The game's part in every step, on whichever thread that is made.
+//! The game's part in every step, on whichever thread the step runs.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -8,25 +8,25 @@ use evenstep::{Hooks, Physics, Simulation, Step};
 use crate::game::{Game, Input};
 use crate::tape::Tape;
 
-/// How many steps it is possible to go back.
+/// The largest number of steps to go back.
 pub const MOST_STEPS_BACK: u64 = 300;
-/// And how many bytes they may take.
+/// The memory limit of the snapshots, in bytes.
 const MOST_BYTES: usize = 200_000_000;
 
-/// The game, with what it needs around its steps.
+/// The game, and what its steps need.
 pub struct Player {
     /// The game.
     pub game: Game,
-    /// What the player does in the next step: its deeds are done once.
+    /// The input of the next step. Its actions are carried out once.
     pub input: Input,
-    /// The run as it is written, if it is.
+    /// The recording, if there is one.
     pub tape: Option<Tape>,
-    /// The game as it was before each of the last steps: the simulation keeps its own part itself.
+    /// The game's state before each of the last steps. The simulation keeps its own snapshots.
     past: VecDeque<(u64, Game)>,
 }
 
 impl Player {
-    /// Has the simulation keep its states for steps back.
+    /// Creates a player, and lets the simulation keep snapshots.
     #[must_use]
     pub fn new(game: Game, simulation: &mut Simulation) -> Self {
         simulation.set_rewind_limits(MOST_STEPS_BACK, MOST_BYTES);
@@ -38,7 +38,7 @@ impl Player {
         }
     }
 
-    /// One step back, between two frames. Gives whether there was one.
+    /// Goes back one step, between two frames. Returns whether that was possible.
     pub fn step_back(&mut self, simulation: &mut Simulation) -> bool {
         let Some(tick) = simulation.physics.tick().checked_sub(1) else {
             return false;
@@ -52,7 +52,7 @@ impl Player {
                 break;
             }
         }
-        // What follows does not go on from what was.
+        // The next steps do not continue the recorded run.
         if let Some(tape) = &mut self.tape {
             tape.new_run();
         }

@@ -1,4 +1,4 @@
-//! The replay: both halves' recordings played again and checked, to be looked at frame by frame.
+//! The replay: both halves' recordings are replayed and checked, and can be viewed frame by frame.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -11,40 +11,40 @@ use crate::game::{Game, Input};
 use crate::shown::{Looks, Shown, look, wheels};
 use crate::tape::{Checks, Tape};
 
-/// What went wrong.
+/// An error of a replay.
 type Failure = Box<dyn Error>;
 
-/// A frame of a recording, as it was shown.
+/// A frame of a recording, as it was displayed.
 #[derive(Clone, Debug)]
 pub struct Still {
     /// The tick of the next step.
     pub tick: u64,
-    /// How many steps were made in it.
+    /// The number of steps in the frame.
     pub steps: u64,
-    /// What was to be seen.
+    /// The displayed state.
     pub shown: Shown,
 }
 
-/// One half's recording, played again.
+/// The replayed recording of one half.
 pub struct Film {
     /// Its frames.
     pub stills: Vec<Still>,
-    /// All bodies that were there in any of them.
+    /// All bodies that existed in any of the frames.
     pub looks: Looks,
-    /// Where it was not what was recorded.
+    /// Where the replay differs from the recording.
     pub differences: Vec<Divergence>,
     bytes: Vec<u8>,
     checks: Checks,
 }
 
-/// Both halves, and what is looked at.
+/// The films of both halves, and the position in them.
 pub struct Screening {
     films: [Option<Film>; 2],
-    /// The frame that is shown.
+    /// The displayed frame.
     pub frame: usize,
-    /// Whether it goes on by itself.
+    /// Whether the replay plays.
     pub is_playing: bool,
-    /// The ticks after which the two halves had other bits.
+    /// The ticks after which the bits of the two halves differ.
     apart: BTreeSet<u64>,
 }
 
@@ -67,7 +67,7 @@ impl Film {
         Ok(film)
     }
 
-    /// Gives whether there was a frame to play.
+    /// Adds a frame. Returns whether there was a frame to play.
     fn add_frame(
         &mut self,
         replay: &mut Replay<'_>,
@@ -116,7 +116,7 @@ impl Film {
     }
 }
 
-/// The least that can be done to a run: enough to be found.
+/// Changes a run by the smallest possible amount, which the comparison must detect.
 fn nudge_body(physics: &mut Physics, game: &Game) {
     if let Some(body) = physics.body_mut(game.cast.followed) {
         let velocity = body.linvel();
@@ -126,10 +126,10 @@ fn nudge_body(physics: &mut Physics, game: &Game) {
 }
 
 impl Screening {
-    /// Plays what was recorded. A half on another thread has nothing to play.
+    /// Replays recordings. A half on another thread has no recording.
     ///
     /// # Errors
-    /// If it could not be recorded, or cannot be played.
+    /// If a recording failed or cannot be replayed.
     pub fn new(tapes: [Option<Tape>; 2]) -> Result<Self, Failure> {
         let film = |tape: Option<Tape>| {
             let Some(tape) = tape else {
@@ -141,7 +141,7 @@ impl Screening {
         let [left, right] = tapes;
         let films = [film(left)?, film(right)?];
         if films.iter().all(Option::is_none) {
-            return Err("nothing was recorded: a half on a thread is not".into());
+            return Err("nothing was recorded, because a half on a thread cannot be".into());
         }
         Ok(Self {
             apart: apart(&films),
@@ -151,11 +151,11 @@ impl Screening {
         })
     }
 
-    /// Plays both anew with a body pushed by a tenth of a millimetre a second in the step after the frame that is shown,
-    /// to see how it is found.
+    /// Replays both halves after pushing a body by 0.1 mm/s in the step after the displayed frame, to demonstrate the
+    /// detection.
     ///
     /// # Errors
-    /// If they cannot be played.
+    /// If a recording cannot be replayed.
     pub fn nudge(&mut self) -> Result<(), Failure> {
         for film in &mut self.films {
             if let Some(Film {
@@ -172,27 +172,27 @@ impl Screening {
         Ok(())
     }
 
-    /// A half's film; `None` if it was not recorded.
+    /// Returns a half's film, or `None` if it was not recorded.
     #[must_use]
     pub fn film(&self, side: usize) -> Option<&Film> {
         self.films[side].as_ref()
     }
 
-    /// What a half shows in the frame at hand.
+    /// Returns what a half displays in the present frame.
     #[must_use]
     pub fn still(&self, side: usize) -> Option<(&Looks, &Still)> {
         let film = self.film(side)?;
         Some((&film.looks, film.stills.get(self.frame)?))
     }
 
-    /// How many frames there are.
+    /// Returns the number of frames.
     #[must_use]
     pub fn frames(&self) -> usize {
         let films = self.films.iter().flatten();
         films.map(|film| film.stills.len()).max().unwrap_or(0)
     }
 
-    /// Whether the two halves had other bits after a step of that frame.
+    /// Returns whether the bits of the two halves differ after a step of that frame.
     #[must_use]
     pub fn is_apart(&self, frame: usize) -> bool {
         let stills = self
@@ -206,7 +206,7 @@ impl Screening {
         })
     }
 
-    /// Whether a half's replay was not what was recorded in that frame.
+    /// Returns whether a half's replay differs from its recording in that frame.
     #[must_use]
     pub fn differs(&self, side: usize, frame: usize) -> bool {
         let Some(film) = self.film(side) else {
@@ -219,7 +219,7 @@ impl Screening {
         (film.differences.iter()).any(|one| one.tick < still.tick && first <= one.last_tick)
     }
 
-    /// Which frame is shown, from 1 on, and the tick that it came to, in words.
+    /// Returns the number of the displayed frame, from 1 on, and its last tick, as text.
     #[must_use]
     pub fn place(&self) -> String {
         let (frame, frames) = (self.frame + 1, self.frames());
@@ -228,7 +228,7 @@ impl Screening {
         format!("frame {frame} of {frames}, tick {tick}")
     }
 
-    /// Stays at the frame that is shown, or goes on: from the first one, after the last.
+    /// Pauses at the displayed frame, or plays, from the first frame if it was at the last.
     pub fn pause(&mut self) {
         self.is_playing = !self.is_playing;
         if self.is_playing && self.frame + 1 >= self.frames() {
@@ -236,13 +236,13 @@ impl Screening {
         }
     }
 
-    /// Shows a frame, and stays there; the last one for what is beyond it.
+    /// Goes to a frame and pauses there. Numbers beyond the end mean the last frame.
     pub fn go_to(&mut self, frame: usize) {
         self.is_playing = false;
         self.frame = frame.min(self.frames().saturating_sub(1));
     }
 
-    /// Goes on by a frame, if it plays.
+    /// Continues by a frame, if the replay plays.
     pub fn advance(&mut self) {
         if self.is_playing {
             self.go_to(self.frame + 1);
@@ -251,7 +251,7 @@ impl Screening {
     }
 }
 
-/// The ticks after which a body had other bits in one half than in the other, or was there in one only.
+/// Returns the ticks after which a body has different bits in the two halves, or exists in only one.
 fn apart(films: &[Option<Film>; 2]) -> BTreeSet<u64> {
     let [Some(left), Some(right)] = films else {
         return BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What a player does, written down by frame: for pictures without a display, and for tests.
+//! Scripted input by frame, for pictures without a display and for tests.
 
 use kiss3d::event::Key;
 use kiss3d::glamx::Vec2;
@@ -7,10 +7,10 @@ use crate::app::App;
 use crate::app::mouse::MouseEvent;
 use crate::controls::Command;
 
-/// What is done in which frame.
+/// The input by frame.
 ///
-/// One line each, with the frame first: `0 key 3`, `0 key shift+7`, `10 press 320 240`, `12 move 330 250`,
-/// `20 release`, `25 turn 300 200`, `30 scroll 2`. Empty lines, and those that begin with `#`, are left out.
+/// The script has one event per line, with the frame first: `0 key 3`, `0 key shift+7`, `10 press 320 240`, `12 move
+/// 330 250`, `20 release`, `25 turn 300 200`, `30 scroll 2`. Empty lines and lines that begin with `#` are ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     lines: Vec<(u32, Act)>,
@@ -22,7 +22,7 @@ enum Act {
     Mouse(MouseEvent),
 }
 
-/// A line that means nothing.
+/// A line that is not valid.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the script means nothing: {text}")]
 pub struct ScriptError {
@@ -31,10 +31,10 @@ pub struct ScriptError {
 }
 
 impl Script {
-    /// Reads one.
+    /// Reads a script.
     ///
     /// # Errors
-    /// [`ScriptError`] with the first line that means nothing.
+    /// [`ScriptError`] with the first line that is not valid.
     pub fn read(text: &str) -> Result<Self, ScriptError> {
         let lines = text.lines().enumerate();
         let lines = lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
@@ -49,7 +49,7 @@ impl Script {
         })
     }
 
-    /// Does what is to be done before that frame.
+    /// Carries out the events before this frame.
     pub fn play(&self, frame: u32, app: &mut App) {
         for (_, act) in self.lines.iter().filter(|(at, _)| *at == frame) {
             match act {
@@ -77,7 +77,7 @@ fn read_line(line: &str) -> Option<(u32, Act)> {
     Some((frame.parse().ok()?, act))
 }
 
-/// What the key of that name does.
+/// Returns the command of a key, given by its name.
 fn command(name: &str) -> Option<Command> {
     let (shift, name) = match name.strip_prefix("shift+") {
         Some(name) => (true, name),
@@ -87,7 +87,7 @@ fn command(name: &str) -> Option<Command> {
     Command::of_key(key, shift)
 }
 
-/// The keys that do something, by the names that X gives them.
+/// The keys that have a command, by their X names.
 const KEYS: [(&str, Key); 31] = [
     ("1", Key::Key1),
     ("2", Key::Key2),

@@ -1,4 +1,4 @@
-//! What a picture is made of: what bodies look like, and where they are shown.
+//! The displayed state: the looks of bodies, and their displayed poses.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use evenstep::{BodyKey, Physics};
 use crate::game::Game;
 use crate::paint::Paint;
 
-/// What a body looks like: its colliders, and its colour.
+/// The look of a body: its colliders and its colour.
 #[derive(Clone)]
 pub struct Look {
-    /// Each with its place in the body's frame.
+    /// The shapes, each with its pose in the body's frame.
     pub parts: Vec<(Pose, SharedShape)>,
-    /// Its colour.
+    /// The colour.
     pub paint: Paint,
     /// Whether it can be dragged.
     pub is_dynamic: bool,
@@ -38,10 +38,10 @@ impl Look {
     }
 }
 
-/// All bodies of a simulation as they look.
+/// The looks of all bodies of a simulation.
 pub type Looks = BTreeMap<BodyKey, Look>;
 
-/// Looks at the bodies that are not known yet, and forgets those that are gone.
+/// Adds the looks of new bodies, and forgets removed ones.
 pub fn look(physics: &Physics, looks: &mut Looks) {
     looks.retain(|key, _| physics.body(*key).is_some());
     for (key, body) in physics.bodies() {
@@ -49,18 +49,18 @@ pub fn look(physics: &Physics, looks: &mut Looks) {
     }
 }
 
-/// Where everything is shown in a frame.
+/// The displayed poses of a frame.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// Of each body.
+    /// The pose of each body.
     pub poses: BTreeMap<BodyKey, Pose>,
     /// The wheels of the car, each with its radius.
     pub wheels: Vec<(Pose, f32)>,
-    /// Where the origin of the simulation is in the scene.
+    /// The position of the simulation's origin in the scene.
     pub origin: Vector,
 }
 
-/// The wheels of the car: they are no bodies, and go with the shown pose of the chassis.
+/// Returns the wheels of the car. They are no bodies, and follow the displayed pose of the chassis.
 #[must_use]
 pub fn wheels(game: &Game, chassis: Option<&Pose>) -> Vec<(Pose, f32)> {
     let (Some(car), Some(chassis)) = (&game.cast.car, chassis) else {
@@ -68,7 +68,7 @@ pub fn wheels(game: &Game, chassis: Option<&Pose>) -> Vec<(Pose, f32)> {
     };
     let wheels = car.wheels().iter().map(|wheel| {
         let down = wheel.direction_cs * wheel.raycast_info().suspension_length;
-        // Cylinders stand along y, and wheels turn about z.
+        // Cylinders extend along y, and wheels turn about z.
         let turned = Pose::rotation(Vector::Y * wheel.steering)
             * Pose::rotation(Vector::X * std::f32::consts::FRAC_PI_2);
         let place = Pose::from_translation(wheel.chassis_connection_point_cs + down);

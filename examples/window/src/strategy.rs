@@ -1,32 +1,32 @@
-//! The ways to step a world and to show it, to choose from.
+//! The strategies to choose from: how a world is stepped and displayed.
 
 use evenstep::{Simulation, Smoothing, Stepping};
 
-/// A way to step a world and to show it between two steps.
+/// A strategy to step a world, and to display it between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// One step as long as the frame.
+    /// Each frame is one step of the same length.
     Variable,
-    /// Whole steps, and a shorter one for the rest of the frame.
+    /// Whole steps, and a shorter step for the rest of the frame.
     SemiFixed,
     /// One step in each frame, however long the frame took.
     FrameLocked,
     /// Whole steps, as many as the frame took periods of the rate.
     DisplayCounted,
-    /// Whole steps by the accumulator; the latest state is shown.
+    /// Whole steps with an accumulator. The latest state is displayed.
     Latest,
-    /// The same, shown between the last two states.
+    /// The same, interpolated between the last two states.
     Interpolated,
-    /// The same, along a curve.
+    /// The same, interpolated along a curve.
     Hermite,
-    /// The same, ahead of the last state.
+    /// The same, extrapolated from the last state.
     Extrapolated,
-    /// Fixed and interpolated, on a thread of its own and by the wall clock.
+    /// Fixed and interpolated, on another thread and by the wall clock.
     Threaded,
 }
 
 impl Strategy {
-    /// All of them, in the order of their keys.
+    /// All strategies, in the order of their keys.
     pub const ALL: [Self; 9] = [
         Self::Variable,
         Self::SemiFixed,
@@ -39,7 +39,7 @@ impl Strategy {
         Self::Threaded,
     ];
 
-    /// What the panel calls it.
+    /// Returns the name in the panel.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Strategy {
         }
     }
 
-    /// How its frames become steps.
+    /// Returns how frames become steps.
     #[must_use]
     pub fn stepping(self) -> Stepping {
         match self {
@@ -67,7 +67,7 @@ impl Strategy {
         }
     }
 
-    /// What is shown between two steps.
+    /// Returns how poses are displayed between two steps.
     #[must_use]
     pub fn smoothing(self) -> Smoothing {
         match self {
@@ -78,7 +78,7 @@ impl Strategy {
         }
     }
 
-    /// Has a simulation follow it from the next frame on.
+    /// Makes a simulation use the strategy from the next frame on.
     pub fn apply(self, simulation: &mut Simulation) {
         simulation
             .clock_settings_mut()

@@ -1,4 +1,4 @@
-//! A run of one half as it is recorded.
+//! The recording of one half.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use evenstep::{BodyKey, Physics, Simulation, Step};
 
 use crate::game::{Game, Input};
 
-/// The checksum of every body, after each step.
+/// The checksum of each body after each step.
 pub type Checks = BTreeMap<u64, BTreeMap<BodyKey, u64>>;
 
-/// A recorder, and what the other half's run is compared by.
+/// A recorder, and checksums for the comparison with the other half.
 pub struct Tape {
     recorder: Recorder<Vec<u8>>,
     checks: Checks,
-    /// The first thing that went wrong; nothing more is recorded then.
+    /// The first error, after which nothing more is recorded.
     error: Option<RecordError>,
 }
 
 impl Tape {
-    /// An empty one.
+    /// Creates an empty recording.
     ///
     /// # Panics
-    /// Never: bytes in memory can be written.
+    /// Never, because bytes can be written to memory.
     #[must_use]
     pub fn new() -> Self {
         let recorder = Recorder::new(Vec::new(), RecorderSettings::default());
@@ -34,37 +34,37 @@ impl Tape {
         }
     }
 
-    /// Before a frame.
+    /// Begins a frame.
     pub fn begin_frame(&mut self, simulation: &Simulation, game: &Game, frame_time: Duration) {
         self.record(|recorder| recorder.begin_frame(simulation, game, frame_time));
     }
 
-    /// Before a step.
+    /// Records the input of a step.
     pub fn input(&mut self, step: Step, input: &Input) {
         self.record(|recorder| recorder.input(step, input));
     }
 
-    /// After a step.
+    /// Records the end of a step.
     pub fn end_step(&mut self, physics: &Physics, step: Step) {
         self.record(|recorder| recorder.end_step(physics));
         self.checks.insert(step.tick, checks(physics));
     }
 
-    /// What follows does not go on from what was.
+    /// Begins a new run, which does not continue the previous one.
     pub fn new_run(&mut self) {
         self.recorder.new_run();
     }
 
-    /// How many bytes it has by now.
+    /// Returns the number of bytes so far.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.recorder.writer().len()
     }
 
-    /// What was recorded, and the checksums of its bodies.
+    /// Returns the recording, and the checksums of its bodies.
     ///
     /// # Errors
-    /// The first thing that went wrong while it was recorded.
+    /// The first error of the recording.
     pub fn finish(self) -> Result<(Vec<u8>, Checks), RecordError> {
         match self.error {
             Some(error) => Err(error),

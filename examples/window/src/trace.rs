@@ -1,21 +1,21 @@
-//! What the plot and the overlay draw: the last seconds of the frames that were shown.
+//! The data of the plot and the overlay: the last seconds of displayed frames.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How far back the plot goes, in seconds of real time.
+/// The length of the plot, in seconds of real time.
 pub const SPAN: f64 = 2.5;
-/// How many frames the overlay shows.
+/// The number of frames in the overlay.
 pub const FRAMES: usize = 60;
 
-/// What one frame did in one half.
+/// One frame of one half.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Real time, in seconds.
     pub time: f64,
-    /// Where the body was shown along its axis, in metres.
+    /// The displayed position of the body along its axis, in metres.
     pub place: f32,
-    /// How many steps were made.
+    /// The number of steps.
     pub steps: u64,
     /// Whether time or steps were dropped.
     pub has_dropped: bool,
@@ -26,7 +26,7 @@ pub struct Sample {
 pub struct Trace {
     /// Real time of all frames so far, in seconds.
     pub now: f64,
-    /// How long the last frame took.
+    /// The length of the last frame.
     pub frame_time: Duration,
     halves: [VecDeque<Sample>; 2],
 }
@@ -38,7 +38,7 @@ impl Trace {
         self.now += frame_time.as_secs_f64();
     }
 
-    /// Adds what the frame did in a half.
+    /// Adds a frame of a half.
     pub fn add(&mut self, side: usize, place: f32, steps: u64, has_dropped: bool) {
         let samples = &mut self.halves[side];
         samples.push_back(Sample {
@@ -55,18 +55,18 @@ impl Trace {
         }
     }
 
-    /// The samples of a half, the oldest first.
+    /// Returns the samples of a half, oldest first.
     #[must_use]
     pub fn of(&self, side: usize) -> &VecDeque<Sample> {
         &self.halves[side]
     }
 
-    /// Forgets what was: for another scene, or another body.
+    /// Clears the data, for another scene or another body.
     pub fn clear(&mut self) {
         self.halves = Default::default();
     }
 
-    /// The lowest and the highest place of both halves, at least 0.2 m apart.
+    /// Returns the lowest and the highest position in both halves, at least 0.2 m apart.
     #[must_use]
     pub fn range(&self) -> (f32, f32) {
         let places = self.halves.iter().flatten().map(|sample| sample.place);

@@ -1,4 +1,4 @@
-//! The playground as a player drives it, by keys, the mouse and frames: without a display.
+//! Tests the playground with keys, the mouse and frames, without a display.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use evenstep_window::script::Script;
 use evenstep_window::strategy::Strategy;
 use kiss3d::glamx::Vec2;
 
-/// Both halves by the same strategy.
+/// Creates an app whose halves use these strategies.
 fn app(scene: Scene, strategies: [Strategy; 2]) -> App {
     let mut settings = Settings {
         scene,
@@ -37,15 +37,15 @@ fn poses(app: &App, side: usize) -> BTreeMap<BodyKey, Pose> {
 }
 
 fn place(app: &App, side: usize) -> Vector {
-    app.place(side, app.followed()).expect("it is there")
+    app.place(side, app.followed()).unwrap()
 }
 
-/// In the window.
+/// Returns the position of a point in the window.
 fn picture(app: &App, side: usize, place: Vector) -> Vec2 {
-    app.layout().halves[side].from + app.lens.picture(place).expect("it is in front")
+    app.layout().halves[side].from + app.lens.picture(place).unwrap()
 }
 
-/// All but that on a thread, which goes by the wall clock.
+/// Returns all strategies except the one on a thread, which uses the wall clock.
 fn without_threads() -> impl Iterator<Item = Strategy> {
     (Strategy::ALL.into_iter()).filter(|strategy| *strategy != Strategy::Threaded)
 }
@@ -87,11 +87,7 @@ fn what_is_on_a_thread_moves_by_the_wall_clock_and_comes_back() {
     let tick = app.half(0).report().frame.tick;
     assert!(tick > 0);
     frames(&mut app, 20);
-    assert_eq!(
-        app.half(0).report().frame.tick,
-        tick,
-        "the pause went with it"
-    );
+    assert_eq!(app.half(0).report().frame.tick, tick, "the pause is kept");
     app.command(Command::Pause);
     frames(&mut app, 75);
     let ticks = app.half(0).report().frame.tick - tick;
@@ -128,7 +124,7 @@ fn steps_back_take_the_game_with_them() {
         let mut app = app(Scene::Pile, [Strategy::Latest; 2]);
         frames(&mut app, 200);
         if goes_back {
-            // Across the tick in which a ball is thrown.
+            // The steps cross the tick in which a ball is thrown.
             for _ in 0..20 {
                 app.command(Command::StepBack);
                 app.make_frame();
@@ -156,19 +152,19 @@ fn a_body_is_dragged_in_both_halves_to_where_the_mouse_is() {
         for other in [0, 1] {
             let off = picture(&app, other, place(&app, other)) - app.layout().halves[other].from;
             let off = off - (to - app.layout().halves[side].from);
-            // It hangs below the point that it is held at.
+            // The body hangs below the held point.
             assert!(off.length() < 50.0, "{off} pixels off in half {other}");
         }
         app.mouse(MouseEvent::Release);
         let held = place(&app, side);
         frames(&mut app, 30);
-        assert!(place(&app, side).y < held.y - 0.3, "it falls");
+        assert!(place(&app, side).y < held.y - 0.3, "the body falls");
     }
 }
 
 #[test]
 fn a_body_is_picked_where_it_is_shown_and_not_where_it_is() {
-    // At 10 steps a second the fast ones are far from where the last step has them.
+    // At 10 Hz, fast bodies are displayed far from their latest state.
     let mut app = app(Scene::Spinners, [Strategy::Interpolated; 2]);
     app.settings.halves[0].rate = 10;
     app.make_frame();
@@ -256,7 +252,8 @@ fn interpolated_frames_move_evenly_and_the_latest_state_in_jumps() {
             longest[side] = longest[side].max((place(&app, side).x - before[side]).abs());
         }
     }
-    // A step's way in one frame and none in the next, or a frame's in each: 75 frames and 30 steps.
+    // The latest state moves a whole step in one frame and nothing in the next, the interpolated pose a little in each:
+    // 75 frames, 30 steps.
     assert!(longest[1] > 0.01, "{longest:?}");
     assert!(
         (longest[0] / longest[1] - 75.0 / 30.0).abs() < 0.1,
@@ -278,7 +275,7 @@ fn debug_lines_are_where_bodies_are_shown() {
             .lines(side)
             .into_iter()
             .flat_map(|line| [line.from, line.to]);
-        // Those of the ball's shape are 0.3 m from its middle.
+        // The lines of the ball's shape are 0.3 m from its centre.
         let ways = ends.map(|end| (end - shown).length());
         let near: Vec<f32> = ways.filter(|way| (0.2..0.4).contains(way)).collect();
         let exact = near.iter().filter(|way| (*way - 0.3).abs() < 0.003).count();
@@ -305,19 +302,19 @@ fn a_replay_shows_the_frames_that_were_shown_and_marks_where_runs_part() {
         shown.push([poses(&app, 0), poses(&app, 1)]);
     }
     app.command(Command::Record);
-    let screening = app.screening.as_mut().expect("it was recorded");
+    let screening = app.screening.as_mut().unwrap();
     assert_eq!(screening.frames(), 120);
     for (frame, shown) in shown.iter().enumerate() {
         screening.go_to(frame);
         for side in [0, 1] {
-            let (_, still) = screening.still(side).expect("both were");
+            let (_, still) = screening.still(side).unwrap();
             assert_eq!(still.shown.poses, shown[side], "frame {frame}");
         }
-        assert!(!screening.is_apart(frame), "both make the same steps");
+        assert!(!screening.is_apart(frame), "both halves run the same steps");
         assert!(!screening.differs(0, frame));
     }
     screening.go_to(60);
-    screening.nudge().expect("it can be played again");
+    screening.nudge().unwrap();
     let first = (0..120).find(|frame| screening.differs(0, *frame));
     assert!(
         (60..64).contains(&first.expect("a push is found")),
@@ -333,14 +330,14 @@ fn a_replay_marks_where_the_halves_are_apart() {
     app.command(Command::Record);
     frames(&mut app, 30);
     app.command(Command::Record);
-    let screening = app.screening.as_ref().expect("it was recorded");
+    let screening = app.screening.as_ref().unwrap();
     assert!((0..30).any(|frame| screening.is_apart(frame)));
 }
 
 #[test]
 fn a_script_does_what_the_keys_do() {
     let text = "# a comment\n0 key 3\n0 key shift+8\n2 key l\n3 key space\n";
-    let script = Script::read(text).expect("it means something");
+    let script = Script::read(text).expect("the script is valid");
     let mut app = app(Scene::Pile, [Strategy::Latest; 2]);
     for frame in 0..5 {
         script.play(frame, &mut app);
@@ -349,7 +346,7 @@ fn a_script_does_what_the_keys_do() {
     assert_eq!(app.half(0).strategy(), Strategy::FrameLocked);
     assert_eq!(app.half(1).strategy(), Strategy::Extrapolated);
     assert!(app.settings.has_lines && app.settings.is_paused);
-    let error = Script::read("0 key 3\n1 jump").expect_err("it means nothing");
+    let error = Script::read("0 key 3\n1 jump").expect_err("the line is not valid");
     assert_eq!(
         error.to_string(),
         "line 2 of the script means nothing: 1 jump"

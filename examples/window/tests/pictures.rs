@@ -1,4 +1,4 @@
-//! Pictures without a display: what has to be in them is there.
+//! Tests the contents of pictures that are drawn without a display.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -18,8 +18,8 @@ use image::{Rgb, RgbImage};
 use kiss3d::glamx::Vec2;
 use shots::{draw, is_grey, is_red, middle_of_red, share};
 
-/// What the program draws by a script, and the playground that was driven by the same one: so it is known where things
-/// have to be.
+/// The pictures that the program draws from a script, and a playground that was driven by the same script, which tells
+/// where things must be.
 struct Take {
     app: App,
     last: RgbImage,
@@ -27,10 +27,10 @@ struct Take {
 
 fn take(name: &str, scene: Scene, script: &str, frames: u32) -> Take {
     let mut pictures = draw(name, scene, "1280x720", script, frames - 2..frames);
-    let last = pictures.pop().expect("there are two");
+    let last = pictures.pop().unwrap();
     assert_eq!(last.dimensions(), (1280, 720));
 
-    let script = Script::read(script).expect("it means something");
+    let script = Script::read(script).expect("the script is valid");
     let mut app = App::new(Settings {
         scene,
         ..Settings::default()
@@ -44,26 +44,24 @@ fn take(name: &str, scene: Scene, script: &str, frames: u32) -> Take {
 }
 
 impl Take {
-    /// Where a point of the scene is in the window.
+    /// Returns the position of a point of the scene in the window.
     fn place(&self, side: usize, point: Vector) -> Vec2 {
         let area = self.app.layout().halves[side];
-        area.from + self.app.lens.picture(point).expect("it is in front")
+        area.from + self.app.lens.picture(point).unwrap()
     }
 
     fn followed(&self, side: usize) -> Vector {
-        self.app
-            .place(side, self.app.followed())
-            .expect("it is there")
+        self.app.place(side, self.app.followed()).unwrap()
     }
 
     fn pixel(&self, at: Vec2) -> &Rgb<u8> {
         self.last.get_pixel(at.x as u32, at.y as u32)
     }
 
-    /// Of a half, below the overlay.
+    /// Returns the centre of the red body in a half, below the overlay.
     fn middle_of_red(&self, side: usize) -> Vec2 {
         let (from, size) = self.scenery(side);
-        middle_of_red(&self.last, from, size).expect("the red body is to be seen")
+        middle_of_red(&self.last, from, size).expect("the red body is visible")
     }
 
     fn scenery(&self, side: usize) -> (Vec2, Vec2) {
@@ -121,7 +119,7 @@ fn the_same_strategy_gives_the_same_picture_and_others_do_not() {
     assert!(same < 20, "{same} pixels");
     let (other, take) = alike("other", "0 key 5\n0 key shift+6");
     assert!(other > 100, "{other} pixels");
-    // By as much as the two show the body apart.
+    // The distance is that between the two displayed positions of the body.
     let [left, right] =
         [0, 1].map(|side| take.middle_of_red(side) - take.app.layout().halves[side].from);
     let [one, two] = [0, 1]
@@ -136,7 +134,7 @@ fn the_same_strategy_gives_the_same_picture_and_others_do_not() {
 #[test]
 fn bodies_have_a_shadow() {
     let take = take("shadow", Scene::Spinners, "", 5);
-    // The platform of the sun's light: from the middle of the red body's head down to the floor.
+    // The path of the sunlight: from the centre of the red body's head down to the floor.
     let pose = take.app.half(0).shown().poses[&take.app.followed()];
     let head = pose * Vector::X;
     let sun = evenstep_window::view::SUN;
@@ -160,7 +158,7 @@ fn the_panel_the_plot_and_the_overlay_are_there_and_can_be_hidden() {
     }
     let overlay = |take: &Take, side: usize| {
         let area = take.app.layout().halves[side];
-        // Below the strategy's name.
+        // Below the name of the strategy.
         let from = area.from + Vec2::new(20.0, 44.0);
         share(&take.last, from, Vec2::new(260.0, 60.0), is_ink)
     };
@@ -168,7 +166,7 @@ fn the_panel_the_plot_and_the_overlay_are_there_and_can_be_hidden() {
         let ink = overlay(&shown, side);
         assert!(ink > 0.01, "{ink} of the overlay is ink");
     }
-    // Both lines of the plot.
+    // Both lines of the plot are visible.
     let inner = (
         layout.plot.from + 60.0,
         layout.plot.size - Vec2::new(80.0, 75.0),

@@ -1,4 +1,4 @@
-//! The window as a person uses it: on a virtual display, with real keys and a real mouse.
+//! Tests the window as a person uses it: on a virtual display, with real keys and a real mouse.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -25,7 +25,7 @@ fn layout() -> Layout {
     Layout::new(SIZE, 1.0, true)
 }
 
-/// A playground without a window, to know where things have to be.
+/// Creates a playground without a window, which tells where things must be.
 fn twin(scene: Scene) -> App {
     let mut app = App::new(Settings {
         scene,
@@ -35,20 +35,20 @@ fn twin(scene: Scene) -> App {
     app
 }
 
-/// Where the red body is in the picture of a half.
+/// Returns the position of the red body in the picture of a half.
 fn place(app: &App, side: usize) -> Vec2 {
-    let place = app.place(side, app.followed()).expect("it is there");
-    app.lens.picture(place).expect("it is in front")
+    let place = app.place(side, app.followed()).unwrap();
+    app.lens.picture(place).unwrap()
 }
 
-/// The beginning of the scene, standing still: what is seen then depends on no clock.
+/// Restarts the scene in a pause, so the picture depends on no clock.
 fn restart_in_a_pause(desktop: &mut Desktop) {
     desktop.key("space");
     desktop.wait_for_title("(paused)");
     desktop.key("BackSpace");
 }
 
-/// A half's picture below its overlay.
+/// Returns a half's picture below its overlay.
 fn scenery(side: usize) -> (Vec2, Vec2) {
     below_overlay(layout().halves[side])
 }
@@ -63,7 +63,7 @@ fn red(picture: &RgbImage, side: usize) -> Option<Vec2> {
     middle_of_red(picture, from, size)
 }
 
-/// It comes in the second frame, as egui takes one to know how large it is.
+/// Waits for the panel. It appears in the second frame, because egui needs a frame to determine its size.
 fn wait_for_panel(desktop: &mut Desktop) {
     let panel = layout().panel;
     desktop.wait_for("the panel", |desktop| {
@@ -120,7 +120,7 @@ fn keys_change_what_is_set_and_what_is_seen() {
     desktop.wait_for_title("on a thread at 60 Hz |");
 }
 
-/// How many pixels are others.
+/// Returns how many pixels differ.
 fn count_other(one: &RgbImage, other: &RgbImage, (from, size): (Vec2, Vec2)) -> usize {
     let rows = from.y as u32..(from.y + size.y) as u32;
     let columns = from.x as u32..(from.x + size.x) as u32;
@@ -134,7 +134,8 @@ fn count_other(one: &RgbImage, other: &RgbImage, (from, size): (Vec2, Vec2)) -> 
         .count()
 }
 
-/// What is done in a world that stands still, two frames of a script apart: egui takes one to know how large a panel is.
+/// Keys pressed in a paused world, two frames of a script apart, because egui needs a frame to determine the size of a
+/// panel.
 const KEYS: [&str; 33] = [
     "space",
     "BackSpace",
@@ -178,7 +179,7 @@ fn keys_do_in_the_window_what_they_do_in_a_script() {
         .zip(KEYS)
         .map(|(frame, key)| format!("{frame} key {key}\n"));
     let script: String = lines.collect();
-    // Small, as these are many pictures.
+    // The window is small, because there are many pictures.
     let (size, argument) = (Vec2::new(800.0, 540.0), "800x540");
     let frames = 0..2 * KEYS.len() as u32;
     let expected = draw("script", Scene::Platform, argument, &script, frames);
@@ -189,7 +190,7 @@ fn keys_do_in_the_window_what_they_do_in_a_script() {
         desktop.key(key);
         has_panel ^= key == "m";
         if number == 0 {
-            // Anywhere in time.
+            // The pause may be at any time.
             desktop.wait_for_title("(paused)");
             continue;
         }
@@ -209,7 +210,7 @@ fn keys_do_in_the_window_what_they_do_in_a_script() {
 fn a_hitch_makes_many_steps_in_one_frame() {
     let mut desktop = Desktop::open("hitch", &["--scene", "bullets"]);
     wait_for_panel(&mut desktop);
-    // Of the bars in the overlay, higher than one or two steps.
+    // Counts the bars in the overlay that are higher than one or two steps.
     let high = |picture: &RgbImage| {
         let from = layout().halves[0].from + Vec2::new(27.0, 80.0);
         share(picture, from, Vec2::new(260.0, 2.0), |pixel| {
@@ -223,7 +224,7 @@ fn a_hitch_makes_many_steps_in_one_frame() {
     });
 }
 
-/// The numbers in the title of a replay: the frame, how many there are, the tick.
+/// Returns the numbers in the title of a replay: the frame, the number of frames, and the tick.
 fn numbers(title: &str) -> Option<[usize; 3]> {
     let (_, place) = title.split_once("(replay, ")?;
     let numbers = place.split(|letter: char| !letter.is_ascii_digit());
@@ -231,7 +232,7 @@ fn numbers(title: &str) -> Option<[usize; 3]> {
     numbers.try_into().ok()
 }
 
-/// The bar of the scrubber: from its left to its right, and a row of it that no mark is in.
+/// Returns the scrubber's bar: its left and right end, and a row without marks.
 fn bar(picture: &RgbImage) -> Option<(f32, f32, f32)> {
     let plot = layout().plot;
     let rows = plot.from.y as u32..(plot.from.y + plot.size.y) as u32;
@@ -245,7 +246,7 @@ fn bar(picture: &RgbImage) -> Option<(f32, f32, f32)> {
     Some((left, right, y as f32 + 2.0))
 }
 
-/// A scene that was recorded until the red body had moved so many pixels, and is about to be replayed.
+/// Records a scene until the red body has moved this many pixels, and is about to replay it.
 fn with_recording(name: &str, scene: &str, pixels: f32) -> Desktop {
     let mut desktop = Desktop::open(name, &["--scene", scene]);
     wait_for_panel(&mut desktop);
@@ -284,9 +285,9 @@ fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
             let ink = share(&picture, from, size, |pixel| is_grey(pixel, 0..90));
             (ink * size.x > 1.0).then_some(picture)
         });
-        shots.push((tick, red(&picture, 0).expect("it is there"), picture));
+        shots.push((tick, red(&picture, 0).unwrap(), picture));
     }
-    // The left half shows the latest state: where the red body is follows from the tick.
+    // The left half displays the latest state, so the position of the red body follows from the tick.
     let mut twin = twin(Scene::Platform);
     let mut at = |tick: usize| {
         twin.command(Command::Restart);
@@ -308,7 +309,7 @@ fn the_scrubber_shows_the_frame_that_the_mouse_drags_it_to() {
         assert_eq!(count_other(&first.2, &again.2, scenery(side)), 0);
     }
 
-    // Beyond its end is the last frame; and who has let go drags no more.
+    // A position beyond the end is the last frame. After the release, the mouse drags no more.
     desktop.mouse_to(Vec2::new(right + 60.0, y - 200.0));
     let last = |[frame, frames, _]: [usize; 3]| frame == frames;
     desktop.wait_for("the last frame", |desktop| {
@@ -374,7 +375,7 @@ fn arrow_keys_drive_the_car() {
         (&[], [0.0; 2]),
     ];
     let tracks = ways.map(|(_, drive)| track(drive));
-    // So that it does not come far from picture to picture.
+    // In slow motion the car moves little between pictures.
     desktop.key("s");
     for (number, (keys, _)) in ways.into_iter().enumerate() {
         let off = desktop.wait_for("the car at its start", |desktop| {
@@ -397,7 +398,7 @@ fn arrow_keys_drive_the_car() {
     }
 }
 
-/// Where the car is seen in the left half, frame by frame, when it is driven so.
+/// Returns the displayed positions of the car in the left half, frame by frame, with this driving.
 fn track(drive: [f32; 2]) -> Vec<Vec2> {
     let mut app = twin(Scene::Vehicle);
     app.drive = drive;
@@ -432,7 +433,7 @@ fn everything_fits_into_a_window_of_another_size() {
         });
         for half in layout.halves {
             let (from, size) = below_overlay(half);
-            let red = middle_of_red(&picture, from, size).expect("the red body");
+            let red = middle_of_red(&picture, from, size).expect("the red body is visible");
             let off = red - half.from - place(&app, 0);
             assert!(off.length() < 12.0, "{off} pixels off");
         }
@@ -446,7 +447,7 @@ fn a_body_follows_the_mouse() {
     desktop.wait_for_title("(paused)");
     let at = desktop.wait_for("the red body", |desktop| {
         let [one, other] = [desktop.picture(), desktop.picture()].map(|picture| red(&picture, 0));
-        // It stands.
+        // The body is at rest.
         one.filter(|_| one == other)
     });
     desktop.mouse_to(at);
@@ -471,7 +472,7 @@ fn a_body_follows_the_mouse() {
 fn the_panel_is_worked_by_the_mouse() {
     let mut desktop = Desktop::open("panel", &[]);
     wait_for_panel(&mut desktop);
-    // The second scene's name, in the first row of the panel's buttons.
+    // The name of the second scene, in the first row of buttons in the panel.
     let chain = layout().panel.from + Vec2::new(70.0, 92.0);
     desktop.wait_for("another scene", |desktop| {
         desktop.mouse_to(chain);

@@ -1,7 +1,7 @@
-//! Opens a window, lets crates fall in it, and records how long each frame took.
+//! Opens a window with falling crates, and records how long each frame took.
 //!
-//! The loop is a usual one: handle the window's events, advance the physics by the time that the
-//! frame before took, draw, present. What is recorded is the time from one present to the next.
+//! The loop is a usual one: handle the window's events, advance the physics by the last frame time, draw, present. The
+//! recorded times are those from one present to the next.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -16,25 +16,25 @@ use minifb::{Window, WindowOptions};
 
 const WIDTH: usize = 1024;
 const HEIGHT: usize = 640;
-/// Pixels for each metre, and where the world's origin is on the screen.
+/// The number of pixels per metre, and the position of the world's origin on the screen.
 const SCALE: f32 = 24.0;
 const ORIGIN: (f32, f32) = (WIDTH as f32 / 2.0, HEIGHT as f32 - 40.0);
 
 const CRATES: u32 = 400;
-/// Seconds after which the crates are dropped anew, so that the load goes up and down.
+/// The number of seconds after which the crates are dropped again, so that the load varies.
 const ROUND: u64 = 6;
-/// Frames at the start that are not recorded: the window is being mapped.
+/// The number of frames at the start that are not recorded, because the window is being mapped.
 const START: usize = 30;
 
 #[derive(Parser)]
 struct Options {
-    /// Where to write the capture
+    /// The file for the capture
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// How long to record
+    /// The duration, in seconds
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,
-    /// The rate that the window aims at
+    /// The target frame rate
     #[arg(long, default_value_t = 75)]
     fps: usize,
 }
@@ -98,7 +98,7 @@ fn drop_anew(physics: &mut Physics, crates: &[BodyKey]) {
     }
 }
 
-/// Crates as turned squares, seen along z.
+/// Draws crates as turned squares, seen along z.
 fn draw(simulation: &Simulation, crates: &[BodyKey], pixels: &mut [u32]) {
     pixels.fill(0x0018_2028);
     for (&key, i) in crates.iter().zip(0u32..) {

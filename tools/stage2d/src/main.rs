@@ -1,7 +1,7 @@
 //! Lays out the package `evenstep2d` as it is published, in `target/evenstep2d`.
 //!
-//! Its sources are those of `evenstep`, which are outside of its folder, and cargo packs only what is inside. So this
-//! copies both into one folder, from which cargo packs and publishes:
+//! Its sources are those of `evenstep`, outside its folder, but cargo packs only files inside. So this program copies
+//! both into one folder, from which cargo packs and publishes:
 //!
 //! ```sh
 //! cargo run --manifest-path tools/stage2d/Cargo.toml
@@ -23,13 +23,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let package = stage.join("evenstep2d");
     fs::create_dir_all(&package)?;
 
-    // What it shares with the other package, such as versions.
+    // The settings that it shares with the other package, such as versions.
     let mut workspace: Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     workspace.retain(|key, _| key == "workspace");
     fs::write(stage.join("Cargo.toml"), workspace.to_string())?;
     fs::copy(root.join("Cargo.lock"), stage.join("Cargo.lock"))?;
 
-    // Its own manifest, without the tests and benches, which stay where they are.
+    // The manifest of `evenstep2d`, without the tests and benches, which are not copied.
     let mut manifest: Table = fs::read_to_string(root.join("evenstep2d/Cargo.toml"))?.parse()?;
     manifest.retain(|key, _| !["bench", "dev-dependencies", "test"].contains(&key));
     manifest["lib"]["path"] = "src/lib.rs".into();

@@ -9,36 +9,36 @@ use evenstep::rapier::prelude::ColliderBuilder;
 /// Half the extents of every body, in metres.
 const HALF_EXTENTS: Vector = Vector::new(0.5, 0.3);
 
-/// The first `count` points of a square of points.
+/// Returns the first `count` points of a square grid.
 pub fn grid(count: usize, spacing: f32) -> impl Iterator<Item = Vector> {
     let side = (1..).find(|side| side * side >= count).unwrap_or(1);
     (0..count).map(move |i| Vector::from([i % side, i / side].map(|n| spacing * n as f32)))
 }
 
-/// A spin at this many radians a second.
+/// Returns a spin at this many radians per second.
 pub fn spin(rate: f32) -> AngVector {
     rate
 }
 
-/// Every body's collider, for Rapier's own API.
+/// Returns every body's collider, for Rapier's API.
 pub fn collider() -> ColliderBuilder {
     let [x, y] = HALF_EXTENTS.to_array();
     ColliderBuilder::cuboid(x, y)
 }
 
-/// Every body's collider, for bevy_rapier.
+/// Returns every body's collider, for bevy_rapier.
 pub fn plugin_collider() -> plugin::Collider {
     let [x, y] = HALF_EXTENTS.to_array();
     plugin::Collider::cuboid(x, y)
 }
 
-/// Every body's collider, for avian.
+/// Returns every body's collider, for avian.
 pub fn avian_collider() -> avian::Collider {
     let [x, y] = (HALF_EXTENTS * 2.0).to_array();
     avian::Collider::rectangle(x, y)
 }
 
-/// Where avian's last step has led a body.
+/// Returns the pose of a body after avian's last step.
 pub fn avian_pose(position: &avian::Position, rotation: &avian::Rotation) -> Pose {
     Pose::from_parts(
         position.0,
@@ -46,25 +46,26 @@ pub fn avian_pose(position: &avian::Position, rotation: &avian::Rotation) -> Pos
     )
 }
 
-/// A body at the start, for Bevy.
+/// Returns a body at its start, for Bevy.
 pub fn placed(at: Vector) -> Transform {
     Transform::from_translation(at.extend(0.0))
 }
 
-/// A pose for Bevy, into what is there: its z, which is the order of drawing, stays.
+/// Writes a pose into a Bevy transform. Its z, which is the drawing order, stays.
 pub fn write(pose: &Pose, transform: &mut Transform) {
     transform.translation = pose.translation.extend(transform.translation.z);
     transform.rotation = Quat::from_rotation_z(pose.rotation.angle());
 }
 
-/// A pose of Bevy's.
+/// Reads a pose from Bevy.
 pub fn read(transform: &GlobalTransform) -> Pose {
     let (_, rotation, translation) = transform.to_scale_rotation_translation();
     let rotation = Rotation::from_angle(2.0 * rotation.z.atan2(rotation.w));
     Pose::from_parts(translation.truncate(), rotation)
 }
 
-/// Which part of the turn from one rotation to another a third has made. Not a number if there is none.
+/// Returns the fraction of the turn between two rotations that a third has completed. It is not a number if there is no
+/// turn.
 pub fn part_of_turn(from: Rotation, shown: Rotation, to: Rotation) -> f32 {
     (from.inverse() * shown).angle() / (from.inverse() * to).angle()
 }

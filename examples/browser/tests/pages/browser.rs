@@ -1,4 +1,4 @@
-//! Browsers without a display, on the pages as they are built.
+//! Headless browsers that open the built pages.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,19 +15,19 @@ use image::RgbImage;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-/// Long enough for software that draws, on a machine that does other things too.
+/// Long enough for a software renderer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A program that is ended with its owner, and the address that it said.
+/// A program that is killed with its owner, and the address that it printed.
 pub struct Server {
     program: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    /// Where it can be reached.
+    /// The address of the program.
     pub address: String,
 }
 
 impl Server {
-    /// Starts a program, and waits until it says `before` an address.
+    /// Starts a program, and waits until it prints `before` and an address.
     pub fn start(command: &mut Command, before: &str) -> Self {
         let program = command.stdout(Stdio::piped()).spawn();
         let mut program = program.unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -41,11 +41,11 @@ impl Server {
         server
     }
 
-    /// What the next line says after that beginning.
+    /// Returns the rest of the next line that begins with `before`.
     pub fn said(&mut self, before: &str) -> String {
         let mut lines = self.lines.by_ref().map_while(Result::ok);
         let said = lines.find_map(|line| Some(line.split_once(before)?.1.to_owned()));
-        said.unwrap_or_else(|| panic!("it did not say `{before}`"))
+        said.unwrap_or_else(|| panic!("the program did not print `{before}`"))
     }
 }
 
@@ -56,7 +56,7 @@ impl Drop for Server {
     }
 }
 
-/// What the platformer's log says of a frame.
+/// A line of the platformer's log: one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     pub frame: u64,
@@ -68,7 +68,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// `None` for the head of the table.
+    /// Reads a line. Returns `None` for the head of the table.
     fn read(line: &str) -> Option<Self> {
         let cells: Vec<f64> = line
             .split(',')
@@ -85,12 +85,12 @@ impl Row {
     }
 }
 
-/// A file of a test.
+/// Returns the path of a file for a test.
 pub fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Which browser. It has to be installed, and its driver too.
+/// The browser. It and its driver must be installed.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Chromium,
@@ -106,7 +106,8 @@ impl Kind {
         Server::start(Command::new(program).arg("--port=0"), before)
     }
 
-    /// The graphics card is a program: a test machine has no other one. Neither browser has WebGPU there unless it is told.
+    /// Returns the options of the browser. They select a software renderer, because test machines have no graphics
+    /// card. Without them neither browser has WebGPU there.
     fn options(self) -> (&'static str, Value) {
         match self {
             Self::Chromium => {
@@ -118,12 +119,12 @@ impl Kind {
                     "--touch-events=enabled",
                     "--enable-unsafe-webgpu",
                     "--use-webgpu-adapter=swiftshader",
-                    // Without these three WebGPU draws, and nothing of it is shown.
+                    // Without these three options WebGPU draws, but the result is not displayed.
                     "--enable-features=Vulkan",
                     "--use-vulkan=swiftshader",
                     "--use-angle=swiftshader",
                 ];
-                // The driver has hidden pages go on; a person's browser does not.
+                // The driver lets hidden pages continue, unlike a user's browser.
                 let excluded = ["disable-background-timer-throttling"];
                 let options = json!({ "args": arguments, "excludeSwitches": excluded });
                 ("goog:chromeOptions", options)
@@ -146,7 +147,7 @@ pub struct Browser {
     client: Client,
 }
 
-/// Opens a page, and does something with it.
+/// Opens a page, and runs a test with it.
 pub fn run(kind: Kind, page: &str, test: impl AsyncFnOnce(&Browser)) {
     let site = Server::start(
         Command::new(env!("CARGO_BIN_EXE_site")).args(["--serve-only", "--port", "0"]),
@@ -167,14 +168,14 @@ pub fn run(kind: Kind, page: &str, test: impl AsyncFnOnce(&Browser)) {
             assert_eq!(browser.failure().await, None);
         });
     }));
-    // A browser whose driver is just ended goes on.
+    // The browser would continue if only its driver ended.
     runtime.block_on(browser.client.close()).unwrap();
     if let Err(panic) = result {
         resume_unwind(panic);
     }
 }
 
-/// A command of Chromium's own protocol, which has what drivers lack.
+/// A command of Chromium's own protocol, for features that drivers lack.
 #[derive(Debug)]
 struct DevTools(&'static str, Value);
 
@@ -182,7 +183,7 @@ impl WebDriverCompatibleCommand for DevTools {
     fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
         base.join(&format!(
             "session/{}/goog/cdp/execute",
-            session.expect("it is open")
+            session.expect("the session is open")
         ))
     }
 
@@ -205,12 +206,12 @@ impl Browser {
         }
     }
 
-    /// What a function of the page gives, by its body.
+    /// Returns the result of a function in the page, given by its body.
     pub async fn script(&self, body: &str) -> Value {
         self.client.execute(body, Vec::new()).await.unwrap()
     }
 
-    /// Waits until the body of a function gives what is true.
+    /// Waits until the function with this body returns true.
     pub async fn wait_for(&self, body: &str) {
         self.wait(body, async || {
             (self.script(body).await == json!(true)).then_some(())
@@ -218,10 +219,7 @@ impl Browser {
         .await;
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a browser goes by the wall clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a browser uses the wall clock")]
     async fn wait<T>(&self, what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
         let start = Instant::now();
         loop {
@@ -237,7 +235,7 @@ impl Browser {
         }
     }
 
-    /// The message of a page that has failed.
+    /// Returns the failure message of the page, if any.
     async fn failure(&self) -> Option<String> {
         let text = self
             .script("return document.getElementById('failure')?.textContent")
@@ -245,7 +243,7 @@ impl Browser {
         text.as_str().map(str::to_owned)
     }
 
-    /// What the body of a function gives in each frame, for some seconds.
+    /// Returns the results of a function body in each frame, for some seconds.
     pub async fn measure(&self, body: &str, seconds: f64) -> Vec<Value> {
         let script = format!(
             "const measure = () => {{ {body} }};
@@ -261,14 +259,14 @@ impl Browser {
         rows.unwrap().as_array().unwrap().clone()
     }
 
-    /// Waits until the page has drawn that many frames more.
+    /// Waits until the page has drawn this many more frames.
     pub async fn wait_for_frames(&self, count: usize) {
         let seen = self.script("return frameTimes.length").await;
         let more = format!("return frameTimes.length >= {seen} + {count}");
         self.wait_for(&more).await;
     }
 
-    /// What the platformer has shown.
+    /// Returns the platformer's log of displayed frames.
     pub async fn rows(&self) -> Vec<Row> {
         let lines = self.script("return motionLog").await;
         let lines = lines.as_array().unwrap().iter();
@@ -277,7 +275,7 @@ impl Browser {
             .collect()
     }
 
-    /// The first frame of the platformer from now on that is so.
+    /// Returns the next frame of the platformer that fulfils a condition.
     pub async fn wait_for_row(&self, is_so: impl Fn(&Row) -> bool) -> Row {
         let seen = self.rows().await.len().saturating_sub(1);
         let look = async || self.rows().await.into_iter().skip(seen).find(&is_so);
@@ -295,7 +293,7 @@ impl Browser {
         self.client.perform_actions(keyboard).await.unwrap();
     }
 
-    /// A finger goes down there, in the page's pixels, and up again.
+    /// Taps with a finger at a position in pixels of the page.
     pub async fn tap(&self, [x, y]: [f64; 2]) {
         let duration = None;
         let finger = TouchActions::new("finger".into())
@@ -305,7 +303,8 @@ impl Browser {
         self.client.perform_actions(finger).await.unwrap();
     }
 
-    /// A finger by Chromium's own protocol: one of the driver's actions does not move the hero. It goes up at none.
+    /// Moves a finger with Chromium's own protocol, because the driver's actions do not move the hero. Without a
+    /// position the finger goes up.
     pub async fn finger(&self, way: &str, at: Option<[i32; 2]>) {
         let points: Vec<_> = at
             .map(|[x, y]| json!({ "x": x, "y": y }))
@@ -316,7 +315,7 @@ impl Browser {
         self.client.issue_cmd(command).await.unwrap();
     }
 
-    /// Shows another tab for a while. Gives whether that hid the page.
+    /// Shows another tab for a while. Returns whether that hid the page.
     pub async fn hide_for(&self, time: Duration) -> bool {
         let note = "document.addEventListener('visibilitychange', () => window.wasHidden = true)";
         self.script(note).await;
@@ -329,7 +328,7 @@ impl Browser {
         self.script("return window.wasHidden === true").await == json!(true)
     }
 
-    /// What is on the screen; also as a file, to be looked at.
+    /// Returns a screenshot, and stores it in a file for inspection.
     pub async fn picture(&self, name: &str) -> RgbImage {
         // Chromium's driver waits 10 s for a frame, and a slow machine takes longer.
         let look = async || self.client.screenshot().await.ok();
@@ -339,14 +338,14 @@ impl Browser {
     }
 }
 
-/// A part of the screen, in shares of its width and height.
+/// A part of the screen, as fractions of its width and height.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     pub columns: [f64; 2],
     pub rows: [f64; 2],
 }
 
-/// Which share of the pixels there is of another colour in the other picture.
+/// Returns the fraction of the pixels that differ between two pictures.
 pub fn differing(pictures: [&RgbImage; 2], part: Part) -> f64 {
     let [one, other] = pictures;
     assert_eq!(one.dimensions(), other.dimensions());

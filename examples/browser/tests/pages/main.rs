@@ -1,9 +1,9 @@
-//! The pages in real browsers without a display: Chromium and Firefox, each by its driver. All four have to be installed,
-//! and the pages built:
+//! Tests the pages in headless Chromium and Firefox, each through its driver. The browsers and drivers must be
+//! installed, and the pages built:
 //!
 //! `cargo run --manifest-path examples/browser/Cargo.toml -- --build-only`
 //!
-//! `cargo test --manifest-path examples/browser/Cargo.toml chromium` runs those of one of them.
+//! `cargo test --manifest-path examples/browser/Cargo.toml chromium` runs the tests of one browser.
 
 // The pages, the drivers and the browsers.
 mod browser;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use browser::{Kind, Part, Server, differing};
 
-/// Each test is run in both browsers.
+/// Runs each test in both browsers.
 macro_rules! in_browsers {
     ($($test:ident,)*) => {
         mod chromium {
@@ -38,7 +38,7 @@ in_browsers! {
 fn a_ball_is_shown_between_its_steps(kind: Kind) {
     browser::run(kind, "index.html", async |browser| {
         browser.wait_for("return frameTimes.length > 20").await;
-        // In each frame of three seconds: how far down both balls are in the picture.
+        // In each frame of three seconds: the height of both balls in the picture.
         let heights = browser
             .measure(
                 "const canvas = document.getElementById('ball');
@@ -67,7 +67,7 @@ fn a_ball_is_shown_between_its_steps(kind: Kind) {
         assert!((20..=32).contains(&last), "{last} steps in three seconds");
         assert!(
             shown > 2 * last,
-            "{shown} of {frames} frames show it elsewhere"
+            "{shown} of {frames} frames differ from the last step"
         );
     });
 }
@@ -97,12 +97,12 @@ fn a_hidden_ball_stands_still(kind: Kind) {
                 });",
             )
             .await;
-        // Firefox draws a hidden page now and then, at first after a second.
+        // Firefox draws a hidden page now and then, for the first time after a second.
         let is_hidden = browser.hide_for(Duration::from_secs(4)).await;
         assert!(is_hidden, "another tab hides the page");
         browser.wait_for("return pictures.length === 2").await;
         let has_moved = browser.script("return pictures[0] !== pictures[1]").await;
-        assert_eq!(has_moved, false, "it moved while nobody saw it");
+        assert_eq!(has_moved, false, "the ball moved while the page was hidden");
     });
 }
 
@@ -153,7 +153,7 @@ fn both_halves_of_the_playground_move_until_a_pause(kind: Kind) {
             .wait_for(&format!("{title}?.includes('evenstep')"))
             .await;
         let picture = async |name| {
-            // The card of a test machine may take a second for each.
+            // The software renderer may take a second for each frame.
             browser.wait_for_frames(5).await;
             browser
                 .picture(&format!("playground-{name}-{kind:?}"))
@@ -166,14 +166,14 @@ fn both_halves_of_the_playground_move_until_a_pause(kind: Kind) {
             .wait_for(&format!("{title}.includes('(paused)')"))
             .await;
         let paused = [picture("paused").await, picture("later").await];
-        // Between what each half says and the plot.
+        // The area between each half's overlay and the plot.
         let rows = [0.25, 0.6];
         for columns in [[0.0, 0.32], [0.34, 0.65]] {
             let [moved, stood] = [&moving, &paused]
                 .map(|[one, other]| differing([one, other], Part { columns, rows }));
             println!("{columns:?}: {moved} of the pixels differ, {stood} in a pause");
             assert!(moved > 0.005, "{columns:?}: {moved} of the pixels differ");
-            assert_eq!(stood, 0.0, "{columns:?}: it moves in a pause");
+            assert_eq!(stood, 0.0, "{columns:?}: the picture moves in a pause");
         }
     });
 }
@@ -185,7 +185,7 @@ fn steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still(kind: Kind) {
             .wait_for_row(|row| row.real_time > start.real_time + 2.0)
             .await;
         let (steps, time) = ((end.tick - start.tick) as f64, end.time - start.time);
-        // The last step is shown in part.
+        // The last step is only partly displayed.
         assert!(
             (steps / 60.0 - time).abs() < 1.0 / 60.0 + 1e-6,
             "{steps} steps in {time} s"
@@ -203,7 +203,7 @@ fn steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still(kind: Kind) {
         let later = browser
             .wait_for_row(|row| row.time > stopped.time + 0.5)
             .await;
-        assert_eq!(stopped.hero, later.hero, "it walks without a key");
+        assert_eq!(stopped.hero, later.hero, "the hero walks without a key");
         let walked = browser.picture(&format!("platformer-{kind:?}")).await;
         let all = Part {
             columns: [0.0, 1.0],
@@ -234,7 +234,7 @@ fn steps_go_by_the_clock_keys_walk_and_a_hidden_page_stands_still(kind: Kind) {
     });
 }
 
-/// Firefox without a display gives the page no fingers.
+/// Headless Firefox passes no touches to the page.
 #[test]
 fn chromium_fingers_walk_and_jump() {
     browser::run(Kind::Chromium, "platformer.html?log", async |browser| {

@@ -1,4 +1,4 @@
-//! evenstep in bevy_ecs: the simulation is in a resource, an observer notices despawns.
+//! evenstep in bevy_ecs. The simulation is in a resource, and an observer detects despawns.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use bevy_ecs::schedule::ScheduleLabel;
 use evenstep::rapier::math::Pose;
 use evenstep::{BodyKey, Owners, Simulation, Step};
 
-/// Foreign types are no resources: a type of the game's own holds them. They are replaced together.
+/// The simulation and its table of owners, which are always replaced together. Only a type of your crate can be a
+/// resource.
 #[derive(Resource, Default)]
 pub struct Scene {
     pub simulation: Simulation,
@@ -21,7 +22,7 @@ pub struct CurrentStep(pub Step);
 #[component(immutable)]
 pub struct Body(pub BodyKey);
 
-/// Written at the end of each frame.
+/// The displayed pose, written at the end of each frame.
 #[derive(Component)]
 pub struct RenderPose(pub Pose);
 

@@ -14,7 +14,7 @@ use glue::{Body, CurrentStep, RenderPose, Scene, Systems};
 #[derive(Resource)]
 struct Game(game::Game);
 
-/// Of every entity.
+/// The components of every entity.
 type Components = (Body, RenderPose, Number, Part);
 
 struct InBevy(World);
@@ -133,7 +133,7 @@ fn collect(
     }
 }
 
-/// The new level is there before the entities of the old one go, whose keys name bodies of the new one too.
+/// Builds the new level before the old entities are despawned. Their keys now name bodies of the new level.
 fn restart(world: &mut World) {
     let step = world.resource::<CurrentStep>().0;
     if !world.resource_mut::<Game>().0.restarts(step) {
@@ -154,7 +154,7 @@ impl Host for InBevy {
         glue::frame(&mut self.0, time);
     }
 
-    /// A schedule in which a system panicked is no longer in the world.
+    /// Restores the schedules. A schedule in which a system panicked is no longer in the world.
     fn recover(&mut self) {
         add_systems(&mut self.0);
     }
@@ -177,7 +177,7 @@ impl Host for InBevy {
         }
         for lost in lost {
             let scene = world.resource::<Scene>();
-            let pose = scene.simulation.pose(lost.key).expect("it lives");
+            let pose = scene.simulation.pose(lost.key).unwrap();
             let body = (Body(lost.key), RenderPose(pose));
             let mut commands = world.commands();
             match lost.entity {
@@ -195,7 +195,7 @@ impl Host for InBevy {
         let mut entities = self
             .0
             .try_query::<(&Number, Option<&Body>, Option<&RenderPose>)>()
-            .expect("the level has all of them");
+            .unwrap();
         let entities = entities.iter(&self.0);
         Outcome::of(
             &self.0.resource::<Scene>().simulation,

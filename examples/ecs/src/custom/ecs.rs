@@ -1,6 +1,6 @@
-//! A hand-made ECS: entities with generations, a column for each component.
+//! A hand-written ECS: entities with generations, and a column for each component.
 
-/// An index into the columns, and which of the entities that had it.
+/// An index into the columns, and a generation that distinguishes the entities that had this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entity {
     index: usize,
@@ -25,7 +25,7 @@ impl Entities {
         }
     }
 
-    /// Whether it was alive. Its components have to be removed too.
+    /// Despawns an entity, and returns whether it was alive. The caller must remove its components too.
     pub fn despawn(&mut self, entity: Entity) -> bool {
         let is_alive = self.generations[entity.index] == entity.generation;
         if is_alive {

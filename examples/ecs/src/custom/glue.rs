@@ -1,4 +1,4 @@
-//! evenstep in an ECS of one's own: the simulation is a field, a despawn leaves its body in a list.
+//! evenstep in a hand-written ECS. The simulation is a field, and a despawn adds the body to a list.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use super::ecs::{Column, Entities, Entity};
 pub struct Stage {
     pub entities: Entities,
     pub bodies: Column<BodyKey>,
-    /// Written at the end of each frame.
+    /// The displayed poses, written at the end of each frame.
     pub render_poses: Column<Pose>,
-    /// They are replaced together.
+    /// The simulation, its table of owners, and the bodies of despawned entities. They are always replaced together.
     pub simulation: Simulation,
     pub owners: Owners<Entity>,
     despawned: Vec<(BodyKey, Entity)>,
 }
 
-/// The game's systems, which may have more columns in `G`.
+/// Your game's systems, which may have more columns in `G`.
 pub type Systems<G> = fn(&mut Stage, &mut G, Step);
 
 impl Stage {

@@ -1,4 +1,4 @@
-//! The game in an ECS of its own.
+//! The game in a hand-written ECS.
 
 mod ecs;
 mod glue;
@@ -13,7 +13,7 @@ use crate::host::{Host, Outcome};
 use ecs::{Column, Entity};
 use glue::Stage;
 
-/// The columns of the game's own.
+/// The game's columns.
 #[derive(Default)]
 struct Columns {
     numbers: Column<Number>,
@@ -93,7 +93,7 @@ fn before_step(stage: &mut Stage, game: &mut Game, step: Step) {
     restart(stage, game, step);
 }
 
-/// The entities that have this component and a body.
+/// Returns the entities that have this component and a body.
 fn with_body<'a, T>(
     stage: &'a Stage,
     column: &'a Column<T>,
@@ -149,7 +149,7 @@ fn collect(stage: &mut Stage, game: &mut Game, _: Step) {
     }
 }
 
-/// The new level is there before the entities of the old one go, whose keys name bodies of the new one too.
+/// Builds the new level before the old entities are despawned. Their keys now name bodies of the new level.
 fn restart(stage: &mut Stage, game: &mut Game, step: Step) {
     if !game.rules.restarts(step) {
         return;
@@ -191,7 +191,7 @@ impl Host for InCustom {
                 add(&mut game.columns, entity, lost.number, lost.part);
                 entity
             });
-            let pose = stage.simulation.pose(lost.key).expect("it lives");
+            let pose = stage.simulation.pose(lost.key).unwrap();
             stage.bodies.insert(entity, lost.key);
             stage.render_poses.insert(entity, pose);
             stage.owners.insert(lost.key, entity);

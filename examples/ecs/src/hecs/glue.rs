@@ -1,4 +1,4 @@
-//! evenstep in hecs: the crate's own `Entities` joins the two.
+//! evenstep in hecs, joined by evenstep's `Entities`.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use ::hecs::World;
 use evenstep::entities::Entities;
 use evenstep::{Simulation, Step};
 
-/// The simulation is replaced with its table, which knows its keys.
+/// The simulation, and its table of entities. They are replaced together, because the table contains the simulation's
+/// keys.
 #[derive(Default)]
 pub struct Stage {
     pub world: World,
@@ -14,7 +15,7 @@ pub struct Stage {
     pub entities: Entities,
 }
 
-/// The game's systems; `G` is whatever else they need.
+/// Your game's systems. `G` is whatever else they need.
 pub type Systems<G> = fn(&mut Stage, &mut G, Step);
 
 impl Stage {

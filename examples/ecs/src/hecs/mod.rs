@@ -50,7 +50,7 @@ fn spawn(stage: &mut Stage, thing: Thing) {
 }
 
 fn add_part(world: &mut World, entity: Entity, part: Part) {
-    world.insert_one(entity, part).expect("just spawned");
+    world.insert_one(entity, part).unwrap();
     match part {
         Part::Scenery => Ok(()),
         Part::Player => world.insert_one(entity, Player),
@@ -59,7 +59,7 @@ fn add_part(world: &mut World, entity: Entity, part: Part) {
         Part::Ball { dies_at } => world.insert_one(entity, Ball { dies_at }),
         Part::Doomed => world.insert_one(entity, Doomed),
     }
-    .expect("just spawned");
+    .unwrap();
 }
 
 fn before_step(stage: &mut Stage, game: &mut Game, step: Step) {
@@ -105,24 +105,24 @@ fn let_die(stage: &mut Stage, step: Step) {
         .into_iter();
     let balls = balls.map(|(entity, body, ball)| (body.key(), (entity, ball.dies_at)));
     for entity in game::dead(balls, step) {
-        stage.world.despawn(entity).expect("just found");
+        stage.world.despawn(entity).unwrap();
     }
 }
 
 fn collect(stage: &mut Stage, _: &mut Game, _: Step) {
     let mut players = stage.world.query_mut::<With<&Body, &Player>>().into_iter();
-    let player = players.next().expect("the player lives").key();
+    let player = players.next().unwrap().key();
     drop(players);
     for sensor in game::touched(&stage.simulation.physics, player) {
         if let Some(entity) = stage.entities.entity(sensor)
             && stage.world.satisfies::<&Pickup>(entity)
         {
-            stage.world.despawn(entity).expect("the table has it");
+            stage.world.despawn(entity).unwrap();
         }
     }
 }
 
-/// The new level is there before the entities of the old one go, whose keys name bodies of the new one too.
+/// Builds the new level before the old entities are despawned. Their keys now name bodies of the new level.
 fn restart(stage: &mut Stage, game: &mut Game, step: Step) {
     if !game.restarts(step) {
         return;
@@ -131,7 +131,7 @@ fn restart(stage: &mut Stage, game: &mut Game, step: Step) {
     *game = Game::new(None);
     start_level(stage, game);
     for entity in old {
-        stage.world.despawn(entity).expect("just found");
+        stage.world.despawn(entity).unwrap();
     }
 }
 
@@ -156,7 +156,7 @@ impl Host for InHecs {
         self.game.roll_back(simulation, &made, ticks);
         let unmatched = entities.unmatched(world, &simulation.physics);
         for entity in unmatched.entities {
-            world.despawn(entity).expect("just found");
+            world.despawn(entity).unwrap();
         }
         for lost in self.game.lost(&unmatched.bodies, &made) {
             let entity = lost.entity.unwrap_or_else(|| {
@@ -164,7 +164,7 @@ impl Host for InHecs {
                 add_part(world, entity, lost.part);
                 entity
             });
-            (entities.attach(world, simulation, entity, lost.key)).expect("both are there");
+            (entities.attach(world, simulation, entity, lost.key)).unwrap();
         }
     }
 

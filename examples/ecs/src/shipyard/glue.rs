@@ -1,4 +1,4 @@
-//! evenstep in shipyard: the simulation is in a unique, deletions are tracked.
+//! evenstep in shipyard. The simulation is in a unique, and deletions are tracked.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use ::shipyard::{Component, EntityId, Get, Remove, Unique, UniqueViewMut, ViewMu
 use evenstep::rapier::prelude::{Collider, Pose, RigidBody};
 use evenstep::{BodyKey, Owners, Simulation, Step};
 
-/// They are replaced together.
+/// The simulation and its table of owners, which are always replaced together.
 #[derive(Unique, Default)]
 pub struct Scene {
     pub simulation: Simulation,
@@ -21,11 +21,11 @@ pub struct CurrentStep(pub Step);
 #[track(Deletion)]
 pub struct Body(pub BodyKey);
 
-/// Written at the end of each frame.
+/// The displayed pose, written at the end of each frame.
 #[derive(Component)]
 pub struct RenderPose(pub Pose);
 
-/// The labels of the game's workloads before and after each step.
+/// The labels of your game's workloads before and after each step.
 pub const BEFORE_STEP: &str = "before step";
 pub const AFTER_STEP: &str = "after step";
 

@@ -63,11 +63,11 @@ fn add_systems(world: &World) {
         .with_system(let_die)
         .with_system(restart)
         .add_to_world(world)
-        .expect("no two have this label");
+        .expect("the label is unique");
     Workload::new(AFTER_STEP)
         .with_system(collect)
         .add_to_world(world)
-        .expect("no two have this label");
+        .expect("the label is unique");
 }
 
 fn read_input(step: UniqueView<CurrentStep>, mut game: UniqueViewMut<Game>) {
@@ -148,7 +148,7 @@ fn touched(
     players: View<Player>,
     pickups: View<Pickup>,
 ) -> Vec<EntityId> {
-    let (player, _) = (&bodies, &players).iter().next().expect("the player lives");
+    let (player, _) = (&bodies, &players).iter().next().unwrap();
     let sensors = game::touched(&scene.simulation.physics, player.0).into_iter();
     sensors
         .filter_map(|sensor| scene.owners.entity(sensor))
@@ -156,7 +156,7 @@ fn touched(
         .collect()
 }
 
-/// The new level is there before the entities of the old one go, whose keys name bodies of the new one too.
+/// Builds the new level before the old entities are deleted. Their keys now name bodies of the new level.
 fn restart(mut all: AllStoragesViewMut) {
     let restarts =
         |step: UniqueView<CurrentStep>, mut game: UniqueViewMut<Game>| game.0.restarts(step.0);
@@ -199,7 +199,7 @@ impl Host for InShipyard {
                 (unmatched.entities, game.0.lost(&unmatched.bodies, &made))
             },
         );
-        let mut all = world.borrow::<AllStoragesViewMut>().expect("nobody has it");
+        let mut all = world.borrow::<AllStoragesViewMut>().unwrap();
         for entity in gone {
             all.delete_entity(entity);
         }
@@ -211,7 +211,7 @@ impl Host for InShipyard {
             });
             let pose = all.run(|mut scene: UniqueViewMut<Scene>| {
                 scene.owners.insert(lost.key, entity);
-                scene.simulation.pose(lost.key).expect("it lives")
+                scene.simulation.pose(lost.key).unwrap()
             });
             all.add_component(entity, (Body(lost.key), RenderPose(pose)));
         }

@@ -1,11 +1,11 @@
-//! evenstep in specs: the simulation is a resource, a flagged storage notices deletions.
+//! evenstep in specs. The simulation is a resource, and a flagged storage reports deletions.
 
 use std::time::Duration;
 
 use ::specs::prelude::*;
 use evenstep::{BodyKey, Owners, Simulation, rapier::math::Pose};
 
-/// They are replaced together.
+/// The simulation and its table of owners, which are always replaced together.
 #[derive(Default)]
 pub struct Scene {
     pub simulation: Simulation,
@@ -18,7 +18,7 @@ impl Component for Body {
     type Storage = FlaggedStorage<Self, VecStorage<Self>>;
 }
 
-/// Written at the end of each frame.
+/// The displayed pose, written at the end of each frame.
 pub struct RenderPose(pub Pose);
 
 impl Component for RenderPose {
@@ -49,7 +49,7 @@ pub fn frame(world: &mut World, time: Duration, [before, after]: [&mut Dispatche
 }
 
 fn simulation(world: &mut World) -> &mut Simulation {
-    &mut world.get_mut::<Scene>().expect("is there").simulation
+    &mut world.get_mut::<Scene>().unwrap().simulation
 }
 
 /// In each step, so that bodies of deleted entities go at the same tick at every frame rate. An event holds only

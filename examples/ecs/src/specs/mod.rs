@@ -178,7 +178,7 @@ impl<'a> System<'a> for DropBalls {
     fn run(&mut self, (step, mut game, lazy): Self::SystemData) {
         for thing in game.drop_balls(*step) {
             lazy.exec_mut(|world| {
-                let mut scene = world.remove::<Scene>().expect("is there");
+                let mut scene = world.remove::<Scene>().unwrap();
                 spawn(world, &mut scene, thing);
                 world.insert(scene);
             });
@@ -200,7 +200,7 @@ impl<'a> System<'a> for LetDie {
         let balls = (&entities, &bodies, &balls).join();
         let balls = balls.map(|(entity, body, ball)| (body.0, (entity, ball.dies_at)));
         for entity in game::dead(balls, *step) {
-            entities.delete(entity).expect("just found");
+            entities.delete(entity).unwrap();
         }
     }
 }
@@ -218,12 +218,12 @@ impl<'a> System<'a> for Collect {
 
     fn run(&mut self, (entities, scene, bodies, players, pickups): Self::SystemData) {
         let mut players = (&bodies, &players).join();
-        let (player, _) = players.next().expect("the player lives");
+        let (player, _) = players.next().unwrap();
         for sensor in game::touched(&scene.simulation.physics, player.0) {
             if let Some(entity) = scene.owners.entity(sensor)
                 && pickups.contains(entity)
             {
-                entities.delete(entity).expect("the table has it");
+                entities.delete(entity).unwrap();
             }
         }
     }
@@ -231,7 +231,7 @@ impl<'a> System<'a> for Collect {
 
 struct Restart;
 
-/// The new level is there before the entities of the old one go, whose keys name bodies of the new one too.
+/// Builds the new level before the old entities are deleted. Their keys now name bodies of the new level.
 impl<'a> System<'a> for Restart {
     type SystemData = (
         ReadExpect<'a, Step>,
@@ -246,7 +246,7 @@ impl<'a> System<'a> for Restart {
         lazy.exec_mut(|world| {
             let old: Vec<Entity> = world.entities().join().collect();
             start_level(world, Game::new(None));
-            world.delete_entities(&old).expect("just found");
+            world.delete_entities(&old).unwrap();
         });
     }
 }
@@ -279,17 +279,17 @@ impl Host for InSpecs {
             let lost = game.lost(&unmatched.bodies, &made);
             (unmatched, lost)
         };
-        (world.delete_entities(&unmatched.entities)).expect("just found");
+        (world.delete_entities(&unmatched.entities)).unwrap();
         for lost in lost {
             let entity =
                 (lost.entity).unwrap_or_else(|| create(world, lost.number, lost.part).build());
             let scene = &mut *world.fetch_mut::<Scene>();
-            let pose = scene.simulation.pose(lost.key).expect("it lives");
+            let pose = scene.simulation.pose(lost.key).unwrap();
             scene.owners.insert(lost.key, entity);
             let (mut bodies, mut poses) =
                 world.system_data::<(WriteStorage<Body>, WriteStorage<RenderPose>)>();
-            bodies.insert(entity, Body(lost.key)).expect("it is there");
-            poses.insert(entity, RenderPose(pose)).expect("it is there");
+            bodies.insert(entity, Body(lost.key)).unwrap();
+            poses.insert(entity, RenderPose(pose)).unwrap();
         }
     }
 

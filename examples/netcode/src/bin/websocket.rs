@@ -1,4 +1,4 @@
-//! A match against a page of a browser, which connects by a WebSocket: the page is in `examples/browser`.
+//! A match against a page in a browser, which connects over a WebSocket. The page is in `examples/browser`.
 //!
 //! `cargo run --release --manifest-path examples/netcode/Cargo.toml --bin websocket`
 
@@ -14,24 +14,24 @@ use tungstenite::{Message, WebSocket};
 
 evenstep::portable_math!();
 
-/// A match against a page of a browser.
+/// A match against a page in a browser.
 #[derive(Parser)]
 struct Args {
-    /// The port to wait at; 0 for a free one
+    /// The port to listen on; 0 for a free one
     #[arg(long, default_value_t = 8081)]
     port: u16,
-    /// How long the match goes on
+    /// The duration of the match, in seconds
     #[arg(long, default_value_t = 600)]
     seconds: u64,
 }
 
-/// For a page that is slow to load, and for a short look at another tab.
+/// The timeout allows for a page that loads slowly, and for a short visit to another tab.
 const DISCONNECT: Duration = Duration::from_secs(10);
 const FRAME_TIME: Duration = Duration::from_micros(16_667);
-/// Ticks from a checksum that is printed to the next.
+/// The number of ticks between two printed checksums.
 const CHECK_EVERY: u64 = 60;
 
-/// This end of a WebSocket. Once the other one has gone, packets are lost.
+/// This end of a WebSocket. After the other end has left, packets are lost.
 struct Socket(WebSocket<TcpStream>);
 
 impl Carrier for Socket {
@@ -52,7 +52,7 @@ impl Carrier for Socket {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "GGRS goes by the wall clock, so the match does"
+    reason = "GGRS uses the wall clock, so the match does, too"
 )]
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();

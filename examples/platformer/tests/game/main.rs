@@ -1,12 +1,12 @@
-//! The game, played by scripts at even and at uneven frame times, without a window.
+//! Scripts play the game at even and at uneven frame times, without a window.
 
-// Frame times, and runs.
+// Frame times and runs.
 mod runs;
-// By fingers.
+// Touch controls.
 mod touch;
-// What each rule does.
+// Each rule.
 mod rules;
-// How even it looks.
+// How even the displayed motion is.
 mod motion;
-// Back in time.
+// Rewind.
 mod rewind;

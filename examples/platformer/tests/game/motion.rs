@@ -1,4 +1,4 @@
-//! What is shown, by the log that the game writes: at constant speed no frame is off by more than 0.1 mm.
+//! Checks displayed motion with the game's log: at constant speed no frame is off by more than 0.1 mm.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use evenstep_platformer::platforms::{self, Route};
 use evenstep_platformer::script::{Act, Script};
 use evenstep_platformer::time::TimeKeys;
 
-/// Metres: a tenth of a millimetre.
+/// The limit in metres: a tenth of a millimetre.
 const LIMIT: f32 = 1e-4;
 
 /// A line of the log.
@@ -24,7 +24,7 @@ struct Row {
     platform: Vector,
 }
 
-/// The log of a run, from that time of the game on: seconds.
+/// Returns the log of a run from this game time on, in seconds.
 fn log(level: &Level, mut script: Script, pace: Pace, seconds: f64, from: f64) -> Vec<Row> {
     let mut game = game(level);
     let mut log = MotionLog::new(Vec::new()).unwrap();
@@ -61,7 +61,7 @@ fn speed(rows: &[Row], place: impl Fn(&Row) -> Vector) -> Vector {
     (place(last) - place(first)) / (last.time - first.time) as f32
 }
 
-/// Forward from the start on.
+/// Returns a script that walks forward from the start on.
 fn forward() -> Script {
     Script::new([(0, walk(Way::Forward, true))])
 }
@@ -73,7 +73,7 @@ fn running_is_even_and_so_is_the_camera_behind() {
         ..plain()
     };
     for pace in PACES {
-        // It is at its speed after an eighth of a second, the camera after another one and a half.
+        // The character reaches its speed after 1/8 s, and the camera settles 1.5 s later.
         let rows = log(&level, forward(), pace, 6.0, 2.0);
         let velocity = speed(&rows, |row| row.hero);
         assert!(
@@ -102,11 +102,11 @@ fn riding_is_even_in_every_direction() {
     ];
     for (way, pace) in ways.into_iter().zip(PACES.into_iter().rev()) {
         let level = riding(way);
-        // Six seconds, of which the first is for landing and the camera.
+        // The run lasts six seconds. The first is for landing and the camera.
         let rows = log(&level, Script::default(), pace, 6.0, 1.5);
         let velocity = speed(&rows, |row| row.platform);
         assert!(velocity.distance(way / 6.0) < 1e-4, "{velocity} m/s");
-        // It stays on its spot.
+        // The character stays on its spot of the platform.
         let spot = rows[0].hero - rows[0].platform;
         let apart = rows
             .iter()
@@ -131,7 +131,8 @@ fn riding_is_even_in_every_direction() {
 fn running_on_a_platform_adds_up() {
     let level = riding(Vector::X * 12.0);
     for pace in PACES {
-        // The platform is 3.2 m long: sideways to its motion, for a quarter of a second.
+        // The platform is 3.2 m long. The character walks across it, perpendicular to its motion, for a quarter of a
+        // second.
         let script = Script::new([(2_000, walk(Way::Forward, true))]);
         let rows: Vec<Row> = log(&level, script, pace, 2.3, 2.17);
         let velocity = speed(&rows, |row| row.hero);
@@ -145,7 +146,7 @@ fn running_on_a_platform_adds_up() {
     }
 }
 
-/// A platform that takes six seconds for its way, with the character on it.
+/// Returns a level with a platform that travels for six seconds, and the character on it.
 fn riding(way: Vector) -> Level {
     Level {
         start: Vector::Y * platforms::HALF.y,
@@ -171,12 +172,16 @@ fn slow_motion_is_as_even() {
     };
     for pace in PACES {
         let script = Script::new([(0, walk(Way::Forward, true)), (3_000, Act::Time(slow))]);
-        // By the game's time: 3 s, and a fifth of the 5 s after that.
+        // In game time: 3 s, and a fifth of the 5 s after that.
         let rows = log(&level, script, pace, 8.0, 3.1);
         let seconds = rows[rows.len() - 1].time;
         assert!((3.9..4.1).contains(&seconds), "{seconds} s");
         let moved = rows.windows(2).filter(|pair| pair[0].hero != pair[1].hero);
-        assert_eq!(moved.count(), rows.len() - 1, "a frame stood still");
+        assert_eq!(
+            moved.count(),
+            rows.len() - 1,
+            "the hero did not move in a frame"
+        );
         for worst in [off(&rows, |row| row.hero), off(&rows, |row| row.camera)] {
             assert!(worst < LIMIT, "{worst} m at {pace:?}");
         }
@@ -195,7 +200,7 @@ fn a_rewind_is_even_too() {
             ..TimeKeys::default()
         };
         let script = Script::new([(0, walk(Way::Forward, true)), (5_000, Act::Time(back))]);
-        // Two seconds back, by the real time of each frame.
+        // Two seconds of rewind, in the real time of each frame.
         let frames = pace.frames(Duration::from_secs(7));
         let rows = log(&level, script, pace, 7.0, 0.0);
         let mut real = 0.0;

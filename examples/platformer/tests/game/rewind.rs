@@ -1,4 +1,4 @@
-//! Back in time, and on from there: bodies, score, and what is drawn.
+//! Rewind, and play from there: bodies, score, and drawing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const BACK: TimeKeys = TimeKeys {
     is_rewinding: true,
 };
 
-/// What each state was, by the tick of the next step.
+/// Each state, by the tick of the next step.
 type Seen = BTreeMap<u64, (u64, State)>;
 
 fn see(game: &Game, seen: &mut Seen) {
@@ -29,7 +29,7 @@ fn see(game: &Game, seen: &mut Seen) {
     seen.insert(simulation.physics.tick(), now);
 }
 
-/// Of the bodies alone: the clock's real time goes on in a rewind.
+/// Returns the checksum of the bodies alone, because the clock's real time continues in a rewind.
 fn checksum(game: &Game) -> u64 {
     let mut sum = 0u64;
     for (_, body) in game.simulation().physics.bodies() {
@@ -68,7 +68,7 @@ fn five_seconds_back_everything_is_as_it_was() {
             }
         });
         assert!(compared > 100, "{compared} states");
-        // It goes no further.
+        // The rewind stops there.
         assert_eq!(game.simulation().physics.tick(), 60);
         assert!(left.pickups.score() > game.state().pickups.score());
     }
@@ -76,7 +76,7 @@ fn five_seconds_back_everything_is_as_it_was() {
 
 #[test]
 fn played_again_it_goes_as_the_first_time() {
-    // The keys stay as they are: so the steps are given the same again.
+    // The keys stay down, so the steps get the same input again.
     let script = Script::new([(0, walk(Way::Forward, true))]);
     for pace in PACES {
         let mut game = game(&Level::islands());
@@ -103,7 +103,7 @@ fn played_again_it_goes_as_the_first_time() {
     }
 }
 
-/// What a renderer holds that only listens to what moved and what is gone.
+/// A renderer that only follows moved and removed bodies.
 #[derive(Default)]
 struct Drawn(BTreeMap<BodyKey, Pose>);
 
@@ -131,7 +131,7 @@ fn what_is_drawn_is_what_is_there() {
                 .collect();
             assert_eq!(drawn.0, there, "frame {}", simulation.frame().number);
         };
-        // Forwards, back over coins and shots, and on.
+        // Play, rewind past coins and shots, and play again.
         for (keys, ms) in [
             (TimeKeys::default(), 4_000),
             (BACK, 3_000),
@@ -156,7 +156,7 @@ fn a_pause_shows_the_same_picture() {
             assert!(game.simulation().moved().is_empty());
             assert_eq!(game.view(), view);
         });
-        // And it goes on from there.
+        // Then the game continues from there.
         game.time.is_paused = false;
         let hero = game.hero();
         game.frame(MS(5));
@@ -181,7 +181,7 @@ fn keys_in_a_pause_are_not_for_the_game() {
     game.time.is_paused = false;
     let height = game.hero().y;
     play(&mut game, &mut script, &frames, |game| {
-        assert!((game.hero().y - height).abs() < 1e-3, "it jumps");
+        assert!((game.hero().y - height).abs() < 1e-3, "the hero jumps");
     });
     let stopped = game.hero();
     play(&mut game, &mut script, &frames, |_| ());

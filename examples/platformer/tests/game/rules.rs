@@ -1,4 +1,4 @@
-//! The rules of the game: the same at every frame rate, and each of them by itself.
+//! Tests each rule, and that the rules are the same at every frame rate.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use evenstep_platformer::script::{Act, Script};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Where the only thing of that paint is, in the last state.
+/// Returns the position of the only body with this paint, after the last step.
 fn place(game: &Game, paint: Paint) -> Vector {
     let mut bodies = game.simulation().physics.bodies();
     let found = bodies.find(|(_, body)| Paint::of(body) == Some(paint));
-    found.expect("it is there").1.translation()
+    found.unwrap().1.translation()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_jump_is_as_high_at_every_frame_rate() {
         );
         place(&game, Paint::Hero).y
     };
-    // Near the top, in the state of the same tick.
+    // Near the top of the jump, in the state of the same tick.
     let top = height(PACES[0], 1_200);
     assert!((top - STANDING - 2.5).abs() < 0.1, "{top} m");
     for pace in PACES {
@@ -67,7 +67,7 @@ fn a_jump_is_as_high_at_every_frame_rate() {
 #[test]
 fn a_press_in_a_frame_without_a_step_is_not_lost() {
     let mut game = game(&plain());
-    // Down and up within 4 ms, in a frame that makes no step.
+    // A press and a release within 4 ms, in a frame without a step.
     let mut script = Script::new([(503, jump(true)), (506, jump(false))]);
     script.frame(&mut game, MS(100));
     for _ in 0..4 {
@@ -91,7 +91,7 @@ fn a_press_just_before_landing_and_just_after_the_edge_is_good() {
         let game = run(&plain(), script, Pace::Hz(60), 2.0);
         place(&game, Paint::Hero).y
     };
-    // It lands after 1.43 s in the air: at 1.53 s.
+    // The jump lands after 1.43 s in the air, at 1.53 s.
     assert!(end(1_460) > 1.0, "{} m", end(1_460));
     assert!(end(1_200) < 1.0, "{} m", end(1_200));
 
@@ -103,12 +103,12 @@ fn a_press_just_before_landing_and_just_after_the_edge_is_good() {
         let script = Script::new([(0, walk(Way::Forward, true)), (pressed, jump(true))]);
         place(&run(&level, script, Pace::Hz(60), 1.1), Paint::Hero).y
     };
-    // The edge is 3 m away: it is there after 0.66 s.
+    // The edge is 3 m away. The character reaches it after 0.66 s.
     assert!(end(730) > 1.0, "{} m", end(730));
     assert!(end(900) < 0.8, "{} m", end(900));
 }
 
-/// A plain with one more block: its middle, and the half of its size.
+/// Returns a plain with an additional block, given by its centre and its half extents.
 fn with_block(middle: Vector, half: Vector) -> Level {
     let mut level = plain();
     level.ground.push((middle, half));
@@ -174,7 +174,7 @@ fn it_stands_and_jumps_on_a_crate() {
 
 #[test]
 fn it_jumps_from_an_edge_that_only_its_capsule_touches() {
-    // Its middle is 0.1 m beside the block.
+    // The character's centre is 0.1 m beside the block.
     let level = Level {
         start: Vector::new(0.0, 2.0, 0.0),
         ground: vec![(Vector::new(1.1, 0.5, 0.0), Vector::new(1.0, 0.5, 1.0))],
@@ -195,7 +195,7 @@ fn it_jumps_from_an_edge_that_only_its_capsule_touches() {
         &Pace::Hz(60).frames(MS(500)),
         |_| (),
     );
-    assert!(held > STANDING, "it fell to {held} m");
+    assert!(held > STANDING, "the hero fell to {held} m");
     assert!(game.hero().y > held + 1.5, "{held} m, {} m", game.hero().y);
 }
 
@@ -206,7 +206,7 @@ fn a_coin_counts_once() {
         ..plain()
     };
     for pace in PACES {
-        // Through it, and back.
+        // Walks through the sensor, and back.
         let script = Script::new([
             (0, walk(Way::Forward, true)),
             (800, walk(Way::Forward, false)),
@@ -226,7 +226,7 @@ fn a_shot_moves_a_crate_and_goes() {
         ..plain()
     };
     for pace in PACES {
-        // A little down, or it would fly over.
+        // The aim is slightly downwards, because a level shot would fly over the crate.
         let script = Script::new([
             (0, Act::Turn(0.0, 30.0)),
             (500, shoot(true)),

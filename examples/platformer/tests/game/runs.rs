@@ -9,16 +9,16 @@ use evenstep_platformer::game::Game;
 use evenstep_platformer::level::Level;
 use evenstep_platformer::script::{Act, Script};
 
-/// Of frames: the same in every run.
+/// A pattern of frame times, the same in every run.
 #[derive(Clone, Copy, Debug)]
 pub enum Pace {
-    /// So many a second.
+    /// This many frames per second.
     Hz(u32),
-    /// Between 2 and 40 ms, by a generator with that seed.
+    /// Between 2 and 40 ms, from a generator with this seed.
     Jitter(u64),
 }
 
-/// Two slow ones, one fast one, one of no common measure, and two that are uneven.
+/// Two slow patterns, a fast one, one without a common measure, and two uneven ones.
 pub const PACES: [Pace; 6] = [
     Pace::Hz(30),
     Pace::Hz(60),
@@ -29,7 +29,7 @@ pub const PACES: [Pace; 6] = [
 ];
 
 impl Pace {
-    /// Frame times whose sum is exactly `total`.
+    /// Returns frame times whose sum is exactly `total`.
     pub fn frames(self, total: Duration) -> Vec<Duration> {
         let (mut frames, mut sum) = (Vec::new(), Duration::ZERO);
         let mut random = if let Self::Jitter(seed) = self {
@@ -44,7 +44,7 @@ impl Pace {
                     Duration::from_nanos(end) - sum
                 }
                 Self::Jitter(_) => {
-                    // Knuth's generator; its upper bits are good.
+                    // Knuth's generator, whose upper bits are good.
                     random = random
                         .wrapping_mul(6_364_136_223_846_793_005)
                         .wrapping_add(1_442_695_040_888_963_407);
@@ -59,12 +59,12 @@ impl Pace {
     }
 }
 
-/// A game whose input has its own time.
+/// Creates a game whose input events have their own times.
 pub fn game(level: &Level) -> Game {
     Game::new(level, Delivery::ByTime)
 }
 
-/// Plays a script, with a look at the game after each frame.
+/// Plays a script, and calls a closure with the game after each frame.
 pub fn play(
     game: &mut Game,
     script: &mut Script,
@@ -77,7 +77,7 @@ pub fn play(
     }
 }
 
-/// Plays a script in frames of that pace.
+/// Plays a script with a pattern of frame times.
 pub fn run(level: &Level, mut script: Script, pace: Pace, seconds: f64) -> Game {
     let mut game = game(level);
     let frames = pace.frames(Duration::from_secs_f64(seconds));
@@ -85,22 +85,22 @@ pub fn run(level: &Level, mut script: Script, pace: Pace, seconds: f64) -> Game 
     game
 }
 
-/// A key for walking.
+/// Returns an event of a walking key.
 pub fn walk(way: Way, down: bool) -> Act {
     Act::Input(Input::Walk(way, down))
 }
 
-/// The key for jumping.
+/// Returns an event of the jump key.
 pub fn jump(down: bool) -> Act {
     Act::Input(Input::Jump(down))
 }
 
-/// The button for shooting.
+/// Returns an event of the shoot button.
 pub fn shoot(down: bool) -> Act {
     Act::Input(Input::Shoot(down))
 }
 
-/// Flat ground, 60 m wide, and nothing on it.
+/// Returns a level of flat ground, 60 m wide, without anything on it.
 pub fn plain() -> Level {
     Level {
         ground: vec![(Vector::NEG_Y, Vector::new(30.0, 1.0, 30.0))],

@@ -1,4 +1,4 @@
-//! The game by fingers.
+//! Tests the touch controls.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Hands {
         self.fingers.take(id, phase, at, SCREEN, &mut self.game);
     }
 
-    /// Where the hero goes in half a second.
+    /// Plays half a second, and returns how far the hero moved.
     fn play(&mut self) -> Vector {
         let start = self.game.hero();
         for _ in 0..30 {
@@ -44,8 +44,8 @@ impl Hands {
 fn a_finger_on_the_left_walks_to_where_it_is_moved_until_it_is_gone() {
     let mut hands = Hands::new();
     hands.touch(7, Phase::Down, 100.0, 200.0);
-    assert!(hands.play().length() < 1e-3, "it has not moved");
-    // Up the screen is forward, and so it is in eight directions.
+    assert!(hands.play().length() < 1e-3, "the hero has not moved");
+    // Up on the screen is forward. There are eight directions.
     for (x, y, way) in [
         (100.0, 100.0, Vector::NEG_Z),
         (200.0, 205.0, Vector::X),
@@ -90,7 +90,7 @@ fn a_tap_on_the_right_jumps_or_shoots_and_a_finger_that_moves_turns() {
     let [from, to] = [before, after].map(|view| (view.at - view.eye).normalize());
     assert!(to.x > from.x + 0.3, "from {from} to {to}");
     hands.play();
-    assert_eq!(hands.game.state().shots.count(), 1, "it was no tap");
+    assert_eq!(hands.game.state().shots.count(), 1, "a drag is no tap");
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn a_second_finger_on_a_side_does_nothing_and_ends_nothing() {
     hands.touch(2, Phase::Move, 200.0, 300.0);
     hands.touch(2, Phase::Up, 200.0, 300.0);
     hands.play();
-    assert!(hands.play().z < -1.0, "the first one still walks");
-    // A finger that nobody knows.
+    assert!(hands.play().z < -1.0, "the first finger still walks");
+    // An unknown finger.
     hands.touch(9, Phase::Up, 0.0, 0.0);
     assert!(hands.play().z < -1.0);
 }

@@ -10,7 +10,7 @@ use crate::display::Display;
 use crate::picture::Picture;
 use crate::table::Row;
 
-/// How often something is asked for before it counts as missing: for ten minutes, as a machine may have much else to do.
+/// The number of attempts before something counts as missing. They take ten minutes, because the machine may be busy.
 const TRIES: u32 = 15_000;
 const PAUSE: Duration = Duration::from_millis(40);
 
@@ -22,18 +22,18 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Starts both, and waits for the first frames.
+    /// Starts the display and the game, and waits for the first frames.
     pub fn open(name: &str) -> Self {
         let display = Display::open("640x360");
         let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.csv"));
         let _ = std::fs::remove_file(&log);
         let game = display
             .command(env!("CARGO_BIN_EXE_platformer"))
-            // Small, as a machine may have no graphics card.
+            // The window is small, because the machine may have no graphics card.
             .args(["--size", "640x360", "--log"])
             .arg(&log)
             .spawn()
-            .expect("it can be run");
+            .unwrap();
         let mut desktop = Self { game, display, log };
         desktop.wait_for("a window", |desktop| {
             desktop.focus("evenstep: a platformer")
@@ -42,31 +42,31 @@ impl Desktop {
         desktop
     }
 
-    /// Asks until there is an answer.
+    /// Polls until there is a result.
     #[expect(
         clippy::disallowed_methods,
-        reason = "another process draws, and is asked now and then"
+        reason = "another process draws, and is polled"
     )]
     pub fn wait_for<T>(&mut self, what: &str, ask: impl Fn(&Self) -> Option<T>) -> T {
         for _ in 0..TRIES {
             if let Some(answer) = ask(self) {
                 return answer;
             }
-            let ended = self.game.try_wait().expect("it was started");
+            let ended = self.game.try_wait().unwrap();
             assert!(ended.is_none(), "the game ended: {ended:?}");
             sleep(PAUSE);
         }
-        panic!("{what} did not come: {:?}", self.rows().last());
+        panic!("{what} did not happen: {:?}", self.rows().last());
     }
 
-    /// Waits until the last frame is so, and gives it.
+    /// Waits until the last frame fulfils a condition, and returns it.
     pub fn wait_until(&mut self, what: &str, is: impl Fn(&Row) -> bool) -> Row {
         self.wait_for(what, |desktop| desktop.rows().last().copied().filter(&is))
     }
 
-    /// Waits for so many more frames, and gives them.
+    /// Waits for this many more frames, and returns them.
     pub fn frames(&mut self, count: usize) -> Vec<Row> {
-        // The last one may be from before what was just done.
+        // The present last frame may be older than the last action.
         let before = self.rows().len() + 1;
         self.wait_for("a frame", |desktop| {
             let rows = desktop.rows();
@@ -74,10 +74,10 @@ impl Desktop {
         })
     }
 
-    /// What was shown until now.
+    /// Returns the frames that were displayed so far.
     pub fn rows(&self) -> Vec<Row> {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        // The last line may be under way.
+        // The last line may be incomplete.
         let lines = text.split_inclusive('\n').skip(1);
         lines
             .filter(|line| line.ends_with('\n'))
@@ -85,38 +85,35 @@ impl Desktop {
             .collect()
     }
 
-    /// Waits for the game's own end.
+    /// Waits until the game exits, and returns whether it succeeded.
     pub fn wait_for_end(&mut self) -> bool {
-        self.game.wait().expect("it was started").success()
+        self.game.wait().unwrap().success()
     }
 
-    /// Moves the mouse by so many pixels.
+    /// Moves the mouse by this many pixels.
     pub fn mouse_by(&self, right: i32, down: i32) {
         let by = [right, down].map(|part| part.to_string());
         self.xdotool(&["mousemove_relative", "--", &by[0], &by[1]])
-            .expect("a mouse");
+            .unwrap();
     }
 
-    /// Presses the left button and lets it go.
+    /// Clicks the left button.
     pub fn click(&self) {
-        self.xdotool(&["click", "1"]).expect("a mouse");
+        self.xdotool(&["click", "1"]).unwrap();
     }
 
-    /// Where the cursor is.
+    /// Returns the position of the cursor.
     pub fn cursor(&self) -> [i32; 2] {
-        let text = self
-            .xdotool(&["getmouselocation", "--shell"])
-            .expect("a mouse");
+        let text = self.xdotool(&["getmouselocation", "--shell"]).unwrap();
         ["X=", "Y="].map(|name| {
             let line = text.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|number| number.parse().ok())
-                .expect("a place")
+            line.and_then(|number| number.parse().ok()).unwrap()
         })
     }
 
-    /// What is on the display.
+    /// Returns a screenshot of the display.
     pub fn picture(&self) -> Picture {
-        Picture::read(&self.display.picture("root", "ppm")).expect("a picture")
+        Picture::read(&self.display.picture("root", "ppm")).unwrap()
     }
 }
 

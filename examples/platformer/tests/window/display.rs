@@ -1,4 +1,4 @@
-//! A virtual display with a program on it, and real keys. The tests of the other games with a window use this file too.
+//! A virtual display with a program on it, and real keys. The tests of the other windowed games use this file, too.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -23,17 +23,17 @@ impl Display {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("Xvfb is there: see the README for the packages");
-        let output = server.stdout.take().expect("it is piped");
+            .expect("Xvfb is installed (see the README)");
+        let output = server.stdout.take().unwrap();
         let mut number = String::new();
         BufReader::new(output)
             .read_line(&mut number)
-            .expect("it names its display");
+            .expect("Xvfb prints its display number");
         let display = Self {
             server,
             name: format!(":{}", number.trim()),
         };
-        (display.xdotool(&["getdisplaygeometry"])).expect("it answers");
+        (display.xdotool(&["getdisplaygeometry"])).expect("the display answers");
         display
     }
 
@@ -46,8 +46,8 @@ impl Display {
         command
     }
 
-    /// Moves the window with this title to the corner, and gives it the keys: there is no window manager that would do
-    /// it. Returns the window's number.
+    /// Moves the window with this title to the corner, and gives it keyboard focus, because there is no window manager.
+    /// Returns the window's number.
     pub fn focus(&self, title: &str) -> Option<String> {
         let windows = self.xdotool(&["search", "--name", title])?;
         let window = windows.lines().next()?;
@@ -56,19 +56,19 @@ impl Display {
         Some(window.to_owned())
     }
 
-    /// Presses a key and releases it, by the name that X gives it.
+    /// Presses and releases a key, given by its X name.
     pub fn key(&self, key: &str) {
-        self.xdotool(&["key", key]).expect("a key");
+        self.xdotool(&["key", key]).unwrap();
     }
 
     /// Holds a key down.
     pub fn key_down(&self, key: &str) {
-        self.xdotool(&["keydown", key]).expect("a key");
+        self.xdotool(&["keydown", key]).unwrap();
     }
 
     /// Releases a key.
     pub fn key_up(&self, key: &str) {
-        self.xdotool(&["keyup", key]).expect("a key");
+        self.xdotool(&["keyup", key]).unwrap();
     }
 
     /// Returns a picture of a window, or of `root`, in a format of ImageMagick.
@@ -77,18 +77,18 @@ impl Display {
             .command("import")
             .args(["-window", window, "-depth", "8", &format!("{format}:-")])
             .output()
-            .expect("ImageMagick is there: see the README for the packages");
+            .expect("ImageMagick is installed (see the README)");
         assert!(output.status.success());
         output.stdout
     }
 
-    /// Runs xdotool. Returns what it prints, if it succeeds.
+    /// Runs xdotool, and returns its output if it succeeds.
     pub fn xdotool(&self, arguments: &[&str]) -> Option<String> {
         let output = self
             .command("xdotool")
             .args(arguments)
             .output()
-            .expect("xdotool is there: see the README for the packages");
+            .expect("xdotool is installed (see the README)");
         let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         output.status.success().then_some(text)
     }

@@ -1,11 +1,11 @@
-//! The game as a person plays it: in a window on a virtual display, with real keys and a real mouse.
+//! Plays the game as a person does: in a window on a virtual display, with real keys and a real mouse.
 
-// The game on a display, and the devices.
+// The game on a display, and the input devices.
 mod desktop;
 mod display;
-// What is on it.
+// Screenshots.
 mod picture;
-// What the game says of itself.
+// The game's log.
 mod table;
 
 use std::f32::consts::TAU;
@@ -15,10 +15,10 @@ use evenstep_platformer::hero::STANDING;
 use evenstep_platformer::platforms;
 use picture::{is_brown, is_fire, is_gold, is_ink, is_red};
 
-/// Radians for a pixel of the mouse.
+/// Radians per pixel of the mouse.
 const LOOK: f32 = 0.0025;
 
-/// The shortest way from one angle to the other.
+/// Returns the smallest difference between two angles.
 fn between(one: f32, other: f32) -> f32 {
     let way = (one - other).rem_euclid(TAU);
     way.min(TAU - way)
@@ -37,7 +37,7 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
     let start = desktop.frames(2)[1].yaw();
     assert!(start.abs() < 1e-3, "{start}");
     let before = desktop.picture();
-    // Further than the window is wide, both ways, and never at its edge.
+    // Turns further than the window is wide, in both directions. The cursor must never reach its edge.
     let mut turned = 0;
     for way in [-1, 1, 1] {
         for _ in 0..20 {
@@ -54,13 +54,13 @@ fn the_mouse_turns_the_view_without_end_and_is_free_in_a_pause() {
         let [x, y] = desktop.cursor();
         assert!((40..600).contains(&x) && (20..340).contains(&y), "{x} {y}");
     }
-    assert!(desktop.picture() != before, "another view");
+    assert!(desktop.picture() != before, "the view has changed");
     desktop.mouse_by(0, -200);
     let low = desktop.frames(3)[2];
     let behind = low.camera - low.hero;
     assert!(behind.y < -0.5, "it looks up from {behind}");
 
-    // In a pause the cursor goes where it likes, and the view stays.
+    // In a pause the cursor moves freely, and the view does not turn.
     desktop.key("p");
     desktop.frames(3);
     for _ in 0..5 {
@@ -88,11 +88,11 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     let gold = start.count_all(is_gold);
     assert!(gold > 50, "{gold} of coins");
 
-    // Two coins are on the way.
+    // Two coins are on the path.
     walk(&mut desktop, "w", |row| row.hero.z < 1.0);
     let stopped = desktop.frames(8);
     let end = stopped[7].hero;
-    assert_eq!(stopped[6].hero, end, "it goes on without a key");
+    assert_eq!(stopped[6].hero, end, "the hero moves without a key");
     assert_eq!(stopped[7].score, 2);
     assert!(end.x.abs() < 1e-3, "{end}");
     walk(&mut desktop, "Down", |row| row.hero.z > 8.5);
@@ -100,7 +100,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert!(left < gold * 3 / 4, "{left} of {gold} of coins are left");
     let end = desktop.frames(4)[3].hero;
 
-    // A key that is held is one jump.
+    // A held key causes one jump.
     desktop.key_down("space");
     desktop.wait_until("a jump", |row| row.hero.y > STANDING + 1.5);
     desktop.wait_until("the ground", |row| row.hero.y < STANDING + 1e-3);
@@ -111,7 +111,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
         walk(&mut desktop, key, |row| (row.hero.x - end.x) * way > 1.0);
     }
 
-    // A pause stands still, and so does its picture but for the word.
+    // In a pause nothing moves, and only the word on the picture changes.
     desktop.key("p");
     let held = desktop.frames(6);
     assert_eq!(held[3].time, held[5].time);
@@ -124,7 +124,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     desktop.key("p");
     desktop.wait_until("time", |row| row.time > held[5].time + 0.2);
 
-    // Five seconds back, and no further.
+    // The rewind goes back five seconds at most.
     let long = desktop.wait_until("six seconds", |row| row.tick > 360);
     desktop.key_down("r");
     let back = desktop.wait_until("the past", |row| row.tick < long.tick - 280);
@@ -134,7 +134,7 @@ fn keys_walk_jump_and_collect_and_time_goes_back() {
     assert_eq!(last[7].tick, newest.unwrap() - 300, "after {back:?}");
     assert_eq!(last[6].tick, last[7].tick);
     let on = desktop.frames(6);
-    assert!(on[5].tick > last[7].tick, "it goes on");
+    assert!(on[5].tick > last[7].tick, "play continues");
 }
 
 #[test]
@@ -142,12 +142,12 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
     let mut desktop = Desktop::open("push");
     desktop.key("q");
     desktop.frames(2);
-    // Towards the crate at (2, -5), from (0, 9).
+    // Turns towards the crate at (2, -5), from (0, 9).
     desktop.mouse_by(57, 0);
     let slow = desktop.frames(8);
     let time = slow[7].time - slow[0].time;
     let real = slow[7].real_time - slow[0].real_time;
-    // What is slower than four frames a second is cut short.
+    // Frame times above a quarter of a second are cut.
     assert!(time > 0.0 && time < 0.21 * real, "{time} s in {real} s");
 
     desktop.click();
@@ -161,7 +161,7 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
     desktop.key("q");
     desktop.wait_until("its end", |row| row.shots == 0);
 
-    // Through where the crate was, and not over it.
+    // Walks through where the crate was, not over it.
     walk(&mut desktop, "Up", |row| row.hero.z < -1.0);
     desktop.key("q");
     walk(&mut desktop, "Up", |row| row.hero.z < -5.2);
@@ -169,8 +169,8 @@ fn slow_motion_shows_a_shot_and_a_crate_is_pushed() {
     let inside: Vec<_> = rows.iter().filter(|row| row.hero.z < -4.6).collect();
     for row in inside {
         let hero = row.hero;
-        assert!((hero.x - 2.0).abs() < 0.75, "past it, at {hero}");
-        assert!((hero.y - STANDING).abs() < 0.01, "onto it, at {hero}");
+        assert!((hero.x - 2.0).abs() < 0.75, "passed it, at {hero}");
+        assert!((hero.y - STANDING).abs() < 0.01, "climbed it, at {hero}");
     }
     let brown = desktop.picture().count(220..450, 100..280, is_brown);
     assert!(brown > 400, "{brown} of the crate");

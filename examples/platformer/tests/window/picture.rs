@@ -1,8 +1,8 @@
-//! Looking at pictures.
+//! Evaluates screenshots.
 
 use std::ops::Range;
 
-/// A picture: red, green and blue of each pixel, by rows.
+/// A picture: red, green and blue of each pixel, row by row.
 #[derive(PartialEq)]
 pub struct Picture {
     width: usize,
@@ -10,9 +10,9 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// From the bytes of a PPM file.
+    /// Reads the bytes of a PPM file.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        // P6, width, height, most: and then the pixels.
+        // P6, width, height and maximum, followed by the pixels.
         let mut words = bytes.splitn(4, u8::is_ascii_whitespace);
         let mut word = || words.next();
         let is_ppm = word()? == b"P6";
@@ -26,7 +26,7 @@ impl Picture {
         })
     }
 
-    /// How many pixels of a part of it are so.
+    /// Counts the pixels in a part of the picture that fulfil a condition.
     pub fn count(
         &self,
         columns: Range<usize>,
@@ -42,36 +42,36 @@ impl Picture {
         pixels.filter(|pixel| is(**pixel)).count()
     }
 
-    /// The same of all of it.
+    /// Counts such pixels in the whole picture.
     pub fn count_all(&self, is: impl Fn([u8; 3]) -> bool) -> usize {
         self.pixels.iter().filter(|pixel| is(**pixel)).count()
     }
 }
 
-/// Yellow as coins are, in light or shade.
+/// Whether a pixel is yellow like coins, in light or shade.
 pub fn is_gold([red, green, blue]: [u8; 3]) -> bool {
     red > 120 && green > red / 2 && blue < green / 2 + 10
 }
 
-/// Red as the character.
+/// Whether a pixel is red like the character.
 pub fn is_red([red, green, blue]: [u8; 3]) -> bool {
     let [red, green, blue] = [red, green, blue].map(f32::from);
     red > 70.0 && green < 0.6 * red && blue < 0.6 * red
 }
 
-/// A shot shines.
+/// Whether a pixel is bright like a shot.
 pub fn is_fire([red, green, blue]: [u8; 3]) -> bool {
     red > 240 && (60..200).contains(&green) && blue < 140
 }
 
-/// Brown as crates are.
+/// Whether a pixel is brown like crates.
 pub fn is_brown([red, green, blue]: [u8; 3]) -> bool {
     let [red, green, blue] = [red, green, blue].map(f32::from);
     let [hue, depth] = [green / red, blue / green];
     red > 60.0 && (0.7..0.9).contains(&hue) && (0.55..0.8).contains(&depth)
 }
 
-/// As what is written over the picture.
+/// Whether a pixel has the colour of the overlay's text.
 pub fn is_ink(pixel: [u8; 3]) -> bool {
     pixel.iter().all(|part| *part < 70)
 }

@@ -1,21 +1,21 @@
-//! The game's own log.
+//! The game's log.
 
 use evenstep::rapier::math::Vector;
 
-/// What a frame showed.
+/// A line of the log: what a frame displayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Seconds of the game.
+    /// The game's time in seconds.
     pub time: f64,
-    /// How many steps there were.
+    /// The number of steps.
     pub tick: u64,
-    /// Where the character is.
+    /// The character's position.
     pub hero: Vector,
-    /// Where the camera is.
+    /// The camera's position.
     pub camera: Vector,
-    /// Where the ferry is.
+    /// The ferry's position.
     pub ferry: Vector,
-    /// Seconds of all frames.
+    /// Real time in seconds, the sum of all frame times.
     pub real_time: f64,
     pub score: u32,
     pub shots: u32,
@@ -43,11 +43,11 @@ impl Row {
         }
     }
 
-    /// Which way the camera looks, while the character stands: radians to the left of −z. It is behind the character, and
-    /// 0.8 m to the right.
+    /// Returns the direction of the camera while the character stands, in radians to the left of −z. The camera is
+    /// behind the character, and 0.8 m to its right.
     #[expect(
         clippy::disallowed_methods,
-        reason = "a test's own measure, with room for rounding"
+        reason = "a measure in a test, with room for rounding"
     )]
     pub fn yaw(&self) -> f32 {
         let way = self.camera - self.hero;

@@ -1,6 +1,6 @@
 //! A box that jumps and turns, drawn by Fyrox.
 
-// All that is only seen: the place for your own scene.
+// Scenery and looks: replace this module with your own scene.
 mod scene;
 
 use std::time::Instant;
@@ -31,7 +31,7 @@ impl Plugin for Game {
         Ok(())
     }
 
-    // Once a frame: Fyrox's `update` is called at a rate of its own.
+    // This runs once per frame. Fyrox's `update` has its own fixed rate.
     fn before_rendering(&mut self, context: PluginContext) -> GameResult {
         let (simulation, body, last) = &mut self.physics;
         let frame_time = last.elapsed();
@@ -41,11 +41,11 @@ impl Plugin for Game {
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(*body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(*body, Vector::ONE * 0.3);
-                pushed.and(turned).expect("it is there");
+                pushed.and(turned).unwrap();
             }
         });
-        // Where it is shown: between two steps.
-        let pose = simulation.pose(*body).expect("it is there");
+        // The displayed pose, between two steps.
+        let pose = simulation.pose(*body).unwrap();
         let graph = &mut context.scenes[self.scene].graph;
         let node = graph[self.mesh].local_transform_mut();
         node.set_position(Vector3::from(pose.translation.to_array()));
@@ -56,17 +56,17 @@ impl Plugin for Game {
 }
 
 fn main() {
-    // 60 steps a second, at any frame rate.
+    // 60 steps per second, at any frame rate.
     let mut simulation = Simulation::default();
     let floor = ColliderBuilder::cuboid(4.0, 0.5, 4.0);
     simulation.physics.insert(RigidBodyBuilder::fixed(), floor);
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
-    // Only up and down: it stays in the picture.
+    // The box moves only up and down, so it stays in the picture.
     let body = body.enabled_translations(false, true, false);
     let body = simulation
         .physics
         .insert(body, ColliderBuilder::cuboid(0.5, 0.5, 0.5));
-    let mut executor = Executor::new(Some(EventLoop::new().expect("an event loop")));
+    let mut executor = Executor::new(Some(EventLoop::new().unwrap()));
     executor.add_plugin(Game {
         physics: (simulation, body, Instant::now()),
         scene: Handle::NONE,

@@ -1,4 +1,4 @@
-//! What is seen: a camera, the floor, a box.
+//! The scene: a camera, the floor, and a box.
 
 use fyrox::core::algebra::{Matrix4, Vector3};
 use fyrox::core::pool::Handle;
@@ -6,7 +6,7 @@ use fyrox::scene::mesh::surface::{SurfaceBuilder, SurfaceData, SurfaceResource};
 use fyrox::scene::mesh::{Mesh, MeshBuilder};
 use fyrox::scene::{Scene, base::BaseBuilder, camera::CameraBuilder, transform::TransformBuilder};
 
-/// With the mesh of the box.
+/// Returns the scene, and the mesh of the box.
 pub fn new() -> (Scene, Handle<Mesh>) {
     let mut scene = Scene::new();
     let back = TransformBuilder::new().with_local_position(Vector3::new(0.0, 2.0, -8.0));

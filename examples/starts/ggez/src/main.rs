@@ -13,24 +13,24 @@ struct Game {
 
 impl EventHandler for Game {
     fn update(&mut self, context: &mut Context) -> GameResult {
-        // Since the last one: ggez calls this once a frame.
+        // The time since the last call. ggez calls `update` once per frame.
         let frame_time = context.time.delta();
         self.simulation.advance(frame_time, |physics, step| {
             // Before each step: forces, input, spawn and despawn.
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(self.body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(self.body, 0.5);
-                pushed.and(turned).expect("it is there");
+                pushed.and(turned).unwrap();
             }
         });
         Ok(())
     }
 
     fn draw(&mut self, context: &mut Context) -> GameResult {
-        // Where it is shown: between two steps.
-        let pose = self.simulation.pose(self.body).expect("it is there");
+        // The displayed pose, between two steps.
+        let pose = self.simulation.pose(self.body).unwrap();
         let mut canvas = Canvas::from_frame(context, Color::from_rgb(120, 180, 220));
-        // In metres, with y up.
+        // Coordinates are in metres, with y up.
         canvas.set_screen_coordinates(Rect::new(-4.0, 5.0, 8.0, -6.0));
         let floor = DrawParam::new().dest_rect(Rect::new(-4.0, -0.5, 8.0, 1.0));
         canvas.draw(&Quad, floor.color(Color::from_rgb(30, 110, 50)));
@@ -42,13 +42,13 @@ impl EventHandler for Game {
 }
 
 fn main() -> GameResult {
-    // 60 steps a second, at any frame rate.
+    // 60 steps per second, at any frame rate.
     let mut simulation = Simulation::default();
     simulation
         .physics
         .insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
-    // Only up and down: it stays in the picture.
+    // The box moves only up and down, so it stays in the picture.
     let body = body.enabled_translations(false, true);
     let body = simulation
         .physics

@@ -8,14 +8,14 @@ use kiss3d::prelude::*;
 
 #[kiss3d::main]
 async fn main() {
-    // 60 steps a second, at any frame rate.
+    // 60 steps per second, at any frame rate.
     let mut simulation = Simulation::default();
     simulation.physics.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::cuboid(4.0, 0.5, 4.0),
     );
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
-    // Only up and down: it stays in the picture.
+    // The box moves only up and down, so it stays in the picture.
     let body = body.enabled_translations(false, true, false);
     let body = simulation
         .physics
@@ -36,12 +36,12 @@ async fn main() {
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(body, Vector::ONE * 0.3);
-                pushed.and(turned).expect("it is there");
+                pushed.and(turned).unwrap();
             }
         });
         last = now;
-        // Where it is shown, between two steps: evenstep's poses are kiss3d's.
-        node.set_pose(simulation.pose(body).expect("it is there"));
+        // The displayed pose, between two steps. evenstep and kiss3d use the same pose type.
+        node.set_pose(simulation.pose(body).unwrap());
         if !window.render_3d(&mut scene, &mut camera).await {
             break;
         }

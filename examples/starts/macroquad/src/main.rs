@@ -8,19 +8,19 @@ use macroquad::prelude::*;
 
 #[macroquad::main("evenstep and macroquad")]
 async fn main() {
-    // 60 steps a second, at any frame rate.
+    // 60 steps per second, at any frame rate.
     let mut simulation = Simulation::default();
     simulation
         .physics
         .insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
-    // Only up and down: it stays in the picture.
+    // The box moves only up and down, so it stays in the picture.
     let body = body.enabled_translations(false, true);
     let body = simulation
         .physics
         .insert(body, ColliderBuilder::cuboid(0.5, 0.5));
 
-    // macroquad's own frame time is an f32. Its clock is not.
+    // macroquad's frame time is an f32. Its clock is an f64.
     let now = || Duration::from_secs_f64(get_time());
     let mut timer = FrameTimer::new(now());
     loop {
@@ -29,14 +29,14 @@ async fn main() {
             if step.tick % 90 == 0 {
                 let pushed = physics.apply_impulse(body, Vector::Y * 6.0);
                 let turned = physics.apply_torque_impulse(body, 0.5);
-                pushed.and(turned).expect("it is there");
+                pushed.and(turned).unwrap();
             }
         });
 
-        // Where it is shown: between two steps.
-        let pose = simulation.pose(body).expect("it is there");
+        // The displayed pose, between two steps.
+        let pose = simulation.pose(body).unwrap();
         clear_background(SKYBLUE);
-        // In metres, with y up.
+        // Coordinates are in metres, with y up.
         set_camera(&Camera2D {
             target: vec2(0.0, 2.0),
             zoom: vec2(1.0 / 4.0, -1.0 / 3.0),

@@ -1,6 +1,6 @@
-//! A box that jumps, in a window of winit, drawn by wgpu.
+//! A box that jumps, in a winit window, drawn by wgpu.
 
-// All that is wgpu's: the place for your own renderer.
+// All wgpu code: replace this module with your own renderer.
 mod screen;
 
 use std::time::Instant;
@@ -40,11 +40,11 @@ impl ApplicationHandler for Game {
                     // Before each step: forces, input, spawn and despawn.
                     if step.tick % 90 == 0 {
                         let pushed = physics.apply_impulse(self.body, Vector::Y * 6.0);
-                        pushed.expect("it is there");
+                        pushed.unwrap();
                     }
                 });
-                // Where it is shown: between two steps.
-                let pose = self.simulation.pose(self.body).expect("it is there");
+                // The displayed pose, between two steps.
+                let pose = self.simulation.pose(self.body).unwrap();
                 let [x, y] = pose.translation.to_array();
                 screen.draw(&[[0.0, 0.0, 8.0, 1.0], [x, y, 1.0, 1.0]]);
             }
@@ -54,13 +54,13 @@ impl ApplicationHandler for Game {
 }
 
 fn main() -> Result<(), EventLoopError> {
-    // 60 steps a second, at any frame rate.
+    // 60 steps per second, at any frame rate.
     let mut simulation = Simulation::default();
     simulation
         .physics
         .insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(4.0, 0.5));
     let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 2.0);
-    // What `screen.rs` draws does not turn.
+    // The box does not turn, because `screen.rs` draws upright rectangles.
     let body = body.lock_rotations();
     let body = simulation
         .physics

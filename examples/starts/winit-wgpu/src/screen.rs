@@ -1,4 +1,4 @@
-//! Rectangles in a window, by wgpu.
+//! Draws rectangles in a window with wgpu.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ pub struct Screen {
 impl Screen {
     pub fn open(event_loop: &ActiveEventLoop) -> Self {
         let attributes = Window::default_attributes().with_title("evenstep, winit and wgpu");
-        let window = Arc::new(event_loop.create_window(attributes).expect("a window"));
+        let window = Arc::new(event_loop.create_window(attributes).unwrap());
         let instance = wgpu::Instance::default();
-        let surface = instance.create_surface(window.clone()).expect("a surface");
+        let surface = instance.create_surface(window.clone()).unwrap();
         let options = wgpu::RequestAdapterOptions {
             compatible_surface: Some(&surface),
             ..Default::default()
         };
-        let adapter = block_on(instance.request_adapter(&options)).expect("an adapter");
+        let adapter = block_on(instance.request_adapter(&options)).unwrap();
         let device = block_on(adapter.request_device(&Default::default()));
-        let (device, queue) = device.expect("a device");
+        let (device, queue) = device.unwrap();
         let config = surface.get_default_config(&adapter, 1, 1);
-        let config = config.expect("the adapter was chosen for the surface");
+        let config = config.expect("the adapter supports the surface");
         let pipeline = pipeline(&device, config.format);
         let size = window.inner_size();
         let mut screen = Self {
@@ -51,7 +51,7 @@ impl Screen {
         self.surface.configure(&self.device, &self.config);
     }
 
-    /// Each with its middle and its size, in metres, with y up.
+    /// Draws rectangles, each given by its centre and its size, in metres, with y up.
     pub fn draw(&self, rectangles: &[[f32; 4]]) {
         self.window.request_redraw();
         let (Success(picture) | Suboptimal(picture)) = self.surface.get_current_texture() else {

@@ -1,4 +1,4 @@
-//! What keys, buttons and scripts do to the playground.
+//! The effects of keys, buttons and scripts on the playground.
 
 use crate::app::App;
 use crate::controls::{Command, FRAME_RATES, RATES, SLOW, Settings};
@@ -8,7 +8,7 @@ use crate::scenes::Scene;
 use crate::screening::Screening;
 
 impl App {
-    /// Does what a key or a button asks for.
+    /// Carries out the command of a key or a button.
     pub fn command(&mut self, command: Command) {
         let settings = &mut self.settings;
         match command {
@@ -78,7 +78,7 @@ impl App {
         }
     }
 
-    /// Begins to record, or ends it and shows what was recorded.
+    /// Begins a recording, or ends it and replays it.
     fn record(&mut self) {
         self.screening = None;
         self.message = None;
@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-/// The one after it, and the first after the last.
+/// Returns the next element, or the first after the last.
 fn next<T: Copy + PartialEq>(all: &[T], one: T) -> T {
     let place = all.iter().position(|other| *other == one);
     all[place.map_or(0, |place| place + 1) % all.len()]

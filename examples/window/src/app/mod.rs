@@ -1,8 +1,8 @@
-//! The playground without its window: both halves, what is set, and what the mouse holds.
+//! The playground without its window: both halves, the settings, and the mouse.
 
-// What keys and buttons do to them.
+// The effects of keys and buttons.
 mod commands;
-// What the mouse does.
+// The effects of the mouse.
 pub mod mouse;
 
 use std::time::Duration;
@@ -23,39 +23,39 @@ use crate::shown::{Looks, Shown};
 use crate::trace::Trace;
 use mouse::Mouse;
 
-/// The seed of the jitter: the same frames in every run.
+/// The seed of the jitter, so every run has the same frames.
 const SEED: u64 = 0x5eed;
 
 /// The playground without its window.
 pub struct App {
-    /// What is set. What is changed here holds from the next frame on.
+    /// The settings. Changes take effect in the next frame.
     pub settings: Settings,
-    /// What the halves have been told.
+    /// The settings that the halves use.
     applied: Settings,
     halves: [Half; 2],
     pacing: Pacing,
     trace: Trace,
-    /// From where both halves are seen.
+    /// The camera of both halves.
     pub lens: Lens,
     mouse: Mouse,
-    /// The body that is plotted.
+    /// The plotted body.
     followed: BodyKey,
     deeds: Vec<Deed>,
-    /// The arrow keys that are held: forward, and to the left.
+    /// The held arrow keys: forward, and to the left.
     pub drive: [f32; 2],
     /// Whether the next frames are recorded.
     pub(crate) is_recording: bool,
-    /// What is replayed, instead of the halves.
+    /// The replay, displayed instead of the halves.
     pub screening: Option<Screening>,
-    /// What went wrong last.
+    /// The last error.
     pub message: Option<String>,
-    /// Its size, and the display's scale.
+    /// The size of the window, and the display's scale.
     window: (Vec2, f32),
     generation: u64,
 }
 
 impl App {
-    /// Both halves at the beginning of the scene.
+    /// Creates both halves at the beginning of the scene.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let halves = halves(&settings);
@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    /// What is shown, in a line.
+    /// Returns a line that describes the displayed worlds.
     #[must_use]
     pub fn title(&self) -> String {
         let [left, right] = self.settings.halves.map(|half| {
@@ -105,13 +105,13 @@ impl App {
         state.into()
     }
 
-    /// A half: 0 is the left one.
+    /// Returns a half: 0 is the left one.
     #[must_use]
     pub fn half(&self, side: usize) -> &Half {
         &self.halves[side]
     }
 
-    /// What a half shows: its world, or its film in a replay.
+    /// Returns the picture of a half: its world, or its film in a replay.
     #[must_use]
     pub fn picture(&self, side: usize) -> (&Looks, &Shown) {
         let half = &self.halves[side];
@@ -124,7 +124,7 @@ impl App {
         }
     }
 
-    /// The debug lines of a half, where its bodies are shown; none if they are not wanted, or not there yet.
+    /// Returns the debug lines of a half at the displayed poses. There are none if they are off or not available yet.
     #[must_use]
     pub fn lines(&self, side: usize) -> Vec<Line> {
         let half = &self.halves[side];
@@ -133,38 +133,38 @@ impl App {
         bones.map_or_else(Vec::new, |bones| bones.lines(half.shown()))
     }
 
-    /// Another number for each world that is shown: the keys of one say nothing in another.
+    /// Returns another number for each displayed world, because the keys of one mean nothing in another.
     #[must_use]
     pub fn generation(&self) -> (u64, bool) {
         (self.generation, self.screening.is_some())
     }
 
-    /// The frames that were shown.
+    /// Returns the displayed frames.
     #[must_use]
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// The body that is plotted.
+    /// Returns the plotted body.
     #[must_use]
     pub fn followed(&self) -> BodyKey {
         self.followed
     }
 
-    /// Has another body plotted.
+    /// Plots another body.
     fn follow(&mut self, key: BodyKey) {
         self.followed = key;
         self.trace.clear();
     }
 
-    /// Where it is shown, in the scene; `None` if it is gone.
+    /// Returns the displayed position of a body in the scene, or `None` if it was removed.
     #[must_use]
     pub fn place(&self, side: usize, key: BodyKey) -> Option<Vector> {
         let shown = self.halves[side].shown();
         Some(shown.poses.get(&key)?.translation + shown.origin)
     }
 
-    /// Sets the size of the window, in pixels, and how many times as large the display has letters drawn.
+    /// Sets the size of the window in pixels, and the display's scale for text.
     pub fn set_window(&mut self, size: Vec2, scale: f32) {
         self.window = (size, scale);
         self.fit_lens();
@@ -175,14 +175,14 @@ impl App {
         self.lens.set_size(half.x, half.y);
     }
 
-    /// Where everything is.
+    /// Returns the layout of the window.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let (size, scale) = self.window;
         Layout::new(size, scale, self.settings.has_panel)
     }
 
-    /// Makes the frames that fit into the real time that has passed.
+    /// Runs the frames that fit into the real time that has passed.
     pub fn update(&mut self, elapsed: Duration) {
         self.apply();
         for frame_time in self.pacing.frames(elapsed) {
@@ -190,7 +190,7 @@ impl App {
         }
     }
 
-    /// Makes one frame, as long as the settings have it.
+    /// Runs one frame, whose length depends on the settings.
     pub fn make_frame(&mut self) {
         self.apply();
         let frame_time = self.pacing.frame();
@@ -200,7 +200,7 @@ impl App {
     fn frame(&mut self, frame_time: Duration) {
         if let Some(screening) = &mut self.screening {
             screening.advance();
-            // What is done is done to what is shown.
+            // Actions apply to the displayed world.
             self.deeds.clear();
             return;
         }
@@ -231,13 +231,13 @@ impl App {
         }
     }
 
-    /// Tells the halves what has been set since the last frame.
+    /// Applies the settings that changed since the last frame.
     fn apply(&mut self) {
         let (new, old) = (self.settings, self.applied);
         self.applied = new;
         self.pacing.settings = new.pacing;
         if (new.scene, new.halves) != (old.scene, old.halves) {
-            // A replay is of what was set then.
+            // A replay belongs to the settings of its recording.
             self.screening = None;
         }
         if new.scene != old.scene {
@@ -254,7 +254,7 @@ impl App {
         }
     }
 
-    /// The scene from its beginning.
+    /// Restarts the scene.
     fn restart(&mut self) {
         let (eye, at) = self.settings.scene.view();
         self.lens = Lens::new(eye, at);
@@ -288,5 +288,5 @@ fn pace(settings: &Settings, side: usize) -> Pace {
 }
 
 fn rate(hz: u32) -> Rate {
-    Rate::hz(hz.max(1)).expect("it is not zero")
+    Rate::hz(hz.max(1)).unwrap()
 }

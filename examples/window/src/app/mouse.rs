@@ -1,4 +1,4 @@
-//! What the mouse does: it drags bodies, turns the view, and comes nearer.
+//! The mouse: it drags bodies, turns the view and zooms.
 
 use evenstep::rapier::math::Vector;
 use kiss3d::glamx::Vec2;
@@ -7,22 +7,22 @@ use crate::app::App;
 use crate::game::Pull;
 use crate::pick::pick;
 
-/// Something that happened to the mouse; places are in pixels from the window's upper left.
+/// A mouse event. Positions are in pixels from the upper left corner of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MouseEvent {
     /// The left button went down.
     Press(Vec2),
-    /// It went up again.
+    /// The left button went up.
     Release,
     /// The right button went down.
     Turn(Vec2),
-    /// It moved.
+    /// The mouse moved.
     Move(Vec2),
-    /// The wheel: positive to come nearer.
+    /// The wheel turned. Positive values zoom in.
     Scroll(f32),
 }
 
-/// What the mouse holds.
+/// The state of the mouse: what it drags.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mouse {
     hold: Hold,
@@ -32,9 +32,9 @@ pub struct Mouse {
 enum Hold {
     #[default]
     Nothing,
-    /// The view, since the mouse was there.
+    /// The view, with the last position of the mouse.
     View(Vec2),
-    /// A body that was picked in a half, on a plane through a point of the scene.
+    /// A body that was picked in a half, dragged on a plane through a point of the scene.
     Body {
         side: usize,
         plane: Vector,
@@ -42,11 +42,11 @@ enum Hold {
     },
 }
 
-/// Radians for a pixel.
+/// Radians per pixel.
 const TURN: f32 = 0.006;
 
 impl Mouse {
-    /// The body that is dragged, for the next steps of both halves: a key is the same in both as long as both spawn the
+    /// Returns the dragged body, for the next steps of both halves. A key is the same in both as long as both spawn the
     /// same bodies.
     #[must_use]
     pub fn pull(&self) -> Option<Pull> {
@@ -58,11 +58,8 @@ impl Mouse {
 }
 
 impl App {
-    /// Does what the mouse asks for.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "no step depends on how it is looked at"
-    )]
+    /// Handles a mouse event.
+    #[expect(clippy::disallowed_methods, reason = "no step depends on the camera")]
     pub fn mouse(&mut self, event: MouseEvent) {
         match event {
             MouseEvent::Press(at) => self.mouse.hold = self.hold(at),
@@ -76,7 +73,7 @@ impl App {
         }
     }
 
-    /// A body if one is there that can be dragged, or else the view.
+    /// Returns the draggable body at this position, or else the view.
     fn hold(&mut self, at: Vec2) -> Hold {
         let Some((side, place)) = self.layout().half_at(at) else {
             return Hold::Nothing;
@@ -121,13 +118,13 @@ impl App {
         }
     }
 
-    /// Where the mouse is on the plane through a point of the scene that faces the eye.
+    /// Returns the position of the mouse on the plane through a point of the scene that faces the camera.
     fn on_plane(&self, place: Vec2, point: Vector) -> Vector {
         let (from, direction) = self.lens.ray(place);
         let facing = (point - self.lens.eye()).normalize();
         let way = (point - from).dot(facing) / direction.dot(facing).max(0.1);
         let place = from + direction * way;
-        // Not through the floor.
+        // The position stays above the floor.
         Vector::new(place.x, place.y.max(0.05), place.z)
     }
 }

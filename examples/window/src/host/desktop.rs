@@ -1,4 +1,4 @@
-//! A window of a desktop, or pictures without a display: by the command line, and by the system's clock.
+//! The desktop program: a window or offscreen pictures, by the command line and the system's clock.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ struct Options {
     /// The size of the window or of the pictures
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (u32, u32),
-    /// Draws so many frames without a display, instead of opening a window
+    /// Draws this many frames without a display, instead of opening a window
     #[arg(long, value_name = "FRAMES", requires = "out")]
     offscreen: Option<u32>,
     /// The first of these frames that is drawn
@@ -31,10 +31,10 @@ struct Options {
         requires = "offscreen"
     )]
     first: u32,
-    /// Where the pictures go
+    /// The directory for the pictures
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// What is done in which frame, for pictures without a display
+    /// A script with input by frame, for pictures without a display
     #[arg(long, value_name = "FILE", requires = "offscreen")]
     script: Option<PathBuf>,
 }
@@ -50,10 +50,10 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     let is_sensible =
         |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
     size.filter(is_sensible)
-        .ok_or_else(|| "a size is as 1280x720".into())
+        .ok_or_else(|| "a size looks like 1280x720".into())
 }
 
-/// What the command line asks for.
+/// Runs the playground as the command line says.
 pub async fn run() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
     let app = App::new(Settings {
@@ -71,8 +71,8 @@ pub async fn run() -> Result<(), Box<dyn Error>> {
     offscreen::run(app, &script, options.size, options.first..frames, &out).await
 }
 
-/// Gives the time since it was called last.
-#[expect(clippy::disallowed_methods, reason = "this is the host's own loop")]
+/// Returns a function that returns the time since its last call.
+#[expect(clippy::disallowed_methods, reason = "a host's own loop")]
 fn clock() -> impl FnMut() -> Duration {
     let mut last = Instant::now();
     move || {

@@ -1,4 +1,4 @@
-//! A page of a browser: as large as its canvas, by the page's clock.
+//! The page in a browser, at the size of its canvas, with the page's clock.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,7 @@ use evenstep_window::app::App;
 use evenstep_window::controls::Settings;
 use evenstep_window::live;
 
-/// Until the page is closed.
+/// Runs until the page is closed.
 pub async fn run() -> Result<(), Infallible> {
     report_panics();
     let mut clock = PageClock::new();

@@ -6,9 +6,9 @@ use evenstep::{BodyKey, Physics};
 use super::{Cast, Moment, ball, begins_period, block, remove_old};
 use crate::paint::Paint;
 
-/// Seconds of simulated time from one bullet to the next.
+/// The simulated time between two bullets, in seconds.
 const PERIOD: f64 = 0.5;
-/// Metres a second.
+/// The speed of a bullet, in m/s.
 const SPEED: f32 = 60.0;
 
 pub(super) fn build(physics: &mut Physics) -> Cast {
@@ -26,7 +26,7 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
         let (body, collider) = block(at, Vector::splat(0.35), Paint::Piece(number));
         physics.insert(body, collider.density(0.4));
     }
-    // A slow one, to be plotted and to compare.
+    // A slow ball, to be plotted and compared.
     let (body, collider) = ball(Vector::new(-4.0, 0.3, 1.8), 0.3, Paint::Followed);
     let followed = physics.insert(body.linvel(Vector::X * 2.5), collider.restitution(0.9));
     Cast {
@@ -38,7 +38,10 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
 pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     remove_old(physics, cast, moment.step, 3);
     if begins_period(moment.step, PERIOD) {
-        #[expect(clippy::disallowed_methods, reason = "a picture, not a law")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a picture need not be deterministic"
+        )]
         let aim = (f64::from(cast.thrown) * 0.7).sin() as f32;
         let from = Vector::new(-5.2, 1.2, 0.0) - moment.origin;
         let key = fire(physics, cast, from, Vector::new(1.0, 0.03, 0.08 * aim));

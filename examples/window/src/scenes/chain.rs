@@ -1,4 +1,4 @@
-//! Chains of joints with a weight at their end: what steps of varying length do to joints.
+//! Chains of joints with a weight at their end. They show what steps of varying length do to joints.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics};
@@ -20,7 +20,7 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
             .user_data(Paint::Stone.into());
         let mut last = physics.insert(beam, ColliderBuilder::cuboid(0.3, 0.12, 0.3));
         for link in 0..LINKS {
-            // To the back, so that it swings.
+            // The chain starts to the back, so that it swings.
             let place = at - Vector::Z * (2.0 * f32::from(link) + 1.0) * HALF;
             let (body, collider) = block(place, Vector::new(0.07, 0.07, HALF * 0.9), paint);
             let next = physics.insert(body, collider);
@@ -50,7 +50,7 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
 }
 
 fn join(physics: &mut Physics, one: BodyKey, other: BodyKey, end: Vector, start: Vector) {
-    let handles = [one, other].map(|key| physics.handle(key).expect("just inserted"));
+    let handles = [one, other].map(|key| physics.handle(key).unwrap());
     let joint = SphericalJointBuilder::new()
         .local_anchor1(end)
         .local_anchor2(start)

@@ -1,10 +1,10 @@
-//! The scenes: what is in a world at first, and what its own steps do.
+//! The scenes: the initial worlds, and the scenes' part in each step.
 
 // Crates in a wall, and balls that are thrown at it.
 mod pile;
 // Chains of joints with a weight at their end.
 mod chain;
-// Bodies that turn about a centre that is not their own.
+// Bodies that turn about a point other than their origin.
 mod spinners;
 // A platform and a lift, with riders.
 mod platform;
@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::paint::Paint;
 
-/// Which world.
+/// The choice of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scene {
     /// Crates in a wall, and balls that are thrown at it.
     Pile,
     /// Chains of joints with a weight at their end.
     Chain,
-    /// Bodies that turn about a centre that is not their own.
+    /// Bodies that turn about a point other than their origin.
     Spinners,
     /// A platform and a lift, with riders.
     Platform,
@@ -39,36 +39,36 @@ pub enum Scene {
     Bullets,
 }
 
-/// Who is who in a scene: what its steps need to know beside the simulation.
+/// The bodies of a scene with a role, which its steps need beside the simulation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Cast {
     /// The body whose path is plotted.
     pub followed: BodyKey,
     /// The axis along which it mostly moves: 0 for x, 1 for y, 2 for z.
     pub axis: usize,
-    /// Bodies that the scene moves itself.
+    /// Bodies that the scene itself moves.
     pub movers: Vec<BodyKey>,
     /// The car, if there is one.
     pub car: Option<DynamicRayCastVehicleController>,
-    /// How many bodies were thrown or fired.
+    /// The number of bodies that were thrown or fired.
     pub thrown: u32,
-    /// Bodies that go once they are old: since what simulated time they are there.
+    /// Bodies that are removed after some time, each with the simulated time at which it was inserted.
     pub passing: Vec<(Duration, BodyKey)>,
 }
 
-/// What a step of a scene is given.
+/// The input of a step of a scene.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// Which step.
+    /// The step.
     pub step: Step,
-    /// Where the origin of the simulation is in the scene.
+    /// The position of the simulation's origin in the scene.
     pub origin: Vector,
-    /// What the driver does: forward, and to the left, from -1 to 1.
+    /// The driver's input: forward, and to the left, from -1 to 1.
     pub drive: [f32; 2],
 }
 
 impl Scene {
-    /// All of them, in the order of the panel.
+    /// All scenes, in the order of the panel.
     pub const ALL: [Self; 6] = [
         Self::Pile,
         Self::Chain,
@@ -78,7 +78,7 @@ impl Scene {
         Self::Bullets,
     ];
 
-    /// What the panel calls it.
+    /// Returns the name in the panel.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl Scene {
         }
     }
 
-    /// Puts its bodies into an empty simulation.
+    /// Inserts the bodies into an empty simulation.
     pub fn build(self, physics: &mut Physics) -> Cast {
         let floor = RigidBodyBuilder::fixed()
             .translation(Vector::Y * -0.5)
@@ -107,7 +107,7 @@ impl Scene {
         }
     }
 
-    /// Its own part in each step.
+    /// Runs the scene's part in a step.
     pub fn step(self, physics: &mut Physics, cast: &mut Cast, moment: Moment) {
         match self {
             Self::Pile => pile::step(physics, cast, moment),
@@ -118,7 +118,7 @@ impl Scene {
         }
     }
 
-    /// From where it looks best, and at what: in the scene.
+    /// Returns the best position of the camera, and the point to look at, in the scene.
     #[must_use]
     pub fn view(self) -> (Vector, Vector) {
         match self {
@@ -135,7 +135,7 @@ impl Scene {
 /// Half the width of the floor, in metres.
 pub const FLOOR: f32 = 12.0;
 
-/// A crate, or a piece of another size.
+/// Returns a crate, or a block of another size.
 fn block(at: Vector, half: Vector, paint: Paint) -> (RigidBodyBuilder, ColliderBuilder) {
     let body = RigidBodyBuilder::dynamic()
         .translation(at)
@@ -143,7 +143,7 @@ fn block(at: Vector, half: Vector, paint: Paint) -> (RigidBodyBuilder, ColliderB
     (body, ColliderBuilder::cuboid(half.x, half.y, half.z))
 }
 
-/// A ball.
+/// Returns a ball.
 fn ball(at: Vector, radius: f32, paint: Paint) -> (RigidBodyBuilder, ColliderBuilder) {
     let body = RigidBodyBuilder::dynamic()
         .translation(at)
@@ -151,7 +151,7 @@ fn ball(at: Vector, radius: f32, paint: Paint) -> (RigidBodyBuilder, ColliderBui
     (body, ColliderBuilder::ball(radius))
 }
 
-/// Removes what has been there for so many seconds of simulated time.
+/// Removes bodies that are older than this number of seconds of simulated time.
 fn remove_old(physics: &mut Physics, cast: &mut Cast, step: Step, seconds: u64) {
     let most = Duration::from_secs(seconds);
     cast.passing.retain(|(since, key)| {
@@ -163,7 +163,7 @@ fn remove_old(physics: &mut Physics, cast: &mut Cast, step: Step, seconds: u64) 
     });
 }
 
-/// Whether a step is the first in its period of so many seconds of simulated time.
+/// Returns whether a step is the first in a period of this many seconds of simulated time.
 fn begins_period(step: Step, seconds: f64) -> bool {
     let period = |time: Duration| (time.as_secs_f64() / seconds) as u64;
     period(step.end_time) > period(step.time)

@@ -9,7 +9,7 @@ use crate::paint::Paint;
 const HALF: f32 = 0.4;
 const ROWS: u8 = 5;
 
-/// Seconds of simulated time from one ball to the next.
+/// The simulated time between two balls, in seconds.
 const PERIOD: f64 = 2.5;
 
 pub(super) fn build(physics: &mut Physics) -> Cast {

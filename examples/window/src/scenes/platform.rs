@@ -47,13 +47,13 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
         physics.insert(body, collider);
     }
     Cast {
-        followed: followed.expect("it is among them"),
+        followed: followed.expect("the riders contain the plotted body"),
         movers,
         ..Cast::default()
     }
 }
 
-/// Each step moves both to where they are at its end, so that what rides feels the velocity that is seen.
+/// Moves both to their positions at the end of the step, so that riders feel the visible velocity.
 pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     let time = moment.step.end_time.as_secs_f32();
     for (mover, key) in cast.movers.iter().enumerate() {
@@ -64,10 +64,10 @@ pub(super) fn step(physics: &mut Physics, cast: &mut Cast, moment: Moment) {
     }
 }
 
-/// Where the platform (0) and the lift (1) are, in the scene.
+/// Returns the position of the platform (0) or the lift (1) in the scene.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the runs that are compared are of one machine"
+    reason = "only runs on one machine are compared"
 )]
 fn path(mover: usize, time: f32) -> Vector {
     let swing = |seconds: f32| (time * std::f32::consts::TAU / seconds).sin();

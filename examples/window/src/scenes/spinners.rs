@@ -1,4 +1,4 @@
-//! Bodies that turn about a centre that is not their own: interpolated about their origin they would swim.
+//! Bodies that turn about a point other than their origin. Interpolated about their origin, they would drift.
 
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics};
@@ -6,7 +6,7 @@ use evenstep::{BodyKey, Physics};
 use super::Cast;
 use crate::paint::Paint;
 
-/// Turns a second.
+/// Revolutions per second.
 const TURNS: [f32; 4] = [0.5, 1.5, 3.0, 5.0];
 
 pub(super) fn build(physics: &mut Physics) -> Cast {
@@ -36,7 +36,7 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
     }
 }
 
-/// A handle with a heavy head: its origin is at the end of the handle.
+/// Inserts a hammer with a heavy head. Its origin is at the end of the handle.
 fn hammer(physics: &mut Physics, at: Vector, turns: Vector, paint: Paint) -> BodyKey {
     let body = RigidBodyBuilder::dynamic()
         .translation(at - Vector::X * 0.7)
@@ -48,6 +48,6 @@ fn hammer(physics: &mut Physics, at: Vector, turns: Vector, paint: Paint) -> Bod
     let key = physics.insert(body, handle.density(0.5));
     let head = ColliderBuilder::cuboid(0.16, 0.34, 0.2).translation(Vector::X * 1.0);
     let head = physics.insert_collider(key, head);
-    head.expect("just inserted");
+    head.unwrap();
     key
 }

@@ -1,4 +1,4 @@
-//! A car by Rapier's vehicle controller. Without a driver it goes in circles.
+//! A car with Rapier's vehicle controller. Without a driver it goes in circles.
 
 use evenstep::Physics;
 use evenstep::rapier::control::{DynamicRayCastVehicleController, WheelTuning};
@@ -7,9 +7,9 @@ use evenstep::rapier::prelude::*;
 use super::{Cast, Moment, block};
 use crate::paint::Paint;
 
-/// Newtons on each driven wheel.
+/// The force on each driven wheel, in newtons.
 const ENGINE: f32 = 900.0;
-/// Radians.
+/// The steering angle, in radians.
 const STEERING: f32 = 0.45;
 
 pub(super) fn build(physics: &mut Physics) -> Cast {
@@ -21,8 +21,8 @@ pub(super) fn build(physics: &mut Physics) -> Cast {
     let chassis = physics.insert(body, hull);
     let cabin = ColliderBuilder::cuboid(0.45, 0.18, 0.45).mass(20.0);
     let cabin = physics.insert_collider(chassis, cabin.translation(Vector::new(-0.15, 0.4, 0.0)));
-    cabin.expect("just inserted");
-    let handle = physics.handle(chassis).expect("just inserted");
+    cabin.unwrap();
+    let handle = physics.handle(chassis).unwrap();
     let mut car = DynamicRayCastVehicleController::new(handle);
     let tuning = WheelTuning {
         suspension_stiffness: 30.0,

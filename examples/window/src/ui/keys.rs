@@ -1,4 +1,4 @@
-//! A list of the keys, over all but the panel.
+//! A list of the keys, over everything except the panel.
 
 use kiss3d::egui::{Align2, Area, Context, Frame, Grid, Id, Margin, Order, Rect, RichText, Stroke};
 

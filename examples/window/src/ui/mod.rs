@@ -1,14 +1,14 @@
-//! What is drawn over both pictures, and beside them.
+//! The interface over both pictures and beside them.
 
-// What is set.
+// The settings.
 mod panel;
-// What each half's frames do.
+// The frames of each half.
 mod overlay;
-// One body's path.
+// The path of one body.
 mod plot;
 // A replay.
 mod scrubber;
-// What can be pressed.
+// The keys.
 mod keys;
 
 use kiss3d::egui::{self, Color32, Context, Id, LayerId, Order, Pos2, Rect, TextureId};
@@ -28,7 +28,7 @@ pub const INK: Color32 = Color32::from_rgb(34, 40, 49);
 /// Letters that matter less.
 pub const GREY: Color32 = Color32::from_rgb(110, 118, 130);
 
-/// Draws all of it.
+/// Draws the interface.
 pub fn draw(context: &Context, app: &mut App, pictures: [TextureId; 2]) {
     set_style(context);
     let scale = context.pixels_per_point();
@@ -60,7 +60,7 @@ pub fn draw(context: &Context, app: &mut App, pictures: [TextureId; 2]) {
     }
 }
 
-/// Points of egui from pixels.
+/// Converts pixels to points of egui.
 fn rect(area: Area, scale: f32) -> Rect {
     let from = Pos2::new(area.from.x, area.from.y) / scale;
     Rect::from_min_size(from, egui::vec2(area.size.x, area.size.y) / scale)

@@ -1,4 +1,4 @@
-//! What the frames of a half do: its strategy, its last frame, and the steps of the frames before.
+//! The overlay of a half: its strategy, its last frame, and the steps of earlier frames.
 
 use kiss3d::egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, vec2};
 
@@ -6,7 +6,7 @@ use super::{GREY, GROUND, HALVES, INK};
 use crate::app::App;
 use crate::trace::FRAMES;
 
-/// Of a frame with one step; more are higher, none is a dot.
+/// The height of a frame with one step. More steps are higher, and none is a dot.
 const STEP: f32 = 7.0;
 const DROPPED: Color32 = Color32::from_rgb(200, 30, 60);
 
@@ -66,7 +66,7 @@ fn frame_text(app: &App, side: usize) -> String {
     )
 }
 
-/// A bar for each of the last frames, as high as it has steps.
+/// Draws a bar for each of the last frames, whose height is the number of steps.
 fn draw_steps(painter: &Painter, area: Rect, app: &App, side: usize) {
     let width = (area.width() / FRAMES as f32).max(2.0);
     let samples = app.trace().of(side).iter().rev().take(FRAMES);

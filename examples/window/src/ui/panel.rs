@@ -1,4 +1,4 @@
-//! What is set, and the buttons.
+//! The settings and the buttons.
 
 use std::time::Duration;
 
@@ -80,8 +80,8 @@ fn draw_choice(ui: &mut Ui, name: &str, choice: &mut Choice) {
 fn draw_pacing(ui: &mut Ui, app: &mut App) {
     let pacing = &mut app.settings.pacing;
     let name = |rate: Option<u32>| match rate {
-        Some(rate) => format!("{rate} a second"),
-        None => "as the display's".into(),
+        Some(rate) => format!("{rate} per second"),
+        None => "the display's".into(),
     };
     ui.horizontal(|ui| {
         ComboBox::from_id_salt("frames")

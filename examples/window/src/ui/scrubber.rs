@@ -1,4 +1,4 @@
-//! A replay: its frames, and where runs part.
+//! The scrubber of a replay: its frames, and where the runs diverge.
 
 use kiss3d::egui::{
     Align2, Area, Color32, Context, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Sense, Stroke,
@@ -60,8 +60,8 @@ fn draw_buttons(ui: &mut Ui, screening: &mut Screening) -> Result<(), Box<dyn st
     row.inner
 }
 
-/// A row for where the halves are apart, and one for each half's differences from what was recorded; the handle is
-/// where the replay is.
+/// Draws a row for the frames in which the halves differ, and one per half for differences from the recording. The
+/// handle is the position of the replay.
 fn draw_bar(ui: &mut Ui, screening: &mut Screening) {
     let size = vec2(ui.available_width(), 46.0);
     let (response, painter) = ui.allocate_painter(size, Sense::click_and_drag());
@@ -106,9 +106,9 @@ fn draw_marks(painter: &Painter, bar: Rect, screening: &Screening) {
 fn draw_verdicts(ui: &mut Ui, screening: &Screening) {
     let frames = 0..screening.frames();
     let apart = match frames.clone().find(|frame| screening.is_apart(*frame)) {
-        Some(frame) => format!("the halves have other bits from frame {} on", frame + 1),
+        Some(frame) => format!("the halves differ from frame {} on", frame + 1),
         None if (0..2).all(|side| screening.film(side).is_some()) => {
-            "both halves have the same bits after each step that both made".into()
+            "both halves have the same bits after each step of both".into()
         }
         None => "a half on a thread is not recorded".into(),
     };
@@ -118,9 +118,9 @@ fn draw_verdicts(ui: &mut Ui, screening: &Screening) {
             continue;
         };
         let text = match film.differences.first() {
-            None => "its replay has the bits that were recorded".into(),
+            None => "the replay has the recorded bits".into(),
             Some(first) => format!(
-                "its replay differs from tick {}, in {} bodies",
+                "the replay differs from tick {} on, in {} bodies",
                 first.tick,
                 first.bodies.len()
             ),

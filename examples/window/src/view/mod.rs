@@ -1,4 +1,4 @@
-//! The picture of a half: a surface of its own, with its own camera.
+//! The picture of a half: a separate surface and camera.
 
 // Shapes and colours.
 mod nodes;
@@ -15,10 +15,10 @@ use crate::bones::Line;
 use crate::layout::Area;
 use nodes::Nodes;
 
-/// The sky, as on the screen.
+/// The sRGB colour of the sky.
 const SKY: [f32; 3] = [0.80, 0.86, 0.92];
 
-/// Which way the light of the sun goes.
+/// The direction of the sunlight.
 pub const SUN: Vector = Vector::new(-0.75, -1.0, 0.1);
 
 /// The picture of a half.
@@ -26,12 +26,12 @@ pub struct Stage {
     surface: OffscreenSurface,
     scene: SceneNode3d,
     nodes: Nodes,
-    /// Which world the nodes are of.
+    /// The generation of the displayed world.
     generation: (u64, bool),
 }
 
 impl Stage {
-    /// Of that size.
+    /// Creates a stage of the size of an area.
     pub async fn new(area: Area) -> Self {
         let setup = CanvasSetup {
             samples: NumSamples::Four,
@@ -51,7 +51,7 @@ impl Stage {
         }
     }
 
-    /// Gives whether the surface had another size: its texture is another one then.
+    /// Resizes the surface. Returns whether its size changed, in which case its texture is a new one.
     pub fn resize(&mut self, area: Area) -> bool {
         let [width, height] = pixels(area);
         let is_new = (self.surface.width(), self.surface.height()) != (width, height);
@@ -61,7 +61,7 @@ impl Stage {
         is_new
     }
 
-    /// Draws what a half shows.
+    /// Draws a half.
     pub async fn draw(&mut self, app: &App, side: usize) {
         if self.generation != app.generation() {
             self.generation = app.generation();
@@ -83,7 +83,7 @@ impl Stage {
         }
     }
 
-    /// For egui to draw.
+    /// Returns the texture, for egui to draw.
     pub fn texture(&mut self) -> wgpu::TextureView {
         self.surface.output_view()
     }
@@ -103,7 +103,7 @@ fn set_mood(surface: &mut OffscreenSurface) {
     surface.window_mut().set_fog(Fog::linear(sky, 18.0, 34.0));
 }
 
-/// A low sun with a shadow, and the light of the sky from the other side.
+/// Adds a low sun with a shadow, and the light of the sky from the other side.
 fn add_lights(scene: &mut SceneNode3d) {
     let sun = Light::directional(SUN)
         .with_color(Color::new(1.0, 0.96, 0.88, 1.0))

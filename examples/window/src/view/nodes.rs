@@ -28,7 +28,7 @@ impl Nodes {
         }
     }
 
-    /// Puts every body where it is shown: evenstep's poses are kiss3d's.
+    /// Moves every body to its displayed pose. evenstep and kiss3d use the same pose type.
     pub fn put(&mut self, looks: &Looks, shown: &Shown) {
         self.bodies.retain(|key, node| {
             let stays = shown.poses.contains_key(key);
@@ -51,7 +51,7 @@ impl Nodes {
         self.put_wheels(shown);
     }
 
-    /// Forgets all bodies: for another world, whose keys are the same.
+    /// Removes all nodes, for another world whose keys are the same.
     pub fn clear(&mut self) {
         for (_, mut node) in std::mem::take(&mut self.bodies) {
             node.detach();
@@ -60,7 +60,7 @@ impl Nodes {
 
     fn put_wheels(&mut self, shown: &Shown) {
         while self.wheels.len() > shown.wheels.len() {
-            self.wheels.pop().expect("there is one").detach();
+            self.wheels.pop().unwrap().detach();
         }
         for (number, (pose, radius)) in shown.wheels.iter().enumerate() {
             if number == self.wheels.len() {
@@ -90,7 +90,7 @@ fn add_body(group: &mut SceneNode3d, look: &Look) -> SceneNode3d {
     body
 }
 
-/// The shapes of the scenes; what has another one is not drawn.
+/// Adds a shape of the scenes. Other shapes are not drawn.
 fn add_part(body: &mut SceneNode3d, shape: &SharedShape) -> Option<SceneNode3d> {
     Some(match shape.as_typed_shape() {
         TypedShape::Cuboid(cuboid) => {
@@ -105,10 +105,10 @@ fn add_part(body: &mut SceneNode3d, shape: &SharedShape) -> Option<SceneNode3d> 
     })
 }
 
-/// Metres.
+/// The size of a square, in metres.
 const SQUARE: f32 = 1.0;
 
-/// Squares in two greys: motion shows against them.
+/// Adds squares in two greys, against which motion is visible.
 fn add_floor(body: &mut SceneNode3d) {
     let count = (2.0 * FLOOR / SQUARE) as usize;
     for parity in 0..2 {
@@ -127,7 +127,7 @@ fn add_floor(body: &mut SceneNode3d) {
     }
 }
 
-/// In the frame of the floor, whose top is half a metre above its middle.
+/// Adds a square in the frame of the floor, whose top is half a metre above its centre.
 fn add_square(vertices: &mut Vec<Vector>, faces: &mut Vec<[u32; 3]>, row: f32, column: f32) {
     let first = vertices.len() as u32;
     let corner = Vector::new(column * SQUARE - FLOOR, 0.5, row * SQUARE - FLOOR);

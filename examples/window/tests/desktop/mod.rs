@@ -14,7 +14,7 @@ use display::Display;
 use image::RgbImage;
 use kiss3d::glamx::Vec2;
 
-/// How often something is asked for before it counts as missing: for ten minutes, as a machine may have much else to do.
+/// The number of attempts before something counts as missing. They take ten minutes, because the machine may be busy.
 const TRIES: u32 = 3_000;
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -27,14 +27,14 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Starts both, and waits for the window.
+    /// Starts the display and the program, and waits for the window.
     pub fn open(name: &str, arguments: &[&str]) -> Self {
         let display = Display::open("1920x1080");
         let program = display
             .command(env!("CARGO_BIN_EXE_evenstep-window"))
             .args(arguments)
             .spawn()
-            .expect("it can be run");
+            .unwrap();
         let mut desktop = Self {
             program,
             display,
@@ -45,65 +45,63 @@ impl Desktop {
         desktop
     }
 
-    /// Asks until there is an answer.
+    /// Polls until there is a result.
     #[expect(
         clippy::disallowed_methods,
-        reason = "another process draws, and is asked now and then"
+        reason = "another process draws, and is polled"
     )]
     pub fn wait_for<T>(&mut self, what: &str, ask: impl Fn(&Self) -> Option<T>) -> T {
         for _ in 0..TRIES {
             if let Some(answer) = ask(self) {
                 return answer;
             }
-            let ended = self.program.try_wait().expect("it was started");
+            let ended = self.program.try_wait().unwrap();
             assert!(ended.is_none(), "the program ended: {ended:?}");
             sleep(PAUSE);
         }
-        panic!("{what} did not come; the title is {:?}", self.title());
+        panic!("{what} did not happen; the title is {:?}", self.title());
     }
 
-    /// What the window's title says.
+    /// Returns the title of the window.
     pub fn title(&self) -> Option<String> {
         self.xdotool(&["getwindowname", &self.window])
     }
 
-    /// Waits until the title says so.
+    /// Waits until the title contains a text.
     pub fn wait_for_title(&mut self, part: &str) {
         self.wait_for(part, |desktop| {
             desktop.title().filter(|title| title.contains(part))
         });
     }
 
-    /// Gives the window another size.
+    /// Resizes the window.
     pub fn resize(&self, size: Vec2) {
         let [width, height] = [size.x, size.y].map(|part| format!("{part:.0}"));
         self.xdotool(&["windowsize", &self.window, &width, &height])
-            .expect("a size");
+            .unwrap();
     }
 
-    /// Moves the mouse there.
+    /// Moves the mouse to a position.
     pub fn mouse_to(&self, at: Vec2) {
         let [x, y] = [at.x, at.y].map(|part| format!("{part:.0}"));
-        self.xdotool(&["mousemove", &x, &y]).expect("a mouse");
+        self.xdotool(&["mousemove", &x, &y]).unwrap();
     }
 
     /// Holds the left button down.
     pub fn mouse_down(&self) {
-        self.xdotool(&["mousedown", "1"]).expect("a mouse");
+        self.xdotool(&["mousedown", "1"]).unwrap();
     }
 
-    /// Lets it go.
+    /// Releases the left button.
     pub fn mouse_up(&self) {
-        self.xdotool(&["mouseup", "1"]).expect("a mouse");
+        self.xdotool(&["mouseup", "1"]).unwrap();
     }
 
-    /// Returns a picture of the window, and leaves it in a file to be looked at.
+    /// Returns a picture of the window, and stores it in a file for inspection.
     pub fn picture(&self) -> RgbImage {
         let bytes = self.display.picture(&self.window, "png");
-        std::fs::write(&self.shot, &bytes).expect("it can be written");
-        image::load_from_memory(&bytes)
-            .expect("it is a picture")
-            .to_rgb8()
+        std::fs::write(&self.shot, &bytes).unwrap();
+        image::load_from_memory(&bytes).unwrap().to_rgb8()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pictures: drawn without a display, and looked at.
+//! Draws and inspects pictures without a display.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use evenstep_window::scenes::Scene;
 use image::{Rgb, RgbImage};
 use kiss3d::glamx::Vec2;
 
-/// Has the program draw frames by a script, without a display. Egui takes a frame to know how large a panel is.
+/// Runs the program with a script, without a display. Egui needs a frame to determine the size of a panel.
 pub fn draw(
     name: &str,
     scene: Scene,
@@ -18,9 +18,9 @@ pub fn draw(
 ) -> Vec<RgbImage> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
+    std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("script");
-    std::fs::write(&file, script).expect("it can be written");
+    std::fs::write(&file, script).unwrap();
     let status = Command::new(env!("CARGO_BIN_EXE_evenstep-window"))
         .args(["--scene", scene.name(), "--size", size])
         .args(["--first", &frames.start.to_string()])
@@ -29,30 +29,30 @@ pub fn draw(
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
         .status();
-    assert!(status.expect("it can be run").success());
-    let pictures = std::fs::read_dir(&folder).expect("it is there");
-    // Beside the script.
+    assert!(status.unwrap().success());
+    let pictures = std::fs::read_dir(&folder).unwrap();
+    // The folder also contains the script.
     assert_eq!(pictures.count(), frames.len() + 1);
     let read = |frame| {
         let picture = image::open(folder.join(format!("frame-{frame:04}.png")));
-        picture.expect("it is a picture").to_rgb8()
+        picture.unwrap().to_rgb8()
     };
     frames.map(read).collect()
 }
 
-/// Red like the body that is plotted, in light or shade, and like nothing else in the scenes.
+/// Whether a pixel is red like the plotted body, in light or shade. Nothing else in the scenes is.
 pub fn is_red(pixel: &Rgb<u8>) -> bool {
     let [red, green, blue] = pixel.0.map(f32::from);
     red > 70.0 && green < 0.66 * red && blue < 0.62 * red && green < 1.6 * blue
 }
 
-/// Grey or nearly so, of that brightness.
+/// Whether a pixel is grey or nearly so, of this brightness.
 pub fn is_grey(pixel: &Rgb<u8>, bright: std::ops::Range<u8>) -> bool {
     let [least, most] = [pixel.0.iter().min(), pixel.0.iter().max()].map(|part| *part.unwrap());
     most - least < 24 && bright.contains(&most)
 }
 
-/// How much of a rectangle is so.
+/// Returns the fraction of the pixels in a rectangle that fulfil a condition.
 pub fn share(picture: &RgbImage, from: Vec2, size: Vec2, is: impl Fn(&Rgb<u8>) -> bool) -> f32 {
     let pixels: Vec<_> = places(from, size).collect();
     let count = pixels
@@ -62,7 +62,7 @@ pub fn share(picture: &RgbImage, from: Vec2, size: Vec2, is: impl Fn(&Rgb<u8>) -
     count as f32 / pixels.len() as f32
 }
 
-/// The middle of what is red in a rectangle; `None` if that is next to nothing.
+/// Returns the centre of the red pixels in a rectangle, or `None` if there are hardly any.
 pub fn middle_of_red(picture: &RgbImage, from: Vec2, size: Vec2) -> Option<Vec2> {
     let red = places(from, size).filter(|(x, y)| is_red(picture.get_pixel(*x, *y)));
     let red: Vec<Vec2> = red.map(|(x, y)| Vec2::new(x as f32, y as f32)).collect();

@@ -1,4 +1,4 @@
-//! The pages: each is a package that is compiled, and bound to JavaScript.
+//! Builds the pages. Each is a package that is compiled and bound to JavaScript.
 
 use std::error::Error;
 use std::fs;
@@ -13,11 +13,11 @@ use wasm_bindgen_cli_support::Bindgen;
 /// A page's WebAssembly.
 struct Page {
     name: &'static str,
-    /// Its package, from the folder of examples.
+    /// The package, relative to the folder of examples.
     package: &'static str,
-    /// The file that cargo makes.
+    /// The file that cargo builds.
     wasm: &'static str,
-    /// What of the package is built.
+    /// The parts of the package to build.
     arguments: &'static [&'static str],
 }
 
@@ -48,7 +48,8 @@ const PAGES: [Page; 4] = [
     },
 ];
 
-/// The profile of all pages, beside the packages' own: small rather than fast, and no unwinding, which a page has not.
+/// The profile of all pages, in addition to the packages' own: small rather than fast, and without unwinding, which
+/// pages do not have.
 const PROFILE: [&str; 9] = [
     "profile.page.inherits='dev'",
     "profile.page.codegen-units=1",
@@ -61,10 +62,10 @@ const PROFILE: [&str; 9] = [
     "profile.page.strip='debuginfo'",
 ];
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Browsers have it since 2023 at the latest, and it is smaller: an instruction for four numbers.
+/// All browsers have SIMD since 2023, and it makes the code smaller: one instruction handles four numbers.
 const SIMD: &str = "target.wasm32-unknown-unknown.rustflags=['-Ctarget-feature=+simd128']";
 
-/// Builds all pages, or the one with that name.
+/// Builds all pages, or only the named one.
 pub fn build(out: &Path, only: Option<&str>) -> Result<(), Box<dyn Error>> {
     let chosen = |page: &&Page| only.is_none_or(|name| name == page.name);
     let pages: Vec<_> = PAGES.iter().filter(chosen).collect();
@@ -110,7 +111,7 @@ impl Page {
         Ok(target.join(TARGET).join("page").join(self.wasm))
     }
 
-    /// Static hosts compress by gzip at least.
+    /// Prints the sizes. Static hosts compress with gzip at least.
     fn report(&self, wasm: &Path) -> Result<(), Box<dyn Error>> {
         let bytes = fs::read(wasm)?;
         let mut compressed = GzEncoder::new(Vec::new(), Compression::best());

@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 
 use tiny_http::{Header, Request, Response, Server};
 
-/// Serves a folder until the program is ended.
+/// Serves a folder until the program is stopped.
 pub fn serve(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> {
     let server = Server::http((Ipv4Addr::LOCALHOST, port)).map_err(|error| error.to_string())?;
     println!("serving at http://{}/", server.server_addr());
@@ -40,6 +40,6 @@ fn answer(request: Request, folder: &Path) -> std::io::Result<()> {
         Some("wasm") => "application/wasm",
         _ => "application/octet-stream",
     };
-    let kind = Header::from_bytes("Content-Type", kind).expect("it is plain text");
+    let kind = Header::from_bytes("Content-Type", kind).expect("the header is plain ASCII");
     request.respond(Response::from_file(file).with_header(kind))
 }

@@ -1,4 +1,4 @@
-//! Bodies as nodes of kiss3d's scene: only those that moved are touched.
+//! Bodies as nodes of kiss3d's scene. Only nodes of moved bodies are updated.
 
 use std::collections::BTreeMap;
 use std::f32::consts::FRAC_PI_2;
@@ -24,7 +24,7 @@ impl Nodes {
         }
     }
 
-    /// After each frame. A new body is among those that moved; so is one that a rewind brought back.
+    /// Updates the nodes after each frame. The moved bodies include new ones, and those that a rewind restored.
     pub fn update(&mut self, simulation: &Simulation) {
         for key in simulation.removed() {
             if let Some(mut node) = self.bodies.remove(key) {
@@ -44,7 +44,7 @@ impl Nodes {
 
 fn add_body(group: &mut SceneNode3d, physics: &Physics, key: BodyKey) -> SceneNode3d {
     let mut node = group.add_group();
-    let body = physics.body(key).expect("it moved");
+    let body = physics.body(key).unwrap();
     for collider in body.colliders() {
         let collider = &physics.rapier().colliders[*collider];
         let mut part = node.add_group();
@@ -67,7 +67,7 @@ fn add_part(node: &mut SceneNode3d, paint: Option<Paint>, collider: &Collider) {
     }
 }
 
-/// A block whose top is in squares of a metre: motion shows against them.
+/// Adds a block whose top has squares of one metre, against which motion is visible.
 fn add_ground(node: &mut SceneNode3d, half: Vector) {
     add_box(node, Vector::ZERO, half, [0.36, 0.33, 0.38]);
     let (columns, rows) = ((half.x * 2.0) as u32, (half.z * 2.0) as u32);
@@ -130,13 +130,13 @@ fn add_shot(node: &mut SceneNode3d, radius: f32) {
     shot.set_emissive(Color::new(1.0, 0.35, 0.1, 1.0));
 }
 
-/// A capsule on two legs. It looks along −z.
+/// Adds a capsule on two legs. It looks along −z.
 fn add_hero(node: &mut SceneNode3d) {
     let mut body = node.add_capsule(hero::RADIUS, 2.0 * hero::HALF_HEIGHT);
     body.set_color(color([0.86, 0.28, 0.24]));
     body.set_roughness(0.5);
     for side in [-1.0, 1.0] {
-        // Up into the capsule.
+        // The legs reach up into the capsule.
         let leg = Vector::new(0.08, hero::LEGS, 0.09);
         let at = Vector::new(side * 0.13, leg.y - hero::STANDING, 0.0);
         add_box(node, at, leg, [0.22, 0.26, 0.36]);

@@ -1,4 +1,4 @@
-//! What is drawn over the picture: the score, what time does, and a cross to aim with.
+//! The overlay: the score, pause and rewind, and a cross to aim with.
 
 use evenstep_platformer::game::Game;
 use evenstep_platformer::time::TimeKeys;
@@ -39,7 +39,7 @@ fn write(window: &mut Window, text: &str, at: Vec2, size: f32) {
     window.draw_text(text, at, size, &Font::default(), color([0.12, 0.14, 0.2]));
 }
 
-/// Its middle is the origin.
+/// Draws a cross. The origin is the centre of the window.
 fn draw_cross(window: &mut Window) {
     for way in [Vec2::X, Vec2::Y] {
         for side in [-1.0, 1.0] {

@@ -1,4 +1,4 @@
-//! The game's view as a camera of kiss3d.
+//! The game's view as a kiss3d camera.
 
 use evenstep::rapier::math::{Pose, Vector};
 use evenstep_platformer::camera::View;
@@ -8,15 +8,15 @@ use kiss3d::glamx::Mat4;
 use kiss3d::glamx::glam::camera::rh::proj::opengl;
 use kiss3d::window::Canvas;
 
-/// Vertical, in radians.
+/// The vertical field of view, in radians.
 const FIELD_OF_VIEW: f32 = 0.9;
-/// Metres.
+/// The near and the far plane, in metres.
 const PLANES: (f32, f32) = (0.2, 120.0);
 
-/// From where a picture of that shape is seen.
+/// A view, and the shape of the picture.
 pub struct Lens {
     pub view: View,
-    /// Width by height.
+    /// Width divided by height.
     pub aspect: f32,
 }
 
@@ -27,7 +27,7 @@ impl Lens {
 }
 
 impl Camera3d for Lens {
-    /// The game moves it, by the mouse.
+    /// Does nothing, because the game moves the camera with the mouse.
     fn handle_event(&mut self, _: &Canvas, _: &WindowEvent) {}
 
     fn eye(&self) -> Vector {

@@ -1,4 +1,4 @@
-//! The loop of the window: events in, a frame of the game, a picture out.
+//! The loop of the window: reads events, runs a frame of the game, and draws it.
 
 use std::error::Error;
 
@@ -24,7 +24,7 @@ pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
         fingers: Fingers::default(),
         touch_area: Vec2::ONE,
     };
-    // The window is asked once a frame, and its events have no time of their own.
+    // The window is polled once per frame, and its events have no time.
     let mut game = Game::new(&Level::islands(), Delivery::NextStep);
     let mut clock = Clock::start();
     loop {
@@ -35,7 +35,7 @@ pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
             }
             hands.take(event.value, &mut game);
         }
-        // In a pause the cursor is the player's.
+        // During a pause the player may use the cursor.
         hands.mouse.hold(&stage.window, !game.time.is_paused);
         hands.mouse.recentre(&stage.window);
         game.frame(clock.frame());
@@ -48,7 +48,7 @@ pub async fn run(mut log: Log, size: (u32, u32)) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// What is kept of the devices from event to event.
+/// The state of the input devices between events.
 struct Hands {
     mouse: Mouse,
     pause: Button,
@@ -99,7 +99,7 @@ impl Hands {
     }
 }
 
-/// Whether it is pressed by this event: a key that is held is reported again and again.
+/// Returns whether this event presses the button. The window reports a held key repeatedly.
 fn is_pressed(button: &mut Button, down: bool) -> bool {
     button.start_step();
     button.set(down);

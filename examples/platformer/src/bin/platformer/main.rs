@@ -1,28 +1,28 @@
 //! The game in a window, in a page of a browser, or as pictures without a display.
 
-// What the system has: a clock, a mouse, a log.
+// Parts that depend on the system: clock, mouse, log.
 #[cfg(not(target_arch = "wasm32"))]
 #[path = "desktop/mod.rs"]
 mod host;
 #[cfg(target_arch = "wasm32")]
 #[path = "page/mod.rs"]
 mod host;
-// The camera, as kiss3d asks for it.
+// The camera, as kiss3d expects it.
 mod lens;
 // Bodies as nodes of a scene.
 mod draw;
-// Score, aim, keys.
+// The score, the aim, and the keys.
 mod hud;
-// All that is drawn.
+// The scene and the window.
 mod stage;
-// By the clock.
+// The loop in real time.
 mod live;
 
 use std::io::{LineWriter, Write};
 
 use evenstep_platformer::motion_log::MotionLog;
 
-/// What each frame showed: it can be read while the game runs.
+/// A log of the displayed frames. It can be read while the game runs.
 type Log = Option<MotionLog<LineWriter<Box<dyn Write>>>>;
 
 #[kiss3d::main]

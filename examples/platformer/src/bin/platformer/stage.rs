@@ -1,4 +1,4 @@
-//! All that is drawn: sky, light, bodies, and what is over them.
+//! The drawn scene: sky, light, bodies and overlay.
 
 use evenstep::rapier::math::Vector;
 use evenstep_platformer::game::Game;
@@ -14,7 +14,7 @@ use crate::lens::Lens;
 
 const SKY: [f32; 3] = [0.68, 0.83, 0.95];
 
-/// A window, with the game's scene.
+/// A window with the game's scene.
 pub struct Stage {
     pub window: Window,
     scene: SceneNode3d,
@@ -27,7 +27,7 @@ impl Stage {
         Self::new(window.await)
     }
 
-    /// Of a window that was made by the [`setup`].
+    /// Creates the scene in a window that was created with [`setup`].
     pub fn new(mut window: Window) -> Self {
         let sky = color(SKY);
         window.set_background_color(sky);
@@ -45,7 +45,7 @@ impl Stage {
         }
     }
 
-    /// Draws what the game shows. Gives whether the window is still open.
+    /// Draws the present frame of the game. Returns whether the window is still open.
     pub async fn draw(&mut self, game: &Game) -> bool {
         self.nodes.update(game.simulation());
         hud::draw(&mut self.window, game);
@@ -58,7 +58,7 @@ impl Stage {
     }
 }
 
-/// How it is drawn.
+/// Returns the settings of the canvas.
 pub fn setup() -> CanvasSetup {
     CanvasSetup {
         samples: NumSamples::Four,
@@ -66,7 +66,7 @@ pub fn setup() -> CanvasSetup {
     }
 }
 
-/// The sun, with shadows, and the light of the sky from the other side.
+/// Adds the sun, with shadows, and the light of the sky from the other side.
 fn add_lights(scene: &mut SceneNode3d) {
     let sun = Light::directional(Vector::new(-0.5, -1.0, -0.35))
         .with_color(Color::new(1.0, 0.96, 0.86, 1.0))

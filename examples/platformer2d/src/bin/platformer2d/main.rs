@@ -1,4 +1,4 @@
-//! The game in a window: arrows or A and D walk, space jumps, P pauses, Escape leaves.
+//! The game in a window: arrows or A and D walk, space jumps, P pauses, Escape quits.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,18 +17,18 @@ use macroquad::prelude::*;
 /// A small game in two dimensions.
 #[derive(Parser)]
 struct Arguments {
-    /// Steps a second.
+    /// Physics steps per second.
     #[arg(long, default_value_t = 60)]
     rate: u32,
-    /// Keep what is drawn in hecs instead of in a map.
+    /// Keep sprites in hecs instead of in a map.
     #[arg(long)]
     hecs: bool,
-    /// Write a line for each frame to this file.
+    /// Write a line per frame to this file.
     #[arg(long)]
     log: Option<PathBuf>,
 }
 
-/// What is drawn for each body.
+/// The store of the sprites.
 enum Store {
     Own(OwnStore),
     Hecs(Box<HecsStore>),
@@ -79,7 +79,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
                 simulation.pause()
             }
         }
-        // macroquad's own frame time is an f32, and is lost in rounding after an hour.
+        // macroquad's frame time is an f32. Summed for an hour, it would be lost in rounding.
         let frame_time = timer.frame(Duration::from_secs_f64(get_time()));
         let frame = game.advance(frame_time)?;
         let sprites = match &mut store {
@@ -92,7 +92,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
                 store.sprites()
             }
         };
-        // The ground is at the lower edge.
+        // The camera keeps the ground at the lower edge of the picture.
         let camera = Camera::at(game.hero() + Vector::Y * 3.0);
         draw(&picture, camera, &sprites, game.score());
         if let Some(log) = &mut log {
@@ -112,7 +112,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// That went down or up since the last frame.
+/// Returns the keys that went down or up since the last frame.
 fn keys() -> impl Iterator<Item = Key> {
     const LEFT: [KeyCode; 2] = [KeyCode::Left, KeyCode::A];
     const RIGHT: [KeyCode; 2] = [KeyCode::Right, KeyCode::D];
@@ -131,7 +131,7 @@ fn keys() -> impl Iterator<Item = Key> {
     })
 }
 
-/// First in whole pixels, then enlarged to the window.
+/// Draws the picture in whole pixels, and then enlarges it to the window.
 fn draw(picture: &RenderTarget, camera: Camera, sprites: &[(Look, Pose)], score: usize) {
     let [width, height] = PICTURE.map(f32::from);
     let mut pixels = Camera2D::from_display_rect(Rect::new(0.0, 0.0, width, height));
@@ -148,7 +148,7 @@ fn draw(picture: &RenderTarget, camera: Camera, sprites: &[(Look, Pose)], score:
 
     set_default_camera();
     clear_background(BLACK);
-    // As large as whole numbers allow.
+    // The largest whole-number scale that fits.
     let scale = (screen_width() / width).min(screen_height() / height);
     let scale = if scale >= 1.0 { scale.floor() } else { scale };
     let size = vec2(width, height) * scale;
@@ -183,7 +183,7 @@ fn draw_sprite(camera: Camera, look: Look, pose: &Pose) {
     let [x, y] = camera.pixel(pose.translation);
     let how = DrawRectangleParams {
         offset: vec2(0.5, 0.5),
-        // Up is up in the world, and down in the picture.
+        // y points up in the world, and down in the picture.
         rotation: -pose.rotation.angle(),
         color: Color::from_hex(color),
     };

@@ -1,8 +1,8 @@
-//! A window of a desktop: the command line, and the system's clock.
+//! The desktop window: the command line, and the system's clock.
 
-// Mouse look by a cursor that is kept in the window.
+// Mouse look, with a cursor that is kept in the window.
 mod mouse;
-// By a script.
+// Scripted games as pictures.
 mod offscreen;
 
 use std::error::Error;
@@ -21,19 +21,19 @@ use crate::live;
 pub use mouse::Mouse;
 
 /// Run, jump, ride, push, collect, shoot. W A S D or arrows: walk, space: jump, left button: shoot, P: pause, Q: slow
-/// motion, R: back in time.
+/// motion, R: rewind.
 #[derive(Parser)]
 struct Options {
     /// The size of the window or of the pictures
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (u32, u32),
-    /// Writes what is shown in each frame to a table (CSV)
+    /// Writes what each frame displays to a table (CSV)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Draws so many frames of a scripted game without a display, 60 a second
+    /// Draws this many frames of a scripted game at 60 Hz, without a display
     #[arg(long, value_name = "FRAMES", requires = "out")]
     offscreen: Option<u32>,
-    /// Where the pictures go
+    /// The directory for the pictures
     #[arg(long, value_name = "DIR", requires = "offscreen")]
     out: Option<PathBuf>,
 }
@@ -44,10 +44,10 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     let is_sensible =
         |size: &(u32, u32)| (320..8_000).contains(&size.0) && (240..8_000).contains(&size.1);
     size.filter(is_sensible)
-        .ok_or_else(|| "a size is as 1280x720".into())
+        .ok_or_else(|| "a size looks like 1280x720".into())
 }
 
-/// What the command line asks for.
+/// Runs the game as the command line says.
 pub async fn run() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
     let file = options.log.map(File::create).transpose()?;
@@ -64,10 +64,7 @@ pub struct Clock {
     last: Instant,
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the loop of a window reads a clock"
-)]
+#[expect(clippy::disallowed_methods, reason = "a window's loop reads a clock")]
 impl Clock {
     pub fn start() -> Self {
         Self {
@@ -75,7 +72,7 @@ impl Clock {
         }
     }
 
-    /// The time since the last frame.
+    /// Returns the time since the last frame.
     pub fn frame(&mut self) -> Duration {
         let now = Instant::now();
         let time = now - self.last;
@@ -84,7 +81,7 @@ impl Clock {
     }
 }
 
-/// The size of the window, in the units of touches.
+/// Returns the size of the window, in the units of touches.
 pub fn touch_area(window: &Window) -> Vec2 {
     window.size().as_vec2()
 }

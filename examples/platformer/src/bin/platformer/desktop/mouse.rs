@@ -1,20 +1,20 @@
-//! How far the mouse has moved, by a cursor that is hidden, kept in the window, and put back to its middle.
+//! Measures how far the mouse has moved. The cursor is hidden, kept in the window, and moved back to its centre.
 
 use kiss3d::glamx::Vec2;
 use kiss3d::window::Window;
 
-/// The cursor: places in pixels.
+/// The cursor, with positions in pixels.
 #[derive(Default)]
 pub struct Mouse {
-    /// Whether it is hidden and kept. If not, it is the player's.
+    /// Whether the cursor is hidden and kept in the window. If not, the player may use it.
     is_held: bool,
     last: Option<Vec2>,
-    /// It is about to jump there, which is no motion of the hand.
+    /// The position to which the cursor is about to jump. That jump is no motion of the mouse.
     put: Option<Vec2>,
 }
 
 impl Mouse {
-    /// Takes the cursor, or gives it back.
+    /// Captures or frees the cursor.
     pub fn hold(&mut self, window: &Window, is_held: bool) {
         if self.is_held != is_held {
             window.set_cursor_grab(is_held);
@@ -28,13 +28,13 @@ impl Mouse {
         }
     }
 
-    /// How far it has moved, to the right and down, when it is now there.
+    /// Returns how far the cursor has moved to the right and down, given its present position.
     pub fn moved(&mut self, to: Vec2) -> Vec2 {
         if !self.is_held {
             return Vec2::ZERO;
         }
         let mut from = self.last.unwrap_or(to);
-        // Between two events a hand does not come so far.
+        // A hand does not move this far between two events.
         if let Some(put) = self.put
             && to.distance(put) < to.distance(from)
         {
@@ -45,7 +45,7 @@ impl Mouse {
         to - from
     }
 
-    /// After the events of a frame: back to the middle before it comes to the edge.
+    /// Moves the cursor back to the centre before it reaches the edge. Called after the events of a frame.
     pub fn recentre(&mut self, window: &Window) {
         let size = window.size().as_vec2();
         let middle = (size / 2.0).round();

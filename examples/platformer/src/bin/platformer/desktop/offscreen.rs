@@ -1,4 +1,4 @@
-//! Pictures without a display, of a scripted game: the same ones in every run.
+//! Draws a scripted game without a display. The pictures are the same in every run.
 
 use std::error::Error;
 use std::path::Path;
@@ -13,7 +13,7 @@ use kiss3d::window::Window;
 use crate::Log;
 use crate::stage::{self, Stage};
 
-/// Draws that many frames, and writes each as `frame-0000.png` and so on.
+/// Draws `frames` frames, and writes each as `frame-0000.png` and so on.
 pub async fn run(
     mut log: Log,
     size: (u32, u32),

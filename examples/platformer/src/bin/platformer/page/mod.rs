@@ -1,6 +1,6 @@
-//! A page of a browser: its clock, and a log for a page that wants one.
+//! A page in a browser: its clock, and a log for a page that wants one.
 
-// Mouse look by a pointer that is locked.
+// Mouse look, with a locked pointer.
 mod mouse;
 
 use std::error::Error;
@@ -18,7 +18,7 @@ use crate::live;
 
 pub use mouse::Mouse;
 
-/// The game, as large as its canvas. What is shown goes into the array `motionLog` of the page, if it has one.
+/// Runs the game at the size of its canvas. If the page has an array `motionLog`, the displayed frames go there.
 pub async fn run() -> Result<(), Box<dyn Error>> {
     report_panics();
     let out = PageLog::of_page("motionLog");
@@ -34,13 +34,13 @@ impl Clock {
         Self(PageClock::new())
     }
 
-    /// The time since the last frame.
+    /// Returns the time since the last frame.
     pub fn frame(&mut self) -> Duration {
         self.0.frame(frame_stamp())
     }
 }
 
-/// The size of the window, in the units of touches: those of the page, not of the display.
+/// Returns the size of the window in the units of touches, which are pixels of the page, not of the display.
 pub fn touch_area(window: &Window) -> Vec2 {
     window.size().as_vec2() / window.scale_factor() as f32
 }
