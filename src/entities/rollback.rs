@@ -113,7 +113,7 @@ impl RollbackWorld {
             let named = self.names_of(archetype);
             let unnamed = archetype.component_types().len() - named.len();
             panic!(
-                "the entity {id:?} has components of {unnamed} types that cannot be cloned yet, besides {named:?}: \
+                "the entity {id:?} has components of {unnamed} types that are not known to be cloned, beside {named:?}: \
                  name each type by `RollbackWorld::with`",
             );
         };
