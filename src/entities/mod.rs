@@ -32,22 +32,22 @@
 //! ```
 //!
 //! # Case by case
-//! A [`Body`] owns its body, like a `Box` its contents. Changes that the game makes without [`Entities`] are noticed
-//! in the next [`sync`](Entities::sync), once a frame, and the first line also in
+//! A [`Body`] owns its body, as a `Box` owns its contents. Changes that you make without [`Entities`] are detected
+//! in the next [`sync`](Entities::sync), once per frame. Those in the first line are also detected in
 //! [`remove_dropped`](Entities::remove_dropped), in each step:
 //!
 //! | what happens | what the sync does |
 //! | --- | --- |
-//! | The entity is despawned through hecs, the world cleared, the [`Body`] dropped, on any thread | The body is removed; several bodies in the order of their keys. |
-//! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not shown. |
+//! | The entity is despawned through hecs, the world cleared, the [`Body`] dropped, on any thread | The body is removed. Several bodies are removed in the order of their keys. |
+//! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not displayed. |
 //! | It is inserted again, into the same entity or another one | That entity has the body, and gets a [`RenderPose`]. A body that it had before is removed. |
-//! | It is inserted into another world | It is not shown there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
+//! | It is inserted into another world | It is not displayed there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
 //! | It is passed to `mem::forget` | The same as if it were kept: the body is never removed. |
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
-//! | Frames without a sync | The next sync covers what moved and was removed in them. |
-//! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves, or when it gets another one. |
-//! | Two [`Body`]s change places between two syncs, on two entities or one of them outside of the world | **This is not noticed**: to find it, a sync would have to read the components of all that move, and take a quarter longer. Use [`attach`](Entities::attach). |
+//! | There are frames without a sync | The next sync covers the movements and removals in them. |
+//! | The entity is taken with `World::take` and spawned again in the same world | It is found when its body moves, or when it gets another one. |
+//! | Two [`Body`]s are swapped between two syncs, on two entities or with one outside of the world | **This is not detected**: a sync would have to read the components of all entities that move, and would take a quarter longer. Use [`attach`](Entities::attach). |
 //!
 //! The step before which `sync` removes a body depends on the frame rate. For runs that are the same at every frame rate,
 //! call [`despawn`](Entities::despawn) in the hook of a step, or [`remove_dropped`](Entities::remove_dropped) at the end
