@@ -49,9 +49,9 @@
 //! | The entity is taken with `World::take` and spawned again in the same world | It is found when its body moves, or when it gets another one. |
 //! | Two [`Body`]s are swapped between two syncs, on two entities or with one outside of the world | **This is not detected**: a sync would have to read the components of all entities that move, and would take a quarter longer. Use [`attach`](Entities::attach). |
 //!
-//! The step before which `sync` removes a body depends on the frame rate. For runs that are the same at every frame rate,
-//! call [`despawn`](Entities::despawn) in the hook of a step, or [`remove_dropped`](Entities::remove_dropped) at the end
-//! of the hook:
+//! The step before which `sync` removes a body depends on the frame rate. For runs that are the same at every frame
+//! rate, call [`despawn`](Entities::despawn) in the hook of a step, or [`remove_dropped`](Entities::remove_dropped) at
+//! the end of the hook:
 //!
 //! ```
 //! # use evenstep::entities::Entities;

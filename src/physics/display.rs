@@ -1,4 +1,4 @@
-//! What the state passes to its display: poses, and the log of their changes.
+//! Poses and the log of their changes, for the display of a state.
 
 use crate::pose::{ErrorChange, Pairs, PoseCounts, PoseLog};
 

@@ -10,7 +10,7 @@ mod forces;
 mod edits;
 // A step, from its beginning to its end.
 mod steps;
-// What the state passes to its display.
+// Poses and their changes, for the display.
 mod display;
 // Smoothing and correction of single bodies.
 mod smoothing;

@@ -61,12 +61,10 @@ pub enum Smoothing {
     /// Displays bodies beyond the last state, by the time since then, at the velocities of that state.
     ///
     /// Frames have no latency. The body never goes more than one step ahead: whatever the frame's time, it is displayed
-    /// at most
-    /// |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration a, it is off by at most a · dt² from the next
-    /// state; with Rapier's four substeps by 0.625 · a · dt², which is 1.7 mm for free fall at 60 Hz. At a contact it
-    /// is off by up to
-    /// |v| · dt, and then jumps back. If you step a copy ahead, contacts are right too, for 1.3 to 2.8 times the cost of a frame:
-    /// [Previewing the next step][preview].
+    /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration a, it is off by at most
+    /// a · dt² from the next state; with Rapier's four substeps by 0.625 · a · dt², which is 1.7 mm for free fall at 60 Hz.
+    /// At a contact it is off by up to |v| · dt, and then jumps back. If you step a copy ahead, contacts are right too, for
+    /// 1.3 to 2.8 times the cost of a frame: [Previewing the next step][preview].
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
     Extrapolate,

@@ -1,4 +1,4 @@
-//! What a frame did.
+//! The report of a frame.
 
 use std::ops::Range;
 

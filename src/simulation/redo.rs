@@ -21,7 +21,7 @@ pub(super) struct Redo {
     pub events: Vec<Event>,
 }
 
-/// What was to be displayed when the first rollback left the present.
+/// The poses to display at the moment when the first rollback left the present.
 #[derive(Clone)]
 pub(super) struct Left {
     pub pairs: Pairs,

@@ -27,8 +27,8 @@ pub enum SaveError {
          be resimulated"
     )]
     WithinFrame,
-    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](Simulation::rewind) the simulation, or assign
-    /// [a sound state](Physics#the-state-as-a-value).
+    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](Simulation::rewind) the simulation, or
+    /// assign [a sound state](Physics#the-state-as-a-value).
     #[error(
         "Rapier panicked in a step, so its world is in an unknown state: rewind the simulation, or assign a sound state to \
          its `physics`, before you save it"

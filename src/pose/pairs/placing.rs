@@ -53,7 +53,7 @@ impl Pairs {
         self.list(key, handle);
     }
 
-    /// Lists a resting body that the game has woken, so that the next step reads the velocity that its curve begins with.
+    /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve.
     pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
         if is_about_to_move(body) {
             self.list(key, handle);

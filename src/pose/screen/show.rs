@@ -112,7 +112,7 @@ impl Screen {
                 self.rest(key, pose);
             }
         }
-        // Bodies beyond the movers rest where they are displayed, such as one that was teleported and is not listed yet.
+        // Bodies beyond the movers rest where they are displayed: a teleported body may not be listed yet.
         for place in (len..self.shown.len()).rev() {
             let (key, pose) = self.shown[place];
             self.rest(key, pose);
