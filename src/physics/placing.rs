@@ -41,10 +41,10 @@ impl Physics {
     /// # Ok::<(), evenstep::BodyError>(())
     /// ```
     ///
+    /// # Errors
     /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and [`BodyError::NotARotation`] for an
     /// invalid `pose`; [`BodyError::Dependent`] for a body whose pose follows from that of others;
     /// [`BodyError::LinkNotDynamic`] for the root of a multibody with a link that is not dynamic.
-    /// dynamic.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let pose = self.placeable(key, handle, pose)?;
