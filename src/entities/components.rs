@@ -8,12 +8,12 @@ use crate::owners::Spawned;
 use rapier::math::Pose;
 
 /// Component: the entity has a body.
+/// Component: the entity has a body.
 ///
-/// Only [`Entities`](super::Entities) makes it, and it owns the body: once it is dropped, in whatever way and on
-/// whatever thread, the next [`Entities::remove_dropped`](super::Entities::remove_dropped) or
-/// [`Entities::sync`](super::Entities::sync) removes the body. It may be moved to another entity of its world, which then
-/// has the body. While it is outside of the world, the body is simulated and not shown.
-///
+/// Only [`Entities`](super::Entities) creates it, and it owns the body. If it is dropped, however and on whatever
+/// thread, the next [`Entities::remove_dropped`](super::Entities::remove_dropped) or
+/// [`Entities::sync`](super::Entities::sync) removes the body. You may move it to another entity of its world, which
+/// then has the body. While it is outside of the world, the body is simulated and not displayed.
 /// ```
 /// # use evenstep::entities::Entities;
 /// # use evenstep::rapier::prelude::*;
@@ -31,7 +31,7 @@ use rapier::math::Pose;
 pub struct Body(pub(super) Link<BodyKey>);
 
 impl Body {
-    /// The key of the body.
+    /// Returns the key of the body.
     #[must_use]
     pub fn key(&self) -> BodyKey {
         self.0.value
@@ -50,20 +50,20 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Component: where to draw the entity in this frame, in world space.
+/// Component: the pose at which to draw the entity in this frame, in world space.
 ///
-/// [`Entities::sync`](super::Entities::sync) writes it when it changes, and never reads it: what a game writes here
+/// [`Entities::sync`](super::Entities::sync) writes it when it changes, and never reads it. A value that you write here
 /// affects its renderer only, until the body moves. To move the body, use
-/// [`Physics::teleport`](crate::Physics::teleport). A game may also add this component to entities without a body;
-/// it is left alone there.
+/// [`Physics::teleport`](crate::Physics::teleport). You may also add this component to entities without a body;
+/// `sync` does not change it there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RenderPose(pub Pose);
 
-/// Component: this body was noted as the entity's.
+/// Component: this body is recorded as the entity's.
 ///
-/// Only this module can name it, so it stays where it is when a game moves the other two. An entity with one
-/// of [`Body`] and this, but not both, is one to look at, and hecs finds such by their archetype.
+/// Only this module can name it, so it stays on its entity when a game moves the other two. An entity that has only one
+/// of [`Body`] and this has to be checked, and hecs finds such entities by their archetype.
 pub(super) struct Noted(pub Link<BodyKey>);
 
 impl Drop for Noted {
@@ -72,7 +72,7 @@ impl Drop for Noted {
     }
 }
 
-/// Component: a body for the entity is on its way to a thread.
+/// Component: a body for the entity was sent to a thread.
 pub(super) struct Coming(pub Link<Spawned>);
 
 impl Drop for Coming {
@@ -97,7 +97,7 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// The body, if it is one of this owner's.
+    /// Returns the body, if it belongs to this owner.
     pub fn of(&self, owner: &Arc<Owner>) -> Option<T> {
         self.is_of(owner).then(|| self.value.clone())
     }
@@ -107,7 +107,7 @@ impl<T: Clone> Link<T> {
         own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(owner)))
     }
 
-    /// The same body, of the copy of its owner; of another owner, a released one.
+    /// Returns the same body with the copy of its owner. The body of any other owner is released.
     pub fn copy(&self, copy: OwnerCopy<'_>) -> Self {
         Self {
             value: self.value.clone(),
@@ -115,7 +115,7 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// A drop is not reported from now on.
+    /// Stops reporting a drop.
     pub fn release(&mut self) {
         self.owner = None;
     }
@@ -127,14 +127,14 @@ impl<T: Clone> Link<T> {
     }
 }
 
-/// Of a copy of [`Entities`](super::Entities).
+/// The owners of [`Entities`](super::Entities) and of its copy.
 #[derive(Clone, Copy)]
 pub(super) struct OwnerCopy<'a> {
     pub from: &'a Arc<Owner>,
     pub to: &'a Arc<Owner>,
 }
 
-/// What an [`Entities`](super::Entities) shares with its components.
+/// The state that an [`Entities`](super::Entities) shares with its components.
 #[derive(Default)]
 pub(super) struct Owner(Mutex<DroppedLinks>);
 
@@ -143,12 +143,12 @@ pub(super) struct Owner(Mutex<DroppedLinks>);
 pub(super) struct DroppedLinks {
     pub bodies: Vec<BodyKey>,
     pub noted: Vec<BodyKey>,
-    /// Bodies that are still to come, of entities that are gone.
+    /// Bodies that are not inserted yet, of entities that were despawned.
     pub coming: Vec<Spawned>,
 }
 
 impl Owner {
-    /// In an order that does not depend on that in which they were dropped, perhaps by several threads.
+    /// Takes them, sorted by key: several threads may have dropped them in any order.
     pub fn take_dropped(&self) -> DroppedLinks {
         let mut dropped = std::mem::take(&mut *self.dropped());
         dropped
@@ -165,12 +165,12 @@ impl Owner {
         Self(Mutex::new(self.dropped().clone()))
     }
 
-    /// Takes back what was reported of bodies for which that holds.
+    /// Discards the reports of bodies for which `holds` returns true.
     pub fn forget_dropped(&self, mut holds: impl FnMut(BodyKey) -> bool) {
         self.dropped().bodies.retain(|key| !holds(*key));
     }
 
-    /// Lists of keys are whole whatever panicked beside them.
+    /// A panic elsewhere cannot leave lists of keys half-written, so a poisoned lock is ignored.
     fn dropped(&self) -> MutexGuard<'_, DroppedLinks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

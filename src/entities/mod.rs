@@ -32,26 +32,26 @@
 //! ```
 //!
 //! # Case by case
-//! A [`Body`] owns its body, like a `Box` its contents. Changes that the game makes without [`Entities`] are noticed
-//! in the next [`sync`](Entities::sync), once a frame, and the first line also in
+//! A [`Body`] owns its body, as a `Box` owns its contents. Changes that you make without [`Entities`] are detected
+//! in the next [`sync`](Entities::sync), once per frame. Those in the first line are also detected in
 //! [`remove_dropped`](Entities::remove_dropped), in each step:
 //!
 //! | what happens | what the sync does |
 //! | --- | --- |
-//! | The entity is despawned through hecs, the world cleared, the [`Body`] dropped, on any thread | The body is removed; several bodies in the order of their keys. |
-//! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not shown. |
+//! | The entity is despawned through hecs, the world cleared, the [`Body`] dropped, on any thread | The body is removed. Several bodies are removed in the order of their keys. |
+//! | The [`Body`] is removed from the entity and kept | The [`RenderPose`] is removed. The body is simulated and not displayed. |
 //! | It is inserted again, into the same entity or another one | That entity has the body, and gets a [`RenderPose`]. A body that it had before is removed. |
-//! | It is inserted into another world | It is not shown there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
+//! | It is inserted into another world | It is not displayed there: [`detach`](Entities::detach) it here and [`attach`](Entities::attach) it there. |
 //! | It is passed to `mem::forget` | The same as if it were kept: the body is never removed. |
 //! | Only the [`RenderPose`] is removed | It is inserted again. |
 //! | The body is removed, by its key or through Rapier | The entity loses both components and stays. |
-//! | Frames without a sync | The next sync covers what moved and was removed in them. |
-//! | `World::take`, and the entity is spawned again in the same world | It is found when its body moves, or when it gets another one. |
-//! | Two [`Body`]s change places between two syncs, on two entities or one of them outside of the world | **This is not noticed**: to find it, a sync would have to read the components of all that move, and take a quarter longer. Use [`attach`](Entities::attach). |
+//! | There are frames without a sync | The next sync covers the movements and removals in them. |
+//! | The entity is taken with `World::take` and spawned again in the same world | It is found when its body moves, or when it gets another one. |
+//! | Two [`Body`]s are swapped between two syncs, on two entities or with one outside of the world | **This is not detected**: a sync would have to read the components of all entities that move, and would take a quarter longer. Use [`attach`](Entities::attach). |
 //!
-//! The step before which `sync` removes a body depends on the frame rate. For runs that are the same at every frame rate,
-//! call [`despawn`](Entities::despawn) in the hook of a step, or [`remove_dropped`](Entities::remove_dropped) at the end
-//! of the hook:
+//! The step before which `sync` removes a body depends on the frame rate. For runs that are the same at every frame
+//! rate, call [`despawn`](Entities::despawn) in the hook of a step, or [`remove_dropped`](Entities::remove_dropped) at
+//! the end of the hook:
 //!
 //! ```
 //! # use evenstep::entities::Entities;
@@ -77,41 +77,41 @@
 //! ```
 //!
 //! # Physics on a thread
-//! A [`Runner`] takes the place of the [`Simulation`]: call `runner.frame()` where
-//! [`Simulation::advance`] was, then the same [`sync`](Entities::sync), once a frame. [`despawn`](Entities::despawn) and
-//! [`attach`](Entities::attach) take it too; for [`spawn`](Entities::spawn) there is `try_spawn`, as the queue of calls
-//! may be full. Entities whose bodies existed before the thread was started are kept: spawn a level of thousands into
+//! With a [`Runner`] in place of the [`Simulation`], call `runner.frame()` in place of [`Simulation::advance`], then
+//! the same [`sync`](Entities::sync), once per frame. [`despawn`](Entities::despawn) and [`attach`](Entities::attach)
+//! accept a runner too. For [`spawn`](Entities::spawn), use `try_spawn`, because the queue of calls may be full.
+//! Entities whose bodies existed before the thread was started are kept: to spawn a level of thousands, spawn it into
 //! the [`Simulation`] that `Runner::stop` returns, and start a new `Runner` with it.
 //!
-//! The [`RenderPose`] is what the runner's view shows; before that, where the body was inserted. All bodies
-//! that have lost their entity are removed by one call, however many they are, which the sync sends. If the queue
-//! is full, the next sync sends it; until then they are simulated, but not shown. After frames
+//! The [`RenderPose`] is the pose that the runner's view displays; before that, it is the pose at which the body was
+//! inserted. All bodies that have lost their entity are removed by a single call, however many they are, which the sync
+//! sends. If the queue is full, the next sync sends it; until then they are simulated, but not displayed. After frames
 //! without a sync, every entity with a body is checked.
 //!
 //! # After a restore
-//! A [`Physics`] that was restored from a saved state may have bodies whose entity was despawned since, and lack
-//! those of entities that were spawned since: [`Entities::unmatched`] returns both. Without that call the next `sync`
-//! takes both components off the entities whose body is not in the restored value. For a `Runner`, ask it for a clone of
-//! its physics.
+//! A [`Physics`] that was restored from a saved state may have bodies whose entity was despawned since, and lack the
+//! bodies of entities that were spawned since. [`Entities::unmatched`] returns both. Without that call, the next `sync`
+//! removes both components from the entities whose body is not in the restored value. With a `Runner`, ask it for a
+//! clone of its physics.
 //!
-//! For a rollback, make the world a [`RollbackWorld`], which goes back with the bodies. In the steps that are
-//! resimulated [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and
-//! [`remove_dropped`](Entities::remove_dropped) work as in all others.
+//! For a rollback, make the world a [`RollbackWorld`], which goes back in time with the bodies. In resimulated steps,
+//! [`spawn`](Entities::spawn), [`despawn`](Entities::despawn) and [`remove_dropped`](Entities::remove_dropped) work as
+//! in all other steps.
 //!
 //! # Several worlds and simulations
-//! There is one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so
-//! several simulations may share a world, though their keys may be equal. Several worlds may share a simulation, and
-//! show the same body: once its entity is despawned in one of them, the others lose it in the next frame. Worlds
-//! that are synced alternately on one thread cost a few small allocations in each sync.
+//! There is one [`Entities`] for each pair of a world and a simulation. It changes only its own [`Body`]s, so several
+//! simulations may share a world, although their keys may be equal. Several worlds may share a simulation and display
+//! the same body. Once its entity is despawned in one of them, the others lose it in the next frame. If worlds are
+//! synced alternately on one thread, each sync costs a few small allocations.
 //!
-//! If a new [`Simulation`] or [`Physics`] replaces an old one, its keys may be equal to those of other bodies. Clear the
-//! world and make a new [`Entities`] with it: components that are left then belong to none, and removing them removes
-//! nothing. To keep such an entity, [`attach`](Entities::attach) it.
+//! If a new [`Simulation`] or [`Physics`] replaces an old one, its keys may be equal to those of other bodies. Clear
+//! the world and create a new [`Entities`] with it. Components that remain from the old one then belong to no body, and
+//! removing them removes nothing. To keep such an entity, [`attach`](Entities::attach) it.
 //!
 //! # Without this module
-//! Nothing here needs more than the public API: store a [`BodyKey`] in a component, write
-//! [`Simulation::moved`] to entities by a table of your own, and clear the entries of
-//! [`Simulation::removed`]. The example `custom_ecs` does so for an ECS of fifty lines; in hecs:
+//! Everything here can be done with the public API: store a [`BodyKey`] in a component, write [`Simulation::moved`] to
+//! the entities, which you look up in your own table, and clear the entries of [`Simulation::removed`]. The example
+//! `custom_ecs` does so for an ECS of fifty lines. With hecs:
 //!
 //! ```
 //! use evenstep::rapier::{math::Pose, prelude::*};
@@ -147,13 +147,13 @@
 //! [`Simulation::moved`]: crate::Simulation::moved
 //! [`Simulation::removed`]: crate::Simulation::removed
 
-// `Body`, `RenderPose`, and how a drop is noticed.
+// `Body`, `RenderPose`, and how a drop is detected.
 mod components;
-// What is done once a frame, and in each step.
+// The work of each frame, and of each step.
 mod sync;
 // A world that goes back in time with the physics.
 mod rollback;
-// The bodies of a world.
+// The bodies of a hecs world.
 mod root;
 
 pub use components::{Body, RenderPose};

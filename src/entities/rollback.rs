@@ -10,11 +10,11 @@ use hecs::{Archetype, ColumnBatchBuilder, ColumnBatchType, Component, Entity, Wo
 use super::components::{Body, Coming, Noted, OwnerCopy, RenderPose};
 use super::root::Entities;
 
-/// A hecs world with its [`Entities`], which can be cloned: as a [resource](crate::Resources) of the simulation it goes
-/// back in time with the bodies, in every loop, with the same entity ids.
+/// A hecs world with its [`Entities`], which can be cloned. As a [resource](crate::Resources) of the simulation, it
+/// goes back in time with the bodies, in every loop, with the same entity ids.
 ///
-/// Name the game's component types once, by [`with`](Self::with); they have to be `Clone`. Keep what is not, such as a
-/// mesh, in an `Arc`.
+/// Register your component types once, using [`with`](Self::with); they have to be `Clone`. Keep values that are not
+/// `Clone`, such as a mesh, in an `Arc`.
 ///
 /// ```
 /// use evenstep::entities::RollbackWorld;
@@ -55,24 +55,24 @@ use super::root::Entities;
 /// # Ok::<(), evenstep::RewindError>(())
 /// ```
 ///
-/// Once a frame, call [`Entities::sync`] in a [`resource_scope`](crate::Simulation::resource_scope) too.
+/// Once per frame, call [`Entities::sync`] in a [`resource_scope`](crate::Simulation::resource_scope) too.
 ///
 /// # What a copy has
-/// All entities under their ids, the ids that the next ones will get, all components, and the order in which queries go
-/// through them. Its [`Body`]s are bodies of the copy's simulation. It does not have entities that are
-/// [reserved](World::reserve_entities) and not flushed. A [`Body`] of other [`Entities`] owns nothing in it.
+/// A copy has all entities under their ids, the ids that the next ones will get, all components, and the order in which
+/// queries iterate over them. Its [`Body`]s are bodies of the copy's simulation. It does not have entities that are
+/// [reserved](World::reserve_entities) and not flushed. A [`Body`] of other [`Entities`] owns nothing in the copy.
 ///
-/// The cost is that of all entities, in each step while states are kept.
+/// A copy costs time in proportion to all entities. While states are kept, each step makes one.
 pub struct RollbackWorld {
     /// The world.
     pub world: World,
-    /// Which of its entities has which body.
+    /// Records which of its entities has which body.
     pub entities: Entities,
     columns: BTreeMap<TypeId, Arc<dyn Column>>,
 }
 
 impl RollbackWorld {
-    /// Takes over a world.
+    /// Creates a world that can be cloned from a hecs world.
     #[must_use]
     pub fn new(world: World, entities: Entities) -> Self {
         let columns = BTreeMap::new();
@@ -87,7 +87,7 @@ impl RollbackWorld {
         new.with::<RenderPose>()
     }
 
-    /// Names a type of components.
+    /// Registers a component type.
     #[must_use]
     pub fn with<T: Component + Clone>(mut self) -> Self {
         self.copy_by(|component: &T, _| component.clone());
@@ -109,7 +109,7 @@ impl RollbackWorld {
             let Some(id) = ids.first() else {
                 return;
             };
-            // hecs tells the names of no others.
+            // hecs does not reveal the names of other types.
             let named = self.names_of(archetype);
             let unnamed = archetype.component_types().len() - named.len();
             panic!(
@@ -129,7 +129,7 @@ impl RollbackWorld {
         world.spawn_column_batch_at(ids, batch);
     }
 
-    /// The named ones among the types of its components.
+    /// Returns the names of its component types that were registered.
     fn names_of(&self, archetype: &Archetype) -> Vec<&'static str> {
         let types = archetype.component_types();
         types
@@ -137,7 +137,7 @@ impl RollbackWorld {
             .collect()
     }
 
-    /// `None` if it has one of a type that was not named.
+    /// Returns the columns of its components; `None` if a component type was not registered.
     fn columns_of(&self, archetype: &Archetype) -> Option<Vec<&dyn Column>> {
         let types = archetype.component_types();
         types
@@ -167,7 +167,7 @@ impl<T: Component> Column for CopyOne<T> {
     fn copy(&self, from: &Archetype, to: &ColumnBatchBuilder, copy: OwnerCopy<'_>) {
         if let (Some(from), Some(mut to)) = (from.get::<&T>(), to.writer::<T>()) {
             for component in from.iter() {
-                // There is room for as many.
+                // The batch has room for all components.
                 let _ = to.push(self(component, copy));
             }
         }
@@ -175,7 +175,7 @@ impl<T: Component> Column for CopyOne<T> {
 }
 
 /// # Panics
-/// If an entity has a component of a type that was not [named](RollbackWorld::with).
+/// If an entity has a component of a type that was not [registered](RollbackWorld::with).
 impl Clone for RollbackWorld {
     fn clone(&self) -> Self {
         let entities = self.entities.copy();
@@ -186,7 +186,7 @@ impl Clone for RollbackWorld {
         let mut world = World::new();
         let live: Vec<_> = self.world.iter().map(|entity| entity.entity()).collect();
         let free: Vec<_> = self.world.freelist().collect();
-        // All ids are in use while entities are spawned at them: hecs looks each up among those that are not.
+        // All ids are in use while entities are spawned at them, because hecs searches the unused ids for each.
         let ids = live.iter().chain(&free).map(|entity| entity.id() + 1).max();
         let made = world.reserve_entities(ids.unwrap_or(0)).map(Some);
         let mut unused: Vec<_> = made.collect();
@@ -195,13 +195,13 @@ impl Clone for RollbackWorld {
             unused[entity.id() as usize] = None;
         }
         let mut rest = &live[..];
-        // Queries go by the order in which archetypes came about: those without entities are copied too.
+        // Queries follow the order in which archetypes were created, so archetypes without entities are copied too.
         let mut archetypes = self.world.archetypes().map(|archetype| {
             let (ids, later) = rest.split_at(archetype.len() as usize);
             rest = later;
             (archetype, ids)
         });
-        // That without components is there, and has the ids that are not copied yet.
+        // The archetype without components exists already, and has the ids that are not copied yet.
         let bare = archetypes.next();
         for (archetype, ids) in archetypes {
             self.copy_archetype(archetype, ids, copy, &mut world);
@@ -222,7 +222,7 @@ impl Clone for RollbackWorld {
     }
 }
 
-/// A world without entities.
+/// Creates a world without entities.
 impl Default for RollbackWorld {
     fn default() -> Self {
         Self::new(World::new(), Entities::default())

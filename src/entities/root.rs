@@ -1,4 +1,4 @@
-//! The bodies of a world.
+//! The bodies of a hecs world.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ use rapier::math::Pose;
 
 use super::components::{Body, Coming, Link, Noted, Owner, RenderPose};
 
-/// Which entity has which body: one for each pair of a hecs world and a [`Simulation`](crate::Simulation).
+/// Records which entity has which body. You need one for each pair of a hecs world and a
+/// [`Simulation`](crate::Simulation).
 #[derive(Default)]
 pub struct Entities {
-    /// What [`Noted`] says.
+    /// The same as in the [`Noted`] components.
     pub(super) owners: Owners<Entity>,
-    /// Also says whose components are whose.
+    /// The owner that identifies the components of this `Entities`.
     pub(super) shared: Arc<Owner>,
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     pub(super) builder: EntityBuilder,
 }
 
@@ -32,19 +33,19 @@ pub struct Entities {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntityError {
-    /// There is no such entity in this world: it was despawned.
+    /// The entity does not exist in this world: it was despawned.
     #[error(
         "no entity of this world has the id {0:?}: it was despawned, or belongs to another world"
     )]
     NoSuchEntity(Entity),
-    /// There is no body with this key: it was removed, or belongs to another [`Physics`].
+    /// No body has this key: it was removed, or belongs to another [`Physics`].
     #[error("no body has the key {0:?}: it was removed, or the key belongs to another `Physics`")]
     BodyGone(BodyKey),
 }
 
 impl Entities {
-    /// Spawns an entity with a body and with the game's own `components`. Until the next [`sync`](Self::sync) its
-    /// [`RenderPose`] is where the body was inserted.
+    /// Spawns an entity with a body and your `components`. Until the next [`sync`](Self::sync), its [`RenderPose`] is
+    /// the pose at which the body was inserted.
     #[expect(clippy::missing_panics_doc, reason = "the body was just inserted")]
     pub fn spawn(
         &mut self,
@@ -63,9 +64,10 @@ impl Entities {
         (entity, key)
     }
 
-    /// [`spawn`](Self::spawn) for a [`Runner`], whose queue of calls may be full. The body is inserted between two steps.
-    /// Until a frame displays it, the [`RenderPose`] is where it is inserted; from the next [`sync`](Self::sync) on the entity
-    /// has its [`Body`]. If a panic prevents that, the sync takes the `RenderPose` off ([`Spawned::is_lost`]).
+    /// Spawns like [`spawn`](Self::spawn), for a [`Runner`], whose queue of calls may be full. The body is inserted
+    /// between two steps. Until a frame displays it, the [`RenderPose`] is the pose at which it is inserted. From the
+    /// next [`sync`](Self::sync) on, the entity has its [`Body`]. If a panic prevents that, the sync removes the
+    /// `RenderPose` ([`Spawned::is_lost`]).
     ///
     /// ```
     /// # use evenstep::entities::{Entities, RenderPose};
@@ -86,7 +88,7 @@ impl Entities {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
+    /// The errors of [`Runner::spawn`]: the entity is not spawned, and its components are dropped.
     pub fn try_spawn<H>(
         &mut self,
         world: &mut World,
@@ -108,12 +110,12 @@ impl Entities {
         Ok((world.spawn(self.builder.build()), spawned))
     }
 
-    /// Despawns an entity and removes its body, if it has one: at once, or the body of a `Runner` in the next
-    /// [`sync`](Self::sync).
+    /// Despawns an entity and removes its body, if it has one. The body is removed at once; with a `Runner`, the next
+    /// [`sync`](Self::sync) removes it.
     ///
     /// # Errors
-    /// [`EntityError::NoSuchEntity`]; if it was despawned through hecs, the next [`remove_dropped`](Self::remove_dropped) or
-    /// [`sync`](Self::sync) removes its body.
+    /// [`EntityError::NoSuchEntity`]. If the entity was despawned through hecs, the next
+    /// [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync) removes its body.
     pub fn despawn(
         &mut self,
         world: &mut World,
@@ -128,11 +130,11 @@ impl Entities {
         Ok(())
     }
 
-    /// Attaches an existing body to an existing entity. A body that the entity had before is removed, and
-    /// an entity that had this body before is [detached](Self::detach) from it.
+    /// Attaches an existing body to an existing entity. A body that the entity had before is removed. An entity that
+    /// had this body before is [detached](Self::detach) from it.
     ///
-    /// Until the next [`sync`](Self::sync) the [`RenderPose`] is the pose that is displayed, or with a [`Physics`] the body's
-    /// position. From then on it is the displayed one, even if the body rests.
+    /// Until the next [`sync`](Self::sync) the [`RenderPose`] is the displayed pose, or with a [`Physics`] the body's
+    /// position. From then on it is the displayed pose, even if the body is at rest.
     ///
     /// ```
     /// # use evenstep::entities::Entities;
@@ -182,30 +184,31 @@ impl Entities {
     }
 
     /// Detaches the body from an entity, and leaves it in the simulation: to attach it in another world, or to stop
-    /// showing it. Returns its key; `None` if the entity has no body of this [`Entities`], or was despawned.
+    /// displaying it. Returns its key; `None` if the entity has no body of this [`Entities`], or was despawned.
     pub fn detach(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let key = self.release(world, entity)?;
-        // One by one, as the game may have taken off the others.
+        // Components are removed one by one, because the game may have removed some of them.
         let _ = world.remove_one::<Body>(entity);
         let _ = world.remove_one::<RenderPose>(entity);
         let _ = world.remove_one::<Noted>(entity);
         Some(key)
     }
 
-    /// The entity of a body: for a collision event or, by
-    /// [`key_of_collider`](Physics::key_of_collider), for a ray cast.
+    /// Returns the entity of a body, for a collision event, or for a ray cast with
+    /// [`key_of_collider`](Physics::key_of_collider).
     ///
-    /// Changes made through hecs count from the next [`remove_dropped`](Self::remove_dropped) or [`sync`](Self::sync) on.
+    /// Changes made through hecs take effect in the next [`remove_dropped`](Self::remove_dropped) or
+    /// [`sync`](Self::sync).
     #[must_use]
     pub fn entity(&self, key: BodyKey) -> Option<Entity> {
         self.owners.entity(key)
     }
 
-    /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
-    /// and spawn, or to check that there are none.
+    /// Returns entities without a body and bodies without an entity after a saved state was restored. Despawn and spawn
+    /// them, or check that there are none.
     ///
-    /// Call it right after the restore, because the next new keys may be equal to those of old entities. An entity that
-    /// it returns loses its components [`Body`] and [`RenderPose`] at once, so nothing that is done with it later removes a
+    /// Call it right after the restore, because new keys may be equal to those of old entities. An entity that it
+    /// returns loses its components [`Body`] and [`RenderPose`] at once, so nothing that you do with it later removes a
     /// body. A [`Body`] that is held outside of the world is not found: drop it before. The next [`sync`](Self::sync)
     /// writes every pose. [`Owners::unmatched`] has an example.
     pub fn unmatched(&mut self, world: &mut World, physics: &Physics) -> Unmatched<Entity> {
@@ -226,15 +229,15 @@ impl Entities {
         }
     }
 
-    /// Removes a body that an entity has lost, unless another entity has it: one with the same key, in steps that were
-    /// made again.
+    /// Removes a body that an entity has lost, unless another entity has a body with the same key, in resimulated
+    /// steps.
     fn remove(&mut self, world: &World, bodies: &mut impl Bodies, key: BodyKey) {
         if self.owner(world, key).is_none() {
             self.owners.remove(bodies, key);
         }
     }
 
-    /// For a copy of the world.
+    /// Returns a copy for a copy of the world.
     pub(super) fn copy(&self) -> Self {
         Self {
             owners: self.owners.clone(),
@@ -248,7 +251,7 @@ impl Entities {
         (Body(link.clone()), RenderPose(pose), Noted(link))
     }
 
-    /// Makes an entity's body outlive its component.
+    /// Detaches an entity's body from its component, so that the body outlives it.
     fn release(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         self.release_noted(world, entity);
         let mut body = world.get::<&mut Body>(entity).ok()?;
@@ -258,7 +261,7 @@ impl Entities {
         Some(key)
     }
 
-    /// Forgets what was noted of an entity.
+    /// Forgets the recorded body of an entity.
     pub(super) fn release_noted(&mut self, world: &mut World, entity: Entity) -> Option<BodyKey> {
         let mut noted = world.get::<&mut Noted>(entity).ok()?;
         let key = noted.0.of(&self.shared)?;
@@ -267,12 +270,12 @@ impl Entities {
         Some(key)
     }
 
-    /// The body that an entity has, if it is one of ours.
+    /// Returns the body of an entity, if it is one of this `Entities`.
     pub(super) fn key_on(&self, world: &World, entity: Entity) -> Option<BodyKey> {
         world.get::<&Body>(entity).ok()?.0.of(&self.shared)
     }
 
-    /// The entity that was noted to have a body, if it does.
+    /// Returns the entity that is recorded for a body, if it still has the body.
     pub(super) fn owner(&self, world: &World, key: BodyKey) -> Option<Entity> {
         let entity = self.entity(key)?;
         (self.key_on(world, entity) == Some(key)).then_some(entity)
@@ -291,7 +294,7 @@ impl fmt::Debug for Entities {
 mod tests {
     use super::*;
 
-    /// `Entities` goes to a thread with its world.
+    /// `Entities` can be sent to another thread with its world.
     const _: fn() = || {
         fn send_and_sync<T: Send + Sync>() {}
         send_and_sync::<Entities>();

@@ -1,4 +1,4 @@
-//! What is done once a frame, and in each step.
+//! The work of each frame, and of each step.
 
 use std::cell::RefCell;
 
@@ -14,8 +14,8 @@ use super::components::{Body, Coming, DroppedLinks, Link, Noted, RenderPose};
 use super::root::Entities;
 
 thread_local! {
-    /// Kept for their memory. They hold pointers while they are in use, so inside of [`Entities`] they would
-    /// bind that to one thread.
+    /// Kept to reuse their memory. Queries hold pointers while they are in use, so inside of [`Entities`] they would
+    /// bind it to one thread.
     static QUERIES: RefCell<Queries> = RefCell::default();
 }
 
@@ -33,10 +33,10 @@ type PutOn = Without<(Entity, &'static Body), (&'static Noted, &'static RenderPo
 /// # In each step
 impl Entities {
     /// Removes the bodies of entities that were despawned through hecs or lost their [`Body`], in the order of their
-    /// keys. Call it at the end of a hook that may do so: then these bodies are removed in the same step at every frame
+    /// keys. If a hook may do that, call this at its end: these bodies are then removed in the same step at every frame
     /// rate.
     ///
-    /// [`sync`](Self::sync) does the same once a frame, for what happens between frames.
+    /// [`sync`](Self::sync) does the same once per frame, for changes between frames.
     pub fn remove_dropped(&mut self, world: &mut World, physics: &mut Physics) {
         if !self.take_dropped(world, physics) {
             self.look_at_all(world, physics);
@@ -46,14 +46,15 @@ impl Entities {
 
 /// # Once a frame
 impl Entities {
-    /// After [`Simulation::advance`](crate::Simulation::advance), or `Runner::frame`: writes the [`RenderPose`]s that
-    /// changed, and handles what the game changed since the last sync, as in the table in [the module](super).
+    /// Writes the [`RenderPose`]s that changed, and handles the changes of the game since the last sync, as in the
+    /// table in [the module](super). Call it after [`Simulation::advance`](crate::Simulation::advance), or
+    /// `Runner::frame`.
     ///
-    /// The cost is in proportion to the bodies that moved and to what was changed. After frames without a sync it is in
+    /// The cost is in proportion to the bodies that moved and to the changes. After frames without a sync it is in
     /// proportion to the bodies that moved in any of them; after very many it may go through all entities with a body.
-    /// It also does so while steps are resimulated, after an assignment of
-    /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was taken off and kept, or when an entity was
-    /// taken by hecs' `World::take` and spawned again.
+    /// It also goes through all of them while steps are resimulated, after an assignment of
+    /// [`Simulation::physics`](crate::Simulation::physics), when a [`Body`] was removed from its entity and kept, or
+    /// when an entity was taken with hecs' `World::take` and spawned again.
     pub fn sync(&mut self, world: &mut World, host: &mut impl Host) {
         let since = self.owners.begin_sync(host);
         self.take_in_coming(world, host);
@@ -66,9 +67,9 @@ impl Entities {
         }
     }
 
-    /// After [`Overlap::frame`](crate::threads::Overlap::frame): writes the [`RenderPose`]s that changed in its view, and takes
-    /// the components off entities whose body was removed. The physics is not asked: [`spawn`](Self::spawn) in hooks, and
-    /// call [`remove_dropped`](Self::remove_dropped) there.
+    /// Writes the [`RenderPose`]s that changed in a view, and removes the components from entities whose body was
+    /// removed. Call it after [`Overlap::frame`](crate::threads::Overlap::frame). It does not read the physics:
+    /// [`spawn`](Self::spawn) in hooks, and call [`remove_dropped`](Self::remove_dropped) there.
     pub fn show<E>(&mut self, world: &mut World, view: &View<E>) {
         let since = self.owners.begin_sync(view);
         if since.is_some() {
@@ -78,8 +79,8 @@ impl Entities {
         self.write_poses(world, view, since, &new);
     }
 
-    /// Handles what the game changed through hecs, and removes the bodies that have lost their entity. Gives whether it
-    /// is known where all bodies are.
+    /// Handles the changes that the game made through hecs, and removes the bodies that have lost their entity. Returns
+    /// whether the entities of all bodies are known.
     fn take_dropped(&mut self, world: &mut World, bodies: &mut impl Bodies) -> bool {
         let dropped = self.shared.take_dropped();
         let are_found = self.look_at_changed(world, bodies, &dropped);
@@ -87,8 +88,8 @@ impl Entities {
         are_found
     }
 
-    /// Bodies that were sent to a thread, and are displayed now, get their entities. An entity whose body was removed before
-    /// that, or was never inserted, loses its [`RenderPose`].
+    /// Gives entities their [`Body`] once the body that was sent to a thread is displayed. An entity whose body was
+    /// removed before that, or was never inserted, loses its [`RenderPose`].
     fn take_in_coming(&mut self, world: &mut World, host: &impl Host) {
         let (mut come, mut lost) = (Vec::new(), Vec::new());
         for (entity, coming) in world.query_mut::<(Entity, &mut Coming)>() {
@@ -115,8 +116,7 @@ impl Entities {
         }
     }
 
-    /// Looks at the entities whose components were taken off, put on or dropped. Gives whether it is known where
-    /// all of them are.
+    /// Checks the entities whose components were removed, inserted or dropped. Returns whether all of them were found.
     fn look_at_changed(
         &mut self,
         world: &mut World,
@@ -127,7 +127,8 @@ impl Entities {
         let mut changed = self.owners.take_replaced();
         for key in &dropped.bodies {
             if let Some(entity) = self.owners.take(*key) {
-                // Spawned again as another entity, what was noted lives on there, perhaps beside another body.
+                // If the entity was spawned again as another one, its record is on that entity, perhaps together with
+                // another body.
                 are_found &= world.contains(entity) || dropped.noted.binary_search(key).is_ok();
                 changed.push(entity);
             }
@@ -151,14 +152,14 @@ impl Entities {
         for entity in changed {
             self.look_at(world, bodies, entity);
         }
-        // A body that is kept may be on an entity that had another body before.
+        // A body that was kept may be on an entity that had another body before.
         let is_known = |key: &BodyKey| {
             self.entity(*key).is_some() || dropped.bodies.binary_search(key).is_ok()
         };
         are_found && taken_off.iter().all(is_known)
     }
 
-    /// Looks at every entity that has a body of ours and is not noted, or the other way round.
+    /// Checks every entity that has a body of this `Entities` but no record, or a record but no body.
     pub(super) fn look_at_all(&mut self, world: &mut World, bodies: &impl Bodies) {
         let shown = world.view_mut::<&Body>();
         self.owners.take_if(|key, entity| {
@@ -185,7 +186,7 @@ impl Entities {
         }
     }
 
-    /// Forgets what was noted of an entity, and notes it anew.
+    /// Forgets the recorded body of an entity, and records its present one.
     fn look_at(&mut self, world: &mut World, bodies: &impl Bodies, entity: Entity) {
         let noted = self.release_noted(world, entity);
         if noted.is_some() {
@@ -198,8 +199,7 @@ impl Entities {
         }
     }
 
-    /// An entity has a body that is not noted as its own: notes it, unless the body is gone or another
-    /// entity has it.
+    /// Records the body of an entity that has no record of it, unless the body was removed or another entity has it.
     fn take_up(&mut self, world: &mut World, bodies: &impl Bodies, entity: Entity, key: BodyKey) {
         let owner = self.owner(world, key);
         let is_elsewhere = owner.is_some_and(|owner| owner != entity);
@@ -215,7 +215,8 @@ impl Entities {
         }
     }
 
-    /// Gives whether every body was found where it was noted.
+    /// Removes the components from entities whose body was removed. Returns whether every body was found where it was
+    /// recorded.
     fn detach_removed(
         &mut self,
         world: &mut World,
@@ -233,11 +234,11 @@ impl Entities {
         are_found
     }
 
-    /// Of bodies that moved, and of those with an entity that is `new`. Gives whether every body was found where it was
-    /// noted.
+    /// Writes the poses of bodies that moved, and of those with an entity that is `new`. Returns whether every body was
+    /// found where it was recorded.
     ///
-    /// A view finds an entity's component nearly as fast as a loop over the archetypes does, and it is
-    /// asked for no entity but those that moved.
+    /// A view finds an entity's component nearly as fast as a loop over the archetypes does, and it only looks up
+    /// entities whose body moved.
     fn write_poses(
         &self,
         world: &mut World,
@@ -253,7 +254,7 @@ impl Entities {
         })
     }
 
-    /// The view is given by value: borrowed by a closure, it is read from memory again for each body.
+    /// The view is passed by value: if a closure borrows it, it is read from memory again for each body.
     fn write(&self, mut shown: PreparedView<Shown>, moved: &[(BodyKey, Pose)]) -> bool {
         let mut are_found = true;
         for (key, pose) in moved {

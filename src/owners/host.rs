@@ -1,4 +1,4 @@
-//! What has the bodies of entities, and what displays them.
+//! Types that have the bodies of entities, and types that display them.
 
 use crate::key::BodyKey;
 use crate::physics::Physics;
@@ -8,13 +8,13 @@ use rapier::math::Pose;
 
 use super::spawned::Spawned;
 
-/// What has the bodies of entities: a [`Physics`], in the hook of a step; a [`Simulation`] or a
-/// [`Runner`](crate::threads::Runner), outside of hooks.
+/// A type that has the bodies of entities: a [`Physics`] in the hook of a step, or a [`Simulation`] or
+/// [`Runner`](crate::threads::Runner) outside of hooks.
 ///
 /// It cannot be implemented for other types.
 pub trait Bodies: BodyStore {}
 
-/// What also displays the bodies: a [`Simulation`] or a [`Runner`](crate::threads::Runner).
+/// A type that also displays the bodies: a [`Simulation`] or a [`Runner`](crate::threads::Runner).
 ///
 /// It cannot be implemented for other types.
 pub trait Host: Bodies + Picture {}
@@ -23,13 +23,13 @@ impl Bodies for Physics {}
 impl Bodies for Simulation {}
 impl Host for Simulation {}
 
-/// Where bodies are. Nobody outside of the crate can name it.
+/// The poses of bodies. This trait cannot be named outside of the crate.
 pub trait Poses {
-    /// Where a body is: in the picture, if there is one. `None` of a body that was removed.
+    /// Returns the pose of a body: the displayed one, if there is a picture. `None` if the body was removed.
     fn pose(&self, key: BodyKey) -> Option<Pose>;
 }
 
-/// What [`Owners`](super::Owners) does with bodies. Nobody outside of the crate can name it.
+/// Removing bodies, for [`Owners`](super::Owners). This trait cannot be named outside of the crate.
 pub trait BodyStore: Poses {
     /// Removes a body at once. Returns `false` if bodies are only removed together.
     fn remove(&mut self, key: BodyKey) -> bool;
@@ -38,15 +38,15 @@ pub trait BodyStore: Poses {
     fn remove_all(&mut self, keys: Vec<BodyKey>) -> Vec<BodyKey>;
 }
 
-/// What [`Owners`](super::Owners) asks of the picture. Nobody outside of the crate can name it.
+/// The picture, as [`Owners`](super::Owners) needs it. This trait cannot be named outside of the crate.
 pub trait Picture: Poses {
-    /// Which simulation is displayed; `None` if it may be one after another.
+    /// Returns the identity of the displayed simulation; `None` if one may replace another.
     fn run(&self) -> Option<u64>;
 
-    /// What frames display; `None` while it says nothing of the bodies.
+    /// Returns the displayed poses; `None` while they do not belong to the present bodies.
     fn screen(&self) -> Option<&Screen>;
 
-    /// Whether a body that was sent has come, and is gone if it has no pose.
+    /// Returns whether a body that was sent has arrived, so that it was removed if it has no pose.
     fn is_after(&self, spawned: &Spawned) -> bool;
 }
 
@@ -94,7 +94,7 @@ impl Picture for Simulation {
     }
 
     fn screen(&self) -> Option<&Screen> {
-        // The picture is of another state while steps are resimulated, and after an assignment.
+        // While steps are resimulated, and after an assignment, the picture is of another state.
         let is_of_physics = self.steps_to_resimulate() == 0 && self.knows_physics();
         self.screen().filter(|_| is_of_physics)
     }

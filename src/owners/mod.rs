@@ -1,8 +1,8 @@
-//! Entities of bodies: what joins an ECS with a simulation.
+//! Entities and their bodies: the link between an ECS and a simulation.
 
-// What has the bodies, and what displays them.
+// Types that have the bodies, and types that display them.
 mod host;
-// A body on its way to a thread.
+// A body that was sent to a thread.
 mod spawned;
 
 use std::borrow::Cow;
@@ -17,11 +17,11 @@ pub(crate) use host::{BodyStore, Picture, Poses};
 pub(crate) use spawned::Inserter;
 pub use spawned::Spawned;
 
-/// Which entity of an ECS has which body: one for each pair of an ECS and a [`Simulation`](crate::Simulation), or a
-/// [`Runner`](crate::threads::Runner).
+/// Records which entity of an ECS has which body. You need one for each pair of an ECS and a
+/// [`Simulation`](crate::Simulation) or [`Runner`](crate::threads::Runner).
 ///
-/// For hosts with an ECS of their own; for hecs there is the module `entities`. `E` is the ECS's entity. The
-/// package `examples/ecs` shows it with `bevy_ecs`, shipyard, specs and a hand-made ECS.
+/// Use it to connect your own ECS; for hecs, use the module `entities`. `E` is the entity type of the ECS. The package
+/// `examples/ecs` has examples with `bevy_ecs`, shipyard, specs and a hand-made ECS.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -45,39 +45,40 @@ pub use spawned::Spawned;
 /// ```
 ///
 /// # Once a frame
-/// Call [`removed`](Self::removed), then [`moved`](Self::moved). If that was not done in some frames, the next call
-/// covers them too, at a cost in proportion to what was missed; with a `Runner` it then goes through all bodies. After
-/// an assignment of [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: entities whose body is
-/// not in the new value are in [`removed`](Self::removed). If the new value is of another level, replace this too: its
-/// keys may be equal to old ones.
+/// Call [`removed`](Self::removed), then [`moved`](Self::moved). If you skip this in some frames, the next call covers
+/// them too, at a cost in proportion to the missed changes; with a `Runner` it then goes through all bodies. After an
+/// assignment of [`Simulation::physics`](crate::Simulation::physics) it compares all bodies: [`removed`](Self::removed)
+/// returns entities whose body is not in the new value. If the new value is another level, replace the `Owners` too,
+/// because its keys may be equal to old ones.
 #[derive(Clone, Debug)]
 pub struct Owners<E> {
-    /// By the index in a key. A later body can have the index of an earlier one.
+    /// Entities indexed by the slot of their key. A later body can have the slot of an earlier one.
     by_index: Vec<Option<(BodyKey, E)>>,
-    /// Entities whose body was removed and whose place another has taken.
+    /// Entities whose body was removed and whose slot another body has taken.
     replaced: Vec<E>,
-    /// Released, and to be removed together.
+    /// Bodies that were released and are to be removed together.
     dying: Vec<BodyKey>,
-    /// Inserted since the last sync, whose picture may have listed these bodies earlier. Empty if every body is to be
-    /// looked at.
+    /// Bodies inserted since the last sync, which an earlier picture may have listed. Empty if every body is to be
+    /// checked.
     new: Vec<BodyKey>,
-    /// The last frame of which `moved` was asked, and of which simulation; `None` if every body is to be looked at.
+    /// The last frame for which `moved` was called, with its simulation; `None` if every body is to be checked.
     synced: Option<(Option<u64>, u64)>,
 }
 
-/// Entities without a body and bodies without an entity: from [`Owners::unmatched`], after a saved state was restored.
+/// Entities without a body and bodies without an entity, after a saved state was restored. Returned by
+/// [`Owners::unmatched`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Unmatched<E> {
-    /// Entities whose body does not exist, in the order of its keys: spawned since the state was saved.
+    /// Entities whose body does not exist, in the order of its keys: they were spawned since the state was saved.
     pub entities: Vec<E>,
-    /// Bodies that have no entity, in the order of their keys: despawned since, or never owned by an entity.
+    /// Bodies that have no entity, in the order of their keys: it was despawned since, or they never had one.
     pub bodies: Vec<BodyKey>,
 }
 
 impl<E> Unmatched<E> {
-    /// Whether each entity has its body and each body its entity.
+    /// Returns whether each entity has its body and each body its entity.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty() && self.bodies.is_empty()
@@ -104,7 +105,7 @@ impl<E: Copy + PartialEq> Owners<E> {
             self.by_index.resize(index + 1, None);
         }
         let place = &mut self.by_index[index];
-        // Of two bodies with one index, the earlier is gone, or will be as soon as that is shown.
+        // If two bodies share a slot, the earlier one was removed, or will be once the removal is displayed.
         let is_late = place.is_some_and(|(owned, _)| owned > key);
         let replaced = if is_late {
             Some((key, entity))
@@ -117,14 +118,14 @@ impl<E: Copy + PartialEq> Owners<E> {
         if self.synced.is_some() {
             self.new.push(key);
             if self.new.len() > self.by_index.len() {
-                // Without a sync the list would grow for ever.
+                // Without a sync the list would grow without bound.
                 self.look_at_all_next();
             }
         }
     }
 
-    /// The entity of a body: for a collision event or, by
-    /// [`key_of_collider`](Physics::key_of_collider), for a ray cast.
+    /// Returns the entity of a body, for a collision event, or for a ray cast with
+    /// [`key_of_collider`](Physics::key_of_collider).
     #[must_use]
     #[inline]
     pub fn entity(&self, key: BodyKey) -> Option<E> {
@@ -132,9 +133,9 @@ impl<E: Copy + PartialEq> Owners<E> {
         (*owned == key).then_some(*entity)
     }
 
-    /// Removes the body of an entity that was despawned or has lost its body component. Call it right then, in a hook
-    /// with its [`Physics`]. A body that another entity has by now stays. Those of a runner are removed by the next
-    /// [`removed`](Self::removed).
+    /// Removes the body of an entity that was despawned or has lost its body component. Call it at that moment, in a
+    /// hook with its [`Physics`]. If another entity has the body by now, the body is kept. With a runner, the next
+    /// [`removed`](Self::removed) removes the body.
     pub fn release(&mut self, bodies: &mut impl Bodies, key: BodyKey, entity: E) {
         if self.forget(key, entity) {
             self.remove(bodies, key);
@@ -142,9 +143,9 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.replaced.retain(|replaced| *replaced != entity);
     }
 
-    /// For an ECS that does not report which entities were despawned: removes the bodies of all entities for
-    /// which `body_of` returns another body, or none. Goes through all bodies, in an order that depends on keys only,
-    /// so that a run can be repeated.
+    /// Removes the bodies of all entities for which `body_of` returns another body, or none. Use it with an ECS that
+    /// does not report which entities were despawned. It goes through all bodies, in an order that depends only on
+    /// keys, so that a run can be repeated.
     pub fn retain(
         &mut self,
         bodies: &mut impl Bodies,
@@ -156,7 +157,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.replaced.retain(|entity| body_of(*entity).is_some());
     }
 
-    /// Once a frame: the entities whose body was removed, so that the game can remove their components.
+    /// Returns the entities whose body was removed, so that you can remove their components. Call it once per frame.
     pub fn removed(&mut self, host: &mut impl Host) -> Vec<E> {
         self.remove_all(host, Vec::new());
         let mut removed = self.take_replaced();
@@ -165,8 +166,9 @@ impl<E: Copy + PartialEq> Owners<E> {
         removed
     }
 
-    /// Once a frame, after [`removed`](Self::removed): the entities whose displayed pose has changed, with their poses.
-    /// Each entity that was [inserted](Self::insert) since the last call is among them, even if its body rests.
+    /// Returns the entities whose displayed pose has changed, with their poses. Call it once per frame, after
+    /// [`removed`](Self::removed). Each entity that was [inserted](Self::insert) since the last call is included, even
+    /// if its body is at rest.
     pub fn moved(&mut self, host: &impl Host) -> impl Iterator<Item = (E, Pose)> {
         let since = self.begin_sync(host);
         let new = self.take_new(host);
@@ -178,13 +180,13 @@ impl<E: Copy + PartialEq> Owners<E> {
         all.filter_map(|(key, pose)| Some((self.entity(key)?, pose)))
     }
 
-    /// After a saved state was restored: entities without a body and bodies without an entity, for the game to despawn
-    /// and spawn, or to check that there are none.
+    /// Returns entities without a body and bodies without an entity after a saved state was restored. Despawn and spawn
+    /// them, or check that there are none.
     ///
-    /// Call it right after the restore, because the next new keys may be equal to those of old entities: after an
-    /// assignment, and after a [rollback](crate::Simulation::roll_back) before the first step that is resimulated. An
-    /// entity that it returns has no body from then on: to [release](Self::release) it removes nothing. The next
-    /// [`moved`](Self::moved) then returns every body's pose. For a runner, ask it for a clone of its physics.
+    /// Call it right after the restore, because new keys may be equal to those of old entities: after an assignment, or
+    /// after a [rollback](crate::Simulation::roll_back) before the first step that is resimulated. An entity that it
+    /// returns has no body from then on: to [release](Self::release) it removes nothing. The next
+    /// [`moved`](Self::moved) returns every body's pose. With a runner, ask it for a clone of its physics.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -213,9 +215,9 @@ impl<E: Copy + PartialEq> Owners<E> {
     }
 }
 
-/// # For a host that finds out by itself
+/// # For a host that detects removals itself
 impl<E: Copy + PartialEq> Owners<E> {
-    /// Gives whether the body was recorded as this entity's.
+    /// Forgets the body of an entity. Returns whether the body was recorded as this entity's.
     pub(crate) fn forget(&mut self, key: BodyKey, entity: E) -> bool {
         let is_its = self.entity(key) == Some(entity);
         if is_its {
@@ -229,7 +231,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.forget(key, entity).then_some(entity)
     }
 
-    /// Forgets all bodies of which that holds, and gives them.
+    /// Forgets all bodies for which `holds` returns true, and returns them.
     pub(crate) fn take_if(
         &mut self,
         mut holds: impl FnMut(BodyKey, E) -> bool,
@@ -239,14 +241,14 @@ impl<E: Copy + PartialEq> Owners<E> {
         taken.collect()
     }
 
-    /// Gives the frame of the last sync.
+    /// Begins a sync. Returns the frame of the previous one.
     pub(crate) fn begin_sync(&mut self, host: &impl Picture) -> Option<u64> {
         let since = self.since(host);
         self.synced = host.screen().map(|it| (host.run(), it.number()));
         since
     }
 
-    /// The frame of the last sync, if it was one of these bodies.
+    /// Returns the frame of the last sync, if it was with these bodies.
     fn since(&self, host: &impl Picture) -> Option<u64> {
         let (run, frame) = self.synced?;
         (run == host.run()).then_some(frame)
@@ -257,8 +259,8 @@ impl<E: Copy + PartialEq> Owners<E> {
         self.new.clear();
     }
 
-    /// The displayed poses of bodies that were [inserted](Self::insert) since the last call, each once. Those that are not
-    /// displayed yet come with a later call.
+    /// Returns the displayed poses of bodies that were [inserted](Self::insert) since the last call, each once. Bodies
+    /// that are not displayed yet are returned by a later call.
     pub(crate) fn take_new(&mut self, picture: &impl Picture) -> Vec<(BodyKey, Pose)> {
         let mut new = std::mem::take(&mut self.new);
         new.sort_unstable();
@@ -273,7 +275,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         poses
     }
 
-    /// Forgets the bodies that were removed since a frame, and gives them.
+    /// Forgets the bodies that were removed since a frame, and returns them.
     pub(crate) fn take_removed(
         &mut self,
         host: &impl Picture,
@@ -281,7 +283,7 @@ impl<E: Copy + PartialEq> Owners<E> {
     ) -> Vec<(BodyKey, E)> {
         match since.and_then(|frame| host.screen()?.removed_since(frame)) {
             Some(keys) => {
-                // Some that the last frame has removed live again, if steps were resimulated since.
+                // Some bodies that the last frame has removed are alive again if steps were resimulated since.
                 let gone = keys.iter().filter(|key| host.pose(**key).is_none());
                 let taken = gone.map(|key| Some((*key, self.take(*key)?)));
                 taken.flatten().collect()
@@ -294,14 +296,14 @@ impl<E: Copy + PartialEq> Owners<E> {
         std::mem::take(&mut self.replaced)
     }
 
-    /// Removes a body that no entity has any more.
+    /// Removes a body that has no entity any more.
     pub(crate) fn remove(&mut self, bodies: &mut impl Bodies, key: BodyKey) {
         if !bodies.remove(key) {
             self.dying.push(key);
         }
     }
 
-    /// Removes bodies, and those that were released before, unless another entity was given them.
+    /// Removes bodies, and those that were released before, unless they belong to another entity by now.
     pub(crate) fn remove_all(&mut self, bodies: &mut impl Bodies, keys: Vec<BodyKey>) {
         let mut dying = std::mem::take(&mut self.dying);
         dying.extend(keys);
@@ -311,7 +313,7 @@ impl<E: Copy + PartialEq> Owners<E> {
         }
     }
 
-    /// The bodies whose pose may differ from that in a frame; with `None`, all bodies.
+    /// Returns the bodies whose pose may have changed since a frame; with `None`, all bodies.
     pub(crate) fn moved_since<'a>(
         &self,
         host: &'a impl Picture,
@@ -372,7 +374,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// An ECS as two plain maps: after a sync each entity has its body's pose, whatever was missed.
+        /// Models an ECS as two plain maps: after a sync each entity has its body's pose, whatever was missed.
         #[test]
         fn entities_and_bodies_stay_together(actions in prop::collection::vec(action(), 1..200)) {
             let mut simulation = Simulation::default();

@@ -1,13 +1,13 @@
-//! A body on its way to another thread.
+//! A body that was sent to another thread.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::key::BodyKey;
 use crate::simulation::Simulation;
 
-/// A body that was sent to the physics' thread: from [`Runner::spawn`](crate::threads::Runner::spawn).
+/// A body that was sent to the thread of the physics. Returned by [`Runner::spawn`](crate::threads::Runner::spawn).
 ///
-/// Its key is known once the body was inserted, between two steps. It is the key that the body would have got in one
+/// Its key is known once the body was inserted, between two steps. It is the key that the body would have got without a
 /// thread. A [`call`](crate::threads::Runner::call) that is sent after the spawn finds it:
 ///
 /// ```
@@ -31,12 +31,12 @@ use crate::simulation::Simulation;
 #[derive(Clone, Debug, Default)]
 pub struct Spawned(Arc<OnceLock<Option<Inserted>>>);
 
-/// When it was inserted.
+/// The moment at which a body was inserted.
 #[derive(Clone, Copy, Debug)]
 struct Inserted {
     key: BodyKey,
     run: u64,
-    /// The number of the last frame before that.
+    /// The number of the last frame before the insertion.
     frame: u64,
 }
 
@@ -57,8 +57,8 @@ impl Spawned {
         self.0.get()?.as_ref()
     }
 
-    /// Whether the body was there in a frame of a simulation, unless it was removed by then. After an assignment of its
-    /// physics a simulation is a later run.
+    /// Returns whether the body was present in a frame of a simulation, unless it was removed by then. An assignment of
+    /// its physics gives a simulation a later `run`.
     pub(crate) fn has_come(&self, run: u64, frame: u64) -> bool {
         (self.inserted()).is_some_and(|inserted| (inserted.run, inserted.frame) < (run, frame))
     }
@@ -72,7 +72,7 @@ impl Inserter {
         Self(spawned)
     }
 
-    /// The body has just been inserted.
+    /// Records that the body has just been inserted.
     pub fn set(&self, key: BodyKey, simulation: &Simulation) {
         let (run, frame) = (simulation.id(), simulation.frame().number);
         // A call runs once.

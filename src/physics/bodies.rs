@@ -1,4 +1,4 @@
-//! Bodies and their keys, and Rapier's world that they are in.
+//! Bodies and their keys, and access to Rapier's world.
 
 use crate::key::BodyKey;
 use crate::step::{BodyError, World};
@@ -33,7 +33,7 @@ impl Physics {
         self.key_for(handle)
     }
 
-    /// Inserts a body without a collider: an anchor for joints, or one that gets several colliders.
+    /// Inserts a body without a collider: an anchor for joints, or a body that gets several colliders.
     pub fn insert_body(&mut self, body: impl Into<RigidBody>) -> BodyKey {
         let handle = self.world.physics.insert_body(body);
         self.key_for(handle)
@@ -41,7 +41,7 @@ impl Physics {
 
     /// Attaches another collider to a body.
     ///
-    /// A collider without a body is inserted through [`rapier_mut_except_bodies()`](Self::rapier_mut_except_bodies).
+    /// To insert a collider without a body, use [`rapier_mut_except_bodies()`](Self::rapier_mut_except_bodies).
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -51,7 +51,7 @@ impl Physics {
         collider: impl Into<Collider>,
     ) -> Result<ColliderHandle, BodyError> {
         let parent = self.try_handle(key)?;
-        // The body's centre of mass may be elsewhere from now on.
+        // The body's centre of mass may differ from now on.
         self.edits.bodies.push(key);
         Ok(self.world.physics.insert_collider(collider, Some(parent)))
     }
@@ -68,8 +68,8 @@ impl Physics {
         self.world.physics.remove_collider(handle)
     }
 
-    /// Gives a key to a body that was inserted through Rapier's own API, and returns it. If the body has a key already,
-    /// returns that one; `None` if there is no such body.
+    /// Gives a key to a body that was inserted through Rapier's API, and returns the key. If the body already has a
+    /// key, returns that one. Returns `None` if there is no such body.
     pub fn track(&mut self, handle: RigidBodyHandle) -> Option<BodyKey> {
         if !self.world.physics.bodies.contains(handle) {
             return None;
@@ -84,11 +84,10 @@ impl Physics {
         Some(key)
     }
 
-    /// [`track`](Self::track)s every body that has no key yet, in Rapier's order: after
-    /// [`from_rapier`](Self::from_rapier).
+    /// Gives a key to every body that has none yet, in Rapier's order. Use it after [`from_rapier`](Self::from_rapier).
     ///
-    /// It looks at all bodies: if none is new, that costs 5 to 30 ns a body, of 10,000. In each step [`track`](Self::track)
-    /// only those that were inserted.
+    /// It reads all bodies. If none is new, that costs 5 to 30 ns per body with 10,000 bodies. If you insert bodies
+    /// during the run, [`track`](Self::track) only the new ones.
     pub fn track_all(&mut self) {
         let World { physics, keys, .. } = &self.world;
         let handles = physics.bodies.iter().map(|(handle, _)| handle);
@@ -98,7 +97,7 @@ impl Physics {
         }
     }
 
-    /// All bodies that have a key, with their keys, in no particular order.
+    /// Returns all bodies that have a key, with their keys, in no particular order.
     pub fn bodies(&self) -> impl Iterator<Item = (BodyKey, &RigidBody)> {
         let bodies = &self.world.physics.bodies;
         let keys = self.world.keys.iter();
@@ -112,7 +111,7 @@ impl Physics {
         key
     }
 
-    /// A body has got its key, by which an earlier one may have been found dead.
+    /// Registers a body that has got its key. An earlier body may have been found dead in the process.
     fn introduce(&mut self, key: BodyKey, handle: RigidBodyHandle, dead: Option<BodyKey>) {
         if let Some(dead) = dead {
             self.forget_body(dead);
@@ -122,8 +121,8 @@ impl Physics {
         self.pairs.insert(key, handle, position);
     }
 
-    /// Removes a body with its colliders, joints and generators, and returns it; `None` if it
-    /// was removed already. Its key is dead from now on.
+    /// Removes a body with its colliders, joints and force generators, and returns it; `None` if it was removed
+    /// already. Its key is dead from now on.
     ///
     /// The `Stopped` events of what it touched come with the next step.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBody> {
@@ -134,16 +133,16 @@ impl Physics {
         self.world.physics.remove_body(handle)
     }
 
-    /// The body of this key; `None` if it was removed.
+    /// Returns the body with this key; `None` if it was removed.
     #[must_use]
     pub fn body(&self, key: BodyKey) -> Option<&RigidBody> {
         self.world.get(key)
     }
 
-    /// The body of this key, to change anything about it; `None` if it was removed.
+    /// Returns the body with this key, to change anything about it; `None` if it was removed.
     ///
-    /// A position that is set here is a teleport: the next frame shows it, not blended with the old one. A rotation or a
-    /// translation that is set alone leaves the other as smooth as it was.
+    /// A new position is a teleport: the next frame displays it without blending it with the old one. If you set only
+    /// the rotation or only the translation, the other is still interpolated.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -158,49 +157,50 @@ impl Physics {
     /// assert_eq!(x(&simulation), 1.0);
     /// ```
     ///
-    /// A change between two steps of one frame is detected before the frame's last step only, so that a curve
-    /// ([`Smoothing::Hermite`](crate::Smoothing::Hermite)) of a body that is kinematic by position may begin with its old
-    /// velocity. [`teleport`](Self::teleport) has no such limit.
+    /// A change between two steps of one frame is detected only before the frame's last step. So a curve
+    /// ([`Smoothing::Hermite`](crate::Smoothing::Hermite)) of a body that is kinematic by position may begin with its
+    /// old velocity. [`teleport`](Self::teleport) has no such limit.
     pub fn body_mut(&mut self, key: BodyKey) -> Option<&mut RigidBody> {
         let body = self.world.get_mut(key)?;
         self.edits.bodies.push(key);
         Some(body)
     }
 
-    /// Rapier's handle of a body, for joints, ray casts and its own API; `None` if the body was removed.
+    /// Returns Rapier's handle of a body, for joints, ray casts and Rapier's API; `None` if the body was removed.
     #[must_use]
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         self.world.handle(key)
     }
 
-    /// The key of the body with this handle; `None` if the body was removed or has no key: see
+    /// Returns the key of the body with this handle; `None` if the body was removed or has no key: see
     /// [`track`](Self::track).
     #[must_use]
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         self.world.key(handle)
     }
 
-    /// The key of the body that a collider is attached to: for ray casts and other queries.
+    /// Returns the key of the body that a collider is attached to, for ray casts and other queries.
     #[must_use]
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
         self.world.key_of_collider(handle)
     }
 
-    /// Rapier's world: all its sets, queries and parameters.
+    /// Returns Rapier's world, with all its sets, queries and parameters.
     #[must_use]
     pub fn rapier(&self) -> &PhysicsWorld {
         &self.world.physics
     }
 
-    /// Rapier's world, to change anything.
+    /// Returns Rapier's world, to change anything in it.
     ///
-    /// Rapier does not report which bodies were changed, so the next frame checks every body with a key once, and the
-    /// next step reads the mass and the velocity of all that move: 66 to 104 ns a body together, of 10,000. If you know
-    /// which bodies change, use [`body_mut`](Self::body_mut) or [`rapier_mut_for`](Self::rapier_mut_for). Do not step
-    /// the world here: the clock does not count such a step. The length of a step that is set here is not used.
+    /// Rapier does not report which bodies were changed. So the next frame checks every body with a key once, and the
+    /// next step reads the mass and the velocity of all moving bodies. Together that costs 66 to 104 ns per body with
+    /// 10,000 bodies. If you know which bodies change, use [`body_mut`](Self::body_mut) or
+    /// [`rapier_mut_for`](Self::rapier_mut_for). Do not step the world here: the clock does not count such a step. A
+    /// step length that you set here is not used.
     ///
-    /// The key of a body that is removed here is dead at once; [`removed`](crate::Simulation::removed) lists it in the next
-    /// frame:
+    /// The key of a body that is removed here is dead at once. [`removed`](crate::Simulation::removed) lists it in the
+    /// next frame:
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -219,19 +219,19 @@ impl Physics {
         self.rapier_mut_except_bodies()
     }
 
-    /// Rapier's world, to change the bodies of `keys`: no other body is checked for changes.
+    /// Returns Rapier's world, to change the bodies of `keys`. No other body is checked for changes.
     ///
-    /// Name the bodies whose pose, type, mass or colliders may be changed. If a body that is not named is changed, the
-    /// change is displayed once the body moves; if it is removed, its key is dead at once, but
-    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used. Keys of removed
-    /// bodies are ignored.
+    /// List the bodies whose pose, type, mass or colliders may change. If you change a body that is not listed, the
+    /// change is displayed once the body moves. If you remove one, its key is dead at once, but
+    /// [`removed`](crate::Simulation::removed) lists it only after [`rapier_mut`](Self::rapier_mut) was used. Keys of
+    /// removed bodies are ignored.
     pub fn rapier_mut_for(&mut self, keys: &[BodyKey]) -> &mut PhysicsWorld {
         self.edits.bodies.extend_from_slice(keys);
         self.rapier_mut_except_bodies()
     }
 
-    /// Rapier's world, to change joints, gravity, parameters and anything else that is no body: no body is
-    /// checked for changes, so there is no cost. (For character controllers and vehicles there is
+    /// Returns Rapier's world, to change joints, gravity, parameters and anything else except bodies. No body is
+    /// checked for changes, so the call costs nothing. (For character controllers and vehicles, use
     /// [`query_pipeline_mut`](Self::query_pipeline_mut).)
     ///
     /// ```
@@ -245,10 +245,10 @@ impl Physics {
         &mut self.world.physics
     }
 
-    /// Rapier's queries with mutable access, as character controllers ([`solve_character_collision_impulses`]) and
-    /// vehicles (`update_vehicle`) need it in every step.
+    /// Returns Rapier's queries with mutable access, which character controllers
+    /// ([`solve_character_collision_impulses`]) and vehicles (`update_vehicle`) need in every step.
     ///
-    /// They move nothing themselves, so no body is checked for changes: there is no cost.
+    /// The queries move nothing themselves, so no body is checked for changes, and the call costs nothing.
     ///
     /// [`solve_character_collision_impulses`]: crate::rapier::control::KinematicCharacterController::solve_character_collision_impulses
     pub fn query_pipeline_mut<'a>(&'a mut self, filter: QueryFilter<'a>) -> QueryPipelineMut<'a> {

@@ -1,4 +1,4 @@
-//! A hash that is equal if the bits of two runs are.
+//! A hash that is equal if two runs are equal to the bit.
 
 use std::hash::Hasher;
 
@@ -13,10 +13,10 @@ use super::Physics;
 
 /// # Checksums
 ///
-/// For machines that run the same steps, and for replays: exchange a checksum every few ticks. Where it
-/// differs, compare those of the bodies to find which ones diverged. With the feature `checksum`.
+/// Use checksums for machines that run the same steps, and for replays: exchange a checksum every few ticks. If it
+/// differs, compare the checksums of the bodies to find which ones diverged. Needs the feature `checksum`.
 ///
-/// It is XXH3 with 64 bits, the same on every platform: equal bits have equal checksums, and different bits
+/// The hash is XXH3 with 64 bits, the same on every platform. Equal bits have equal checksums, and different bits
 /// practically never do. It does not protect against a machine that cheats.
 ///
 /// ```
@@ -36,12 +36,12 @@ use super::Physics;
 /// assert_eq!(diverged.unwrap().0, ball);
 /// ```
 impl Physics {
-    /// A hash of the tick, the simulated time and all bodies, also those without a key, in Rapier's order:
-    /// their handles, poses, velocities, forces, whether they are enabled and asleep.
+    /// Returns a hash of the tick, the simulated time and all bodies, even those without a key, in Rapier's order:
+    /// their handles, poses, velocities, forces, and whether they are enabled and asleep.
     ///
-    /// Not included: the [overstep](crate::Clock::overstep), which depends on each machine's frames; colliders,
-    /// joints, contacts, damping and mass. A difference in these shows once it changes a
-    /// motion. Costs about 15 ns a body, sleeping or not.
+    /// Not included: the [overstep](crate::Clock::overstep), which depends on each machine's frames; colliders, joints,
+    /// contacts, damping and mass. A difference in these changes the checksum once it changes a motion. The call costs
+    /// about 15 ns per body, sleeping or not.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = XxHash3_64::with_seed(0);
@@ -53,7 +53,7 @@ impl Physics {
         hasher.finish()
     }
 
-    /// A hash of one body, as in [`checksum`](Self::checksum); `None` if it was removed.
+    /// Returns a hash of one body, as in [`checksum`](Self::checksum); `None` if it was removed.
     #[must_use]
     pub fn body_checksum(&self, key: BodyKey) -> Option<u64> {
         let mut hasher = XxHash3_64::with_seed(0);
@@ -82,12 +82,12 @@ fn write_body(hasher: &mut XxHash3_64, handle: RigidBodyHandle, body: &RigidBody
     for spin in [body.angvel(), body.user_torque()] {
         bytes.push_reals(spin_to_array(spin));
     }
-    // How long it has been slow: when it will fall asleep.
+    // How long the body has been slow decides when it falls asleep.
     bytes.push_reals([body.activation().time_since_can_sleep]);
     hasher.write(&bytes.bytes[..bytes.len]);
 }
 
-/// What is hashed of a body, for one call: many of a few bytes each take many times as long.
+/// Collects the hashed bytes of a body for one call of the hasher: many calls with a few bytes take many times as long.
 struct Bytes {
     bytes: [u8; 128],
     len: usize,

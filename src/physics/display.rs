@@ -1,12 +1,13 @@
-//! What the state says to whoever displays it: poses, and the log of their changes.
+//! Poses and the log of their changes, for the display of a state.
 
 use crate::pose::{ErrorChange, Pairs, PoseCounts, PoseLog};
 
 use super::Physics;
 
-/// # For what displays it
+/// # For the display
 impl Physics {
-    /// Takes the log for a reader that has displayed the state `displayed` before. The counts stay: they are the frame's.
+    /// Takes the log for a reader whose last displayed state is `displayed`. The counts stay, because they belong to
+    /// the frame.
     pub(crate) fn take_log(&mut self, displayed: u64) -> PoseLog {
         let counts = self.log.counts;
         let fresh = PoseLog {
@@ -26,28 +27,28 @@ impl Physics {
         log
     }
 
-    /// The poses before and after the last step, if it was captured.
+    /// Returns the poses before and after the last step, if it was captured.
     pub(crate) fn pairs_of_step(&self) -> Option<&Pairs> {
         Some(&self.pairs).filter(|pairs| pairs.tick() == self.tick)
     }
 
-    /// If the last step was not captured, both poses of each body are the current one. Returns whether that is so.
+    /// Sets both poses of each body to the current one if the last step was not captured. Returns whether that was so.
     pub(crate) fn resync_if_outdated(&mut self) -> bool {
         (self.pairs).resync_if_outdated(&self.world, self.tick)
     }
 
-    /// Both poses of each body are the current one.
+    /// Sets both poses of each body to the current one.
     pub(crate) fn resync(&mut self) {
         self.pairs.resync(&self.world, self.tick);
     }
 
-    /// At the end of a frame: bodies that came to rest leave the list. Returns the counts of the frame.
+    /// Ends a frame: takes bodies that came to rest off the movers. Returns the counts of the frame.
     pub(crate) fn settle(&mut self) -> PoseCounts {
         self.pairs.settle(&self.world, &mut self.log);
         std::mem::take(&mut self.log.counts)
     }
 
-    /// Begins the log of a state that replaces `left`, of which only what its log says of visual errors and removals holds.
+    /// Begins the log of a state that replaces `left`. Of the old log, only the visual errors and removals are kept.
     pub(crate) fn continue_log(
         &mut self,
         left: PoseLog,

@@ -1,4 +1,4 @@
-//! What the game changed through Rapier's own types, where no call tells.
+//! Detects what the game changed through Rapier's types, which report no change.
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 
@@ -8,7 +8,7 @@ use crate::pose::ErrorChange;
 use super::Physics;
 
 impl Physics {
-    /// Looks at what the game may have changed: which bodies are elsewhere, which are gone?
+    /// Detects edits of the game: bodies that were moved or removed.
     pub(crate) fn notice_edits(&mut self) {
         let tick = self.tick;
         let (mut dead, mut put) = (Vec::new(), Vec::new());
@@ -33,7 +33,7 @@ impl Physics {
         }
         for edited in edits.bodies.drain(..) {
             let root = world.handle(edited);
-            // The links of a multibody go with its root.
+            // The links of a multibody move with its root.
             let links = root.into_iter().flat_map(|root| world.links(root));
             for handle in root.into_iter().chain(links) {
                 if let Some(key) = world.keys.key(handle)
@@ -62,7 +62,7 @@ impl Physics {
         self.list_woken();
     }
 
-    /// Lists the bodies that sleep before this step, and may sleep again after it, but may move in it.
+    /// Lists sleeping bodies that may move in this step, even if they are asleep again after it.
     fn list_woken(&mut self) {
         let Self {
             world,
@@ -91,13 +91,14 @@ impl Physics {
         self.log.removed.push(key);
     }
 
-    /// The body was teleported, so it has no visual error any more.
+    /// Records a teleport of the body, which clears its visual error.
     pub(super) fn note_teleport(&mut self, key: BodyKey) {
         self.log.counts.teleported += 1;
         self.log.errors.push(ErrorChange::Clear(key));
     }
 
-    /// Rapier wakes the bodies that a removed collider touched in the next step, in which they may move and fall asleep again.
+    /// Expects motion of the bodies that a removed collider touched: Rapier wakes them in the next step, in which they
+    /// may move and fall asleep again.
     pub(super) fn expect_motion_of_neighbours(&mut self, handle: RigidBodyHandle) {
         let Self { world, edits, .. } = self;
         let neighbours = world.sleeping_neighbours(handle).into_iter();

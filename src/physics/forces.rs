@@ -1,4 +1,4 @@
-//! Forces for a step, and lasting ones.
+//! Forces for one step, and lasting forces.
 
 use crate::key::{BodyKey, ForceGeneratorKey};
 use crate::step::{BodyError, ForceGenerator, Push};
@@ -9,18 +9,19 @@ use super::Physics;
 /// # Forces
 ///
 /// All of these act in the next step only, and wake the body. They have no effect on bodies that are not dynamic.
-/// Forces set through Rapier's own API are left as they are.
+/// Forces that were set through Rapier's API are left as they are.
 ///
 /// | added | act in |
 /// | --- | --- |
-/// | in the hook before a step | that step; if it is not made they are discarded |
+/// | in the hook before a step | that step; if the step does not run, they are discarded |
 /// | in the hook after a step | the next step, in this frame or a later one, even if a pause comes before it |
-/// | between two frames | the next step, in the next frame or a later one. If time stops in the next frame (pause, speed 0) and it makes no [single step](crate::ClockSettings::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
-/// | before a state was copied that is now assigned or [taken over](crate::Simulation::correct) | its next step, also if a pause comes before it |
+/// | between two frames | the next step, in the next frame or a later one. If time stops in the next frame (pause, speed 0) and it runs no [single step](crate::ClockSettings::step_once), they are discarded and counted in [`Frame::forgotten_forces`](crate::Frame::forgotten_forces) |
+/// | before a state was copied that is now assigned or passed to [`correct`](crate::Simulation::correct) | its next step, even if a pause comes before it |
 ///
-/// Pending forces add up: a game that adds a force in every frame, not in every step, pushes in proportion to the
-/// number of frames until the step. In a pause that would grow without bound, so what came since the frame before is
-/// discarded. Forces that were added before a frame that ran wait for the next step, even if a pause follows.
+/// Pending forces add up. A game that adds a force in every frame, not in every step, pushes in proportion to the
+/// number of frames until the step. During a pause that would grow without bound, so forces that were added since the
+/// previous frame are discarded. Forces that were added before a frame in which time passed wait for the next step,
+/// even if a pause follows.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -47,19 +48,19 @@ use super::Physics;
 /// # Ok::<(), evenstep::BodyError>(())
 /// ```
 ///
-/// A force changes the velocity over the step, an impulse before it: for the same momentum an
+/// A force changes the velocity during the step, an impulse changes it before the step. For the same momentum, an
 /// impulse moves a body further in that step.
 ///
-/// Each fails with [`BodyError::Gone`] if there is no such body, and with [`BodyError::NotFinite`] if a value is
+/// Each method fails with [`BodyError::Gone`] if there is no such body, and with [`BodyError::NotFinite`] if a value is
 /// NaN or infinite.
 #[expect(clippy::missing_errors_doc, reason = "above, once for all")]
 impl Physics {
-    /// A force at the centre of mass: newtons, in world axes.
+    /// Adds a force at the centre of mass, in newtons and world axes.
     pub fn add_force(&mut self, key: BodyKey, force: Vector) -> Result<(), BodyError> {
         self.push(key, Push::Force(force))
     }
 
-    /// A force at a point: newtons and metres, in world space.
+    /// Adds a force at a point, in newtons and metres, in world space.
     pub fn add_force_at_point(
         &mut self,
         key: BodyKey,
@@ -69,13 +70,13 @@ impl Physics {
         self.push(key, Push::ForceAtPoint { force, point })
     }
 
-    /// A torque about the centre of mass: newton metres, in world axes.
+    /// Adds a torque about the centre of mass, in newton metres and world axes.
     pub fn add_torque(&mut self, key: BodyKey, torque: AngVector) -> Result<(), BodyError> {
         self.push(key, Push::Torque(torque))
     }
 
-    /// An impulse at the centre of mass: newton seconds, in world axes. Unlike Rapier's own, it changes the velocity
-    /// in the next step, not at once:
+    /// Applies an impulse at the centre of mass, in newton seconds and world axes. Unlike Rapier's method, it changes
+    /// the velocity in the next step, not at once:
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -94,7 +95,7 @@ impl Physics {
         self.push(key, Push::Impulse(impulse))
     }
 
-    /// An impulse at a point: newton seconds and metres, in world space.
+    /// Applies an impulse at a point, in newton seconds and metres, in world space.
     pub fn apply_impulse_at_point(
         &mut self,
         key: BodyKey,
@@ -104,7 +105,7 @@ impl Physics {
         self.push(key, Push::ImpulseAtPoint { impulse, point })
     }
 
-    /// An angular impulse: newton metre seconds, in world axes.
+    /// Applies an angular impulse, in newton metre seconds and world axes.
     pub fn apply_torque_impulse(
         &mut self,
         key: BodyKey,
@@ -139,7 +140,7 @@ impl Physics {
         self.world.handle(body).map(|_| generator)
     }
 
-    /// A lasting force and the body that it acts on; `None` if one of them was removed.
+    /// Returns a lasting force and the body that it acts on; `None` if one of them was removed.
     #[must_use]
     pub fn force_generator(&self, key: ForceGeneratorKey) -> Option<(BodyKey, &ForceGenerator)> {
         let (body, generator) = self.forces.generator(key)?;

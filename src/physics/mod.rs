@@ -2,23 +2,23 @@
 
 // Bodies and their keys.
 mod bodies;
-// Teleports, targets, the origin.
+// Teleports, targets and shifts of the origin.
 mod placing;
-// Forces for a step, and lasting ones.
+// Forces for one step, and lasting forces.
 mod forces;
-// What the game changed through Rapier's own types.
+// Detects what the game changed through Rapier's types.
 mod edits;
 // A step, from its beginning to its end.
 mod steps;
-// What it says to whoever displays it.
+// Poses and their changes, for the display.
 mod display;
-// How bodies are displayed, by body.
+// Smoothing and correction of single bodies.
 mod smoothing;
-// The game's own values.
+// The resources of the game.
 mod resources;
-// How much memory it takes.
+// The size of a snapshot in memory.
 mod size;
-// A hash of it.
+// A hash of the state.
 #[cfg(feature = "checksum")]
 mod checksum;
 
@@ -37,10 +37,9 @@ use rapier::pipeline::PhysicsWorld;
 
 /// The state of a simulation: Rapier's world, and all else that the next step depends on.
 ///
-/// It is in the public field [`Simulation::physics`](crate::Simulation::physics), and hooks get it for each step. A game
-/// inserts bodies here, moves them, and reads them. To draw a body, ask the simulation for its
-/// [`pose`](crate::Simulation::pose): that is between two states, and smooth. To compute with it, use
-/// [`body`](Self::body).
+/// It is in the public field [`Simulation::physics`](crate::Simulation::physics), and hooks get it for each step.
+/// Insert, move and read bodies here. To draw a body, use the simulation's [`pose`](crate::Simulation::pose), which is
+/// smooth because it is between two states. To compute with it, use [`body`](Self::body).
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -63,23 +62,24 @@ use rapier::pipeline::PhysicsWorld;
 /// | --- | --- | --- |
 /// | read one body | [`body`](Self::body) | none |
 /// | change one body | [`body_mut`](Self::body_mut) | a check of the body in the next frame |
-/// | put one body elsewhere | [`teleport`](Self::teleport), [`teleport_by`](Self::teleport_by) | the same |
+/// | teleport one body | [`teleport`](Self::teleport), [`teleport_by`](Self::teleport_by) | the same |
 /// | move a kinematic body | [`set_kinematic_target`](Self::set_kinematic_target) | the same |
 /// | move the origin of the world | [`shift_origin`](Self::shift_origin) | a check of every body in the next frame |
 /// | queries, debug-render | [`rapier`](Self::rapier) | none |
 /// | character controllers, vehicles | [`query_pipeline_mut`](Self::query_pipeline_mut) | none |
 /// | joints, gravity, parameters | [`rapier_mut_except_bodies`](Self::rapier_mut_except_bodies) | none |
-/// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each body that is named |
-/// | anything else of Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
+/// | several bodies at once | [`rapier_mut_for`](Self::rapier_mut_for) | a check of each listed body |
+/// | anything else in Rapier | [`rapier_mut`](Self::rapier_mut) | a check of every body in the next frame |
 ///
 /// # When to call what
-/// Methods that depend on whether a step is at hand say so. All others may be called at any time: between two frames, in a hook,
-/// during a rollback. If Rapier panics in a step, its world is in an unknown state: what you read from it may be wrong, and
-/// Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign a sound value.
+/// Methods that depend on whether there is a current step say so. All others may be called at any time: between two
+/// frames, in a hook, during a rollback. If Rapier panics in a step, its world is in an unknown state: what you read
+/// from it may be wrong, and Rapier may panic again. [Rewind](crate::Simulation::rewind) the simulation, or assign a
+/// sound value.
 ///
 /// # The state as a value
-/// A clone is a snapshot. Assigned, it continues bit for bit: poses, velocities, events, new keys. Its tick and its time come
-/// with it.
+/// A clone is a snapshot. If you assign it, the simulation continues from it bit for bit: poses, velocities, events,
+/// new keys. Its tick and its time are restored with it.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -98,19 +98,19 @@ use rapier::pipeline::PhysicsWorld;
 /// assert_eq!(simulation.physics.body(key).unwrap().position(), &there);
 /// ```
 ///
-/// It holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body; keys, targets,
-/// force generators, pending forces; the smoothing and correction of single bodies; the events of the last step; the
-/// [`Resources`](crate::Resources). A clone that a hook makes holds nothing of the step at hand: no step is begun in it, and
-/// forces that were added for that step are not in it.
+/// A snapshot holds Rapier's sets, phases, parameters and gravity; tick and time; the last two poses of every body;
+/// keys, targets, force generators, pending forces; the smoothing and correction of single bodies; the events of the
+/// last step; and the [`Resources`](crate::Resources). A clone that is made in a hook holds nothing of the current
+/// step: no step is begun in it, and it lacks the forces that were added for that step.
 ///
-/// After an assignment the simulation continues from the new value. Clock, settings and frame stay, except tick and time. The
-/// [past](crate::Simulation#back-in-time) is cleared, steps to be resimulated are dropped, and the next picture compares all
-/// bodies, so that
-/// [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed) list what differs. That is so even if the
-/// value is a clone of the present one. `std::mem::take`, and the same value put back before the simulation is used, change
-/// nothing. In a hook, an assignment makes an aborted step of the one at hand; the others that are due in the frame go on
-/// with the new value, and [`Frame::steps`](crate::Frame::steps) and the frame's events count from there on. A level that
-/// restarts is therefore the same run at every frame rate:
+/// After an assignment the simulation continues from the new value. Clock, settings and frame stay, except tick and
+/// time. The [past](crate::Simulation#back-in-time) is cleared and steps to be resimulated are dropped. The next
+/// picture compares all bodies, so that [`moved`](crate::Simulation::moved) and [`removed`](crate::Simulation::removed)
+/// list the differences. That is so even if the value is a clone of the present one. If you `std::mem::take` the value,
+/// and put the same value back before the simulation is used, nothing changes. An assignment in a hook aborts the
+/// current step. The other due steps of the frame continue with the new value, and
+/// [`Frame::steps`](crate::Frame::steps) and the frame's events start again from there. Therefore a level that restarts
+/// is the same run at every frame rate:
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -128,18 +128,17 @@ use rapier::pipeline::PhysicsWorld;
 /// assert_eq!((frame.steps, frame.dropped.aborted, simulation.physics.tick()), (3, 1, 3));
 /// ```
 ///
-/// To take over another machine's state of the same tick smoothly, use
-/// [`correct`](crate::Simulation::correct).
+/// To adopt another machine's state of the same tick smoothly, use [`correct`](crate::Simulation::correct).
 ///
-/// It does not hold what the game keeps elsewhere: input queues, its own components, what a
+/// A snapshot does not hold what your game keeps outside of it: input queues, your components, values that a
 /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured, [`Hooks`](crate::Hooks). Nor does it hold
 /// Rapier's quarantine list of the last step, and the counters of Rapier's pipeline.
 ///
-/// Keys of bodies that were inserted after a snapshot are dead once it is restored; the same steps made
-/// again give the same keys. A host with entities of its own compares its keys with [`bodies`](Self::bodies).
+/// Keys of bodies that were inserted after a snapshot are dead once it is restored. If the same steps run again, they
+/// create the same keys. A host with separate entities compares its keys with [`bodies`](Self::bodies).
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Physics {
-    /// A snapshot and bytes have no step at hand.
+    /// A snapshot and saved bytes have no current step.
     #[cfg_attr(
         feature = "serde",
         serde(skip_deserializing, serialize_with = "refuse_poisoned")
@@ -153,61 +152,61 @@ pub struct Physics {
     pub(crate) targets: Targets,
     pub(crate) forces: Forces,
     event_log: EventLog,
-    /// Of the last step.
+    /// The events of the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
     events: SharedEvents,
     pub(crate) pairs: Pairs,
     pub(crate) origin: Origin,
-    /// What was set for single bodies, and for all others in the last capture.
+    /// The settings of single bodies, and the general settings of the last capture.
     smoothing: Arc<SmoothingSettings>,
-    /// For the next picture.
+    /// The changes for the next picture.
     pub(crate) log: PoseLog,
-    /// For the past.
+    /// The edits of earlier poses, for the past.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) past_edits: PastEdits,
-    /// A copy is another value: whoever displays it compares all bodies.
+    /// A copy has another epoch, so its display compares all bodies.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) epoch: Id,
     edits: Edits,
-    /// Of types that only the game knows.
+    /// Values whose types only the game knows.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) resources: Resources,
 }
 
-/// How far a step is.
+/// How far the current step has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Stage {
-    /// No step was begun.
+    /// No step has begun.
     #[default]
     Idle,
-    /// The game is at work on this step, which Rapier has not made.
+    /// The game's code for this step runs, and Rapier has not run the step yet.
     Before(Step),
-    /// Rapier is at work on the step. The stage stays if it panics: the world is then in an unknown state.
+    /// Rapier runs the step. If it panics, the stage stays like this: the world is then in an unknown state.
     Poisoned,
     /// The game reacts to the step, until it asks for the next one.
     After,
 }
 
-/// A step that a loop asks a value for.
+/// A step that a loop asks the physics to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepPlan {
     pub step: Step,
     /// The simulated time at its end.
     pub end: ExactTime,
-    /// Whether the poses before and after it are read, to be displayed or kept.
+    /// Whether the poses before and after the step are read, to be displayed or kept.
     pub is_captured: bool,
 }
 
-/// What the game may have changed since it was last looked at.
+/// What the game may have changed since edits were last detected.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Edits {
     pub bodies: Vec<BodyKey>,
-    /// Whether that may be any body, or its removal.
+    /// Whether any body may have been changed or removed.
     pub all: bool,
     /// Sleeping bodies that the next step wakes.
     pub woken: Vec<BodyKey>,
-    /// Whether that may be any sleeping body.
+    /// Whether the next step may wake any sleeping body.
     pub any_woken: bool,
 }
 
@@ -224,7 +223,7 @@ fn refuse_poisoned<S: serde::Serializer>(stage: &Stage, serializer: S) -> Result
 /// What the game did to the poses of earlier ticks since the last call of the loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastEdits {
-    /// The origin was shifted outside of a step: no earlier tick leads here.
+    /// Whether the origin was shifted outside of a step, so that no earlier tick leads here.
     pub is_cut: bool,
     /// The poses before the origin was shifted in a step.
     pub replaced: Option<Box<Pairs>>,
@@ -234,13 +233,13 @@ pub(crate) struct PastEdits {
 
 /// # Construction
 impl Physics {
-    /// An empty world under Rapier's default gravity.
+    /// Creates an empty world under Rapier's default gravity.
     #[must_use]
     pub fn new() -> Self {
         Self::from_rapier(PhysicsWorld::new())
     }
 
-    /// Takes over an existing world of Rapier's. Its bodies have no key until they are [`track`](Self::track)ed.
+    /// Creates a state from an existing Rapier world. Its bodies have no key until you [`track`](Self::track) them.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -276,7 +275,7 @@ impl Physics {
         }
     }
 
-    /// A copy with the step at hand and with what is still to be displayed.
+    /// Returns a copy with the current step and with the changes that are still to be displayed.
     pub(crate) fn clone_in_step(&self) -> Self {
         Self {
             stage: self.stage,
@@ -298,14 +297,14 @@ impl Physics {
 }
 
 impl Default for Physics {
-    /// [`Physics::new`].
+    /// Returns the same as [`Physics::new`].
     fn default() -> Self {
         Self::new()
     }
 }
 
 impl Clone for Physics {
-    /// A [snapshot](Physics#the-state-as-a-value).
+    /// Returns a [snapshot](Physics#the-state-as-a-value).
     ///
     /// # Panics
     /// Within [`resource_scope`](Physics::resource_scope).
@@ -320,22 +319,23 @@ impl Clone for Physics {
 
 /// # Readings
 impl Physics {
-    /// The tick of the next step: the number of steps made so far, unless
-    /// [`set_tick`](crate::ClockSettings::set_tick) has numbered them anew. While steps are resimulated, that of the next one
-    /// of these.
+    /// Returns the tick of the next step: the number of steps so far, unless
+    /// [`set_tick`](crate::ClockSettings::set_tick) has renumbered them. While steps are resimulated, returns the tick
+    /// of the next resimulated step.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// The simulated time at the end of the last step: the length of all steps so far, rounded down to a nanosecond.
+    /// Returns the simulated time at the end of the last step: the length of all steps so far, rounded down to a
+    /// nanosecond.
     #[must_use]
     pub fn time(&self) -> Duration {
         self.time.duration()
     }
 
-    /// The step at hand, which is not made yet: for systems of an ECS that cannot get it as an argument. `None` after it was
-    /// made, and between two frames.
+    /// Returns the current step, which has not run yet, for systems of an ECS that cannot get it as an argument.
+    /// Returns `None` after the step has run, and between two frames.
     #[must_use]
     pub fn current_step(&self) -> Option<Step> {
         match self.stage {
@@ -344,7 +344,7 @@ impl Physics {
         }
     }
 
-    /// The events of the last step; none if Rapier panicked in it. Those of all steps of a frame are in
+    /// Returns the events of the last step; none if Rapier panicked in it. For the events of all steps of a frame, use
     /// [`Simulation::events`](crate::Simulation::events).
     #[must_use]
     pub fn events(&self) -> Events {
@@ -355,7 +355,8 @@ impl Physics {
         self.time
     }
 
-    /// The first tick of which an edit at this moment is seen: after the step at hand, if there is one.
+    /// Returns the first tick that is affected by an edit at this moment: the tick after the current step, if there is
+    /// one.
     pub(crate) fn first_known_tick(&self) -> u64 {
         self.tick + u64::from(self.current_step().is_some())
     }
@@ -363,21 +364,21 @@ impl Physics {
 
 /// # In a loop
 impl Physics {
-    /// Takes what a state of another machine cannot hold from the one whose place it takes.
+    /// Takes the parts that a state of another machine cannot hold from the state that it replaces.
     pub(crate) fn keep_what_it_lacks(&mut self, left: &mut Self) {
         self.resources.keep(std::mem::take(&mut left.resources));
         #[cfg(feature = "serde")]
         self.forces.bind_to_those_of(&left.forces);
     }
 
-    /// Before the first step, its length is what the loop expects.
+    /// Sets the length that the loop expects of the first step.
     pub(crate) fn expect_dt(&mut self, dt: f32) {
         if self.time.is_zero() {
             self.dt = dt;
         }
     }
 
-    /// The value is at this tick and time from now on, by another numbering of the same steps.
+    /// Renumbers the state: sets its tick and time.
     pub(crate) fn renumber(&mut self, tick: u64, time: ExactTime) {
         (self.tick, self.time) = (tick, time);
         self.pairs.set_tick(tick);
@@ -400,7 +401,7 @@ impl Physics {
 }
 
 impl fmt::Debug for Physics {
-    /// The sizes of things, not all their contents.
+    /// Writes the sizes of the parts, not all their contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Physics")
             .field("tick", &self.tick)

@@ -1,4 +1,4 @@
-//! Putting bodies elsewhere, and moving them by targets.
+//! Teleporting bodies, and moving them to targets.
 
 use std::time::Duration;
 
@@ -15,14 +15,15 @@ use crate::pose::OriginError;
 
 /// # Placing
 ///
-/// Moving bodies other than by forces.
+/// These methods move bodies without forces.
 impl Physics {
-    /// Moves a body to another pose without motion in between, and wakes it. `pose` is in world space; its rotation is
+    /// Teleports a body to a pose without motion in between, and wakes it. `pose` is in world space; its rotation is
     /// normalised.
     ///
-    /// The next frame displays the body there, never in between; if it is
+    /// The next frame displays the body at that pose, never in between. If it is
     /// [extrapolated](crate::Smoothing::Extrapolate), it is displayed beyond that pose only after the next step. Its
-    /// velocity stays, a [target](Self::set_kinematic_target) is removed. The links of a multibody move with its root.
+    /// velocity does not change. A [target](Self::set_kinematic_target) is removed. The links of a multibody move with
+    /// its root.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -41,10 +42,9 @@ impl Physics {
     /// ```
     ///
     /// # Errors
-    /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and
-    /// [`BodyError::NotARotation`] for an invalid `pose`; [`BodyError::Dependent`] for a body whose
-    /// pose follows from that of others; [`BodyError::LinkNotDynamic`] for the root of a multibody with a link that is not
-    /// dynamic.
+    /// [`BodyError::Gone`] if there is no such body; [`BodyError::NotFinite`] and [`BodyError::NotARotation`] for an
+    /// invalid `pose`; [`BodyError::Dependent`] for a body whose pose follows from that of others;
+    /// [`BodyError::LinkNotDynamic`] for the root of a multibody with a link that is not dynamic.
     pub fn teleport(&mut self, key: BodyKey, pose: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let pose = self.placeable(key, handle, pose)?;
@@ -55,7 +55,7 @@ impl Physics {
         Ok(())
     }
 
-    /// The pose that a body can be put to: one that is a pose, of a body that Rapier lets be put there.
+    /// Returns the pose for a body, if it is a valid pose and Rapier allows the body to be moved there.
     fn placeable(
         &self,
         key: BodyKey,
@@ -76,7 +76,7 @@ impl Physics {
         checked(key, pose)
     }
 
-    /// The links of a multibody are where its root has been put at once, and not only in the next step.
+    /// Moves the links of a multibody to where its new root position puts them, at once and not only in the next step.
     fn place_links(&mut self, root: RigidBodyHandle) {
         for link in self.world.place_links(root) {
             if let Some(key) = self.world.keys.key(link)
@@ -87,7 +87,7 @@ impl Physics {
         }
     }
 
-    /// The body was put there, and is shown there.
+    /// Displays a teleported body at its new position.
     fn show_teleported(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose) {
         let tick = self.tick;
         if position.is_finite() {
@@ -96,22 +96,22 @@ impl Physics {
         }
     }
 
-    /// The visual error of a body that was moved together with its motion is turned with it.
+    /// Turns the visual error of a body that was turned together with its motion.
     fn turn_error(&mut self, key: BodyKey, by: &Pose) {
         let turn = ErrorChange::Turn(key, by.rotation);
         self.log.errors.push(turn);
     }
 
-    /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the
-    /// edge of a world that wraps around.
+    /// Moves a body and its motion by an isometry of the world, and wakes it: for a portal, or the edge of a world that
+    /// wraps around.
     ///
-    /// Its pose, its velocities, both displayed states and its [target](Self::set_kinematic_target) are moved
-    /// alike, so seen from the other side of the portal it moves on without a jump. What
-    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) know of this tick and earlier
-    /// ones stays on this side.
+    /// Its pose, its velocities, both displayed states and its [target](Self::set_kinematic_target) are all moved, so
+    /// seen from the other side of the portal its motion continues without a jump.
+    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) still have it on this side
+    /// for this tick and earlier ones.
     ///
-    /// `by` maps the entry to the exit: the pose becomes `by * pose`. Its
-    /// rotation is normalised. The links of a multibody move with its root.
+    /// `by` maps the entry to the exit: the pose becomes `by * pose`. The rotation of `by` is normalised. The links of
+    /// a multibody move with its root.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -127,8 +127,8 @@ impl Physics {
     /// ```
     ///
     /// # Errors
-    /// As [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the
-    /// result is not finite.
+    /// Like [`teleport`](Self::teleport), with `by` for `pose`; and [`BodyError::NotFinite`] if the result is not
+    /// finite.
     pub fn teleport_by(&mut self, key: BodyKey, by: Pose) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
         let by = self.placeable(key, handle, by)?;
@@ -150,22 +150,23 @@ impl Physics {
         Ok(())
     }
 
-    /// Makes `origin`, a point in world space, the new origin of the world: for worlds so large that f32 is too coarse
-    /// far from their origin.
+    /// Makes `origin`, a point in world space, the new origin of the world. Use it in worlds so large that f32 is too
+    /// coarse far from the origin.
     ///
-    /// Bodies, colliders without a body, soft bodies, what the queries know, the poses of the next frame,
-    /// [targets](Self::set_kinematic_target), pending forces
-    /// and the anchors of [`ForceGenerator::Spring`](crate::ForceGenerator::Spring) are all moved by −`origin`;
-    /// joints move with their bodies, the colliders of soft bodies follow in the next step. No velocity changes, and
-    /// sleeping bodies sleep on after the next step. Your game has to move what it holds in world space itself, such as its
-    /// camera, and what a [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured:
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift) says by how much, in the frame that displays the new origin.
+    /// All positions move by −`origin`: bodies, colliders without a body, soft bodies, the data of queries, the poses
+    /// of the next frame, [targets](Self::set_kinematic_target), pending forces and the anchors of
+    /// [`ForceGenerator::Spring`](crate::ForceGenerator::Spring). Joints move with their bodies, and the colliders of
+    /// soft bodies follow in the next step. No velocity changes, and sleeping bodies are still asleep after the next
+    /// step. Your game has to move what it keeps in world space itself, such as its camera, and what a
+    /// [`ForceGenerator::custom`](crate::ForceGenerator::custom) has captured.
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift) has the distance, in the frame that displays the new origin.
     ///
-    /// For a rollback, shift it in a hook, which [does so again](crate::Simulation#what-is-resimulated):
-    /// [`pose_at`](crate::Simulation::pose_at) and [`world_at`](crate::Simulation::world_at) then give earlier ticks in their
-    /// own coordinates. Elsewhere the [states](crate::Simulation::set_rewind_limits) and
-    /// [poses](crate::Simulation::set_history) of earlier ticks are discarded. They are too if the step in which you shift it
-    /// is dropped, because no step would shift it again.
+    /// If you use rollback, shift the origin in a hook, which [repeats the
+    /// shift](crate::Simulation#what-is-resimulated). [`pose_at`](crate::Simulation::pose_at) and
+    /// [`world_at`](crate::Simulation::world_at) then return earlier ticks in the coordinates of those ticks. A shift
+    /// outside of a hook discards the [states](crate::Simulation::set_rewind_limits) and
+    /// [poses](crate::Simulation::set_history) of earlier ticks. They are also discarded if the step in which you shift
+    /// the origin is dropped, because no step would shift it again.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -184,15 +185,17 @@ impl Physics {
     /// ```
     ///
     /// # Cost and precision
-    /// [`moved`](crate::Simulation::moved) lists every body once. In the next step all contacts are found again, and bodies
-    /// that sleep are computed too, so that [`Frame::awake`](crate::Frame::awake) counts them once: shift rarely, by large
+    /// [`moved`](crate::Simulation::moved) lists every body once. In the next step Rapier finds all contacts again and
+    /// computes sleeping bodies too, so [`Frame::awake`](crate::Frame::awake) counts them once. Shift rarely, by large
     /// distances.
-    /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step are
-    /// the same to the bit, in two dimensions but for rounding. Other shifts round to the spacing of f32 at the larger distance, 0.03 mm at 500 m. The sleep
-    /// timer of each body that is awake starts again: Rapier takes the shift for motion.
+    ///
+    /// Positions that are shifted from far out to near the origin are not rounded, and the contacts of the next step
+    /// are the same to the bit (in two dimensions, except for rounding). Other shifts round to the spacing of f32 at
+    /// the larger distance, 0.03 mm at 500 m. The sleep timer of each awake body starts again, because Rapier takes the
+    /// shift for motion.
     ///
     /// # Errors
-    /// An [`OriginError`] if `origin` is not finite.
+    /// [`OriginError`] if `origin` is not finite.
     pub fn shift_origin(&mut self, origin: Vector) -> Result<(), OriginError> {
         if !origin.is_finite() {
             return Err(OriginError(origin));
@@ -202,7 +205,7 @@ impl Physics {
             let replaced = &mut self.past_edits.replaced;
             replaced.get_or_insert_with(|| Box::new(self.pairs.clone()));
         } else {
-            // No step that is resimulated would do it again.
+            // No resimulated step would repeat the shift.
             self.past_edits.is_cut = true;
         }
         let by = Pose::from_translation(-origin);
@@ -224,18 +227,18 @@ impl Physics {
     /// Moves a body that is kinematic by position to `pose`, to arrive at `time`.
     ///
     /// `pose` is in world space. Its rotation is normalised; the body turns along the shorter arc. `time` is simulated
-    /// time, as [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time): it stands still in a pause and is
-    /// slower in slow motion. For the end of the frame that is about to be advanced, use
+    /// time, like [`Clock::time`](crate::Clock::time) and [`Step::time`](crate::Step::time): it stops during a pause
+    /// and is slower in slow motion. For the end of the frame that is about to be advanced, use
     /// [`Clock::time_after`](crate::Clock::time_after). A time in the past means the next step.
     ///
-    /// Set a target once a frame, or once for a motion of hours. The motion is spread evenly over the steps until then, so
-    /// that what rides on the body or is pushed by it feels the velocity that is seen. (A target that was given to Rapier
-    /// once a frame would be reached in the frame's first step, and the body would stand still in the others.) Each step's
-    /// pose is computed from where the motion began, so rounding does not add up.
+    /// Set a target once per frame, or once for a motion of hours. The motion is spread evenly over the steps until
+    /// `time`, so passengers and pushed bodies feel the velocity that the player sees. (A target that was given to
+    /// Rapier once per frame would be reached in the frame's first step, and the body would not move in the others.)
+    /// The pose of each step is computed from where the motion began, so rounding errors do not add up.
     ///
-    /// A later target replaces an earlier one and starts where the body is; the same target again changes nothing. If
-    /// the body's position is set through Rapier on its way, the rest of the motion starts there. A target lasts until a
-    /// step was made for it; then the body stands still.
+    /// A later target replaces an earlier one and starts at the body's current pose. Setting the same target again
+    /// changes nothing. If the body's position is set through Rapier during the motion, the rest of the motion starts
+    /// there. A target lasts until its last step has run; then the body is at rest.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -260,8 +263,8 @@ impl Physics {
     /// ```
     ///
     /// # Errors
-    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`] as
-    /// [`teleport`](Self::teleport); [`BodyError::NotKinematic`] if the body is of another type.
+    /// [`BodyError::Gone`], [`BodyError::NotFinite`], [`BodyError::NotARotation`] like [`teleport`](Self::teleport);
+    /// [`BodyError::NotKinematic`] if the body is of another type.
     pub fn set_kinematic_target(
         &mut self,
         key: BodyKey,
@@ -284,12 +287,14 @@ impl Physics {
         Ok(())
     }
 
-    /// Gives a body that was just inserted or teleported the previous pose that it would have had one step earlier, by
-    /// its velocity and the length of the last step, so that it is shown in motion from its first frame on.
+    /// Sets the previous pose of a body that was just inserted or teleported to where it would have been one step
+    /// earlier, from its velocity and the length of the last step. The body is then displayed in motion from its first
+    /// frame on.
     ///
-    /// Without it, a body that is inserted between two steps stands still until the next one. With it, a bullet leaves
-    /// the muzzle in its first frame; until the next step it is shown up to a step's motion behind where it was put, as
-    /// everything else in the frame is. In the hook before a step it is not needed: the body moves in that step.
+    /// Without this call, a body that is inserted between two steps is displayed at rest until the next step. With it,
+    /// a bullet leaves the muzzle in its first frame. Until the next step it is displayed up to one step's motion
+    /// behind its position, like everything else in the frame. You do not need this call in the hook before a step: the
+    /// body moves in that step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -313,12 +318,12 @@ impl Physics {
     /// [`BodyError::Gone`] if there is no such body.
     pub fn set_previous_from_velocity(&mut self, key: BodyKey) -> Result<(), BodyError> {
         let handle = self.try_handle(key)?;
-        // Where it was put before this is known from here on.
+        // From here on, edits of its position before this call are known.
         self.notice_edits();
         let PhysicsWorld {
             bodies, colliders, ..
         } = &mut self.world.physics;
-        // Rapier would do so in the next step only.
+        // Rapier would compute the mass properties only in the next step.
         bodies[handle].recompute_mass_properties_from_colliders(colliders);
         if let Some(pair) = self.pairs.of_step(key) {
             self.past_edits.previous.push((key, pair.previous));
@@ -333,13 +338,13 @@ impl Physics {
         Ok(())
     }
 
-    /// The handle of a body that a game wants to change.
+    /// Returns the handle of a body that the game wants to change.
     pub(super) fn try_handle(&self, key: BodyKey) -> Result<RigidBodyHandle, BodyError> {
         self.handle(key).ok_or(BodyError::Gone(key))
     }
 }
 
-/// A finite pose with a rotation of unit length.
+/// Returns a finite pose with a rotation of unit length.
 fn checked(key: BodyKey, pose: Pose) -> Result<Pose, BodyError> {
     if !pose.is_finite() {
         return Err(BodyError::NotFinite(key));

@@ -1,4 +1,4 @@
-//! The game's own part of the state.
+//! The game's part of the state.
 
 use std::any::Any;
 
@@ -8,21 +8,21 @@ use super::Physics;
 
 /// # Resources
 ///
-/// The game's own part of the state: see [`Resources`].
+/// Your game's part of the state: see [`Resources`].
 impl Physics {
-    /// The game's own values. While steps are resimulated, those of the current step.
+    /// Returns your game's values. While steps are resimulated, these are the values of the current step.
     #[must_use]
     pub fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    /// To insert, change and remove the game's own values.
+    /// Returns your game's values, to insert, change and remove them.
     pub fn resources_mut(&mut self) -> &mut Resources {
         &mut self.resources
     }
 
-    /// Calls `f` with the physics and the resource of type `T`, which is taken out until `f` returns, or unwinds.
-    /// Returns what `f` returns; `None` if there is no such resource.
+    /// Calls `f` with the physics and the resource of type `T`, which is taken out until `f` returns or unwinds.
+    /// Returns the result of `f`; `None` if there is no such resource.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -55,8 +55,8 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// In `f`, a clone of the physics panics, as the value is not in it. If `f` assigns to the physics, or inserts or removes
-    /// a value of that type, that holds, and the one that was taken out is dropped.
+    /// In `f`, cloning the physics panics, because the value is not in it. If `f` assigns to the physics, or inserts or
+    /// removes a value of that type, that change holds, and the value that was taken out is dropped.
     #[must_use = "`None`: there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,

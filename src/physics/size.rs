@@ -1,4 +1,4 @@
-//! The memory that a snapshot takes.
+//! The size of a snapshot in memory.
 
 use rapier::dynamics::{ImpulseJoint, RigidBody};
 use rapier::geometry::{Collider, ContactManifold, ContactPair, SolverContact};
@@ -8,7 +8,7 @@ use rapier::pipeline::PhysicsWorld;
 use super::Physics;
 
 impl Physics {
-    /// About how many bytes of memory it takes, by the sizes of Rapier's sets.
+    /// Returns an estimate of the size in bytes, from the sizes of Rapier's sets.
     pub(crate) fn bytes(&self) -> usize {
         let PhysicsWorld {
             bodies,
@@ -24,7 +24,7 @@ impl Physics {
                 BYTES_PER_MANIFOLD + solved * BYTES_PER_CONTACT
             })
             .sum();
-        // What was read may say any length of these.
+        // A state that was read may claim any length for these.
         let counted = [
             bodies.len().saturating_mul(BYTES_PER_BODY),
             colliders.len().saturating_mul(BYTES_PER_COLLIDER),
@@ -36,13 +36,13 @@ impl Physics {
     }
 }
 
-// What each takes beside its own size was measured with an allocator that counts.
+// The extra bytes beyond the size of each type were measured with a counting allocator.
 
-/// With its poses, its key and its place in the islands.
+/// Includes the body's poses, its key and its entry in the islands.
 const BYTES_PER_BODY: usize = size_of::<RigidBody>() + 12 * size_of::<Pose>() + 316;
-/// With its leaf in the broad phase.
+/// Includes the collider's leaf in the broad phase.
 const BYTES_PER_COLLIDER: usize = size_of::<Collider>() + 500;
-/// With its pair, of which most have one.
+/// Includes the contact pair, because most pairs have one manifold.
 const BYTES_PER_MANIFOLD: usize = size_of::<ContactManifold>() + size_of::<ContactPair>() + 100;
-/// As the solver has it.
+/// Includes the solver's copies of the contact.
 const BYTES_PER_CONTACT: usize = 4 * size_of::<SolverContact>();

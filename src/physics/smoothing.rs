@@ -1,4 +1,4 @@
-//! How single bodies are displayed. What holds for all others belongs to the loop.
+//! How single bodies are displayed. The settings for all other bodies belong to the loop.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::Physics;
 
 /// # Smoothing of single bodies
 ///
-/// Set these where the body is inserted: they belong to the body. A rollback to before the insertion takes them back, and the
-/// steps that are resimulated set them again.
+/// Set these where you insert the body, because they belong to the body. A rollback to before the insertion undoes
+/// them, and the resimulated steps set them again.
 impl Physics {
-    /// The smoothing that was set for this body; `None` if none was, or if the body was removed.
+    /// Returns the smoothing that was set for this body; `None` if none was, or if the body was removed.
     #[must_use]
     pub fn body_smoothing(&self, key: BodyKey) -> Option<Smoothing> {
         self.handle(key)?;
@@ -23,7 +23,7 @@ impl Physics {
     /// Sets how a frame between two steps displays a body; `None` to follow the
     /// [general setting](crate::Simulation::smoothing) again.
     ///
-    /// It takes effect with the next step.
+    /// The change takes effect with the next step.
     ///
     /// # Errors
     /// [`BodyError::Gone`] if there is no such body.
@@ -39,7 +39,7 @@ impl Physics {
         Ok(())
     }
 
-    /// The correction that was set for this body; `None` if none was, or if the body was removed.
+    /// Returns the correction that was set for this body; `None` if none was, or if the body was removed.
     #[must_use]
     pub fn body_correction(&self, key: BodyKey) -> Option<Correction> {
         self.handle(key)?;
@@ -62,12 +62,12 @@ impl Physics {
         Ok(())
     }
 
-    /// The settings of all bodies.
+    /// Returns the settings of all bodies.
     pub(crate) fn smoothing_settings(&self) -> &Arc<SmoothingSettings> {
         &self.smoothing
     }
 
-    /// Takes over the settings of the loop. Under another smoothing, what is known of the motion of bodies is in doubt.
+    /// Adopts the settings of the loop. If the smoothing changed, the paths of all bodies are checked again.
     pub(crate) fn set_general_smoothing(&mut self, general: GeneralSmoothing) {
         if self.smoothing.general != general {
             if self.smoothing.general.smoothing != general.smoothing {

@@ -1,4 +1,4 @@
-//! A step: begun, made or aborted. And several at once, for a preview.
+//! A step: begun, run or aborted. Also several steps at once, for a preview.
 
 use crate::id::Id;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::{Physics, Stage, StepPlan};
 
 /// # A step
 impl Physics {
-    /// Takes a step, in which the game does its part now.
+    /// Begins a step. The game's code for the step runs next.
     pub(crate) fn begin_step(&mut self, step: Step) {
         self.targets.apply(&mut self.world, step);
         self.forces.begin_step();
         self.stage = Stage::Before(step);
     }
 
-    /// The step at hand is not made, and may be taken again. Returns whether there was one.
+    /// Aborts the current step, which may be begun again. Returns whether there was one.
     pub(crate) fn abort_step(&mut self) -> bool {
         let is_before = matches!(self.stage, Stage::Before(_));
         if is_before {
@@ -60,7 +60,7 @@ impl Physics {
         rejected
     }
 
-    /// No step is at hand, and none is reacted to.
+    /// Leaves the step: aborts the current step, or ends the game's reaction to the last one.
     pub(crate) fn leave_step(&mut self) {
         self.abort_step();
         if self.stage != Stage::Poisoned {
@@ -68,7 +68,7 @@ impl Physics {
         }
     }
 
-    /// The game reacts to the last step, later than right after it.
+    /// Lets the game react to the last step later than right after it.
     pub(crate) fn react_to_step(&mut self) {
         self.stage = Stage::After;
     }
@@ -76,11 +76,11 @@ impl Physics {
 
 /// # Previews
 impl Physics {
-    /// Makes `steps` steps at once, each as long as the last one, outside of every loop: for the path of a thrown ball, or the
-    /// ghost of a player.
+    /// Runs `steps` steps at once, each as long as the last one, outside of every loop. Use it to preview the path of a
+    /// thrown ball, or the ghost of a player.
     ///
-    /// Step a copy. A copy that is made in a hook has none of the forces that the hook has added for its step: add them to
-    /// the copy. On the simulation's own value it counts as an assignment, and aborts the step at hand.
+    /// Step a copy. A copy that is made in a hook lacks the forces that the hook has added for its step: add them to
+    /// the copy. On the simulation's own value, the call counts as an assignment and aborts the current step.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -100,7 +100,8 @@ impl Physics {
     /// ```
     ///
     /// # Panics
-    /// If Rapier panics, or has panicked in an earlier step; if a [custom force](crate::ForceGenerator::custom) panics.
+    /// If Rapier panics, or has panicked in an earlier step, or if a [custom force](crate::ForceGenerator::custom)
+    /// panics.
     pub fn step_ahead(&mut self, steps: u64) {
         assert!(
             self.stage != Stage::Poisoned,

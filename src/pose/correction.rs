@@ -5,13 +5,13 @@ use std::time::Duration;
 use crate::dim::{angle, interpolate};
 use rapier::math::{Pose, Rotation};
 
-/// How the visual error after a rollback decays: for
-/// [`Simulation::correction`](crate::Simulation::correction) and, for one body,
+/// How the visual error after a rollback decays. Set it for all bodies with
+/// [`Simulation::correction`](crate::Simulation::correction), and for one body with
 /// [`Physics::set_body_correction`](crate::Physics::set_body_correction).
 ///
-/// After a rollback a body may be in another place than it was shown. The difference is added to what is shown, and
-/// decays. So the picture does not jump, and soon shows the corrected state. Position and rotation decay apart; but if the
-/// error of the position is too large to be shown, the rotation jumps with it.
+/// After a rollback a body may not be where it was displayed. The difference is added to its displayed pose and decays.
+/// So the picture does not jump, and soon displays the corrected state. Position and rotation decay separately. But if
+/// the error of the position is too large to be displayed, the rotation jumps too.
 ///
 /// ```
 /// # use evenstep::{Correction, Simulation};
@@ -26,36 +26,37 @@ use rapier::math::{Pose, Rotation};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Correction {
-    /// Of the position: distances in metres.
+    /// The error of the position, with distances in metres.
     pub position: ErrorDecay,
-    /// Of the rotation: angles in radians for distances.
+    /// The error of the rotation, with angles in radians in place of distances.
     pub rotation: ErrorDecay,
 }
 
 /// How the visual error of a position or of a rotation decays: a part of [`Correction`].
 ///
-/// The error halves in each half-life of real time, pauses and speed 0 excluded. The frame rate makes no difference.
+/// The error halves in each half-life of real time, not counting pauses and times at speed 0. The frame rate makes no
+/// difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ErrorDecay {
-    /// The time in which the error halves: 200 ms by default. With zero the error is gone in the next frame.
+    /// The time in which the error halves: 200 ms by default. With zero, the error is gone in the next frame.
     pub half_life: Duration,
-    /// An error below this is not shown, nor the rest of one that decays: 0.01 mm or 0.01 mrad by default.
+    /// Errors below this are not displayed, and an error that decays below it ends: 0.01 mm or 0.01 mrad by default.
     pub min: f32,
-    /// An error above this is not shown: 2 m or a quarter turn by default, `f32::MAX` for no limit. With NaN here or in
-    /// `min` no error is shown.
+    /// Errors above this are not displayed: 2 m or a quarter turn by default, `f32::MAX` for no limit. With NaN here or
+    /// in `min`, no error is displayed.
     pub max: f32,
 }
 
 impl Correction {
-    /// No error is shown: bodies jump to their corrected poses.
+    /// Displays no errors: bodies jump to their corrected poses.
     pub const OFF: Self = Self {
         position: ErrorDecay::up_to(0.0),
         rotation: ErrorDecay::up_to(0.0),
     };
 
-    /// What of an error is shown.
+    /// Returns the part of an error that is displayed.
     pub(super) fn shown(&self, error: &Pose) -> Pose {
         let mut shown = Pose::IDENTITY;
         let distance = distance(error);
@@ -70,7 +71,7 @@ impl Correction {
         shown
     }
 
-    /// Returns the rest of an error after `elapsed`.
+    /// Returns the remaining error after `elapsed`.
     pub(super) fn decayed(&self, error: &Pose, elapsed: Duration) -> Pose {
         let whole = Pose::from_rotation(error.rotation);
         let rest = self.rotation.rest(elapsed);
@@ -105,24 +106,24 @@ impl ErrorDecay {
     /// Returns the fraction of an error that remains after `elapsed`.
     fn rest(&self, elapsed: Duration) -> f32 {
         let half_lives = elapsed.as_secs_f32() / self.half_life.as_secs_f32();
-        // Zero divided by zero is NaN, of which the maximum is 0: the error stays for that frame.
+        // Zero divided by zero is NaN, whose maximum with 0 is 0: the error stays for that frame.
         libm::exp2f(-half_lives.max(0.0))
     }
 }
 
-/// The error of a body that is shown at `shown` and is at `pose`.
+/// Returns the error of a body that is displayed at `shown` while its pose is `pose`.
 pub(super) fn difference(shown: &Pose, pose: &Pose) -> Pose {
     let rotation = (shown.rotation * pose.rotation.inverse()).normalize();
     Pose::from_parts(shown.translation - pose.translation, rotation)
 }
 
-/// Where a body is shown that is at `pose`; of two errors the one that both make.
+/// Returns the displayed pose of a body at `pose`. With an error as `pose`, returns the sum of both errors.
 pub(super) fn with_error(error: &Pose, pose: &Pose) -> Pose {
     let rotation = (error.rotation * pose.rotation).normalize();
     Pose::from_parts(pose.translation + error.translation, rotation)
 }
 
-/// The error of a body that was turned with it.
+/// Returns the error of a body that was turned together with its error.
 pub(super) fn turned(error: &Pose, by: Rotation) -> Pose {
     Pose::from_parts(by * error.translation, by * error.rotation * by.inverse())
 }
@@ -211,7 +212,7 @@ mod tests {
         f32::NAN,
     ];
 
-    /// All settings of these numbers.
+    /// Returns every setting with these numbers.
     fn hostile() -> impl Iterator<Item = ErrorDecay> {
         let lives = [Duration::ZERO, Duration::from_millis(200), Duration::MAX];
         lives.into_iter().flat_map(|half_life| {

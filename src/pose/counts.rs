@@ -1,25 +1,25 @@
-//! What happened to the poses.
+//! Counts of changes to poses.
 
-/// What happened to poses since the last frame: a part of [`Frame`](crate::Frame).
+/// Counts of changes to poses since the last frame: a part of [`Frame`](crate::Frame).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PoseCounts {
-    /// Bodies that this frame processed: those that moved, or might have. All others cost nothing.
+    /// Bodies that this frame processed, because they moved or might have moved. All others cost nothing.
     pub movers: usize,
-    /// Bodies that came to rest, with their final pose shown in this frame, and those that the game
-    /// may have changed and that did not move: the next frame does not process them.
+    /// Bodies that the next frame does not process: those that came to rest, whose final pose this frame displays, and
+    /// those that the game may have changed but that did not move.
     pub settled: usize,
-    /// The number of teleports since the frame before: by [`Physics::teleport`](crate::Physics::teleport),
-    /// [`Physics::teleport_by`](crate::Physics::teleport_by), or a position set through Rapier.
-    /// Among the steps of one frame only the first two are noticed.
+    /// The number of teleports since the previous frame, with [`Physics::teleport`](crate::Physics::teleport),
+    /// [`Physics::teleport_by`](crate::Physics::teleport_by), or a position set through Rapier. Between the steps of
+    /// one frame, only the first two are detected.
     pub teleported: usize,
-    /// Calls of [`Physics::set_previous_from_velocity`](crate::Physics::set_previous_from_velocity) since the frame before
-    /// that had an effect so far.
+    /// Calls of [`Physics::set_previous_from_velocity`](crate::Physics::set_previous_from_velocity) since the previous
+    /// frame that had an effect.
     pub set_from_velocity: usize,
-    /// Bodies that are shown beyond their last state: [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate).
+    /// Bodies that are displayed beyond their last state: [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate).
     pub extrapolated: usize,
-    /// Bodies that are shown with a visual error, after a rollback: see
+    /// Bodies that are displayed with a visual error after a rollback: see
     /// [`Simulation::correction`](crate::Simulation::correction).
     pub corrected: usize,
 }

@@ -1,12 +1,12 @@
-//! A value of the game's own between two steps.
+//! A value of the game, interpolated between two steps.
 
 use std::collections::VecDeque;
 
 /// How many values are kept: enough for a thread that is ahead, and for a rollback.
 const KEPT: usize = 64;
 
-/// A value that the game sets in its steps and draws between them, as bodies are drawn: the light of a lamp, a bone of an
-/// animation, a wheel's turn, a number that counts up.
+/// A value that your game sets in its steps and draws between them, as bodies are drawn: the light of a lamp, a bone of
+/// an animation, the angle of a wheel, a number that counts up.
 ///
 /// ```
 /// use evenstep::{Interpolated, Simulation};
@@ -25,16 +25,16 @@ const KEPT: usize = 64;
 /// }
 /// ```
 ///
-/// With a thread use [`View::tick`](crate::threads::View::tick) and [`View::alpha`](crate::threads::View::alpha). With a
-/// [`Runner`](crate::threads::Runner), whose hooks are on the other thread, send each step's tick and value through a
-/// channel, and set all that came before a frame: values that come early wait here until their step is shown.
+/// With a thread, use [`View::tick`](crate::threads::View::tick) and [`View::alpha`](crate::threads::View::alpha). The
+/// hooks of a [`Runner`](crate::threads::Runner) run on another thread: send each step's tick and value through a
+/// channel, and set all received values before a frame. Values that come early wait here until their step is displayed.
 ///
-/// After a [rollback](crate::Simulation::roll_back) each step sets its value anew, and that takes the place of the one
-/// before and of all later ones. The values of the last 64 steps that set one are kept.
+/// After a [rollback](crate::Simulation::roll_back) each resimulated step sets its value again, which replaces the
+/// earlier value of that step and all later ones. The values of the last 64 steps that set one are kept.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interpolated<T> {
-    /// At the beginning, and before the oldest of `later`.
+    /// The value at the beginning, and before the oldest of `later`.
     first: T,
     later: VecDeque<After<T>>,
 }
@@ -45,12 +45,12 @@ pub struct Interpolated<T> {
 struct After<T> {
     tick: u64,
     value: T,
-    /// Whether nothing is shown between the value before and this one.
+    /// Whether the value jumps here, with no interpolation from the previous one.
     jumps: bool,
 }
 
 impl<T: Clone> Interpolated<T> {
-    /// A value that is shown until a step sets another one.
+    /// Creates a value that is displayed until a step sets another one.
     pub const fn new(value: T) -> Self {
         Self {
             first: value,
@@ -58,26 +58,28 @@ impl<T: Clone> Interpolated<T> {
         }
     }
 
-    /// Sets the value at the end of a step: `tick` is that of the [`Step`](crate::Step). Twice in a step the last one holds.
+    /// Sets the value at the end of a step: `tick` is the tick of the [`Step`](crate::Step). If a step sets it twice,
+    /// the last value counts.
     ///
-    /// A step that sets nothing shows the value before, without a way to it.
+    /// A step that sets nothing keeps the previous value for the whole step.
     pub fn set(&mut self, tick: u64, value: T) {
         self.push(tick, value, false);
     }
 
-    /// As [`set`](Self::set), but nothing is shown between the value before and this one: for a teleport.
+    /// Sets the value like [`set`](Self::set), without interpolation from the previous value: for a teleport.
     pub fn jump(&mut self, tick: u64, value: T) {
         self.push(tick, value, true);
     }
 
-    /// The value that was set last.
+    /// Returns the value that was set last.
     #[must_use]
     pub fn latest(&self) -> &T {
         self.later.back().map_or(&self.first, |after| &after.value)
     }
 
-    /// The value to draw: `tick` and `alpha` are those of the [`Frame`](crate::Frame) or the
-    /// [`View`](crate::threads::View). `lerp` gives what is between two values: the first at 0, the second at 1.
+    /// Returns the value to draw: `tick` and `alpha` are those of the [`Frame`](crate::Frame) or the
+    /// [`View`](crate::threads::View). `lerp` interpolates between two values: it returns the first at 0 and the second
+    /// at 1.
     pub fn at(&self, tick: u64, alpha: f32, lerp: impl FnOnce(&T, &T, f32) -> T) -> T {
         let made = self.later.partition_point(|after| after.tick < tick);
         let Some(current) = made.checked_sub(1) else {

@@ -1,4 +1,4 @@
-//! What happened to bodies since the last picture, beside the motion of the bodies that move.
+//! Changes of bodies since the last picture, except the motion of moving bodies.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,19 @@ use crate::key::BodyKey;
 
 use super::counts::PoseCounts;
 
-/// A [`Screen`](super::Screen) reads it beside the [`Movers`](super::Movers). Whoever changes a body writes it. One reader takes
-/// it: the frame that displays the changes, or the publisher that sends them to another thread.
+/// A [`Screen`](super::Screen) reads it together with the [`Movers`](super::Movers). All code that changes a body
+/// writes to it. One reader takes it: the frame that displays the changes, or the publisher that sends them to another
+/// thread.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PoseLog {
-    /// The state that it is about; 0 before it is read. A screen compares all bodies with the log of another state: then
-    /// `rest` lists every body at rest.
+    /// The state that the log belongs to; 0 before it is read. A screen compares all bodies if the log belongs to
+    /// another state: then `rest` lists every body at rest.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub epoch: u64,
-    /// Bodies that came to rest, and where.
+    /// Bodies that came to rest, with their poses.
     pub rest: Vec<(BodyKey, Pose)>,
-    /// Bodies that were removed, in whatever way.
+    /// Bodies that were removed, however they were removed.
     pub removed: Vec<BodyKey>,
     pub errors: Vec<ErrorChange>,
     /// The counts of the frame.
@@ -34,7 +35,7 @@ pub(crate) enum ErrorChange {
     Add(BodyKey, Pose),
     /// The body was turned together with its motion.
     Turn(BodyKey, Rotation),
-    /// The body was teleported: it has no error any more.
+    /// The body was teleported, so it has no error any more.
     Clear(BodyKey),
     /// No body has an error any more.
     ClearAll,
@@ -76,7 +77,7 @@ impl PoseLog {
         self.errors.append(&mut later.errors);
     }
 
-    /// Drops the bodies that came to rest and were removed after that.
+    /// Drops bodies that came to rest and were removed after that.
     pub fn drop_rest_of(&mut self, removed: &[BodyKey]) {
         if !self.rest.is_empty() && !removed.is_empty() {
             let removed: BTreeSet<BodyKey> = removed.iter().copied().collect();

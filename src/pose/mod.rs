@@ -1,28 +1,28 @@
-//! What a frame shows: the last two states of every body that moves, and what is between them. It does not
+//! Displayed poses: the last two states of every moving body, and the interpolation between them. This module does not
 //! step, and does not know why a pose changed.
 
 // The paths of four bodies between two states, and beyond.
 mod paths;
 // The trajectory of a body from one state to the next.
 mod motion;
-// What is shown after a rollback.
+// Visual errors after a rollback.
 mod correction;
 // The smoothing of each body.
 mod smoothing_settings;
-// Where the origin of the world is.
+// The position of the origin of the world.
 mod origin;
 // Work shared by many threads.
 mod shared;
 // The lists of bodies that move.
 mod movers;
-// What happens to others.
+// Counts, and the log of bodies that do not move.
 mod counts;
 mod log;
-// All bodies by key: a part of the state.
+// Pairs of poses of all bodies, by key: a part of the state.
 mod pairs;
-// What frames show of these.
+// The poses that frames display.
 mod screen;
-// Values of the game's own.
+// Interpolated values of the game.
 mod interpolated;
 
 pub use correction::{Correction, ErrorDecay};

@@ -1,4 +1,4 @@
-//! How a body gets from one state to the next: what a frame shows between the two, or beyond.
+//! The motion of a body from one state to the next: the displayed poses between the two, or beyond.
 
 use rapier::dynamics::{RigidBody, RigidBodyType, RigidBodyVelocity};
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
@@ -7,8 +7,8 @@ use crate::dim::{LANES, capped_spin};
 
 use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 
-/// How to draw a frame that falls between two steps: for
-/// [`Simulation::smoothing`](crate::Simulation::smoothing) and, for one body,
+/// How a frame between two steps displays bodies. Set it for all bodies with
+/// [`Simulation::smoothing`](crate::Simulation::smoothing), and for one body with
 /// [`Physics::set_body_smoothing`](crate::Physics::set_body_smoothing).
 ///
 /// # Choosing
@@ -16,12 +16,12 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 /// | --- | --- | --- | --- | --- |
 /// | [`Interpolate`](Self::Interpolate) | one step | straight between the states | a corner at each state | 1, off centre 2.4 |
 /// | [`Hermite`](Self::Hermite) | one step | smooth at the states too | overshoots a little | 7 |
-/// | [`Extrapolate`](Self::Extrapolate) | nothing | exact, but for acceleration | goes through it, and jumps back | 3.5 |
+/// | [`Extrapolate`](Self::Extrapolate) | nothing | exact, except for acceleration | overshoots the contact, and jumps back | 3.5 |
 /// | [`Latest`](Self::Latest) | up to a step | in jumps | in jumps | 1.7 |
 ///
-/// The cost is that of a frame without a step, as a multiple of that of bodies that are interpolated and
-/// have their centre of mass at their origin: these take 5 ns each (`cargo bench --bench frame --
-/// smoothing`, an AMD EPYC), because only they are computed from lists of poses alone.
+/// The cost is that of a frame without a step, relative to interpolated bodies whose centre of mass is at their origin.
+/// These take 5 ns each (`cargo bench --bench frame -- smoothing`, on an AMD EPYC), because only they are computed from
+/// lists of poses alone.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -44,32 +44,31 @@ use super::paths::{Weights, about_centers, all_extrapolated, hermite};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Smoothing {
-    /// Between the last two states, at the frame's [`alpha`](crate::Frame::alpha). The default.
+    /// Displays bodies between the last two states, at the frame's [`alpha`](crate::Frame::alpha). The default.
     ///
-    /// The centre of mass moves in a straight line and the body turns about it at a constant rate, along the
-    /// shorter arc, like a body that nothing touches. (For a body that is kinematic by position the origin moves in
-    /// a straight line.)
+    /// The centre of mass moves in a straight line and the body turns about it at a constant rate, along the shorter
+    /// arc, like a body that nothing touches. (For a body that is kinematic by position, the origin moves in a straight
+    /// line.)
     #[default]
     Interpolate,
-    /// Between the last two states, along a curve that has both states' velocities at its ends.
+    /// Displays bodies between the last two states, along a curve that has both states' velocities at its ends.
     ///
-    /// For what turns or is thrown fast enough to show corners, for low rates, and for a body
-    /// that turns by more than half a turn in a step, which the two poses alone do not show. The
-    /// position is a cubic Hermite spline. The rotation follows both angular velocities, each
-    /// fading into the other, and the remaining difference to the second pose, which must be less than half a turn, is
-    /// spread smoothly.
+    /// Use it for bodies that turn or fly so fast that corners are visible, for low rates, and for a body that turns by
+    /// more than half a turn in a step, which cannot be seen from the two poses alone. The position is a cubic Hermite
+    /// spline. The rotation follows both angular velocities, each fading into the other. The remaining difference to
+    /// the second pose, which must be less than half a turn, is spread smoothly.
     Hermite,
-    /// Beyond the last state, by the time since then, at that state's velocities.
+    /// Displays bodies beyond the last state, by the time since then, at the velocities of that state.
     ///
-    /// Frames are not behind. It never goes more than one step ahead: whatever the frame's time, the body is shown
-    /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration
-    /// a it is off by at most a · dt² from the next state; with Rapier's four substeps by 0.625 · a · dt², 1.7 mm for
-    /// free fall at 60 Hz. At a contact it is off by up to |v| · dt, and then jumps back. A step made ahead on a
-    /// copy shows contacts too, for 1.3 to 2.8 times the cost of a frame: [Previewing the next step][preview].
+    /// Frames have no latency. The body never goes more than one step ahead: whatever the frame's time, it is displayed
+    /// at most |v| · dt from its last state and turned by at most |ω| · dt. Under an acceleration a, it is off by at most
+    /// a · dt² from the next state; with Rapier's four substeps by 0.625 · a · dt², which is 1.7 mm for free fall at 60 Hz.
+    /// At a contact it is off by up to |v| · dt, and then jumps back. If you step a copy ahead, contacts are right too, for
+    /// 1.3 to 2.8 times the cost of a frame: [Previewing the next step][preview].
     ///
     /// [preview]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/preview.md
     Extrapolate,
-    /// The last state: not smooth, unless the display shows a frame for each step.
+    /// Displays the last state. This is not smooth, unless the display has one frame per step.
     Latest,
 }
 
@@ -82,37 +81,37 @@ impl Smoothing {
     ];
 }
 
-/// A body's last two states, and what a frame shows between them.
+/// The last two states of a body, and the displayed poses between them.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Pair {
     pub previous: Pose,
     pub current: Pose,
-    /// `None`: interpolated about its origin, the common case that needs no more than the poses.
+    /// `None` if the body is interpolated about its origin, the common case that needs only the two poses.
     pub trajectory: Option<Trajectory>,
 }
 
-/// What the motion from one pose to the next depends on, beside these.
+/// The data besides the two poses that determine the motion between them.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Trajectory {
     smoothing: Smoothing,
-    /// What goes straight and is turned about, in the body's own frame: metres.
+    /// The point that moves in a straight line and about which the body turns, in the body's own frame: metres.
     center: Vector,
-    /// At the previous and at the current state, of the centre of mass, in world axes.
+    /// The velocities of the centre of mass at the previous and at the current state, in world axes.
     ///
-    /// The first is `None` of a body that was not seen at the beginning of the step, or has no velocity that
-    /// means anything there: as at the end.
+    /// The first is `None` if the body was not read at the beginning of the step, or had no meaningful velocity there.
+    /// The velocity at the end is then used for both.
     before: Option<RigidBodyVelocity<Real>>,
     after: RigidBodyVelocity<Real>,
-    /// From one to the other: seconds.
+    /// The time between the two states: seconds.
     dt: Real,
-    /// How many steps had been made when it was last teleported.
+    /// The number of steps before the last teleport.
     teleported_at: Option<u64>,
 }
 
 impl Pair {
-    /// A body that stays.
+    /// Returns the pair of a body at rest.
     pub fn at_rest(pose: Pose) -> Self {
         Self {
             previous: pose,
@@ -121,7 +120,7 @@ impl Pair {
         }
     }
 
-    /// What is shown at `alpha`. At 1 that is the current pose, whatever the smoothing.
+    /// Returns the displayed pose at `alpha`. At 1 it is the current pose, whatever the smoothing.
     pub fn at(&self, alpha: f32) -> Pose {
         self.weighted(&Weights::new(alpha))
     }
@@ -155,15 +154,15 @@ impl Pair {
 }
 
 impl Trajectory {
-    /// Right before a step, when `tick` have been made.
+    /// Reads the body right before a step, after `tick` steps.
     pub fn begin(&mut self, body: &RigidBody, max_linear_velocity: Real, dt: Real, tick: u64) {
-        // Rapier keeps the velocity of the last step for a body that is kinematic by position. Of one that
-        // was teleported since, that says nothing of where it goes.
+        // Rapier keeps the velocity of the last step for a body that is kinematic by position. If the body was
+        // teleported since, that velocity says nothing about its next motion.
         let is_stale = self.teleported_at == Some(tick) && is_led(body);
         self.before = (!is_stale).then(|| capped(body, max_linear_velocity, dt));
     }
 
-    /// Right after it. `has_moved`: the body is not where it was.
+    /// Reads the body right after the step. `has_moved` says whether its pose has changed.
     pub fn end(&mut self, body: &RigidBody, smoothing: Smoothing, dt: f32, has_moved: bool) {
         self.center = if smoothing == Smoothing::Interpolate && is_led(body) {
             Vector::ZERO
@@ -172,53 +171,53 @@ impl Trajectory {
         };
         self.after = finite_velocity(body);
         if stands(body, has_moved) {
-            // A body at rest does not swing past its place.
+            // A body at rest must not overshoot its pose.
             (self.before, self.after) = (None, RigidBodyVelocity::default());
         }
-        // Not seen at the beginning: it was asleep, and whatever set it in motion did so at once.
+        // The body was not read at the beginning because it was asleep: whatever set it in motion did so at once.
         self.before.get_or_insert(self.after);
         self.smoothing = smoothing;
         self.dt = dt;
     }
 
-    /// What goes straight and is turned about, in the body's own frame.
+    /// Returns the point that moves in a straight line and about which the body turns, in the body's own frame.
     pub fn center(&self) -> Vector {
         self.center
     }
 
-    /// The body was teleported after `tick` steps.
+    /// Records a teleport of the body after `tick` steps.
     pub fn put(&mut self, tick: u64) {
         self.teleported_at = Some(tick);
     }
 
-    /// The body's place was set: it goes on from there in the next step only.
+    /// Stops the body because its position was set: it continues from there only in the next step.
     pub fn stop_moving(&mut self) {
         self.velocities().for_each(|it| it.linvel = Vector::ZERO);
     }
 
-    /// The body's rotation was set: it goes on from there in the next step only.
+    /// Stops the rotation because it was set: the body continues from there only in the next step.
     pub fn stop_turning(&mut self) {
         self.velocities()
             .for_each(|it| it.angvel = AngVector::default());
     }
 
-    /// So many steps have another number from now on.
+    /// Renumbers the step count from `old` to `new`.
     pub fn set_tick(&mut self, old: u64, new: u64) {
         self.teleported_at = (self.teleported_at == Some(old)).then_some(new);
     }
 
-    /// Whether the two poses are all that a frame needs: they are interpolated about the body's origin.
+    /// Returns whether the two poses are all that a frame needs, because they are interpolated about the body's origin.
     pub fn is_plain(&self) -> bool {
         self.smoothing == Smoothing::Interpolate && self.center == Vector::ZERO
     }
 
-    /// Whether it is no state between the two that is shown.
+    /// Returns whether the displayed pose is beyond the two states.
     pub fn goes_beyond(&self, alpha: f32) -> bool {
         let goes_on = self.smoothing == Smoothing::Extrapolate && alpha > 0.0 && alpha < 1.0;
         goes_on && self.after != RigidBodyVelocity::default()
     }
 
-    /// The body has been turned.
+    /// Turns the velocities with the body.
     pub fn turn(&mut self, by: Rotation) {
         self.velocities().for_each(|it| *it = it.transformed(&by));
     }
@@ -232,17 +231,17 @@ impl Trajectory {
     }
 }
 
-/// Four bodies that are not shown as the two poses alone have it.
+/// Four bodies whose displayed poses need more than the two poses.
 pub(super) struct Motions<'a> {
     pub trajectories: &'a [Trajectory; LANES],
     pub previous: &'a [Pose; LANES],
     pub current: &'a [Pose; LANES],
-    /// What is interpolated about their origins.
+    /// The poses interpolated about the origins of the bodies.
     pub plain: &'a [Pose; LANES],
 }
 
 impl Motions<'_> {
-    /// As [`Pair::at`], were this smoothing that of all four.
+    /// Returns what [`Pair::at`] would return if all four had this smoothing.
     pub fn at(&self, smoothing: Smoothing, weights: &Weights) -> [Pose; LANES] {
         if weights.alpha >= 1.0 {
             return *self.current;
@@ -268,21 +267,21 @@ impl Motions<'_> {
     }
 }
 
-/// A body's velocity; zero for one that is disabled or asleep, whatever Rapier keeps for it, and for one
-/// that Rapier is about to disable because it is not finite.
+/// Returns the velocity of a body. It is zero for a body that is disabled or asleep, whatever Rapier keeps for it, and
+/// for one that Rapier is about to disable because its velocity is not finite.
 pub(crate) fn finite_velocity(body: &RigidBody) -> RigidBodyVelocity<Real> {
     let velocity = Some(*body.vels()).filter(|it| is_in_motion(body) && it.is_finite());
     velocity.unwrap_or_default()
 }
 
-/// A body's centre of mass in its own frame; the origin if it is not finite.
+/// Returns the centre of mass of a body in its own frame; the origin if it is not finite.
 pub(crate) fn finite_center(body: &RigidBody) -> Vector {
     let center = body.mass_properties().local_mprops.local_com;
     Some(center).filter(|it| it.is_finite()).unwrap_or_default()
 }
 
-/// Whether a body was at rest in the last step. Rapier gives one that is kinematic by position and stays where it is a
-/// velocity all the same, which is nothing but rounding.
+/// Returns whether a body was at rest in the last step. If a body that is kinematic by position does not move, Rapier
+/// still gives it a velocity, which is only a rounding error.
 pub(super) fn stands(body: &RigidBody, has_moved: bool) -> bool {
     !is_in_motion(body) || (is_led(body) && !has_moved)
 }
@@ -298,7 +297,8 @@ fn is_in_motion(body: &RigidBody) -> bool {
 /// The most that Rapier lets a body turn in a step: 45 degrees, its `MAX_ROTATION`.
 const MAX_ROTATION: Real = std::f32::consts::FRAC_PI_4;
 
-/// The velocity with which Rapier will begin a step of length `dt`: it caps what the game has set.
+/// Returns the velocity with which Rapier will begin a step of length `dt`, after it caps the velocity that the game
+/// has set.
 fn capped(body: &RigidBody, max_linear_velocity: Real, dt: Real) -> RigidBodyVelocity<Real> {
     let mut velocity = finite_velocity(body);
     if body.is_dynamic() {

@@ -1,4 +1,4 @@
-//! The bodies that move, or may have moved: their last two states, and what is between them.
+//! The bodies that move, or may have moved: their last two states, and the interpolation between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use super::motion::{Motions, Pair, Smoothing, Trajectory};
 use super::paths::Weights;
 use super::shared;
 
-/// Lists with one entry a body, all in the same order.
+/// Lists with one entry per body, all in the same order.
 ///
-/// First those that were awake after the last step, in the order in which Rapier lists them: to go
-/// through both at once takes no look-up.
+/// Bodies that were awake after the last step come first, in the order in which Rapier lists them, so that both lists
+/// can be read together without look-ups.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Movers {
@@ -29,9 +29,9 @@ pub(crate) struct Movers {
     use_trajectory: Vec<bool>,
     /// Valid where `use_trajectory` is set.
     trajectories: Vec<Trajectory>,
-    /// How many were awake.
+    /// The number of awake bodies.
     awake: usize,
-    /// Counts up whenever bodies come, go or change places.
+    /// Counts up whenever bodies are listed, unlisted or change their indices.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: u64,
     /// Counts up whenever anything changes.
@@ -56,12 +56,13 @@ impl Movers {
         self.current[place]
     }
 
-    /// Two readings that are equal, without a change of the state between: all bodies have stayed in their places.
+    /// Returns a counter. If two readings are equal, and the state was not replaced between, all bodies have kept their
+    /// indices.
     pub fn order(&self) -> u64 {
         self.order
     }
 
-    /// Two readings that are equal, of the same state: nothing has changed between.
+    /// Returns a counter. If two readings from the same state are equal, nothing has changed between them.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -87,7 +88,7 @@ impl Movers {
         }
     }
 
-    /// Appends a body that has been at `pose`, and gives its place.
+    /// Appends a body at rest at `pose`, and returns its index.
     pub fn push(&mut self, key: BodyKey, handle: RigidBodyHandle, pose: Pose) -> usize {
         self.reorder();
         self.handles.push(handle);
@@ -119,14 +120,14 @@ impl Movers {
         self.trajectories.swap_remove(place);
     }
 
-    /// Becomes a copy of what a screen shows of another one's bodies.
+    /// Becomes a copy of another one's bodies, as far as a screen displays them.
     pub fn copy_shown(&mut self, of: &Self) {
         self.order = of.order;
         self.keys.clone_from(&of.keys);
         self.previous.clone_from(&of.previous);
         self.current.clone_from(&of.current);
         self.use_trajectory.clone_from(&of.use_trajectory);
-        // Trajectories are read of bodies that are special, by fours.
+        // Trajectories are only read for bodies that need them, four at a time.
         if of.use_trajectory.contains(&true) {
             self.trajectories.clone_from(&of.trajectories);
         }
@@ -135,8 +136,8 @@ impl Movers {
 
 /// # Steps
 impl Movers {
-    /// Right before a step: the state that was current is the previous one. `known` of the bodies, from the
-    /// first on, are known to be where the last step left them. `tick` steps have been made.
+    /// Begins a step: the current state becomes the previous one. The first `known` bodies are known to be where the
+    /// last step left them. `tick` steps have run.
     pub fn begin_step(&mut self, world: &World, known: usize, dt: f32, tick: u64) {
         self.version += 1;
         std::mem::swap(&mut self.previous, &mut self.current);
@@ -154,7 +155,7 @@ impl Movers {
         }
     }
 
-    /// Right after a step, with the awake bodies in front: where has it led?
+    /// Reads the poses right after a step. The awake bodies are at the front.
     pub fn end_step(&mut self, world: &World, smoothing: impl Fn(BodyKey) -> Smoothing, dt: f32) {
         let (handles, current) = (&self.handles[..self.awake], &mut self.current[..self.awake]);
         shared::for_each(current, |start, current| {
@@ -162,10 +163,11 @@ impl Movers {
                 *current = *world.physics.bodies[*handle].position();
             }
         });
-        // Rapier has just seen to it that these are finite, but for links that a joint has led nowhere.
+        // Rapier has just checked that these are finite, except for links that a joint has moved to a pose that is not
+        // finite.
         let is_finite = world.physics.quarantine().bodies().is_empty();
         let first = if is_finite { self.awake } else { 0 };
-        // Also those that fell asleep in this very step, which may still have moved them.
+        // Bodies that fell asleep in this step are read too, because it may still have moved them.
         for place in first..self.keys.len() {
             self.current[place] = self.position(place, world, self.previous[place]);
         }
@@ -181,19 +183,19 @@ impl Movers {
         }
     }
 
-    /// Where Rapier has the body, if that is finite; `last` if not.
+    /// Returns the position of the body in Rapier, if it is finite; otherwise `last`.
     fn position(&self, place: usize, world: &World, last: Pose) -> Pose {
         let position = world.position(self.handles[place]);
         position.filter(Pose::is_finite).unwrap_or(last)
     }
 
-    /// Whether nothing changes of a body that is not awake, until it is seen awake or teleported.
+    /// Returns whether a body that is not awake stays unchanged until it is found awake or teleported.
     pub fn is_settled(&self, place: usize, world: &World) -> bool {
         self.previous[place] == self.current[place]
             && !(world.physics.bodies.get(self.handles[place])).is_some_and(is_about_to_move)
     }
 
-    /// Steps have another number from now on.
+    /// Renumbers the steps.
     pub fn set_tick(&mut self, old: u64, new: u64) {
         for trajectory in &mut self.trajectories {
             trajectory.set_tick(old, new);
@@ -203,17 +205,17 @@ impl Movers {
 
 /// # Placing
 impl Movers {
-    /// The two poses may not say what is shown between them from the next step on.
+    /// Rechecks a body: from the next step on, its displayed poses may need more than the two poses.
     pub fn recheck(&mut self, place: usize) {
         self.use_trajectory[place] = true;
     }
 
-    /// [`recheck`](Self::recheck) of all.
+    /// Rechecks all bodies, as [`recheck`](Self::recheck) does for one.
     pub fn recheck_all(&mut self) {
         self.use_trajectory.fill(true);
     }
 
-    /// The body has been put to `position` after `tick` steps: what changed is not blended with where it was.
+    /// Moves a body to `position` after `tick` steps. The changed part is not blended with the old pose.
     pub fn put(&mut self, place: usize, position: Pose, tick: u64) {
         self.version += 1;
         let (previous, current) = (&mut self.previous[place], &mut self.current[place]);
@@ -224,7 +226,7 @@ impl Movers {
             trajectory.stop_turning();
         }
         if position.translation != current.translation {
-            // The centre of mass stands, and the body goes on turning about it.
+            // The centre of mass is at rest, and the body still turns about it.
             let center = trajectory.center();
             let swing = position.rotation * center - previous.rotation * center;
             previous.translation = position.translation + swing;
@@ -233,7 +235,7 @@ impl Movers {
         *current = position;
     }
 
-    /// [`put`](Self::put), the whole pose.
+    /// Moves a body like [`put`](Self::put), with its whole pose.
     pub fn teleport(&mut self, place: usize, position: Pose, tick: u64) {
         self.set(place, position, position);
         self.stop(place);
@@ -247,15 +249,16 @@ impl Movers {
         self.current[place] = current;
     }
 
-    /// The body comes from there to what was its previous state, on a straight way; if nobody knows from where, it stands.
+    /// Sets a straight path from `from` to the previous state of the body. If `from` is `None`, the body is at rest
+    /// there.
     pub fn lead(&mut self, place: usize, from: Option<Pose>) {
         self.current[place] = self.previous[place];
         self.previous[place] = from.unwrap_or(self.current[place]);
         self.use_trajectory[place] = false;
     }
 
-    /// The bodies that were edited, or added, since an earlier copy of the same step. The origin of this one is `shift` away from
-    /// that of the earlier one.
+    /// Returns the bodies that were edited or added since an earlier copy of the same step. The origin of this state is
+    /// `shift` away from that of the earlier one.
     pub fn edited_since(&self, earlier: &Self, shift: Vector) -> BTreeSet<BodyKey> {
         let pairs = |movers: &Self| -> BTreeMap<_, _> {
             let places = movers.keys.iter().enumerate();
@@ -282,11 +285,11 @@ impl Movers {
         [self.previous[place], self.current[place]]
     }
 
-    /// The body and its motion have been turned, after `tick` steps.
+    /// Turns the motion of a body that was turned after `tick` steps.
     pub fn turn(&mut self, place: usize, by: Rotation, tick: u64) {
         self.trajectories[place].turn(by);
         if by != Rotation::IDENTITY {
-            // The velocity that Rapier keeps of a body that is kinematic by position is not turned.
+            // Rapier does not turn the velocity that it keeps for a body that is kinematic by position.
             self.trajectories[place].put(tick);
         }
     }
@@ -302,7 +305,7 @@ impl Movers {
         }
     }
 
-    /// The trajectory of a body that has not moved in a step as its velocity has it, as if it had.
+    /// Sets the trajectory of a body that has not moved in a step, as if it had moved at its velocity.
     pub fn set_trajectory(
         &mut self,
         place: usize,
@@ -318,9 +321,10 @@ impl Movers {
     }
 }
 
-/// # What is shown
+/// # Displayed poses
 impl Movers {
-    /// What is shown of the bodies from `start` on. Gives how many of them are shown beyond their last state.
+    /// Computes the displayed poses of the bodies from `start` on. Returns how many of them are displayed beyond their
+    /// last state.
     pub(super) fn blend(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
         let places = start..start + poses.len();
         let (previous, current) = (
@@ -328,7 +332,7 @@ impl Movers {
             &self.current[places.clone()],
         );
         weights.blend.all(previous, current, poses);
-        // Asked once for all of them, as it is nearly always of none.
+        // The check is made once for all of them, because nearly always no body needs its trajectory.
         if self.use_trajectory[places]
             .iter()
             .fold(false, |any, is| any | is)
@@ -338,7 +342,7 @@ impl Movers {
         0
     }
 
-    /// [`blend`](Self::blend), of what the two poses alone do not say.
+    /// Computes poses as [`blend`](Self::blend) does, for bodies that need more than the two poses.
     #[inline(never)]
     fn blend_special(&self, start: usize, weights: &Weights, poses: &mut [Pose]) -> usize {
         let (fours, rest) = poses.as_chunks_mut::<LANES>();
@@ -355,7 +359,7 @@ impl Movers {
         (start..start + poses.len()).filter(goes_beyond).count()
     }
 
-    /// Of the four bodies from `start` on, with all smoothings that are among them.
+    /// Blends the four bodies from `start` on, with every smoothing that any of them has.
     fn blend_four(&self, start: usize, weights: &Weights, poses: &mut [Pose; LANES]) {
         let use_trajectory: &[bool; LANES] = four(&self.use_trajectory, start);
         let trajectories = four(&self.trajectories, start);
@@ -382,7 +386,7 @@ impl Movers {
 
 #[cfg(feature = "serde")]
 impl Movers {
-    /// Whether the lists are as long as each other, with finite poses.
+    /// Returns whether the lists have the same length and finite poses.
     pub fn is_consistent(&self) -> bool {
         let len = self.keys.len();
         let poses = [&self.previous, &self.current];
@@ -399,7 +403,7 @@ fn four<T>(list: &[T], start: usize) -> &[T; LANES] {
     list[start..].first_chunk().expect("four of the list")
 }
 
-/// Whether it is the same pose, seen from an origin that is `shift` away. Positions round with each shift.
+/// Returns whether it is the same pose, seen from an origin that is `shift` away. Positions round with each shift.
 fn is_shifted(before: &Pose, pose: &Pose, shift: Vector) -> bool {
     if shift == Vector::ZERO {
         return before == pose;
@@ -409,9 +413,8 @@ fn is_shifted(before: &Pose, pose: &Pose, shift: Vector) -> bool {
     before.rotation == pose.rotation && off.length() <= 4.0 * f32::EPSILON * scale
 }
 
-/// Whether Rapier will have the body among those that are awake after the next step, or may put it elsewhere
-/// in that step all the same: it does so with one that was disabled for its position, once it is given a finite
-/// next one.
+/// Returns whether Rapier will list the body as awake after the next step, or may still move it in that step. Rapier
+/// does that with a body that was disabled because of its position, once its next position is finite.
 pub(super) fn is_about_to_move(body: &RigidBody) -> bool {
     let is_awake = !body.is_fixed() && body.is_enabled() && !body.is_sleeping();
     is_awake || body.position() != body.next_position()

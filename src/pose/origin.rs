@@ -2,7 +2,7 @@
 
 use rapier::math::{DIM, Vector};
 
-/// Where the origin is: the sum of its shifts, in metres.
+/// The position of the origin: the sum of its shifts, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Origin([f64; DIM]);
@@ -24,10 +24,10 @@ impl Origin {
     }
 }
 
-/// An origin that is not finite: [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
+/// An origin is not finite. [`Physics::shift_origin`](crate::Physics::shift_origin) has moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the origin {0} is NaN or infinite: check what it was computed from; nothing was moved")]
 pub struct OriginError(
-    /// The point that was to become the origin.
+    /// The rejected point.
     pub Vector,
 );

@@ -1,16 +1,16 @@
-//! The paths of four bodies, from one state to the next or beyond it: their centres of mass go along them, and they
-//! turn about these.
+//! The paths of four bodies, from one state to the next or beyond it: their centres of mass move along the paths, and
+//! the bodies turn about them.
 
 use rapier::dynamics::RigidBodyVelocity;
 use rapier::math::{Pose, Real, Vector};
 
 use crate::dim::{Blend, Floats, LANES, Rotations, Spins, Vectors, chosen, turns};
 
-/// Where between two states a frame is, and the weights of the two, which are the same for all bodies.
+/// The position of a frame between two states, and the weights of the two, which are the same for all bodies.
 pub(super) struct Weights {
     pub alpha: f32,
     pub blend: Blend,
-    /// At [`ease`] of it.
+    /// The weights at the eased alpha: see [`ease`].
     eased: Blend,
 }
 
@@ -24,7 +24,7 @@ impl Weights {
     }
 }
 
-/// How far bodies go and turn in so many seconds.
+/// The distance and angle that bodies move and turn in a number of seconds.
 struct Way {
     moved: Vectors,
     turned: Spins,
@@ -40,14 +40,14 @@ impl Way {
         }
     }
 
-    /// Zero for a body that stays as it is.
+    /// Returns the squared length: zero for a body that does not move.
     fn length_squared(&self) -> Floats {
         self.moved.length_squared() + self.turned.length_squared()
     }
 }
 
-/// `plain`, which is interpolated about the bodies' origins, corrected by how far `centers` are off their straight
-/// lines in it.
+/// Returns `plain`, which is interpolated about the bodies' origins, corrected so that `centers` move in straight
+/// lines.
 #[inline]
 pub(super) fn about_centers(
     plain: &[Pose; LANES],
@@ -59,12 +59,12 @@ pub(super) fn about_centers(
     let start = Rotations::of(ends[0]).rotate(center);
     let end = Rotations::of(ends[1]).rotate(center);
     let shown = Rotations::of(plain).rotate(center);
-    // Taken away where nothing is to be, which leaves −0 as it is.
+    // The offset is subtracted, not added: subtracting zero leaves −0 as it is.
     let off = (shown - (start - (start - end) * alpha)).to_array();
     std::array::from_fn(|i| Pose::from_parts(plain[i].translation - off[i], plain[i].rotation))
 }
 
-/// Along curves that have the `velocities` of both ends, which are `dt` seconds apart.
+/// Returns poses on curves that have the `velocities` of both ends, which are `dt` seconds apart.
 #[inline]
 pub(super) fn hermite(
     ends: [&[Pose; LANES]; 2],
@@ -85,7 +85,7 @@ pub(super) fn hermite(
     let center_at = start + (end - start) * ease(t) + v * (t * left * left) - w * (t * t * left);
     let mut poses = to_poses(center_at - rotation.rotate(center), rotation);
 
-    // A body at rest is shown where it is, to the bit.
+    // A body at rest is displayed at its pose, to the bit.
     for i in zeros(before.length_squared() + after.length_squared()) {
         if previous[i] == current[i] {
             poses[i] = current[i];
@@ -94,9 +94,9 @@ pub(super) fn hermite(
     poses
 }
 
-/// Turned by the velocity before, which fades out, and the velocity after, which fades in. The
-/// rest, what is then still missing, goes between the two, so that it is without speed at
-/// both ends. It is small, also where the turn itself is large, so it has a shorter arc.
+/// Turns by the first velocity, which fades out, and by the second, which fades in. The remaining difference is spread
+/// between the two with zero speed at both ends. It is small even where the turn itself is large, so its shorter arc is
+/// the right one.
 fn hermite_rotation(
     [start, end]: [Rotations; 2],
     [v, w]: [Spins; 2],
@@ -111,8 +111,8 @@ fn hermite_rotation(
     (turns(w * of_w) * part * turns(v * of_v) * start).renormalized()
 }
 
-/// Where bodies that nothing touches are after so many seconds, or were before: `centers` are those of their
-/// mass, in their own frames.
+/// Returns the poses of bodies that nothing touches, after or before a number of seconds. `centers` are their centres
+/// of mass, in their own frames.
 pub(crate) fn all_extrapolated(
     poses: &[Pose; LANES],
     velocities: [&RigidBodyVelocity<Real>; LANES],
@@ -130,7 +130,7 @@ pub(crate) fn all_extrapolated(
     moved
 }
 
-/// The pose of one body after so many seconds.
+/// Returns the pose of one body after a number of seconds.
 pub(crate) fn extrapolated(
     pose: &Pose,
     velocity: &RigidBodyVelocity<Real>,
@@ -146,12 +146,12 @@ fn to_poses(translations: Vectors, rotations: Rotations) -> [Pose; LANES] {
     std::array::from_fn(|i| Pose::from_parts(translations[i], rotations[i]))
 }
 
-/// The bodies whose number is zero.
+/// Returns the indices of the bodies whose number is zero.
 fn zeros(numbers: Floats) -> impl Iterator<Item = usize> {
     chosen(numbers.simd_eq(0.0).to_bitmask())
 }
 
-/// From 0 to 1, without speed at both ends.
+/// Eases from 0 to 1, with zero speed at both ends.
 fn ease(t: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }

@@ -1,4 +1,4 @@
-//! How bodies are displayed: all, and each.
+//! How bodies are displayed: general settings, and settings of single bodies.
 
 use slotmap::SecondaryMap;
 
@@ -7,7 +7,8 @@ use crate::key::BodyKey;
 use super::correction::Correction;
 use super::motion::Smoothing;
 
-/// The settings of all bodies belong to the loop, which hands them to each capture. Those of a body belong to the state.
+/// The general settings belong to the loop, which passes them to each capture. The settings of a body belong to the
+/// state.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SmoothingSettings {
@@ -15,7 +16,7 @@ pub(crate) struct SmoothingSettings {
     bodies: SecondaryMap<BodyKey, BodySmoothing>,
 }
 
-/// For all bodies without settings of their own.
+/// The settings for all bodies that have no setting themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct GeneralSmoothing {
@@ -23,7 +24,7 @@ pub(crate) struct GeneralSmoothing {
     pub correction: Correction,
 }
 
-/// `None`: that of all.
+/// The settings of one body; `None` for the general setting.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct BodySmoothing {
@@ -36,7 +37,7 @@ impl SmoothingSettings {
         self.bodies.get(key).copied().unwrap_or_default()
     }
 
-    /// Those of a body that lives, to change them.
+    /// Returns the settings of a body that is alive, to change them.
     pub fn body_mut(&mut self, key: BodyKey) -> &mut BodySmoothing {
         if !self.bodies.contains_key(key) {
             self.bodies.insert(key, BodySmoothing::default());

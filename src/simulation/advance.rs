@@ -14,20 +14,19 @@ use super::root::Simulation;
 /// The loop of [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step),
 /// [`make_step`](Self::make_step) and [`end_frame`](Self::end_frame) in one call.
 impl Simulation {
-    /// Advances by the time that a frame took: makes the steps that are due, none or several,
-    /// and computes the poses for this frame.
+    /// Advances by `frame_time`, the duration of the last frame: runs the steps that are due, if any, and computes the
+    /// poses for this frame.
     ///
-    /// `before_step` is called before each step, with the [`Physics`] and the step: add forces,
-    /// take input, spawn and despawn there, so that the run is the same at every frame rate. It may
-    /// borrow the game's own world. For a hook after the step, for errors and for Rapier's own
-    /// hooks see [`advance_with`](Self::advance_with).
+    /// `before_step` is called before each step, with the [`Physics`] and the step. Add forces, apply input, spawn and
+    /// despawn there, so that the run is the same at every frame rate. The closure may borrow your world. For a hook
+    /// after the step, for errors and for Rapier's hooks, use [`advance_with`](Self::advance_with).
     ///
     /// # Panics
-    /// As [`begin_frame`](Self::begin_frame), if Rapier panicked in an earlier step; as [`make_step`](Self::make_step), if it
-    /// panics in this call.
+    /// Like [`begin_frame`](Self::begin_frame), if Rapier panicked in an earlier step. Like
+    /// [`make_step`](Self::make_step), if Rapier panics in this call.
     ///
-    /// A panic in `before_step` unwinds through this call and leaves the frame open. The next call aborts the rest of that
-    /// frame and continues it.
+    /// A panic in `before_step` unwinds through this call and leaves the frame open. The next call aborts the remaining
+    /// steps of that frame and continues it.
     pub fn advance(
         &mut self,
         frame_time: Duration,
@@ -37,7 +36,7 @@ impl Simulation {
         frame
     }
 
-    /// [`advance`](Self::advance) with hooks before and after each step, which can fail.
+    /// Advances like [`advance`](Self::advance), with hooks before and after each step, which can fail.
     ///
     /// ```
     /// # use evenstep::{Hooks, Physics, Simulation, Step};
@@ -60,16 +59,16 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// The first error of a hook. It ends the frame: steps that were made stay made, those that
-    /// were still due are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), forces for
-    /// the step that was not made are discarded. Steps that are to be [resimulated](Self::roll_back) stay due. If steps were
-    /// dropped the frame shows the latest state, otherwise what it would have shown without the error.
-    /// [`frame`](Self::frame) reports what was done. The next frame continues as usual.
+    /// Returns the first error of a hook, which ends the frame. Steps that have run are kept. Steps that were still due
+    /// are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted). Forces for the step that did not run
+    /// are discarded. Steps that are to be [resimulated](Self::roll_back) stay due. If steps were dropped, the frame
+    /// displays the latest state; otherwise it displays the same poses as without the error. [`frame`](Self::frame)
+    /// reports what the frame did. The next frame continues as usual.
     ///
     /// # Panics
-    /// As [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame begins: its
-    /// time is not added. If `before_frame` replaces the state, as by going back in time, a new frame begins, even if a panic
-    /// had left one open.
+    /// Like [`advance`](Self::advance). A panic in [`before_frame`](Hooks::before_frame) unwinds before the frame
+    /// begins, so the frame time is not added. If `before_frame` replaces the state, for example by going back in time,
+    /// a new frame begins, even if a panic left the previous one open.
     pub fn advance_with<H: Hooks>(
         &mut self,
         frame_time: Duration,
@@ -89,7 +88,7 @@ impl Simulation {
         result.map(|()| frame)
     }
 
-    /// Makes all steps that are due.
+    /// Runs all due steps.
     pub(crate) fn make_steps<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while let Some(step) = self.next_step() {
             self.make_one(hooks, step)?;
@@ -97,7 +96,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Makes the step that was taken.
+    /// Runs a step that `next_step` returned.
     pub(crate) fn make_one<H: Hooks>(&mut self, hooks: &mut H, step: Step) -> Result<(), H::Error> {
         span!(
             "step",
@@ -109,7 +108,7 @@ impl Simulation {
             hooks.before_step(&mut self.physics, step)?;
         }
         let physics_hooks = hooks.physics_hooks();
-        // Not if the hook has replaced the value.
+        // Skips `after_step` if the hook replaced the physics.
         if self.make_step_with(or_none(physics_hooks.as_deref())) {
             span!("after_step");
             hooks.after_step(&mut self.physics, step)?;

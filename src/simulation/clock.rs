@@ -1,4 +1,4 @@
-//! The settings of the clock, which is not for the game to advance.
+//! The settings of the clock. The game cannot advance the clock itself.
 
 use std::time::Duration;
 
@@ -8,9 +8,10 @@ use super::root::Simulation;
 
 /// # Settings of the clock
 ///
-/// Each takes effect in the next frame, also when it is set within a frame. [`clock`](Self::clock) shows them.
+/// Each setting takes effect in the next frame, even if you change it within a frame. Read them from
+/// [`clock`](Self::clock).
 impl Simulation {
-    /// To change the settings of the clock: rate, stepping, limits, single steps, tick and overstep.
+    /// Returns the settings of the clock, to change them: rate, stepping, limits, single steps, tick and overstep.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -21,12 +22,12 @@ impl Simulation {
     /// assert_eq!((frame.steps, frame.dropped.steps), (4, 2));
     /// ```
     ///
-    /// If the [tick](ClockSettings::set_tick) is set, the [past](Self#back-in-time) under the old numbers is discarded.
+    /// Setting the [tick](ClockSettings::set_tick) discards the [past](Self#back-in-time), which has the old numbers.
     pub fn clock_settings_mut(&mut self) -> &mut ClockSettings {
         self.clock.settings_mut()
     }
 
-    /// Stops time: see [`ClockSettings::pause`].
+    /// Pauses time: see [`ClockSettings::pause`].
     pub fn pause(&mut self) {
         self.clock_settings_mut().pause();
     }
@@ -36,20 +37,20 @@ impl Simulation {
         self.clock_settings_mut().resume();
     }
 
-    /// Scales the time that goes in, never the steps: see [`ClockSettings::set_speed`].
+    /// Scales the time that is added in each frame, never the length of a step: see [`ClockSettings::set_speed`].
     ///
     /// # Errors
-    /// A [`SpeedError`] for a speed that is negative, above 1000 or not finite.
+    /// [`SpeedError`] if the speed is negative, above 1000 or not finite.
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
         self.clock_settings_mut().set_speed(speed)
     }
 
-    /// Real time passes that is part of no frame.
+    /// Skips real time that belongs to no frame.
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.clock.skip_real_time(skipped);
     }
 
-    /// Goes on at another real time: that of the thread that it has come to.
+    /// Sets the real time to that of the thread that now runs the simulation.
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
         self.clock.set_real_time(real_time);
     }

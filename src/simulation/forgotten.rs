@@ -1,10 +1,10 @@
-//! Calls that a game's own loop has forgotten, told in debug builds.
+//! Detects calls that a game's loop forgets, and reports them in debug builds.
 
-/// So many in a row are no accident. A frame may stay open because a system panicked, and a step may not be made because
-/// the game waits for input, but not each time for a second at 60 Hz.
+/// So many omissions in a row are no accident. A frame may stay open because a system panicked, and a step may not run
+/// because the game waits for input, but neither happens every time for a whole second at 60 Hz.
 const MANY: u32 = 60;
 
-/// The calls in a row that were not followed by the one that completes them.
+/// Counts calls in a row that were not followed by the call that completes them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Forgotten {
     frames: u32,
@@ -12,7 +12,7 @@ pub(super) struct Forgotten {
 }
 
 impl Forgotten {
-    /// The game begins a frame.
+    /// Records that the game begins a frame.
     pub fn begin_frame(&mut self, is_one_open: bool) {
         self.frames = if is_one_open {
             self.frames.saturating_add(1)
@@ -27,7 +27,7 @@ impl Forgotten {
         }
     }
 
-    /// The game takes the same step again, or ends its frame.
+    /// Records that the game asks for the same step again, or ends its frame without running the step.
     pub fn leave_step(&mut self) {
         self.steps = self.steps.saturating_add(1);
         if self.steps == MANY {
@@ -38,13 +38,13 @@ impl Forgotten {
         }
     }
 
-    /// A step was made.
+    /// Records that a step has run.
     pub fn make_step(&mut self) {
         self.steps = 0;
     }
 }
 
-/// To the terminal, because whoever forgets such a call has set up no log yet.
+/// Prints to the terminal, because a program that forgets such a call has probably not set up logging yet.
 fn tell(what: &str, is: &str) {
     if cfg!(debug_assertions) {
         eprintln!("evenstep: {MANY} {what} in a row were {is}");

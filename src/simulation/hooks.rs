@@ -10,11 +10,10 @@ use rapier::pipeline::PhysicsHooks;
 
 use super::root::Simulation;
 
-/// A game's part in every step, for [`Simulation::advance_with`].
+/// A game's code for each step, for [`Simulation::advance_with`].
 ///
-/// Where only [`before_step`](Self::before_step) is needed and cannot fail, a closure given to
-/// [`Simulation::advance`] is enough. Implement this for a struct that borrows the game, or for
-/// the game itself.
+/// If you only need [`before_step`](Self::before_step) and it cannot fail, pass a closure to [`Simulation::advance`]
+/// instead. Implement this trait for a struct that borrows the game, or for the game itself.
 ///
 /// ```
 /// use evenstep::{Hooks, Physics, Simulation, Step};
@@ -41,19 +40,20 @@ use super::root::Simulation;
 /// assert_eq!(frame.steps, 2);
 /// ```
 pub trait Hooks {
-    /// What makes a hook fail; [`Infallible`] if none does.
+    /// The error of a hook that fails; [`Infallible`] if none does.
     type Error;
 
-    /// Called before each frame, with the time that it took. No frame is open, so everything is allowed here: pause, change
-    /// the speed, roll back, look into the past. Settings of the clock take effect in this frame. A `Recorder` (with the
-    /// feature `serde`) records here, after all that.
+    /// Runs before each frame, with the frame's duration. No frame is open, so everything is allowed here: pause,
+    /// change the speed, roll back, look into the past. Settings of the clock take effect in this frame. A `Recorder`
+    /// (with the feature `serde`) records here, after all of that.
     ///
-    /// With a `Runner` each step is a frame of the simulation: it is called before each of them, and before a frame without
-    /// a step that lets time pass up to a call, or shows what one has changed. With an `Overlap` the frames are the game's.
-    /// Frames wait for the step under way, and it is called when they begin: there, set the speed between two frames.
+    /// With a `Runner`, each step is a frame of the simulation. This hook runs before each step, and before a frame
+    /// without a step that lets time pass until a call, or that displays what a call has changed. With an `Overlap`,
+    /// the frames are your game's. They wait for the step in progress, and the hook runs when they begin, so change the
+    /// speed there, between two frames.
     ///
     /// # Errors
-    /// An error drops the steps that are due: see [`Simulation::advance_with`].
+    /// An error drops the due steps: see [`Simulation::advance_with`].
     fn before_frame(
         &mut self,
         simulation: &mut Simulation,
@@ -63,7 +63,7 @@ pub trait Hooks {
         Ok(())
     }
 
-    /// Called before each step: forces, input, spawn and despawn.
+    /// Runs before each step. Add forces, apply input, spawn and despawn here.
     ///
     /// If it assigns [another state](Physics#the-state-as-a-value), this step is dropped.
     ///
@@ -74,7 +74,7 @@ pub trait Hooks {
         Ok(())
     }
 
-    /// Called after each step: its [events](Physics::events), and reactions to them.
+    /// Runs after each step. Read its [events](Physics::events) and react to them here.
     ///
     /// # Errors
     /// An error ends the frame after this step: see [`Simulation::advance_with`].
@@ -83,10 +83,10 @@ pub trait Hooks {
         Ok(())
     }
 
-    /// Returns Rapier's own hooks for the next step. Called after [`before_step`](Self::before_step).
+    /// Returns Rapier's hooks for the next step. It is called after [`before_step`](Self::before_step).
     ///
-    /// Rapier calls them within the step, on the thread that makes it: with an `Overlap` that is another thread, which is
-    /// why they are in an `Arc`. For hooks that borrow the game there is [`Simulation::make_step_with`].
+    /// Rapier calls these hooks within the step, on the thread that runs it. With an `Overlap` that is another thread,
+    /// so the hooks are in an `Arc`. For hooks that borrow the game, use [`Simulation::make_step_with`].
     ///
     /// ```
     /// use evenstep::rapier::prelude::*;
@@ -120,7 +120,7 @@ pub trait Hooks {
     }
 }
 
-/// Rapier's hooks for a step; by default hooks that do nothing.
+/// Returns Rapier's hooks for a step; by default, hooks that do nothing.
 pub(crate) fn or_none<'a>(
     hooks: Option<&'a (dyn PhysicsHooks + Send + Sync)>,
 ) -> &'a (dyn PhysicsHooks + 'a) {

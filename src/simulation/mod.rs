@@ -1,4 +1,4 @@
-//! The loop: elapsed time in, steps made one at a time, poses displayed.
+//! The loop: time goes in, steps run one at a time, poses are displayed.
 
 // The parts of a simulation.
 mod root;
@@ -6,15 +6,15 @@ mod root;
 mod pull;
 // The loop in one call.
 mod advance;
-// The game's part in it.
+// The game's code in each step.
 mod hooks;
 // A report of what a frame did.
 mod frame;
-// Calls that the game has forgotten.
+// Detects calls that the game has forgotten.
 mod forgotten;
 // Rate, speed, pause: the clock's settings.
 mod clock;
-// The game's own values.
+// The resources of the game.
 mod resources;
 // Poses for a renderer.
 mod picture;
@@ -24,13 +24,13 @@ mod past;
 mod history;
 // Steps that a rollback made due again.
 mod redo;
-// Another value in place of the physics.
+// Replacing the physics by another value.
 mod replacing;
-// Back in time, to stay there.
+// Going back in time to stay there.
 mod rewind;
-// Back in time, for steps to be resimulated.
+// Going back in time to resimulate the steps since then.
 mod roll_back;
-// A simulation as data of serde.
+// Serialisation with serde.
 #[cfg(feature = "serde")]
 mod saving;
 

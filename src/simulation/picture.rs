@@ -1,4 +1,4 @@
-//! What a frame shows, and what earlier ones did.
+//! The poses that a frame displays, and the changes since earlier frames.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,12 @@ use rapier::math::Pose;
 
 use super::root::Simulation;
 
-/// What changed since an earlier frame: from [`Simulation::changes_since`].
+/// What changed since an earlier frame. Returned by [`Simulation::changes_since`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FrameChanges<'a> {
-    /// The bodies whose pose may differ, with their poses now. All that moved are listed, and some that did not.
+    /// The bodies whose pose may differ, with their current poses. Every body that moved is listed, and some that did
+    /// not.
     pub moved: Cow<'a, [(BodyKey, Pose)]>,
     /// The bodies that were removed.
     pub removed: Cow<'a, [BodyKey]>,
@@ -21,11 +22,11 @@ pub struct FrameChanges<'a> {
 
 /// # Poses
 ///
-/// A displayed pose is that of the body's origin, in world space. It is for drawing, never for physics: the
-/// true state is that of [`body`](crate::Physics::body).
+/// A displayed pose is the pose of the body's origin, in world space. Use it for drawing, never for physics: the true
+/// state is in [`body`](crate::Physics::body).
 ///
-/// The picture is complete when its frame ends, and stays as it is until the next frame ends. Later changes are in the next
-/// picture: a teleport, a shifted origin, a removed body. To display edits in a pause, call
+/// The picture is complete when its frame ends, and does not change until the next frame ends. Later changes, such as a
+/// teleport, a shifted origin or a removed body, are in the next picture. To display edits during a pause, call
 /// [`advance(Duration::ZERO, …)`](Self::advance).
 ///
 /// ```
@@ -43,23 +44,23 @@ pub struct FrameChanges<'a> {
 /// assert!((simulated.translation().x - 1.0).abs() < 1e-3);
 /// ```
 impl Simulation {
-    /// Returns the pose at which to draw a body in this frame: between its last two states, by the frame's
+    /// Returns the pose at which to draw a body in this frame. It is between the last two states, at the frame's
     /// [`alpha`](crate::Frame::alpha), or as [`smoothing`](Self::smoothing) says.
     ///
-    /// A body that was removed since the last frame still has its pose in that picture; to ask whether a body is alive, use
-    /// [`body`](crate::Physics::body). A body that no frame has displayed yet has its current pose. `None` means that there
-    /// is no such body.
+    /// A body that was removed since the last frame still has its pose in that picture. To find out whether a body is
+    /// alive, use [`body`](crate::Physics::body). A body that no frame has displayed yet has its current pose. `None`
+    /// means that there is no such body.
     ///
-    /// A point of the body, in its own frame, is in world space at `pose * point`: a muzzle, a seat, what a
-    /// camera follows.
+    /// To convert a point from the body's own frame to world space, such as a muzzle, a seat or the target of a camera,
+    /// compute `pose * point`.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         let displayed = self.screen.as_ref().and_then(|screen| screen.pose(key));
         displayed.or_else(|| Some(self.physics.pairs.get(key)?.current))
     }
 
-    /// The pose at which to draw a collider in this frame: the pose of its body, times its place on the body. For a
-    /// collider without a body, where it is.
+    /// Returns the pose at which to draw a collider in this frame: the displayed pose of its body times the collider's
+    /// pose relative to the body. For a collider without a body, returns its pose in the world.
     ///
     /// `None` if the collider was removed, or if its body has no key.
     #[must_use]
@@ -72,18 +73,19 @@ impl Simulation {
         Some(pose * collider.position_wrt_parent()?)
     }
 
-    /// Returns how far the picture displays a body from its corrected pose, in metres and in world axes. `None` if there is
-    /// no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation` added.
+    /// Returns the offset of the displayed pose of a body from its corrected pose, in metres and in world axes; `None`
+    /// if there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
+    /// added.
     #[must_use]
     pub fn visual_error(&self, key: BodyKey) -> Option<Pose> {
         self.screen.as_ref()?.error(key).copied()
     }
 
-    /// The bodies whose pose in this frame differs from that in the frame before, with their poses, in no particular
+    /// Returns the bodies whose pose in this frame differs from the previous frame, with their poses, in no particular
     /// order.
     ///
-    /// A new body is listed in its first frame, a body that falls asleep once more with its final pose. In a scene at
-    /// rest the list is empty:
+    /// A new body is listed in its first frame. A body that falls asleep is listed once more, with its final pose. In a
+    /// scene at rest the list is empty:
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -101,15 +103,15 @@ impl Simulation {
         self.screen.as_ref().map_or(&[], Screen::moved)
     }
 
-    /// The keys of the bodies that were removed between the last frame and the one before it, in whatever way: for a
-    /// host to remove its entities.
+    /// Returns the keys of the bodies that were removed between the previous frame and the last one, however they were
+    /// removed. Use it to remove their entities.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.as_ref().map_or(&[], Screen::removed)
     }
 
-    /// What has changed since the frame of this [`number`](crate::Frame::number), for a host that missed the frames
-    /// since.
+    /// Returns what has changed since the frame with this [`number`](crate::Frame::number), for a host that missed the
+    /// frames after it.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -126,10 +128,10 @@ impl Simulation {
     /// assert!(changes.removed.is_empty());
     /// ```
     ///
-    /// If only one frame came since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed); for the
-    /// last frame itself they are empty.
-    /// `None` if that frame is too long ago, or not one of this simulation: then read the
-    /// [`pose`](Self::pose) of every body that the host knows; those without one were removed.
+    /// If only one frame has ended since, the lists are those of [`moved`](Self::moved) and [`removed`](Self::removed).
+    /// For the last frame itself they are empty. Returns `None` if that frame is too long ago, or not one of this
+    /// simulation: then read the [`pose`](Self::pose) of every body that the host knows; those without a pose were
+    /// removed.
     #[must_use]
     pub fn changes_since(&self, frame: u64) -> Option<FrameChanges<'_>> {
         let screen = self.screen.as_ref()?;

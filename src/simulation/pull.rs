@@ -1,4 +1,4 @@
-//! The loop, driven by the game: frames begun and ended, and the steps between.
+//! The loop, driven by the game: beginning and ending frames, and the steps between.
 
 use std::time::Duration;
 
@@ -12,9 +12,8 @@ use crate::physics::{Physics, Stage, StepPlan};
 
 /// # Frames and steps
 ///
-/// The loop, driven by the game: between two of these calls the simulation is an ordinary value that may be moved,
-/// stored, replaced or dropped. So it can live inside the world of any ECS, and the game's own systems run
-/// for each step.
+/// The loop, driven by your game. Between two of these calls the simulation is an ordinary value that may be moved,
+/// stored, replaced or dropped. So it can live inside the world of any ECS, and your systems run for each step.
 ///
 /// ```
 /// use evenstep::Simulation;
@@ -38,35 +37,35 @@ use crate::physics::{Physics, Stage, StepPlan};
 /// # Misuse
 /// | what happens | what follows |
 /// | --- | --- |
-/// | a frame is begun while one is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped, see [`Dropped::aborted`](crate::Dropped::aborted). |
+/// | `begin_frame` while a frame is open, because a system panicked or `end_frame` was forgotten | The open frame continues as the new one, with its counts, its events and the bodies that moved. Steps that were still due are dropped, see [`Dropped::aborted`](crate::Dropped::aborted). |
 /// | `end_frame` while steps are due | They are dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), and the frame shows the latest state. |
-/// | `end_frame` while steps are to be resimulated | These stay due: see [`roll_back`](Self::roll_back). |
-/// | `next_step` twice before `make_step` | The same step again. |
-/// | `next_step` when none is due, or outside of a frame | `None` |
-/// | `make_step` when no step was taken | Nothing; it returns `false`. |
-/// | `end_frame` outside of a frame | Nothing; it returns the last frame's counts again. |
-/// | the simulation is replaced within a frame | The new one is outside of a frame: the three lines above. Its bodies are in [`moved`](Self::moved) from the next frame on. |
-/// | its [`physics`](Self::physics) is replaced within a frame | The step at hand is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) count from there on. |
-/// | [`advance`](Self::advance) between `next_step` and `make_step` | A frame begun while one is open; the outer one then has no step left. |
+/// | `end_frame` while steps are to be resimulated | They stay due: see [`roll_back`](Self::roll_back). |
+/// | `next_step` twice before `make_step` | It returns the same step again. |
+/// | `next_step` when no step is due, or outside of a frame | It returns `None`. |
+/// | `make_step` without `next_step` | It does nothing and returns `false`. |
+/// | `end_frame` outside of a frame | It does nothing and returns the last frame's counts again. |
+/// | the simulation is replaced within a frame | The new simulation has no open frame, so the three lines above apply. Its bodies are in [`moved`](Self::moved) from the next frame on. |
+/// | its [`physics`](Self::physics) is replaced within a frame | The current step is dropped and counted in [`Dropped::aborted`](crate::Dropped::aborted), `make_step` returns `false`, and the other steps of the frame continue with the [new value](crate::Physics#the-state-as-a-value). [`Frame::steps`] and [`events`](Self::events) start again from there. |
+/// | [`advance`](Self::advance) between `next_step` and `make_step` | `advance` begins a frame while one is open. The outer frame then has no step left. |
 /// | Rapier panics in `make_step` | Its world is in an unknown state. `next_step` returns `None` and `end_frame` does nothing, until the simulation is [rewound](Self::rewind) or a sound value is assigned to `physics`. |
 ///
-/// A debug build says once on standard error that 60 frames in a row were begun and not ended, or that 60 steps in a row were
-/// taken and not made.
+/// A debug build reports once on standard error when 60 frames in a row were begun and not ended, or 60 steps in a row
+/// were returned by `next_step` and did not run.
 ///
-/// When a step that was taken is not made, forces that were added since it was taken are discarded, because the
-/// game will add them again for that tick. Everything else that the game did stays.
+/// If a step that `next_step` returned does not run, forces that were added for it are discarded, because the game will
+/// add them again for that tick. Everything else that the game did is kept.
 impl Simulation {
-    /// Begins a frame by the time that it took: plans the steps that are due.
+    /// Begins a frame with its duration: plans the steps that are due.
     ///
     /// # Panics
-    /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the simulation,
-    /// assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
+    /// If Rapier panicked in an earlier step: its world is then in an unknown state. [Rewind](Self::rewind) the
+    /// simulation, assign a [snapshot](crate::Physics#the-state-as-a-value), or drop it.
     pub fn begin_frame(&mut self, frame_time: Duration) {
         self.forgotten.begin_frame(self.is_in_frame);
         self.open_frame(frame_time);
     }
 
-    /// [`begin_frame`](Self::begin_frame) by a loop of the library, which forgets no call.
+    /// Begins a frame, as [`begin_frame`](Self::begin_frame) does, for a loop of the library, which forgets no call.
     pub(crate) fn open_frame(&mut self, frame_time: Duration) {
         self.notice_physics();
         self.check_world();
@@ -119,11 +118,11 @@ impl Simulation {
         );
     }
 
-    /// Takes the next step that is due in this frame. The game does its part in the step, then calls
+    /// Returns the next step that is due in this frame. Run your game's code for the step, then call
     /// [`make_step`](Self::make_step).
     ///
-    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, also outside of a frame. `None`
-    /// if no step is due, or if Rapier panicked in an earlier one.
+    /// After a [rollback](Self::roll_back) the steps that are to be resimulated come first, even outside of a frame.
+    /// Returns `None` if no step is due, or if Rapier panicked in an earlier one.
     pub fn next_step(&mut self) -> Option<Step> {
         self.notice_physics();
         if self.physics.stage == Stage::Poisoned {
@@ -151,7 +150,7 @@ impl Simulation {
         Some(step)
     }
 
-    /// The next step: one that is to be resimulated, or one that is due in this frame.
+    /// Returns the next step: one that is to be resimulated, or one that is due in this frame.
     pub(super) fn peek(&self) -> Option<Step> {
         match &self.redo {
             Some(redo) => redo.step(),
@@ -160,7 +159,7 @@ impl Simulation {
         }
     }
 
-    /// The simulated time at the end of the next step.
+    /// Returns the simulated time at the end of the next step.
     fn end_of_next_step(&self) -> ExactTime {
         match self.redo.as_ref().and_then(|redo| redo.next()) {
             Some(record) => record.end,
@@ -168,20 +167,20 @@ impl Simulation {
         }
     }
 
-    /// Makes the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
+    /// Runs the step that [`next_step`](Self::next_step) has returned. Returns whether there was one.
     ///
     /// # Panics
-    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics. After a panic of a force the step is still at
-    /// hand. After one of Rapier's see [`begin_frame`](Self::begin_frame).
+    /// If Rapier or a [custom force](crate::ForceGenerator::custom) panics. After a panic of a force, the same step can
+    /// still be run. After a panic of Rapier, see [`begin_frame`](Self::begin_frame).
     pub fn make_step(&mut self) -> bool {
         self.make_step_with(&())
     }
 
-    /// [`make_step`](Self::make_step) with Rapier's own hooks, called inside the step: to filter contacts,
-    /// and to modify them (one-way platforms, conveyor belts).
+    /// Runs the step like [`make_step`](Self::make_step), with Rapier's hooks, which are called inside the step. They
+    /// can filter and modify contacts, for one-way platforms or conveyor belts.
     ///
     /// # Panics
-    /// As [`make_step`](Self::make_step). A panic of these hooks is one of Rapier's.
+    /// Like [`make_step`](Self::make_step). A panic in these hooks counts as a panic of Rapier.
     pub fn make_step_with(&mut self, hooks: &dyn PhysicsHooks) -> bool {
         self.notice_physics();
         let Some(step) = self.physics.current_step() else {
@@ -197,7 +196,7 @@ impl Simulation {
         true
     }
 
-    /// Plans the step at hand.
+    /// Plans the current step.
     fn plan_step(&mut self, step: Step) -> StepPlan {
         let is_last = match self.steps_to_resimulate() {
             0 => step.is_last,
@@ -217,7 +216,7 @@ impl Simulation {
         }
     }
 
-    /// Records what a step that was made has left in the value.
+    /// Records the results of a step that has run.
     fn record_step(&mut self, step: Step) {
         #[cfg(feature = "parallel")]
         {
@@ -250,10 +249,10 @@ impl Simulation {
         self.frame.dt = step.dt;
     }
 
-    /// Ends the frame: computes the poses that it shows. Returns what it did and dropped.
+    /// Ends the frame: computes its displayed poses. Returns what the frame did and dropped.
     ///
-    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of a
-    /// frame, and after Rapier panicked in a step, it does nothing and returns the last counts again.
+    /// While steps are still to be resimulated, the frame repeats the last picture, with its tick and alpha. Outside of
+    /// a frame, and after Rapier panicked in a step, the call does nothing and returns the last counts again.
     pub fn end_frame(&mut self) -> Frame {
         if self.physics.current_step().is_some() {
             self.forgotten.leave_step();
@@ -261,7 +260,7 @@ impl Simulation {
         self.close_frame()
     }
 
-    /// [`end_frame`](Self::end_frame) by a loop of the library.
+    /// Ends the frame, as [`end_frame`](Self::end_frame) does, for a loop of the library.
     pub(super) fn close_frame(&mut self) -> Frame {
         if self.end_frame_unshown() {
             span!("show_poses");
@@ -270,7 +269,8 @@ impl Simulation {
         self.frame
     }
 
-    /// [`end_frame`](Self::end_frame) of a simulation that a view shows. Gives whether a frame was open.
+    /// Ends the frame, as [`end_frame`](Self::end_frame) does, for a simulation that a view displays. Returns whether a
+    /// frame was open.
     pub(crate) fn end_frame_unshown(&mut self) -> bool {
         self.notice_physics();
         if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
@@ -299,7 +299,7 @@ impl Simulation {
         }
     }
 
-    /// The value is as the frame leaves it.
+    /// Leaves the last step and detects edits, so that the value is as at the end of the frame.
     pub(crate) fn settle(&mut self) {
         self.physics.leave_step();
         self.physics.notice_edits();
@@ -307,8 +307,8 @@ impl Simulation {
         self.frame.poses = self.physics.settle();
     }
 
-    /// Ends the frame with its last step, and lends the value to another thread, which makes that step. Meanwhile `spare` is in
-    /// its place.
+    /// Ends the frame with its last step, and lends the value to another thread, which runs that step. Until it
+    /// returns, `spare` replaces it.
     pub(crate) fn lend_physics(&mut self, step: Step, spare: Physics) -> (Physics, StepPlan) {
         let plan = self.plan_step(step);
         self.count_step(step);
@@ -318,8 +318,8 @@ impl Simulation {
         (physics, plan)
     }
 
-    /// Takes the value back after that step, with the number of forces that it rejected; `None` if Rapier panicked. Returns the
-    /// spare one.
+    /// Takes the value back after that step, with the number of forces that it rejected, or `None` if Rapier panicked.
+    /// Returns the spare value.
     pub(crate) fn return_physics(
         &mut self,
         physics: Physics,
@@ -340,8 +340,8 @@ impl Simulation {
         spare
     }
 
-    /// Aborts the frame that a panic has left open, so that none is open in [`Hooks::before_frame`](super::Hooks::before_frame).
-    /// Returns the epoch of its state.
+    /// Aborts a frame that a panic left open, so that no frame is open in
+    /// [`Hooks::before_frame`](super::Hooks::before_frame). Returns the epoch of its state.
     pub(crate) fn interrupt_frame(&mut self) -> Option<u64> {
         self.notice_physics();
         if !self.is_in_frame || self.physics.stage == Stage::Poisoned {
@@ -352,7 +352,7 @@ impl Simulation {
         Some(self.known)
     }
 
-    /// The next frame continues the interrupted one, unless another state has taken the place of that one's.
+    /// Continues the interrupted frame in the next one, unless another state has replaced its state.
     pub(crate) fn continue_interrupted(&mut self, epoch: Option<u64>) {
         self.is_in_frame |= epoch == Some(self.physics.epoch.number());
     }
@@ -362,7 +362,7 @@ impl Simulation {
         self.between.resimulated > 0
     }
 
-    /// If a step is at hand, it is not made, and may be taken anew.
+    /// Aborts the current step, if there is one. The step may be begun again.
     pub(super) fn abort_step(&mut self) {
         self.notice_physics();
         if self.physics.abort_step() {

@@ -12,22 +12,22 @@ use super::past::Record;
 /// The steps from the first one that is resimulated up to the present.
 #[derive(Clone)]
 pub(super) struct Redo {
-    /// As they were made first.
+    /// The steps as they first ran.
     steps: VecDeque<Record>,
     /// How many of them have been resimulated.
     done: usize,
     pub left: Left,
-    /// Events of the frame until the rollback.
+    /// The events of the frame up to the rollback.
     pub events: SharedEvents,
 }
 
-/// What was to be displayed when the first rollback left the present.
+/// The poses to display at the moment when the first rollback left the present.
 #[derive(Clone)]
 pub(super) struct Left {
     pub pairs: Pairs,
     pub origin: Origin,
     pub log: PoseLog,
-    /// Whether the pairs were those of an earlier step, and now hold the last pose alone.
+    /// Whether the pairs were those of an earlier step, and now hold only the last pose.
     pub is_resynced: bool,
 }
 
@@ -53,12 +53,12 @@ impl Redo {
         }
     }
 
-    /// The tick of the first step that was due again.
+    /// Returns the tick of the first step that became due again.
     pub fn first_tick(&self) -> Option<u64> {
         self.steps.front().map(|record| record.step.tick)
     }
 
-    /// The next step, as it was made first; `None` once all are made.
+    /// Returns the next step, as it first ran; `None` once all have run.
     pub fn next(&self) -> Option<&Record> {
         self.steps.get(self.done)
     }
@@ -75,13 +75,13 @@ impl Redo {
         self.steps.len() - self.done
     }
 
-    /// Drops the events of the frame so far: another one begins.
+    /// Discards the events of the frame so far, because another frame begins.
     pub fn begin_frame(&mut self) {
         clear_events(&mut self.events);
     }
 
-    /// A step was made, with these `events` so far. After the last one, gives what became of the
-    /// events of the first run.
+    /// Records that a step has run, with the `events` so far. After the last step, returns how the events of the first
+    /// run changed.
     pub fn end_step(&mut self, events: &[Event]) -> Option<ChangedEvents> {
         self.done += 1;
         if self.len() > 0 {
@@ -94,8 +94,8 @@ impl Redo {
         Some(EventChanges::between(then.collect(), events))
     }
 
-    /// Goes back to `tick`. `later` are the steps from there on, of which those that were resimulated already are
-    /// known here as they were made first.
+    /// Goes back to `tick`. `later` holds the steps from there on. For steps that were already resimulated, this queue
+    /// has the records of their first run.
     pub fn go_back(&mut self, tick: u64, later: VecDeque<Record>) {
         let first = self.first_tick();
         let new = later.into_iter().rev();

@@ -1,4 +1,4 @@
-//! Another value in place of the physics: one that the game assigned, or an earlier one.
+//! Replacing the physics with another value: one that the game assigned, or an earlier one.
 
 use crate::id::Id;
 use crate::physics::Physics;
@@ -10,12 +10,12 @@ use super::root::{Between, Simulation};
 
 /// # The value that the loop knows
 impl Simulation {
-    /// Whether the value is the one that the loop has left here, not another one that the game has assigned.
+    /// Returns whether this is the value that the loop left here, not another one that the game has assigned.
     pub(crate) fn knows_physics(&self) -> bool {
         self.known == self.physics.epoch.number()
     }
 
-    /// Follows what the game did to the value, and to the settings of the picture, since the last call of the loop.
+    /// Detects what the game did to the value, and to the settings of the picture, since the last call of the loop.
     pub(crate) fn notice_physics(&mut self) {
         if !self.knows_physics() {
             self.take_over();
@@ -26,13 +26,13 @@ impl Simulation {
         self.stamp_physics();
     }
 
-    /// Goes on with a value that the game has assigned.
+    /// Continues with a value that the game has assigned.
     fn take_over(&mut self) {
         self.known = self.physics.epoch.number();
         self.id = Id::default();
         self.physics.leave_step();
         self.jump_from(PoseLog::default());
-        // Forces that wait in it wait for its next step, also in a pause.
+        // Pending forces of the new value wait for its next step, even during a pause.
         self.physics.forces.end_frame();
         self.past.clear();
         self.redo = None;
@@ -49,12 +49,12 @@ impl Simulation {
         self.physics.set_pool_if_none(self.pool.clone());
     }
 
-    /// The clock goes to the tick and the time of the value.
+    /// Sets the clock to the tick and the time of the value.
     pub(super) fn follow_tick(&mut self) {
         (self.clock).go_to(self.physics.tick(), self.physics.exact_time());
     }
 
-    /// Hands the settings of the loop to the value.
+    /// Passes the settings of the loop to the value.
     pub(super) fn stamp_physics(&mut self) {
         self.physics.set_general_smoothing(GeneralSmoothing {
             smoothing: self.smoothing,
@@ -66,15 +66,16 @@ impl Simulation {
 
 /// # Back in time
 impl Simulation {
-    /// How many steps are still to be resimulated after a [rollback](Self::roll_back), before
-    /// [`next_step`](Self::next_step) returns a new one. A frame that ends before they are made repeats the last picture.
+    /// Returns the number of steps that are still to be resimulated after a [rollback](Self::roll_back), before
+    /// [`next_step`](Self::next_step) returns a new one. A frame that ends before they have run repeats the last
+    /// picture.
     #[must_use]
     pub fn steps_to_resimulate(&self) -> u64 {
         let redo = self.redo.as_ref().filter(|_| self.knows_physics());
         redo.map_or(0, |redo| redo.len() as u64)
     }
 
-    /// Whether a rollback is not over: what is to be displayed is not known.
+    /// Returns whether a rollback is unfinished, so that the poses to display are not known.
     pub(crate) fn is_redoing(&self) -> bool {
         self.redo.is_some()
     }
@@ -82,13 +83,13 @@ impl Simulation {
     /// Goes back to `tick`, of which the past has a snapshot: the steps from there on are due again.
     pub(super) fn make_due_again(&mut self, tick: u64) {
         self.physics.resources.check_whole();
-        // The step at hand of a frame is none that was made.
+        // The current step of a frame has not run, so it is not a recorded step.
         let Some((snapshot, later)) = self.past.take(tick, self.clock.tick()) else {
             return;
         };
         let left = self.swap_physics(snapshot);
         if self.redo.is_some() {
-            // Steps before `tick` were resimulated already, and stay so.
+            // Steps before `tick` were already resimulated, and their events are kept.
             replace_events(&mut self.events, tick..u64::MAX, &[]);
         }
         let events = &mut self.events;
@@ -96,11 +97,11 @@ impl Simulation {
         let redo = self.redo.get_or_insert_with(new);
         redo.go_back(tick, later);
         self.is_handed_out = false;
-        // No step is due again if only the step at hand is taken again.
+        // If only the current step is begun again, no recorded step is due.
         self.release_redo();
     }
 
-    /// Once all steps are resimulated: frames display the corrected motion. This ends the last of these steps.
+    /// Ends the last resimulated step once all have run. Frames then display the corrected motion.
     pub(super) fn release_redo(&mut self) {
         if let Some(redo) = self.redo.take_if(|redo| redo.len() == 0) {
             self.physics.leave_step();
@@ -109,13 +110,13 @@ impl Simulation {
             let of_frame = self.frame.ticks().start.max(first)..present;
             let events = std::mem::replace(&mut self.events, redo.events);
             replace_events(&mut self.events, of_frame, &events);
-            // What the game added in the last of these steps waits for the next one.
+            // Forces that the game added in the last of these steps wait for the next one.
             self.physics.forces.end_frame();
             self.correct_picture(redo.left);
         }
     }
 
-    /// The physics stays where it is, and the steps that are still to be resimulated are dropped, with the step at hand.
+    /// Leaves the physics where it is, and drops the steps that are still to be resimulated, with the current step.
     pub(super) fn drop_redo(&mut self) {
         if let Some(redo) = self.redo.take() {
             self.abort_step();
@@ -126,30 +127,31 @@ impl Simulation {
         }
     }
 
-    /// Puts another state in the place of the one there is, which it gives.
+    /// Replaces the state with another one. Returns the previous state.
     pub(super) fn swap_physics(&mut self, physics: Physics) -> Physics {
         let left = std::mem::replace(&mut self.physics, physics);
         self.known = self.physics.epoch.number();
-        // The pool is Rapier's pipeline's, of which a copy of the world has a fresh one.
+        // The thread pool belongs to Rapier's pipeline, and a copy of the world has a new pipeline.
         #[cfg(feature = "parallel")]
         self.physics.set_pool_if_none(left.pool());
         self.stamp_physics();
         left
     }
 
-    /// Frames display this state from now on, without smoothness. `log` is what they have not displayed yet.
+    /// Displays this state from now on, without smoothing the change. `log` has the changes that frames have not
+    /// displayed yet.
     pub(super) fn jump_from(&mut self, log: PoseLog) {
         self.physics.notice_edits();
         self.physics.resync_if_outdated();
         self.physics.continue_log(log, [ErrorChange::ClearAll]);
     }
 
-    /// Frames display a corrected state of the same tick from now on. For each body, the visual error is the old pose relative
-    /// to the new one.
+    /// Displays a corrected state of the same tick from now on. For each body, the visual error is the old pose
+    /// relative to the new one.
     pub(super) fn correct_picture(&mut self, left: Left) {
         self.physics.notice_edits();
         let is_outdated = self.physics.resync_if_outdated();
-        // Between two steps of a frame, of which the earlier ones are not displayed, only the last poses are of one time.
+        // Earlier steps of a frame are not displayed, so between two steps only the last poses are from the same time.
         let alpha = if left.is_resynced || is_outdated {
             1.0
         } else {

@@ -1,4 +1,4 @@
-//! The game's own values, together with the loop.
+//! The resources of the game, together with the loop.
 
 use std::any::Any;
 
@@ -8,12 +8,14 @@ use super::root::Simulation;
 
 /// # Resources
 impl Simulation {
-    /// [`Physics::resource_scope`](crate::Physics::resource_scope), with the simulation: for what is done once a frame, with a
-    /// value that is among the [resources](crate::Physics::resources), such as a world of an ECS.
+    /// Calls `f` with the simulation and a resource, as [`Physics::resource_scope`](crate::Physics::resource_scope)
+    /// does with the physics. Use it once per frame, with a value among the [resources](crate::Physics::resources) such
+    /// as an ECS world.
     ///
     /// # Panics
-    /// In `f`, whatever copies the state panics, as the value is not in it: a clone, [`next_step`](Self::next_step) while
-    /// [states are kept](Self::set_rewind_limits), going back in time. So do not call it around the loop.
+    /// In `f`, everything that copies the state panics, because the value is not in it: a clone,
+    /// [`next_step`](Self::next_step) while [states are kept](Self::set_rewind_limits), going back in time. So do not
+    /// call it around the loop.
     #[must_use = "`None`: there is no such resource"]
     pub fn resource_scope<T: Any + Clone + Send + Sync, R>(
         &mut self,

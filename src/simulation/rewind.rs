@@ -1,4 +1,4 @@
-//! Back in time, to stay there: the states that are kept.
+//! Going back in time to stay there, and the states that are kept.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::step::clear_events;
 
 /// # Back in time
 ///
-/// A simulation can keep the states before its last steps: to [rewind](Self::rewind) for a player or a
-/// debugger, and for rollback: to [make steps again](Self::resimulate) with input that came late.
+/// A simulation can keep the states before its last steps. Use them to [rewind](Self::rewind), for a player or a
+/// debugger, or for rollback: to [resimulate steps](Self::resimulate) with input that came late.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -47,56 +47,59 @@ use crate::step::clear_events;
 /// | to | use |
 /// | --- | --- |
 /// | go back and stay there: a player who rewinds, a debugger, scrubbing | [`rewind`](Self::rewind) |
-/// | make the steps since a tick again, in one call | [`resimulate`](Self::resimulate) |
-/// | the same in the game's own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
-/// | take over another machine's state, also for the steps that are resimulated | [`correct`](Self::correct) |
+/// | resimulate the steps since a tick, in one call | [`resimulate`](Self::resimulate) |
+/// | the same in your own loop, step by step | [`roll_back`](Self::roll_back), then [`next_step`](Self::next_step) |
+/// | adopt another machine's state, even in the middle of a rollback | [`correct`](Self::correct) |
 /// | put a copy or a saved state back | assignment: [The state as a value](crate::Physics#the-state-as-a-value) |
 /// | play a recording, and check it | `Replay` |
 ///
 /// # What is resimulated
-/// Steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on, before and after
-/// [`make_step`](Self::make_step), until it asks for the next one: what its hooks do. The state before a step includes all
-/// that the game did until then, also elsewhere: between frames, or in a frame before its first step or after its last
-/// one. What it did elsewhere after that (spawn, teleport, a pending force, a change of gravity) is not repeated. So do
-/// everything in the hooks, by the input of that tick. Only the [origin](crate::Physics::shift_origin) stays where it was
-/// put: once that is shifted elsewhere, earlier states are no longer kept. Settings of the simulation (its clock,
-/// smoothing, correction, limits) are not part of the state; the smoothing and correction of a single body are.
+/// evenstep resimulates steps, not frames. A step includes what the game does from [`next_step`](Self::next_step) on,
+/// before and after [`make_step`](Self::make_step), until it asks for the next step. So it includes the hooks. The
+/// state before a step includes all that the game did until then, even outside of hooks: between frames, or in a frame
+/// before its first step or after its last one. What the game did outside of hooks after that (spawn, teleport, a
+/// pending force, a change of gravity) is not repeated. So do everything in the hooks, from the input of that tick. The
+/// exception is the [origin](crate::Physics::shift_origin): it is not moved back, because a shift outside of a step
+/// discards earlier states. Settings of the simulation (its clock, smoothing, correction, limits) are not part of the
+/// state; the smoothing and correction of a single body are.
 ///
-/// Your game's state goes back too if it is among the [resources](crate::Physics::resources): a score, or a whole world of
-/// an ECS that can be cloned, as `entities::RollbackWorld` of hecs. Restore yourself what your game keeps outside of them:
-/// [`Owners::unmatched`](crate::Owners::unmatched), called right after [`roll_back`](Self::roll_back), finds bodies without
-/// an entity, and entities without a body.
+/// Your game's state goes back too if it is among the [resources](crate::Physics::resources): a score, or even a whole
+/// ECS world that can be cloned, such as `entities::RollbackWorld` for hecs. Restore the state that your game keeps
+/// outside of the resources yourself: [`Owners::unmatched`](crate::Owners::unmatched), called right after
+/// [`roll_back`](Self::roll_back), finds bodies without an entity, and entities without a body.
 ///
-/// In the hooks of a step that is resimulated the [`Step`](crate::Step) and all of the [`Physics`](crate::Physics) are those
-/// of that step, and [`Step::is_resimulated`](crate::Step::is_resimulated) is set. The [`clock`](Self::clock) stays that of
-/// the present. What frames show, [`pose`](Self::pose) and [`moved`](Self::moved), stays until the present is reached; then
-/// it moves to the corrected motion [smoothly](Self::correction). A key given out in a step that is resimulated is the
-/// same if the same bodies are inserted and removed in the same order; otherwise it may belong to another body.
+/// In the hooks of a resimulated step, the [`Step`](crate::Step) and all of the [`Physics`](crate::Physics) belong to
+/// that step, and [`Step::is_resimulated`](crate::Step::is_resimulated) is set. The [`clock`](Self::clock) stays at the
+/// present. The displayed poses, in [`pose`](Self::pose) and [`moved`](Self::moved), stay the same until the present is
+/// reached. Then they move to the corrected motion [smoothly](Self::correction). A body that is inserted in a
+/// resimulated step gets the same key as before if the same bodies are inserted and removed in the same order. In
+/// another order, its key may be one that belonged to another body.
 ///
 /// # Cost
-/// While states are kept, each step saves one, with the bodies that sleep, or every n-th by
-/// [`set_rewind_interval`](Self::set_rewind_interval): of 200 bodies in motion a frame with a step takes 1.7 to 2.2 times as
-/// long, with every eighth step 1.1 to 1.2 times. Going back costs as much as a saved state. Figures:
-/// `cargo bench --bench rollback`.
+/// While states are kept, each step saves one, including the sleeping bodies. With
+/// [`set_rewind_interval`](Self::set_rewind_interval) only every n-th step does. With 200 moving bodies, a frame with a
+/// step takes 1.7 to 2.2 times as long; if every eighth step saves a state, 1.1 to 1.2 times. Going back costs as much
+/// as saving a state. Figures: `cargo bench --bench rollback`.
 impl Simulation {
-    /// Keeps the states before the last `ticks` steps, as far as they fit into `bytes` together; 0 ticks, the default,
-    /// keeps none. What [resources](crate::Physics::resources) have on the heap does not count.
+    /// Keeps the states before the last `ticks` steps, as long as they fit into `bytes` together. The default, 0 ticks,
+    /// keeps none. The heap memory of [resources](crate::Physics::resources) does not count.
     ///
-    /// A state's size is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
+    /// The size of a state is estimated from the sizes of Rapier's sets. The oldest states are discarded first. All are
     /// discarded when ticks are [renumbered](crate::ClockSettings::set_tick), when the
-    /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when
-    /// [another state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
-    /// until the next step, beside these limits. A clone and a saved state hold none of them.
+    /// [origin](crate::Physics::shift_origin) is shifted outside of a step, and when [another
+    /// state](crate::Physics#the-state-as-a-value) is assigned. The state that a [rewind](Self::rewind) leaves is kept
+    /// until the next step, and does not count towards these limits. A clone and a saved state hold no kept states.
     pub fn set_rewind_limits(&mut self, ticks: u64, bytes: usize) {
         self.notice_physics();
         (self.past).limit_snapshots(ticks, bytes, self.physics.tick());
     }
 
-    /// Keeps only the states before every so many steps, those whose tick is a multiple of `ticks`; 1 by default, which 0
-    /// counts as, and at most the limit in ticks. What a step costs to be saved, and the memory, is divided by that.
+    /// Keeps only states whose tick is a multiple of `ticks`. The default is 1, and 0 counts as 1. The interval is at
+    /// most the limit in ticks. It divides the memory, and the time that saving adds to a step.
     ///
-    /// A rollback to a tick between goes back to the state before it. The steps from there on are resimulated too: do in
-    /// them what was done. [`rewind`](Self::rewind) and [`world_at`](Self::world_at) only know the ticks of states.
+    /// A rollback to a tick between two states goes back to the earlier state. The steps from there on are resimulated
+    /// too: repeat in them what your game did in them. [`rewind`](Self::rewind) and [`world_at`](Self::world_at) only
+    /// accept the ticks of kept states.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -115,30 +118,30 @@ impl Simulation {
         self.past.set_interval(ticks);
     }
 
-    /// The ticks of the states that are kept: a [rollback](Self::roll_back) can go there. After a [rewind](Self::rewind) they
-    /// include later ones, until the next step, for which there is `rewind` alone.
+    /// Returns the ticks of the states that are kept: a [rollback](Self::roll_back) can go there. After a
+    /// [rewind](Self::rewind) and until the next step, they include later ticks, which only `rewind` can go to.
     #[must_use]
     pub fn rewindable(&self) -> Range<u64> {
         self.known_past().map_or(0..0, Past::rewindable)
     }
 
-    /// The last tick up to this one whose state is kept.
+    /// Returns the last tick up to this one whose state is kept.
     pub(crate) fn newest_kept(&self, tick: u64) -> Option<u64> {
         self.known_past()?.nearest(tick)
     }
 
-    /// The estimated size of the states that are kept, in bytes.
+    /// Returns the estimated size of the states that are kept, in bytes.
     #[must_use]
     pub fn rewind_bytes(&self) -> usize {
         self.known_past().map_or(0, Past::bytes)
     }
 
-    /// Goes back to the state before the step of `tick`, and stays there: for a player who rewinds, a debugger's step
-    /// back, and scrubbing. The next frame shows it.
+    /// Goes back to the state before the step of `tick`, and stays there: for a player who rewinds, a debugger that
+    /// steps backwards, and scrubbing. The next frame displays it.
     ///
-    /// Until the next step it is possible to go forwards again, up to the state that was left. Real time, the
-    /// settings and the overstep stay as they are. Pending forces go back too. Going to the present tick is no error,
-    /// whether its state is kept or not, unless Rapier has panicked.
+    /// Until the next step you can go forwards again, up to the state before the rewind. Real time, the settings and
+    /// the overstep do not change. Pending forces go back too. Going to the present tick always succeeds, whether its
+    /// state is kept or not, unless Rapier has panicked.
     ///
     /// ```
     /// # use evenstep::Simulation;
@@ -156,9 +159,10 @@ impl Simulation {
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
     ///
-    /// A player who rewinds sees motion that is as smooth backwards as forwards: in a pause, set the
-    /// [overstep](crate::ClockSettings::set_overstep) of each frame too. With [`Stepping::Fixed`](crate::Stepping::Fixed) only, and in
-    /// one thread: in a pause a `Runner` and an `Overlap` show the state itself.
+    /// Rewinding can look as smooth as normal motion: during a pause, also set the
+    /// [overstep](crate::ClockSettings::set_overstep) of each frame. This needs
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed) and a single thread: during a pause, a `Runner` and an `Overlap`
+    /// display the state itself.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -187,12 +191,14 @@ impl Simulation {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Steps that are still to be resimulated are dropped. With the tick of the present state, that is all it does: stay here.
+    /// Steps that are still to be resimulated are dropped. With the tick of the present state, the call does nothing
+    /// else.
     ///
-    /// This also works after Rapier has panicked in a step, within its frame too: that step then was never made.
+    /// This also works after Rapier has panicked in a step, even within the frame of that step. The step then counts as
+    /// never run.
     ///
     /// # Errors
-    /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]; nothing is changed.
+    /// [`RewindError::NotKept`], [`RewindError::WithinFrame`]. In both cases nothing is changed.
     pub fn rewind(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         let has_panicked = self.physics.stage == Stage::Poisoned;
@@ -202,7 +208,7 @@ impl Simulation {
         let here = self.physics.tick();
         let Some(state) = self.past.snapshot(tick) else {
             if tick == here && !has_panicked {
-                // There already, as at the beginning of a smooth rewind.
+                // The simulation is at that tick already, for example at the beginning of a smooth rewind.
                 self.release_redo();
                 self.drop_redo();
                 return Ok(());
@@ -226,13 +232,13 @@ impl Simulation {
         Ok(())
     }
 
-    /// The past, if it leads to the value that is there.
+    /// Returns the past, if it leads to the present value.
     pub(super) fn known_past(&self) -> Option<&Past> {
         let is_known = self.knows_physics() && !self.physics.past_edits.is_cut;
         is_known.then_some(&self.past)
     }
 
-    /// Lends a copy whose queries know of all that was done since the last step, together with the past.
+    /// Passes a copy to `ask` whose queries include all changes since the last step, together with the past.
     pub(crate) fn with_fresh_queries(&mut self, ask: impl FnOnce(&Self)) {
         self.notice_physics();
         let mut copy = self.clone();

@@ -1,4 +1,4 @@
-//! Back in time, to resimulate the steps since then: rollback.
+//! Rollback: going back in time to resimulate the steps since then.
 
 use crate::step::EventChanges;
 use crate::time::Step;
@@ -16,16 +16,16 @@ pub enum ResimulateError<E> {
     /// The simulation cannot go back that far.
     #[error(transparent)]
     Rewind(#[from] RewindError),
-    /// A hook failed. The simulation stays there, before that step, or after it if that was the hook after the step. The
-    /// rest of the steps is still due: the next frame begins with them. [`rewind`](Simulation::rewind) to the tick that
-    /// [`Physics::tick`] returns drops them.
+    /// A hook failed. The simulation stays where it is: before that step, or after it if `after_step` failed. The
+    /// remaining steps are still due, and the next frame begins with them. To drop them, [`rewind`](Simulation::rewind)
+    /// to the tick that [`Physics::tick`] returns.
     #[error(
-        "a hook failed in a step that was resimulated: the rest is still due, `rewind` drops it"
+        "a hook failed in a resimulated step: the remaining steps are still due; call `rewind` to drop them"
     )]
     Hook(#[source] E),
 }
 
-/// A state of another tick, which [`Simulation::correct`] does not take over.
+/// [`Simulation::correct`] failed because the state has another tick.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the state is that of tick {}, and the simulation is at tick {tick}: roll back to that tick, or assign the state",
@@ -34,7 +34,7 @@ pub enum ResimulateError<E> {
 pub struct CorrectError {
     /// The tick of the simulation.
     pub tick: u64,
-    /// The state.
+    /// The rejected state.
     pub state: Box<Physics>,
 }
 
@@ -42,24 +42,24 @@ pub struct CorrectError {
 ///
 /// See [Back in time](Self#back-in-time).
 impl Simulation {
-    /// Goes back to the state before the step of `tick`, to make the steps since then again: the next ones that
-    /// [`next_step`](Self::next_step) gives, before any new one. [`resimulate`](Self::resimulate) does both.
+    /// Goes back to the state before the step of `tick`, to resimulate the steps since then.
+    /// [`next_step`](Self::next_step) returns these steps before any new one. [`resimulate`](Self::resimulate) does
+    /// both.
     ///
-    /// With an [interval](Self::set_rewind_interval) it goes back to the nearest state at or before that tick, which
-    /// [`tick`](crate::Physics::tick) then is.
+    /// With an [interval](Self::set_rewind_interval), it goes back to the nearest state at or before that tick.
+    /// [`tick`](crate::Physics::tick) then returns the tick of that state.
     ///
     /// It does nothing if the steps from `tick` on are due already: if `tick` is ahead of
-    /// [`physics.tick()`](crate::Physics::tick), or the same while no step is at hand. Called before the present is reached,
-    /// it goes back further, or starts over.
+    /// [`physics.tick()`](crate::Physics::tick), or equal to it while there is no current step. If it is called before
+    /// the present is reached, it goes back further, or starts over.
     ///
-    /// It may be called within a frame too: before the game does its part in the current step, which is then taken again.
-    /// If the frame ends before the present is reached, or a hook fails, the rest stays due. Until it is made, frames repeat
-    /// the last picture with its tick and alpha, and their new steps are aborted. [`rewind`](Self::rewind) to
-    /// [`physics.tick()`](crate::Physics::tick) drops the rest and stays there.
+    /// It may also be called within a frame, before your game's code for the current step, which `next_step` then
+    /// returns again. If the frame ends before the present is reached, or a hook fails, the remaining steps stay due.
+    /// Until they have run, frames repeat the last picture with its tick and alpha, and their new steps are aborted.
+    /// [`rewind`](Self::rewind) to [`physics.tick()`](crate::Physics::tick) drops the remaining steps and stays there.
     ///
-    /// The limits of steps in a frame do not count these steps. To limit them, compare `physics.tick() - tick` with the
-    /// steps that a frame has time for.
-    ///
+    /// Resimulated steps do not count towards the limits of steps per frame. To limit them, compare `physics.tick() -
+    /// tick` with the number of steps that a frame has time for.
     /// ```
     /// # use evenstep::Simulation;
     /// # use std::time::Duration;
@@ -83,7 +83,7 @@ impl Simulation {
     /// [`RewindError::NotKept`]; nothing is changed.
     ///
     /// # Panics
-    /// As [`begin_frame`](Self::begin_frame).
+    /// Like [`begin_frame`](Self::begin_frame).
     pub fn roll_back(&mut self, tick: u64) -> Result<(), RewindError> {
         self.notice_physics();
         self.check_world();
@@ -103,16 +103,16 @@ impl Simulation {
         Ok(())
     }
 
-    /// Makes the steps from `tick` to the present again, with `before_step` called before each, as
-    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) reports how the
-    /// events changed.
+    /// Resimulates the steps from `tick` to the present, and calls `before_step` before each, as
+    /// [`advance`](Self::advance) does. No time passes. [`event_changes`](Self::event_changes) reports how the events
+    /// changed.
     ///
     /// # Errors
-    /// As [`roll_back`](Self::roll_back).
+    /// Like [`roll_back`](Self::roll_back).
     ///
     /// # Panics
-    /// As [`roll_back`](Self::roll_back). A panic in `before_step` unwinds through this call, and leaves the rest of the
-    /// steps to the next call of [`next_step`](Self::next_step).
+    /// Like [`roll_back`](Self::roll_back). A panic in `before_step` unwinds through this call. The next calls of
+    /// [`next_step`](Self::next_step) then return the remaining steps.
     pub fn resimulate(
         &mut self,
         tick: u64,
@@ -124,13 +124,13 @@ impl Simulation {
         }
     }
 
-    /// [`resimulate`](Self::resimulate) with hooks before and after each step, which can fail.
+    /// Resimulates like [`resimulate`](Self::resimulate), with hooks before and after each step, which can fail.
     ///
     /// # Errors
     /// A [`ResimulateError`].
     ///
     /// # Panics
-    /// As [`resimulate`](Self::resimulate).
+    /// Like [`resimulate`](Self::resimulate).
     pub fn resimulate_with<H: Hooks>(
         &mut self,
         tick: u64,
@@ -140,7 +140,7 @@ impl Simulation {
         self.resimulate_due(hooks).map_err(ResimulateError::Hook)
     }
 
-    /// Makes the steps that a rollback has made due, if there are any.
+    /// Runs the steps that a rollback has made due, if there are any.
     pub(crate) fn resimulate_due<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         while self.steps_to_resimulate() > 0
             && let Some(step) = self.next_step()
@@ -155,8 +155,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// How the events changed when steps were last made again: which are new, which are confirmed and which never
-    /// happened. Available from the last of these steps until the next rollback ends.
+    /// Returns how the events changed when steps were last resimulated: which are new, which are confirmed and which
+    /// never happened. The result is available from the last of these steps until the next rollback ends.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -188,17 +188,17 @@ impl Simulation {
         EventChanges::of(&self.event_changes)
     }
 
-    /// Takes over the state of another machine at this very tick: a server's, for a client that was wrong. What frames show
-    /// moves to it [smoothly](Self::correction). To start elsewhere, without smoothness,
+    /// Replaces the state with another machine's state of the same tick, such as the server's after a misprediction.
+    /// The displayed poses move to it [smoothly](Self::correction). To continue from another state without smoothing,
     /// [assign](crate::Physics#the-state-as-a-value) it.
     ///
-    /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated from it.
-    /// With an [interval](Self::set_rewind_interval) first make the steps up to that tick. In a frame, the step at hand is
-    /// taken again. Real time, settings and the overstep stay as they are. Later states, which a [`rewind`](Self::rewind) has
-    /// kept, are discarded.
+    /// Call it after a [`roll_back`](Self::roll_back) to the tick of that state: the steps since then are resimulated
+    /// from it. With an [interval](Self::set_rewind_interval), first run the steps up to that tick. In a frame,
+    /// `next_step` returns the current step again. Real time, settings and the overstep do not change. Later states,
+    /// which a [`rewind`](Self::rewind) has kept, are discarded.
     ///
-    /// [Resources](Physics::resources) of types that the new state lacks stay. Its [named](crate::ForceGenerator::named) forces
-    /// are those of the old state with that name.
+    /// [Resources](Physics::resources) of types that the new state lacks are kept. Its
+    /// [named](crate::ForceGenerator::named) forces use the functions that those names have in the old state.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -220,16 +220,16 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// A [`CorrectError`] for a state of another tick; nothing is changed.
+    /// [`CorrectError`] if the state has another tick; nothing is changed.
     ///
     /// # Panics
-    /// As [`begin_frame`](Self::begin_frame), and if Rapier panicked in a step of `state`.
+    /// Like [`begin_frame`](Self::begin_frame), and if Rapier panicked in a step of `state`.
     pub fn correct(&mut self, mut state: Physics) -> Result<(), CorrectError> {
         self.notice_physics();
         self.check_world();
         assert!(
             state.stage != Stage::Poisoned,
-            "Rapier panicked in a step of the state that is to be taken over"
+            "Rapier panicked in a step of the new state"
         );
         self.physics.resources.check_whole();
         let tick = self.physics.tick();
@@ -240,7 +240,7 @@ impl Simulation {
         self.release_redo();
         state.leave_step();
         state.past_edits = PastEdits::default();
-        // Forces that wait in it wait for its next step, also in a pause.
+        // Pending forces of the new state wait for its next step, even during a pause.
         state.forces.end_frame();
         self.abort_step();
         state.keep_what_it_lacks(&mut self.physics);

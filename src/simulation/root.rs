@@ -16,7 +16,7 @@ use super::redo::Redo;
 
 /// A Rapier world that is stepped at a fixed rate, with a smooth pose of every body for every frame.
 ///
-/// Insert bodies, [`advance`](Self::advance) it by the time that each frame took, and draw the
+/// Insert bodies, [`advance`](Self::advance) the simulation by the duration of each frame, and draw the
 /// [`pose`](Self::pose) of each body, or only of those that [`moved`](Self::moved).
 ///
 /// ```
@@ -44,77 +44,83 @@ use super::redo::Redo;
 /// | where the simulation lives | use |
 /// | --- | --- |
 /// | in a variable beside the game | [`advance`](Self::advance) with a closure that is called before each step |
-/// | the same, with hooks after each step, errors, or Rapier's own hooks | [`advance_with`](Self::advance_with) |
-/// | inside the game's own world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
-/// | on a thread of its own, because a step takes too long for a frame | [`Runner`](crate::threads::Runner) |
+/// | the same, with hooks after each step, errors, or Rapier's hooks | [`advance_with`](Self::advance_with) |
+/// | inside your world: a resource of an ECS with schedules | [`begin_frame`](Self::begin_frame), [`next_step`](Self::next_step), [`make_step`](Self::make_step), [`end_frame`](Self::end_frame) |
+/// | on a separate thread, because a step takes too long for a frame | [`Runner`](crate::threads::Runner) |
 /// | the same, with hooks that stay on the game's thread | [`Overlap`](crate::threads::Overlap) |
 ///
 /// # The order of a step
 /// 1. [`next_step`](Self::next_step): kinematic [targets](crate::Physics::set_kinematic_target) are applied, so the
 ///    `next_position()` of a moving platform is where it will be after this step.
-/// 2. The game: input, forces, spawn, despawn. A target that is set here is applied at once.
+/// 2. Your game: input, forces, spawn, despawn. A target that is set here is applied at once.
 /// 3. [`make_step`](Self::make_step): forces and [force generators](crate::ForceGenerator), then Rapier's
 ///    step, then its events, then the poses.
-/// 4. The game again: reactions to the step's [`events`](crate::Physics::events).
+/// 4. Your game again: reactions to the step's [`events`](crate::Physics::events).
 ///
 /// # When to call what
-/// Some methods depend on whether a frame is open, a step is at hand or a rollback is under way, or on whether Rapier has
-/// panicked: their documentation says so. All others may be called at any time.
+/// Some methods depend on whether a frame is open, whether there is a current step, whether a rollback is unfinished,
+/// or whether Rapier has panicked. Their documentation says so. All others may be called at any time.
 ///
 /// # A copy
-/// The state is in the public field [`physics`](Self::physics), a [value](crate::Physics#the-state-as-a-value) that can be
-/// copied and assigned. A clone of the simulation holds more: the clock with its settings, the frame, the picture, the steps
-/// that are to be resimulated. A clone made within a frame is in the middle of that frame. It does not hold the past (the
-/// [states](Self::set_rewind_limits) and [poses](Self::set_history) of earlier ticks), of which it keeps as many from then on.
+/// The state is in the public field [`physics`](Self::physics), a [value](crate::Physics#the-state-as-a-value) that can
+/// be copied and assigned. A clone of the simulation holds more: the clock with its settings, the frame, the picture,
+/// and the steps that are to be resimulated. A clone made within a frame is in the middle of that frame. It does not
+/// hold the past (the [states](Self::set_rewind_limits) and [poses](Self::set_history) of earlier ticks), but has the
+/// same limits for later steps.
 ///
-/// A frame after a simulation was assigned says what changed against the frame before the *clone*: a renderer that follows
-/// [`moved`](Self::moved) has to write all poses once. [`Owners`](crate::Owners) and `entities` notice it and do.
+/// After you assign a whole simulation, a frame reports changes since the last frame before the *clone*. A renderer
+/// that follows [`moved`](Self::moved) has to write all poses once. [`Owners`](crate::Owners) and `entities` detect the
+/// assignment and do so.
 pub struct Simulation {
     pub(super) id: Id,
-    /// All that the next step depends on: bodies, forces, Rapier's world. A [value](crate::Physics#the-state-as-a-value), to
-    /// be copied and assigned.
+    /// All that the next step depends on: bodies, forces, Rapier's world. It is a
+    /// [value](crate::Physics#the-state-as-a-value) that can be copied and assigned.
     pub physics: Physics,
     /// The epoch of `physics`, if the loop knows the value.
     pub(super) known: u64,
     pub(super) clock: Clock,
     pub(super) frame: Frame,
-    /// Events of the frame, sorted by tick, even if ticks were renumbered within it.
+    /// The events of the frame, sorted by tick, even if ticks were renumbered within it.
     pub(super) events: SharedEvents,
-    /// Tick and alpha of the last picture.
+    /// The tick and alpha of the last picture.
     pub(super) picture: (u64, f32),
     /// Whether a frame is open.
     pub(super) is_in_frame: bool,
-    /// Whether the game has got a step of the clock that is not made.
+    /// Whether the game has received a step of the clock that has not run yet.
     pub(super) is_handed_out: bool,
-    /// The pool of the last step, for a value that replaces this one.
+    /// The thread pool of the last step, for a value that replaces this one.
     #[cfg(feature = "parallel")]
     pub(super) pool: Option<std::sync::Arc<rayon::ThreadPool>>,
     pub(super) past: Past,
-    /// After a rollback, until the present is reached.
+    /// The redo queue after a rollback, until the present is reached.
     pub(super) redo: Option<Box<Redo>>,
-    /// What the last run of resimulated steps did to the events.
+    /// How the events changed when steps were last resimulated.
     pub(super) event_changes: ChangedEvents,
-    /// What happened since the last frame ended, and counts in the next one.
+    /// What happened since the last frame ended, to be counted in the next one.
     pub(super) between: Between,
-    /// Real time since the last frame was displayed, without pauses and speed 0.
+    /// Real time since the last frame was displayed, without pauses and times at speed 0.
     pub(super) shown_for: Duration,
-    /// Sets how a frame between two steps displays all bodies without a
-    /// [smoothing of their own](Physics::set_body_smoothing): [`Smoothing::Interpolate`] by default.
+    /// Sets how a frame between two steps displays all bodies that have no [smoothing](Physics::set_body_smoothing)
+    /// themselves. The default is [`Smoothing::Interpolate`].
     ///
-    /// The [`physics`](Self::physics) takes a change over in the next call of the loop, such as [`next_step`](Self::next_step)
-    /// or [`advance`](Self::advance): until then [`set_previous_from_velocity`](Physics::set_previous_from_velocity) uses the
-    /// earlier smoothing. Bodies are displayed as before until the next step. If the new smoothing has the same
-    /// latency, nothing jumps. To and from [`Smoothing::Extrapolate`] and [`Smoothing::Latest`], which display another time, a
-    /// body skips or repeats up to a step's motion. With every [`Stepping`](crate::Stepping) but `Fixed` the last state is
+    /// The [`physics`](Self::physics) adopts a change in the next call of the loop, such as
+    /// [`next_step`](Self::next_step) or [`advance`](Self::advance). Until then
+    /// [`set_previous_from_velocity`](Physics::set_previous_from_velocity) uses the earlier smoothing. Bodies are
+    /// displayed as before until the next step. If the new smoothing has the same latency, nothing jumps. A change to
+    /// or from [`Smoothing::Extrapolate`] or [`Smoothing::Latest`], which display another time, makes a body skip or
+    /// repeat up to a step's motion. With every [`Stepping`](crate::Stepping) except `Fixed` the last state is
     /// displayed, whatever the smoothing.
     ///
-    /// Smoothing and [correction](Self::correction) belong to the picture, not to the state: a rollback does not change them.
+    /// Smoothing and [correction](Self::correction) belong to the picture, not to the state: a rollback does not change
+    /// them.
     pub smoothing: Smoothing,
-    /// Sets how the visual error of all bodies without a [correction of their own](Physics::set_body_correction) decays.
+    /// Sets how the visual error decays for all bodies that have no [correction](Physics::set_body_correction)
+    /// themselves.
     ///
-    /// After a [rollback](Self::roll_back) or a [correction](Self::correct) of the state, a body may differ from where it was
-    /// displayed. This visual error decays over the next frames, without affecting the physics. A change takes effect with the
-    /// next frame, also on an error that is displayed already. With [`Correction::OFF`] bodies jump to their corrected poses.
+    /// After a [rollback](Self::roll_back) or a [correction](Self::correct) of the state, a body may differ from where
+    /// it was displayed. This visual error decays over the next frames, without affecting the physics. A change of this
+    /// setting takes effect in the next frame, even for an error that is already displayed. With [`Correction::OFF`]
+    /// bodies jump to their corrected poses.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -140,7 +146,7 @@ pub struct Simulation {
     /// # Ok::<(), evenstep::RewindError>(())
     /// ```
     pub correction: Correction,
-    /// `None` on a thread, where a view shows it.
+    /// `None` on a thread, where a view displays the simulation.
     pub(super) screen: Option<Screen>,
     pub(super) forgotten: Forgotten,
 }
@@ -148,9 +154,9 @@ pub struct Simulation {
 #[derive(Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Between {
-    /// Steps that were resimulated.
+    /// The number of steps that were resimulated.
     pub resimulated: u64,
-    /// As in [`Frame`].
+    /// The same count as in [`Frame`].
     pub rejected_forces: u64,
 }
 
@@ -164,7 +170,7 @@ impl Clone for Simulation {
         };
         let mut screen = self.screen.clone();
         if let Some(screen) = &mut screen {
-            // The log is copied with the state: what it says holds for the copy.
+            // The log is copied with the state, so it is valid for the copy.
             screen.replace_epoch(self.physics.epoch.number(), physics.epoch.number());
         }
         Self {
@@ -194,19 +200,19 @@ impl Clone for Simulation {
 
 /// # Construction
 impl Simulation {
-    /// An empty world under Rapier's default gravity, stepped at `rate`.
+    /// Creates an empty world under Rapier's default gravity, stepped at `rate`.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         Self::with_physics(rate, Physics::new())
     }
 
-    /// A simulation of this state, stepped at `rate`. It continues at the tick and the time of the state.
+    /// Creates a simulation of this state, stepped at `rate`. It continues at the tick and the time of the state.
     #[must_use]
     pub fn with_physics(rate: Rate, mut physics: Physics) -> Self {
-        // A value that was moved out of another loop may be in the middle of a step and of a frame there.
+        // A value from another loop may be in the middle of a step and of a frame there.
         physics.leave_step();
         physics.resync_if_outdated();
-        // Nothing of it is displayed here yet.
+        // This simulation has not displayed any of it yet.
         physics.log = PoseLog {
             rest: physics.pairs.resting().collect(),
             ..PoseLog::default()
@@ -241,7 +247,7 @@ impl Simulation {
 }
 
 impl Default for Simulation {
-    /// An empty world at [the default rate](Rate::default), 60 Hz.
+    /// Creates an empty world at [the default rate](Rate::default), 60 Hz.
     fn default() -> Self {
         Self::new(Rate::default())
     }
@@ -249,22 +255,22 @@ impl Default for Simulation {
 
 /// # Readings
 impl Simulation {
-    /// What the last frame did and dropped; within a frame, what this one has done so far.
+    /// Returns what the last frame did and dropped; within a frame, what this one has done so far.
     #[must_use]
     pub fn frame(&self) -> Frame {
         self.frame
     }
 
-    /// The clock: its time, its settings, and what was dropped so far. It is that of the present: while steps are
-    /// resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
+    /// Returns the clock: its time, its settings, and what was dropped so far. It is always at the present: while steps
+    /// are resimulated, [`Physics::tick`] and [`Physics::time`] are behind it.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The events of all steps of the last frame; within a frame, of those made so far in this one. From a
-    /// [rollback](Self::roll_back) until it is over, those of its steps made so far. A hook reads those of the last step:
-    /// [`Physics::events`].
+    /// Returns the events of all steps of the last frame; within a frame, of the steps that have run so far. From a
+    /// [rollback](Self::roll_back) until its end, returns the events of its resimulated steps so far. A hook reads the
+    /// events of the last step in [`Physics::events`].
     #[must_use]
     pub fn events(&self) -> Events {
         Events::new(&self.events)
@@ -273,13 +279,13 @@ impl Simulation {
 
 /// # For a view on another thread
 impl Simulation {
-    /// The identity of this simulation: a copy has another one.
+    /// Returns the identity of this simulation. A copy has a different one.
     pub(crate) fn id(&self) -> u64 {
         self.id.number()
     }
 
-    /// The length of the step that has led to the last state, in seconds: the rate may have been changed since. Before
-    /// the first one, that of the rate.
+    /// Returns the length of the step that led to the last state, in seconds, even if the rate was changed since.
+    /// Before the first step, returns the length that the rate sets.
     pub(crate) fn last_dt(&self) -> f64 {
         let (dt, rate) = (self.physics.dt, self.clock.settings().rate());
         if dt.to_bits() == rate.dt().to_bits() {
@@ -293,12 +299,12 @@ impl Simulation {
         self.screen.as_ref()
     }
 
-    /// Takes the screen away, for a view: the simulation's frames display nothing until it is back.
+    /// Takes the screen for a view. The simulation's frames display nothing until it is put back.
     pub(crate) fn take_screen(&mut self) -> Screen {
         self.screen.take().unwrap_or_default()
     }
 
-    /// Gives the screen back.
+    /// Puts the screen back.
     pub(crate) fn put_screen(&mut self, mut screen: Screen) {
         screen.expect_another_state();
         self.screen = Some(screen);
@@ -307,7 +313,7 @@ impl Simulation {
 }
 
 impl fmt::Debug for Simulation {
-    /// The sizes of things, not all their contents.
+    /// Writes the sizes of the parts, not all their contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Simulation")
             .field("clock", &self.clock)
@@ -324,7 +330,7 @@ mod tests {
     use crate::key::BodyKey;
     use rapier::prelude::*;
 
-    /// A simulation must fit onto a thread of its own.
+    /// A simulation can be sent to another thread and shared between threads.
     const _: fn() = || {
         fn send_and_sync<T: Send + Sync>() {}
         send_and_sync::<Simulation>();

@@ -1,4 +1,4 @@
-//! The simulation in serde's terms: what can be written, and what may be given out once it is read.
+//! Saving with serde: what is written, and the checks of what is read.
 
 use std::borrow::Cow;
 
@@ -16,33 +16,31 @@ use super::frame::Frame;
 use super::root::{Between, Simulation};
 use crate::physics::{Physics, Stage};
 
-/// Why a state cannot be written to bytes. A clone can hold it anyway.
+/// Why a state cannot be written to bytes. You can still clone it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// A frame is open: call `end_frame`. Or steps are [to be resimulated](Simulation::steps_to_resimulate): make them, or
-    /// [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`] returns.
+    /// A frame is open: call `end_frame`. Or steps are [to be resimulated](Simulation::steps_to_resimulate): run them,
+    /// or [`rewind`](Simulation::rewind) to the tick that [`Physics::tick`] returns.
     #[error(
-        "a simulation cannot be saved within a frame or a rollback: call `end_frame` first, and make the steps that are to \
+        "a simulation cannot be saved within a frame or a rollback: call `end_frame` first, and run the steps that are to \
          be resimulated"
     )]
     WithinFrame,
-    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](Simulation::rewind) the simulation, or assign
-    /// [a sound state](Physics#the-state-as-a-value).
+    /// Rapier panicked in a step, so its world is in an unknown state: [rewind](Simulation::rewind) the simulation, or
+    /// assign [a sound state](Physics#the-state-as-a-value).
     #[error(
         "Rapier panicked in a step, so its world is in an unknown state: rewind the simulation, or assign a sound state to \
          its `physics`, before you save it"
     )]
     Panicked,
-    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the
-    /// origin was shifted; or a world with bodies was taken over, and no step was made since. Rapier does
-    /// not write changes of joints and soft bodies before a step has processed them: save right after a frame that made a
-    /// step, or make one.
-    #[error("Rapier's world was changed since the last step: save after a frame that made a step")]
+    /// Since the last step, Rapier's world was borrowed mutably, a body with joints was removed, or the origin was
+    /// shifted. Or the simulation was created from a world with bodies, and no step has run since. Rapier does not
+    /// write changes of joints and soft bodies before a step has processed them: save right after a frame with a step.
+    #[error("Rapier's world was changed since the last step: save right after a frame with a step")]
     ChangedSinceStep,
-    /// A force generator with a function that has no name: see
-    /// [`ForceGenerator::named`](crate::ForceGenerator::named).
-    #[error("the custom force {0:?} has no name: make it with `ForceGenerator::named`")]
+    /// A force generator has a function without a name: see [`ForceGenerator::named`](crate::ForceGenerator::named).
+    #[error("the custom force {0:?} has no name: create it with `ForceGenerator::named`")]
     UnnamedForce(ForceGeneratorKey),
     /// Rapier's world contains something that cannot be serialised.
     #[error(
@@ -52,7 +50,7 @@ pub enum SaveError {
     NotWritable,
 }
 
-/// What is written of a simulation that is outside of a frame.
+/// The parts of a simulation that are written. No frame is open.
 #[derive(Serialize, Deserialize)]
 struct SavedSimulation<'a> {
     clock: Cow<'a, Clock>,
@@ -63,12 +61,12 @@ struct SavedSimulation<'a> {
     screen: Cow<'a, Option<Screen>>,
 }
 
-/// With the feature `serde`. Fails where [`Simulation::save`] fails, with the text of its [`SaveError`].
+/// Needs the feature `serde`. Fails where [`Simulation::save`] fails, with the text of its [`SaveError`].
 impl Serialize for Simulation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.check_savable().map_err(S::Error::custom)?;
         if self.redo.is_some() || !self.knows_physics() {
-            // As the next call of the loop will continue it.
+            // Write the state with which the next call of the loop would continue.
             let mut copy = self.clone();
             copy.notice_physics();
             copy.release_redo();
@@ -89,7 +87,7 @@ impl Serialize for Simulation {
     }
 }
 
-/// With the feature `serde`. Fails for contents that contradict each other.
+/// Needs the feature `serde`. Fails for contents that contradict each other.
 impl<'de> Deserialize<'de> for Simulation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = SavedSimulation::deserialize(deserializer)?;
@@ -132,7 +130,8 @@ impl Simulation {
         }
     }
 
-    /// Whether nothing here panics for what was read. What Rapier shows to nobody is Rapier's to check.
+    /// Returns whether no code of evenstep panics for the state that was read. Parts of the state that only Rapier
+    /// reads are not checked here.
     fn is_consistent(&mut self) -> bool {
         if self.physics.tick() != self.clock.tick() {
             return false;

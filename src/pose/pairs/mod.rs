@@ -21,10 +21,10 @@ use super::movers::Movers;
 
 /// Pairs of poses by key: a part of the state.
 ///
-/// Bodies are of two kinds. Those at rest cost nothing: one pose each, touched by nothing. Those
-/// that move, or may have moved, are listed with the pair that a frame interpolates. A body comes
-/// onto the list when it is inserted, when it is seen awake, and when the game may have changed it;
-/// it leaves it at the end of a frame in which it is no longer awake and has not moved.
+/// Bodies at rest cost nothing: they have one pose each, which no code reads. Bodies that move, or may have moved, are
+/// listed with the pair that a frame interpolates. A body is listed when it is inserted, when it is found awake, and
+/// when the game may have changed it. It is unlisted at the end of a frame in which it is no longer awake and has not
+/// moved.
 ///
 /// ```text
 ///   insert ───────> Moving { previous, current } ──settled──> Resting { pose }
@@ -32,16 +32,16 @@ use super::movers::Movers;
 ///                           └─────────── wake, edit ───────────────┘
 /// ```
 ///
-/// A position that is not finite is never taken over: the last finite one stays.
+/// A position that is not finite is never adopted: the last finite one is kept.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Pairs {
     places: SecondaryMap<BodyKey, Place>,
     movers: Movers,
-    /// The last step's pairs of bodies that were teleported since.
+    /// The pairs of the last step for bodies that were teleported since.
     #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
     teleported: BTreeMap<BodyKey, Pair>,
-    /// The number of steps made when the pairs were taken: they are the states before and after the last of these.
+    /// The number of steps when the pairs were taken: they are the states before and after the last of these steps.
     tick: u64,
 }
 
@@ -71,7 +71,7 @@ impl Pairs {
         }
     }
 
-    /// The last two states.
+    /// Returns the last two states.
     pub fn get(&self, key: BodyKey) -> Option<Pair> {
         Some(match *self.places.get(key)? {
             Place::Resting { pose, .. } => Pair::at_rest(pose),
@@ -79,7 +79,7 @@ impl Pairs {
         })
     }
 
-    /// The states before and after the last step: also of a body that was teleported since.
+    /// Returns the states before and after the last step, even if the body was teleported since.
     pub fn of_step(&self, key: BodyKey) -> Option<Pair> {
         self.teleported.get(&key).copied().or_else(|| self.get(key))
     }
@@ -88,7 +88,7 @@ impl Pairs {
         &self.movers
     }
 
-    /// The states before and after the last step of all bodies that may have moved in it or since.
+    /// Returns the states before and after the last step, for all bodies that may have moved in it or since.
     pub fn moved(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         let movers = self.movers.keys().iter().enumerate();
         let movers = movers.map(|(place, key)| {
@@ -101,12 +101,12 @@ impl Pairs {
         )
     }
 
-    /// The bodies that were teleported since the last step, with its pairs.
+    /// Returns the bodies that were teleported since the last step, with its pairs.
     pub fn teleported(&self) -> impl Iterator<Item = (BodyKey, Pair)> {
         self.teleported.iter().map(|(key, pair)| (*key, *pair))
     }
 
-    /// The index of a body in the lists of [`Movers`].
+    /// Returns the index of a body in the lists of [`Movers`].
     pub fn mover(&self, key: BodyKey) -> Option<usize> {
         match *self.places.get(key)? {
             Place::Moving(place) => Some(place),
@@ -114,7 +114,7 @@ impl Pairs {
         }
     }
 
-    /// Where a body rests, and since which tick.
+    /// Returns the pose of a body at rest, and the tick since which it rests.
     pub fn rest(&self, key: BodyKey) -> Option<(Pose, u64)> {
         match *self.places.get(key)? {
             Place::Resting { pose, since } => Some((pose, since)),
@@ -122,12 +122,12 @@ impl Pairs {
         }
     }
 
-    /// The number of steps made when the pairs were taken.
+    /// Returns the number of steps when the pairs were taken.
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// All bodies that are at rest, and where.
+    /// Returns all bodies at rest, with their poses.
     pub fn resting(&self) -> impl Iterator<Item = (BodyKey, Pose)> {
         self.places.iter().filter_map(|(key, place)| match *place {
             Place::Resting { pose, .. } => Some((key, pose)),
@@ -135,8 +135,8 @@ impl Pairs {
         })
     }
 
-    /// The bodies whose pose at `alpha` differs from that in another state of the same step, and by how much. The origin of
-    /// the other state is `shift` away.
+    /// Returns the bodies whose pose at `alpha` differs from that in another state of the same step, with the
+    /// difference. The origin of the other state is `shift` away.
     pub fn differences(
         &self,
         before: &Self,
@@ -160,7 +160,7 @@ impl Pairs {
 
 #[cfg(feature = "serde")]
 impl Pairs {
-    /// Whether all of it is of bodies with these keys.
+    /// Returns whether all entries belong to bodies with these keys.
     pub fn is_consistent(&self, keys: &Keys) -> bool {
         let is_placed = |(key, handle)| match self.places.get(key) {
             Some(Place::Resting { pose, .. }) => pose.is_finite(),
@@ -178,9 +178,9 @@ impl Pairs {
     }
 }
 
-/// # Places in the lists
+/// # Indices in the lists
 impl Pairs {
-    /// Puts a body onto the list of those that move, if it is not there.
+    /// Lists a body as moving, if it is not listed. Returns its index.
     fn list(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = &mut self.places[key];
         match *place {
@@ -193,7 +193,7 @@ impl Pairs {
         }
     }
 
-    /// Takes a body off the list. Of the others, at most two change their places.
+    /// Unlists a body. At most two of the others change their indices.
     fn unlist(&mut self, mut place: usize) {
         if place < self.movers.awake() {
             let last_awake = self.movers.awake() - 1;
@@ -214,7 +214,7 @@ impl Pairs {
         }
     }
 
-    /// Writes to the key of the body at `place` that it is there, unless the body is gone.
+    /// Updates the index of the body at `place`, unless the body was removed.
     fn repair(&mut self, place: usize) {
         if let Some(key) = self.movers.keys().get(place)
             && let Some(body) = self.places.get_mut(*key)

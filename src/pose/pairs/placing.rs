@@ -1,4 +1,4 @@
-//! Bodies that are teleported, not by a step.
+//! Bodies that are moved without a step.
 
 use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Real};
@@ -12,22 +12,22 @@ use super::super::paths::extrapolated;
 use super::{Pairs, Place};
 
 impl Pairs {
-    /// The game may have changed this body: the two poses may not say what is shown between them.
+    /// Rechecks a body that the game may have changed: its displayed poses may need more than the two poses.
     pub fn recheck(&mut self, key: BodyKey, handle: RigidBodyHandle) {
         let place = self.list(key, handle);
         self.movers.recheck(place);
     }
 
-    /// Any body may have another centre of mass from the next step on, or another smoothing.
+    /// Rechecks all bodies: any may have another centre of mass or another smoothing from the next step on.
     pub fn recheck_all(&mut self) {
         self.movers.recheck_all();
     }
 
-    /// If the body is elsewhere than where the last step left it, shows it there at once, not blended with where
-    /// it was. `tick` steps have been made. Gives whether it is.
+    /// Displays a body at its position at once, without blending, if it is not where the last step left it. `tick`
+    /// steps have run. Returns whether it was moved.
     ///
-    /// Where the last step left one that moves is not known if the pairs are older than that: all of them are
-    /// read before the next captured step.
+    /// If the pairs are older than the last step, it is not known where that step left a moving body: all moving bodies
+    /// are read before the next captured step.
     pub fn notice(
         &mut self,
         key: BodyKey,
@@ -53,14 +53,14 @@ impl Pairs {
         self.list(key, handle);
     }
 
-    /// Lists a resting body that the game has woken, so that the next step reads the velocity that its curve begins with.
+    /// Lists a resting body that the game has woken, so that the next step reads the initial velocity of its curve.
     pub fn list_if_awake(&mut self, key: BodyKey, handle: RigidBodyHandle, body: &RigidBody) {
         if is_about_to_move(body) {
             self.list(key, handle);
         }
     }
 
-    /// Lists a body that is about to be teleported.
+    /// Lists a body that is about to be teleported, and keeps its pair. Returns its index.
     fn keep_pair(&mut self, key: BodyKey, handle: RigidBodyHandle) -> usize {
         let place = self.list(key, handle);
         let pair = self.movers.pair(place);
@@ -68,13 +68,13 @@ impl Pairs {
         place
     }
 
-    /// The body has been put to `position` after `tick` steps, to be shown there at once.
+    /// Moves a body to `position` after `tick` steps, to be displayed there at once.
     pub fn teleport(&mut self, key: BodyKey, handle: RigidBodyHandle, position: Pose, tick: u64) {
         let place = self.keep_pair(key, handle);
         self.movers.teleport(place, position, tick);
     }
 
-    /// As [`transform`](Self::transform), through a portal: the states of the last step stay where they were.
+    /// Moves a body like [`transform`](Self::transform), through a portal: the states of the last step are kept.
     pub fn transport(
         &mut self,
         key: BodyKey,
@@ -86,7 +86,7 @@ impl Pairs {
         self.transform(key, handle, by, tick)
     }
 
-    /// The world has another origin: the states of the last step are seen from there too. Each body has to be
+    /// Moves the origin of the world: the states of the last step are moved too. Each body has to be
     /// [transformed](Self::transform).
     pub fn shift(&mut self, by: &Pose) {
         self.teleported
@@ -94,8 +94,8 @@ impl Pairs {
             .for_each(|pair| pair.transform(by));
     }
 
-    /// Moves the last two poses of a body, whose motion was moved by an isometry of the world after `tick` steps. Returns
-    /// whether it is at a finite pose then.
+    /// Moves the last two poses of a body, whose motion was moved by an isometry of the world after `tick` steps.
+    /// Returns whether its pose is then finite.
     pub fn transform(
         &mut self,
         key: BodyKey,
@@ -109,15 +109,15 @@ impl Pairs {
         if !current.is_finite() {
             return false;
         }
-        // Beyond all numbers there is nothing to come from.
+        // If the previous pose is not finite, the body has no earlier pose to move from.
         let previous = Some(by * pair.previous).filter(Pose::is_finite);
         self.movers.set(place, previous.unwrap_or(current), current);
         self.movers.turn(place, by.rotation, tick);
         true
     }
 
-    /// Sets the previous pose to the one that the body would have had a step before, by its velocity. Gives whether
-    /// that is a pose.
+    /// Sets the previous pose to the one that the body would have had a step earlier, from its velocity. Returns
+    /// whether that pose is valid.
     pub fn set_previous_from_velocity(
         &mut self,
         key: BodyKey,

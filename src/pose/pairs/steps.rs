@@ -13,11 +13,10 @@ impl Pairs {
         self.tick != tick
     }
 
-    /// Right before a step that is captured, when `tick` have been made: where is every body that is about to
-    /// move?
+    /// Reads the poses of all bodies that are about to move, right before a captured step, when `tick` steps have run.
     ///
-    /// If no step was made since the last capture, all that were awake after it are where it left them, but
-    /// for those that were [noticed](Self::notice) elsewhere.
+    /// If no step has run since the last capture, all bodies that were awake after it are where it left them, except
+    /// those that were [detected](Self::notice) in another position.
     pub fn begin_step(&mut self, world: &World, tick: u64, dt: Real) {
         let mut known = self.movers.awake();
         if self.is_outdated(tick) {
@@ -27,7 +26,7 @@ impl Pairs {
         self.movers.begin_step(world, known, dt, tick);
     }
 
-    /// Right after a step that is captured, by which `tick` have been made: where has it led?
+    /// Reads the poses right after a captured step. `tick` steps have run, including this one.
     pub fn end_step(&mut self, world: &World, tick: u64, dt: Real, settings: &SmoothingSettings) {
         self.align_awake(world);
         self.movers.end_step(world, |key| settings.of(key), dt);
@@ -35,8 +34,8 @@ impl Pairs {
         self.teleported.clear();
     }
 
-    /// Brings all awake bodies to the front of the lists, in Rapier's order. Also after a step that is not captured, so that
-    /// a body that wakes and falls asleep again before the next one is not missed.
+    /// Moves all awake bodies to the front of the lists, in Rapier's order. This runs even after a step that is not
+    /// captured, so that a body that wakes and falls asleep again before the next captured step is not missed.
     pub fn align_awake(&mut self, world: &World) {
         let mut place = 0;
         for handle in world.physics.islands.active_bodies() {
@@ -53,7 +52,7 @@ impl Pairs {
         self.movers.set_awake(place);
     }
 
-    /// [`resync`](Self::resync), unless these are the pairs of the last step; whether they were not.
+    /// Resyncs as [`resync`](Self::resync) does, unless these are the pairs of the last step. Returns whether it did.
     pub fn resync_if_outdated(&mut self, world: &World, tick: u64) -> bool {
         let is_outdated = self.is_outdated(tick);
         if is_outdated {
@@ -62,8 +61,8 @@ impl Pairs {
         is_outdated
     }
 
-    /// Takes the latest positions and forgets those before, except of bodies that were teleported since the last step:
-    /// for a frame that was ended before its last step. `tick` steps have been made.
+    /// Reads the latest positions and discards the earlier ones, except for bodies that were teleported since the last
+    /// step. Used for a frame that ended before its last step. `tick` steps have run.
     pub fn resync(&mut self, world: &World, tick: u64) {
         self.align_awake(world);
         self.movers.begin_step(world, 0, 0.0, tick);
@@ -74,10 +73,10 @@ impl Pairs {
         self.movers.stop_all();
     }
 
-    /// Lets the bodies rest that are no longer awake and have not moved.
+    /// Unlists the bodies that are no longer awake and have not moved.
     pub fn settle(&mut self, world: &World, log: &mut PoseLog) {
         log.counts.movers = self.movers.len();
-        // From the last to the first, so that the body swapped into the gap is never one of them.
+        // The loop runs backwards, so that the body swapped into the gap never has to be unlisted.
         for place in (self.movers.awake()..self.movers.len()).rev() {
             if self.movers.is_settled(place, world) {
                 let (key, pose) = (self.movers.keys()[place], self.movers.current(place));
@@ -92,7 +91,7 @@ impl Pairs {
         }
     }
 
-    /// Steps have another number from now on.
+    /// Renumbers the last step.
     pub fn set_tick(&mut self, tick: u64) {
         let old = std::mem::replace(&mut self.tick, tick);
         self.movers.set_tick(old, tick);

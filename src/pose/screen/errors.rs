@@ -1,4 +1,4 @@
-//! How far off their places bodies are shown after a rollback, until that has decayed.
+//! Visual errors of bodies after a rollback, until they have decayed.
 
 use rapier::math::Pose;
 
@@ -15,7 +15,7 @@ impl Screen {
         (*error != Pose::IDENTITY).then_some(error)
     }
 
-    /// How many bodies are shown off their places.
+    /// Returns the number of bodies with a visual error.
     pub fn errors_len(&self) -> usize {
         self.errors.len()
     }
@@ -44,7 +44,7 @@ impl Screen {
         }
     }
 
-    /// A body at rest is shown where it was until the next frame.
+    /// Sets the visual error. A body at rest keeps its displayed pose until the next frame.
     fn set_error(&mut self, key: BodyKey, error: Pose) {
         let Some(shown) = self.pose(key) else {
             return;

@@ -1,4 +1,4 @@
-//! The lists of bodies that move, in which each knows its place.
+//! The lists of moving bodies. Each body knows its index.
 
 #[cfg(feature = "serde")]
 use rapier::math::Pose;
@@ -8,7 +8,7 @@ use crate::key::BodyKey;
 use super::{Displayed, Marks, Screen};
 
 impl Screen {
-    /// Puts a body onto the list of those that move, if it is not there.
+    /// Lists a body as moving, if it is not listed. Returns its index.
     pub(super) fn list(&mut self, key: BodyKey) -> usize {
         let (shown, moved_at) = match self.bodies.get(key) {
             Some(Displayed::Moving(place)) => return *place,
@@ -42,14 +42,14 @@ impl Screen {
         }
     }
 
-    /// Writes to the key of the body at `place` that it is there.
+    /// Updates the index of the body at `place`.
     fn repair(&mut self, place: usize) {
         if let Some((key, _)) = self.shown.get(place) {
             self.bodies[*key] = Displayed::Moving(place);
         }
     }
 
-    /// Whether the lists are those of the bodies, with finite poses.
+    /// Returns whether the lists match the bodies, with finite poses.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
         let is_listed = |(place, (key, _)): (usize, &(BodyKey, Pose))| matches!(self.bodies.get(*key), Some(Displayed::Moving(at)) if *at == place);

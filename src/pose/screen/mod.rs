@@ -1,10 +1,10 @@
-//! What frames show: the pose of every body as it was last shown, and what changed then.
+//! The displayed pose of every body, and what changed in the last frame.
 
-// What a frame shows.
+// The displayed poses of a frame.
 mod show;
-// Errors after a rollback.
+// Visual errors after a rollback.
 mod errors;
-// Lists of bodies that move.
+// The lists of moving bodies.
 mod lists;
 
 use std::borrow::Cow;
@@ -21,46 +21,46 @@ use crate::key_log::KeyLog;
 use super::origin::Origin;
 use super::smoothing_settings::SmoothingSettings;
 
-/// Whoever draws has one: a simulation, or the view of one on another thread.
+/// The displayed bodies of a simulation, or of its view on another thread.
 ///
-/// It takes the movers as they are, whatever state they are of: its own lists are brought into their order.
+/// It accepts the movers of any state, and brings its own lists into their order.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Screen {
     bodies: SecondaryMap<BodyKey, Displayed>,
-    /// Bodies that the first frame of a view displays, and where they are until then.
+    /// Bodies that the first frame of a view displays, with their poses until then.
     #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
     unseen: BTreeMap<BodyKey, Pose>,
-    /// The bodies that move, in the order of the movers that were last shown, with what was shown of them.
+    /// The moving bodies, in the order of the movers that were last displayed, with their displayed poses.
     shown: Vec<(BodyKey, Pose)>,
     marks: Vec<Marks>,
     /// The order of the movers that `shown` is in; `None` if they may be others.
     #[cfg_attr(feature = "serde", serde(skip))]
     order: Option<u64>,
-    /// How far off their places bodies are shown, after a rollback.
+    /// The visual errors of bodies after a rollback.
     #[cfg_attr(feature = "serde", serde(with = "crate::map_as_list"))]
     errors: BTreeMap<BodyKey, Offset>,
-    /// The bodies whose pose differs from that of the frame before.
+    /// The bodies whose pose differs from the previous frame.
     moved: Vec<(BodyKey, Pose)>,
-    /// All of `shown` and nothing else, as in most frames: `moved` is empty then.
+    /// Whether exactly the bodies in `shown` have moved, as in most frames: `moved` is then empty.
     have_all_moved: bool,
     removed: Vec<BodyKey>,
-    /// Bodies whose last change was shown while they were not among the movers, by frame.
+    /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
-    /// The state of the last log.
+    /// The epoch of the last log.
     #[cfg_attr(feature = "serde", serde(skip))]
     epoch: u64,
-    /// The origin of the last picture, and how far that is from the one before.
+    /// The origin of the last picture, and its distance from the previous one.
     origin: Option<Origin>,
     origin_shift: Vector,
-    /// The number of the last frame, how far between two states it was, and in simulated time, in seconds.
+    /// The number of the last frame, its alpha, and its simulated time in seconds.
     number: u64,
     alpha: f32,
     time: f64,
 }
 
-/// What is shown of a body.
+/// The displayed pose of a body.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Displayed {
@@ -70,7 +70,7 @@ enum Displayed {
     Moving(usize),
 }
 
-/// How far off its place a body is shown, and where that is if it rests.
+/// The visual error of a body, and its displayed pose if it rests.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Offset {
@@ -81,11 +81,11 @@ struct Offset {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Marks {
-    /// `shown` is to be reported by the next frame, whatever that shows.
+    /// Whether the next frame reports `shown`, whatever it displays.
     is_unreported: bool,
-    /// The body is shown off its place.
+    /// Whether the body has a visual error.
     has_error: bool,
-    /// The place of the body in `moved`, if it is listed there.
+    /// The index of the body in `moved`, if it is listed there.
     moved_at: u32,
 }
 
@@ -99,14 +99,14 @@ impl Marks {
     }
 }
 
-/// What a frame shows.
+/// The data of the frame to display.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
-    /// The number of the frame: higher than that of every one before.
+    /// The number of the frame: higher than that of every previous one.
     pub frame: u64,
-    /// Simulated time that is shown, in seconds.
+    /// The displayed simulated time, in seconds.
     pub time: f64,
-    /// How far between the two states.
+    /// The position between the two states, in [0, 1].
     pub alpha: f32,
     /// Real time since the last frame, in which errors decay.
     pub elapsed: Duration,
@@ -116,7 +116,7 @@ pub(crate) struct Moment<'a> {
 
 /// # Bodies
 impl Screen {
-    /// An empty screen for a state whose log lists all bodies that rest.
+    /// Creates an empty screen for a state whose log lists all bodies at rest.
     pub fn new(epoch: u64) -> Self {
         Self {
             epoch,
@@ -139,22 +139,22 @@ impl Screen {
         self.alpha
     }
 
-    /// Simulated time that the last frame has shown, in seconds.
+    /// Returns the simulated time that the last frame displayed, in seconds.
     pub fn time(&self) -> f64 {
         self.time
     }
 
-    /// How far the origin of this picture is from that of the picture before; zero in the first one.
+    /// Returns the distance of this picture's origin from that of the previous picture; zero in the first one.
     pub fn origin_shift(&self) -> Vector {
         self.origin_shift
     }
 
-    /// The number of the last frame.
+    /// Returns the number of the last frame.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The state of the last log; 0 before the first one.
+    /// Returns the epoch of the last log; 0 before the first one.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -166,7 +166,7 @@ impl Screen {
         }
     }
 
-    /// Compares all bodies in the next frame: logs were lost.
+    /// Compares all bodies in the next frame, because logs were lost.
     pub fn expect_another_state(&mut self) {
         self.epoch = 0;
     }
@@ -183,7 +183,7 @@ impl Screen {
         &self.removed
     }
 
-    /// The bodies whose pose may differ from that of an earlier frame; `None` if that is too long ago.
+    /// Returns the bodies whose pose may differ from that in an earlier frame; `None` if that frame is too long ago.
     pub fn moved_since(&self, frame: u64) -> Option<Cow<'_, [(BodyKey, Pose)]>> {
         match self.number.checked_sub(frame)? {
             0 => return Some(Cow::Borrowed(&[])),
@@ -196,7 +196,7 @@ impl Screen {
         Some(moved.collect())
     }
 
-    /// The bodies that were removed after an earlier frame; `None` if that is too long ago.
+    /// Returns the bodies that were removed after an earlier frame; `None` if that frame is too long ago.
     pub fn removed_since(&self, frame: u64) -> Option<Cow<'_, [BodyKey]>> {
         match self.number.checked_sub(frame)? {
             0 => return Some(Cow::Borrowed(&[])),
@@ -212,7 +212,7 @@ impl Screen {
         )
     }
 
-    /// From now on `moved` lists what has moved; until now that was all of `shown`, up to `end`.
+    /// Lists moved bodies in `moved` from now on. Until now all of `shown`, up to `end`, has moved.
     fn list_all_moved(&mut self, end: usize) {
         if std::mem::take(&mut self.have_all_moved) {
             self.moved.extend_from_slice(&self.shown[..end]);
@@ -232,7 +232,7 @@ impl Screen {
         self.removals.push(self.number, key);
     }
 
-    /// The body stays where it is.
+    /// Displays the body at rest.
     fn rest(&mut self, key: BodyKey, pose: Pose) {
         let before = self.pose(key);
         let now = self.with_error(key, pose);
@@ -258,7 +258,7 @@ impl Screen {
         }
     }
 
-    /// Of a body that moves, the lists say it anyway.
+    /// Reports a body at rest. The lists report moving bodies anyway.
     fn report_resting(&mut self, key: BodyKey, shown: Pose) {
         if let Some(&Displayed::Resting { pose, moved_at }) = self.bodies.get(key) {
             self.rested.push(self.number, key);
@@ -267,7 +267,7 @@ impl Screen {
         }
     }
 
-    /// Gives where in `moved` it is.
+    /// Reports a body in `moved`. Returns its index there.
     fn report(&mut self, key: BodyKey, shown: Pose, moved_at: u32) -> u32 {
         match self.moved.get_mut(moved_at as usize) {
             Some(reported) if reported.0 == key => {

@@ -1,4 +1,4 @@
-//! What a frame shows, and what of that differs from the last one.
+//! The displayed poses of a frame, and how they differ from the last one.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use super::super::origin::Origin;
 use super::super::paths::Weights;
 use super::{Displayed, Marks, Moment, Screen, index};
 
-/// How many bodies are worked on at once: few enough that what is made of them stays in the nearest cache.
+/// How many bodies are processed at once: few enough that the results stay in the L1 cache.
 const CHUNK: usize = 64;
 
 impl Screen {
-    /// Makes the poses that this frame shows, and the lists of what changed. Gives the number of bodies that are shown
-    /// beyond their last state.
+    /// Computes the poses that this frame displays, and the lists of changes. Returns the number of bodies that are
+    /// displayed beyond their last state.
     pub(crate) fn show(&mut self, movers: &Movers, mut log: PoseLog, moment: &Moment) -> usize {
         self.begin(moment);
         for change in log.errors.drain(..) {
@@ -43,7 +43,7 @@ impl Screen {
         extrapolated
     }
 
-    /// The next frame will show these: of those that are new, where they are until then.
+    /// Prepares for the next frame, which displays these movers: new bodies have their current pose until then.
     pub(crate) fn expect(&mut self, movers: &Movers) {
         for (place, key) in movers.keys().iter().enumerate() {
             if !self.bodies.contains_key(*key) {
@@ -52,8 +52,8 @@ impl Screen {
         }
     }
 
-    /// Makes of copies the way from where bodies were displayed last to the first of their two states. Those that were edited
-    /// since are at that state already.
+    /// Lets copies of bodies move from where they were last displayed to the first of their two states. Bodies that
+    /// were edited since are at that state already.
     pub(crate) fn lead_to(&self, movers: &mut Movers, origin: &Origin, edited: &BTreeSet<BodyKey>) {
         let shift = self
             .origin
@@ -69,7 +69,7 @@ impl Screen {
         }
     }
 
-    /// A frame that shows what the last one has shown.
+    /// Repeats the poses of the last frame.
     pub fn show_same(&mut self, frame: u64, time: f64) {
         self.number = frame;
         self.time = time;
@@ -104,7 +104,7 @@ impl Screen {
         }
     }
 
-    /// Shows the bodies that came to rest where they did, but for those that move again.
+    /// Displays the bodies that came to rest at their poses, except those that move again.
     fn let_rest(&mut self, movers: &Movers, rest: Vec<(BodyKey, Pose)>) {
         let len = movers.len();
         for (key, pose) in rest {
@@ -112,7 +112,7 @@ impl Screen {
                 self.rest(key, pose);
             }
         }
-        // Of a body that was teleported and is not among these yet.
+        // Bodies beyond the movers rest where they are displayed: a teleported body may not be listed yet.
         for place in (len..self.shown.len()).rev() {
             let (key, pose) = self.shown[place];
             self.rest(key, pose);
@@ -132,7 +132,7 @@ impl Screen {
         }
     }
 
-    /// Shows `poses` of the bodies from `start` on.
+    /// Displays `poses` for the bodies from `start` on.
     fn compare(&mut self, start: usize, poses: &[Pose]) {
         let places = start..start + poses.len();
         let marks = &mut self.marks[places.clone()];

@@ -1,4 +1,4 @@
-//! The last steps: the state before each of them, its events, and the poses.
+//! The past: the state before each of the last steps, its events, and the poses.
 
 // The motion of one step.
 mod motion;
@@ -23,10 +23,10 @@ pub use world::PastWorld;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindError {
-    /// The state of that tick is not kept, or no longer.
+    /// The state of that tick is not kept, or not any more.
     #[error("the state of tick {tick} is not kept: {}", advice(.kept))]
     NotKept {
-        /// The tick that was asked for.
+        /// The requested tick.
         tick: u64,
         /// See [`Simulation::rewindable`](crate::Simulation::rewindable).
         kept: Range<u64>,
@@ -55,42 +55,42 @@ pub(super) struct Past {
     entries: VecDeque<Entry>,
     /// The size of all snapshots together.
     bytes: usize,
-    /// Whether no step leads to the next state: its snapshot is kept at any tick.
+    /// Whether no step leads to the next state: its snapshot is then kept at any tick.
     is_detached: bool,
-    /// The first tick that shows a shift of the origin in the last step that was begun.
+    /// The first tick after a shift of the origin in the last step that was begun.
     shifted: Option<u64>,
 }
 
-/// How much is kept.
+/// Limits of the past.
 #[derive(Clone, Copy, Default)]
 struct Limits {
-    /// How many steps a rollback can go back at least; 0 for no snapshots.
+    /// The minimum number of steps that a rollback can go back; 0 for no snapshots.
     ticks: u64,
-    /// The most that all snapshots may take.
+    /// The maximum size of all snapshots together.
     bytes: usize,
     /// How many steps lie between two snapshots; 0 counts as 1.
     interval: u64,
-    /// For how many ticks the poses are known. Those of the present always are.
+    /// The number of ticks whose poses are kept. Those of the present always are.
     poses: u64,
 }
 
-/// A tick, and the step that was made from there.
+/// A tick, and the step that ran from there.
 struct Entry {
     tick: u64,
     /// The state before the step, and its size in bytes.
     snapshot: Option<(Physics, usize)>,
     motion: Motion,
-    /// `None` of the state that a rewind has left.
+    /// `None` for the state that a rewind has left.
     record: Option<Record>,
 }
 
-/// A step as it was made.
+/// A step as it ran.
 #[derive(Clone)]
 pub(super) struct Record {
     pub step: Step,
     /// The simulated time at its end.
     pub end: ExactTime,
-    /// While snapshots are kept.
+    /// The events, while snapshots are kept.
     pub events: SharedEvents,
 }
 
@@ -123,12 +123,12 @@ impl Past {
         self.keeps_snapshots() || self.keeps_poses()
     }
 
-    /// Whether the poses of this tick will be needed.
+    /// Returns whether the poses of this tick will be needed.
     pub fn needs_poses(&self, tick: u64) -> bool {
         self.keeps_poses() || self.has_snapshot_due(tick)
     }
 
-    /// The interval is at most the limit in ticks.
+    /// Returns whether a snapshot is due at this tick. The interval is at most the limit in ticks.
     fn has_snapshot_due(&self, tick: u64) -> bool {
         let interval = self.limits.interval.clamp(1, self.limits.ticks.max(1));
         self.keeps_snapshots() && tick.is_multiple_of(interval)
@@ -153,29 +153,29 @@ impl Past {
 
 /// # Snapshots
 impl Past {
-    /// The place of the first entry with a snapshot, beginning at place `from`.
+    /// Returns the index of the first entry with a snapshot, from index `from` on.
     fn first_snapshot(&self, from: usize) -> Option<usize> {
         (from..self.entries.len()).find(|place| self.entries[*place].snapshot.is_some())
     }
 
-    /// The ticks from the oldest snapshot on.
+    /// Returns the ticks from the oldest snapshot on.
     pub fn rewindable(&self) -> Range<u64> {
         let oldest = self.first_snapshot(0);
         oldest.map_or(0..0, |place| self.entries[place].tick..self.end())
     }
 
-    /// The estimated size of all snapshots.
+    /// Returns the estimated size of all snapshots.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The snapshot of that tick.
+    /// Returns the snapshot of that tick.
     pub fn snapshot(&self, tick: u64) -> Option<&Physics> {
         let (state, _) = self.entry(tick)?.snapshot.as_ref()?;
         Some(state)
     }
 
-    /// The tick of the last snapshot up to this tick.
+    /// Returns the tick of the last snapshot up to this tick.
     pub fn nearest(&self, tick: u64) -> Option<u64> {
         let mut entries = self.entries.iter().rev();
         let nearest = entries.find(|it| it.snapshot.is_some() && it.tick <= tick);
@@ -190,7 +190,7 @@ impl Past {
         self.bytes = 0;
     }
 
-    /// A step begins. The game may have begun it before and not finished it.
+    /// Begins a step. The game may have begun it before and not finished it.
     pub fn begin_step(&mut self, step: Step, end: ExactTime, state: &Physics) {
         let tick = step.tick;
         self.shifted = None;
@@ -207,12 +207,12 @@ impl Past {
 
     /// Adds the state that a rewind leaves, so that it is possible to go forwards to it.
     ///
-    /// The limits do not count until the next step: it pushes out no other one.
+    /// The limits do not apply until the next step, so this entry pushes out no other one.
     pub fn push_end(&mut self, state: &Physics) {
         self.push(state, true, None);
     }
 
-    /// Adds an entry in place of all from its tick on.
+    /// Adds an entry, which replaces all entries from its tick on.
     fn push(&mut self, state: &Physics, has_snapshot: bool, record: Option<Record>) {
         let tick = state.tick();
         self.take_from(tick);
@@ -234,7 +234,7 @@ impl Past {
         });
     }
 
-    /// The step of this tick has ended, with its events among these.
+    /// Ends the step of this tick. `events` contains its events.
     pub fn end_step(&mut self, tick: u64, events: &Events) {
         if self.keeps_snapshots()
             && let Some(record) = self.entry_mut(tick).and_then(|it| it.record.as_mut())
@@ -244,7 +244,7 @@ impl Past {
         self.cut(tick + 1);
     }
 
-    /// Another state replaces the one of this tick, which had these poses.
+    /// Records that another state replaces the one of this tick, which had these poses.
     pub fn replace_state(&mut self, pairs: &Pairs, tick: u64) {
         self.take_from(tick);
         self.is_detached = true;
@@ -256,7 +256,7 @@ impl Past {
         let mut taken = self.take_from(tick);
         let (state, _) = taken.front_mut()?.snapshot.take()?;
         let steps = taken.into_iter().filter(|entry| entry.tick < present);
-        // The state may be one that replaced another.
+        // The state may have replaced another one.
         self.is_detached = true;
         Some((state, steps.filter_map(|entry| entry.record).collect()))
     }
@@ -268,13 +268,13 @@ impl Past {
         taken
     }
 
-    /// The tick after the newest entry.
+    /// Returns the tick after the newest entry.
     fn end(&self) -> u64 {
         let newest = self.entries.back().map(|entry| entry.tick);
         newest.map_or(0, |tick| tick.saturating_add(1))
     }
 
-    /// The place of the first entry of this tick or a later one.
+    /// Returns the index of the first entry of this tick or a later one.
     fn place(&self, tick: u64) -> usize {
         let first = self.entries.front().map_or(0, |entry| entry.tick);
         let place = usize::try_from(tick.saturating_sub(first)).unwrap_or(usize::MAX);

@@ -11,7 +11,7 @@ use super::motion::Motion;
 
 /// # Limit
 impl Past {
-    /// Keeps the poses of so many ticks, with the present one, which is `here`.
+    /// Keeps the poses of `ticks` ticks, including the present one, which is `here`.
     pub fn limit_poses(&mut self, ticks: u64, here: u64) {
         self.limits.poses = ticks;
         if !self.keeps_poses() {
@@ -46,14 +46,14 @@ impl Past {
         self.entry_mut(tick).map(|entry| &mut entry.motion)
     }
 
-    /// The motion of the step that led to this tick, if poses are kept.
+    /// Returns the motion of the step that led to this tick, if poses are kept.
     fn motion_before(&mut self, tick: u64) -> Option<&mut Motion> {
         let keeps_poses = self.keeps_poses();
         let before = tick.checked_sub(1).filter(|_| keeps_poses);
         self.motion_mut(before?)
     }
 
-    /// Takes over what the game did to the poses of ticks before `tick`, the first that shows it.
+    /// Adopts the edits of the game to the poses of ticks before `tick`, the first tick that they affect.
     pub fn apply_edits(&mut self, edits: PastEdits, tick: u64) {
         if edits.is_cut {
             self.clear();
@@ -71,7 +71,7 @@ impl Past {
         }
     }
 
-    /// From this tick on other poses replace these, to which no step led.
+    /// Records that other poses replace these from this tick on, without a step.
     pub fn replace_poses(&mut self, pairs: &Pairs, tick: u64) {
         if self.keeps_poses() {
             self.keep_replaced(Box::new(pairs.clone()), tick);
@@ -85,7 +85,7 @@ impl Past {
         }
     }
 
-    /// Right before a step: keeps the poses of bodies at rest that were teleported since it began.
+    /// Keeps the poses of bodies at rest that were teleported since the step began, right before it runs.
     pub fn keep_teleported(&mut self, pairs: &Pairs) {
         if let Some(moved) = self.motion_mut(pairs.tick()).and_then(Motion::unreplaced) {
             let mut teleported: BTreeMap<_, _> = pairs.teleported().collect();
@@ -98,8 +98,8 @@ impl Past {
         }
     }
 
-    /// The step of this tick is not made: what the game did in it happened before it. No step shifts the origin again, if it
-    /// was shifted in this one.
+    /// Aborts the step of this tick: the game's changes in it then belong to the time before it. If the origin was
+    /// shifted in it, no step shifts the origin again, so the past is cleared.
     pub fn abort_step(&mut self, tick: u64) {
         if self.shifted == Some(tick + 1) {
             return self.clear();
@@ -115,7 +115,7 @@ impl Past {
 
 /// # Look-up
 impl Past {
-    /// The poses of a body before and after the step that led to `tick`. `physics` is the present.
+    /// Returns the poses of a body before and after the step that led to `tick`. `physics` is the present.
     pub fn pair<'a>(&'a self, physics: &'a Physics, key: BodyKey, tick: u64) -> Option<Pair> {
         let (mut pairs, edits) = (physics.pairs_of_step()?, &physics.past_edits);
         let present = physics.tick();
@@ -142,7 +142,7 @@ impl Past {
             return Some(last);
         }
         let mut previous = edits.previous.iter();
-        // Of a pose before the origin was shifted, the previous one is known.
+        // Pairs from before a shift of the origin have the right previous pose already.
         if std::ptr::eq(pairs, &raw const physics.pairs)
             && let Some((_, previous)) = previous.find(|(edited, _)| *edited == key)
         {
@@ -156,7 +156,7 @@ impl Past {
         let likely = pairs.mover(key).and_then(|index| moved.get(index..=index));
         let likely = likely.and_then(|likely| find(likely, key));
         likely.or_else(|| find(moved, key)).or_else(|| {
-            // At rest until it moved again.
+            // The body was at rest until it moved again.
             let mut later = steps(tick + 1, end).filter_map(|step| step.motion.moved.as_ref());
             let next = later.find_map(|moved| find(moved, key));
             Some(Pair::at_rest(next.unwrap_or(last).previous))

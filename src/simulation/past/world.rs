@@ -1,4 +1,4 @@
-//! The world as a frame displayed it, to be queried: lag compensation.
+//! The world as a frame displayed it, for queries: lag compensation.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use rapier::geometry::{BroadPhaseBvh, ColliderHandle, ColliderSet};
 use rapier::math::Pose;
 use rapier::pipeline::{QueryFilter, QueryPipeline};
 
-/// The world at an earlier time, for queries: from [`Simulation::world_at`](crate::Simulation::world_at).
+/// The world at an earlier time, for queries. Returned by [`Simulation::world_at`](crate::Simulation::world_at).
 pub struct PastWorld<'s> {
     world: &'s World,
     colliders: Cow<'s, ColliderSet>,
@@ -20,7 +20,7 @@ pub struct PastWorld<'s> {
 }
 
 impl<'s> PastWorld<'s> {
-    /// The world in the step that led to this state, with bodies at `alpha` between their `pairs`.
+    /// Creates the world of the step that led to this state, with bodies at `alpha` between their `pairs`.
     pub(in crate::simulation) fn new(state: &'s Physics, pairs: &Pairs, alpha: f32) -> Self {
         let mut past = Self {
             world: &state.world,
@@ -37,9 +37,9 @@ impl<'s> PastWorld<'s> {
 }
 
 impl PastWorld<'_> {
-    /// Rapier's queries.
+    /// Returns Rapier's queries.
     ///
-    /// The [bodies](QueryPipeline::bodies) in it, which filters ask for, are in the state after the step.
+    /// Their [bodies](QueryPipeline::bodies), which filters can read, are in the state after the step.
     #[must_use]
     pub fn query_pipeline<'a>(&'a self, filter: QueryFilter<'a>) -> QueryPipeline<'a> {
         let physics = &self.world.physics;
@@ -47,7 +47,7 @@ impl PastWorld<'_> {
         (self.broad_phase).as_query_pipeline(dispatcher, &physics.bodies, &self.colliders, filter)
     }
 
-    /// The key of the body that a collider is attached to.
+    /// Returns the key of the body that a collider is attached to.
     #[must_use]
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
         self.world.key_of_collider(handle)

@@ -225,7 +225,11 @@ impl<H: Hooks> Worker<H> {
         }
         // Those of another simulation, which a hook has put in place of this one, are of another time.
         let events = self.simulation.events();
-        if let Some(first) = events.as_slice().first().filter(|_| self.simulation.id() == run) {
+        if let Some(first) = events
+            .as_slice()
+            .first()
+            .filter(|_| self.simulation.id() == run)
+        {
             let events = (first.tick(), events.as_slice().to_vec());
             self.outgoing.events.push_back(events);
         }
