@@ -1,7 +1,7 @@
 //! Laws that hold for all features together. Each suite plays games that none of the others would find a defect with.
 //!
 //! - `model`: every displayed pose, list and event of random games equals those of a plain map, in one thread.
-//! - `loops`: random games make the same frames in the closure form, the pull form, `Overlap` and `Runner`.
+//! - `loops`: random games give the same states and events in the closure form, the pull form and `Overlap`.
 //! - `random`: random games of joints, multibodies and soft bodies make the same bits at every frame rate and through every
 //!   rollback.
 //! - `conformance`: eleven scenes make the steps of bare Rapier.

@@ -1,7 +1,7 @@
 //! Displayed poses: smooth, exact at both ends of a step, and listed in `moved` and `removed` when they change.
 //!
-//! Runs the closure form, and `Overlap` and `Runner` in `picture` and `interpolated`, in 3D and in 2D. The random games of
-//! `laws` compare every pose in every loop.
+//! Runs the closure form, `Overlap` in `picture`, and `Overlap` and `Runner` in `interpolated`, in 3D and in 2D. The random
+//! games of `laws/model` compare every pose on one thread; `tests/threads` has those of `Overlap` and `Runner`.
 //! One case: `cargo test --all-features --test poses smoothing::hermite::`.
 
 #[path = "../scenes/mod.rs"]
