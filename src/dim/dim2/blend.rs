@@ -60,8 +60,8 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// Returns the squares of the distances between the rotations on the unit circle, without the cancellation that 2 − 2
-/// cos θ suffers for small angles.
+/// Returns the squares of the distances between the rotations on the unit circle, without the cancellation that
+/// 2 − 2 cos θ suffers for small angles.
 #[inline]
 pub(in crate::dim) fn distances_squared<const N: usize>(
     previous: &[Pose; N],

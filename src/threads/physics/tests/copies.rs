@@ -89,7 +89,7 @@ fn smoothings_and_errors_are_handed_over_too() {
                     .unwrap();
             });
         }
-        // Corrects one body at one time, and all bodies at another.
+        // Three bodies move until 4 s, and the flyer alone after that.
         if ms == 4_000 {
             assert!(both.runner.remove_all(vec![off, curved]).is_empty());
         }
