@@ -1,4 +1,4 @@
-//! The programs of the README and of the book's chapters are compiled and run as tests.
+//! Compiles and runs the programs of the README and of the book's chapters as tests.
 
 #[doc = include_str!("../README.md")]
 struct Readme;

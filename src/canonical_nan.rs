@@ -1,11 +1,11 @@
-//! A serializer that writes every NaN as the same bits. Which sign and payload a NaN has differs between processors,
-//! and between two builds for one.
+//! A serializer that writes every NaN as the same bits. The sign and payload of a NaN differ between processors, and
+//! even between two builds for one processor.
 
 use std::fmt::Display;
 
 use serde::{Serialize, Serializer, ser};
 
-/// Around a serializer, a part of one, or a value that is written by one.
+/// Wraps a serializer, a part of one, or a value that it writes.
 pub(crate) struct CanonicalNan<T>(pub T);
 
 impl<T: Serialize + ?Sized> Serialize for CanonicalNan<&T> {
@@ -14,7 +14,7 @@ impl<T: Serialize + ?Sized> Serialize for CanonicalNan<&T> {
     }
 }
 
-/// Methods that pass on plain values.
+/// Defines methods that pass plain values through.
 macro_rules! pass_on {
     ($($method:ident($($name:ident: $type:ty),*))*) => {$(
         fn $method(self $(, $name: $type)*) -> Result<S::Ok, S::Error> {
@@ -23,7 +23,7 @@ macro_rules! pass_on {
     )*};
 }
 
-/// Methods that begin a value of several parts.
+/// Defines methods that begin a value with several parts.
 macro_rules! begin {
     ($($method:ident($($name:ident: $type:ty),*) -> $compound:ident)*) => {$(
         fn $method(self, $($name: $type),*) -> Result<Self::$compound, S::Error> {
@@ -118,7 +118,7 @@ impl<S: Serializer> Serializer for CanonicalNan<S> {
     }
 }
 
-/// A value of several parts, which are written by these methods.
+/// Defines the methods that write the parts of such a value.
 macro_rules! parts {
     ($($compound:ident: $($method:ident($($name:ident: $type:ty)?))*;)*) => {$(
         impl<S: ser::$compound> ser::$compound for CanonicalNan<S> {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn bytes(value: &impl Serialize) -> Vec<u8> {
-        postcard::to_stdvec(value).expect("it is plain data")
+        postcard::to_stdvec(value).expect("plain data can be serialised")
     }
 
     #[test]

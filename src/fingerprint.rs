@@ -1,4 +1,4 @@
-//! A hash of the mathematics of this machine.
+//! A hash of this machine's float results.
 
 use std::hash::Hasher;
 use std::hint::black_box;
@@ -9,8 +9,9 @@ use twox_hash::XxHash3_64;
 use crate::dim::{interpolate, rotation_to_array, spin_to_array, world_of_all_shapes};
 use rapier::math::Real;
 
-/// A hash of what the mathematics under a simulation gives in this program on this machine: if two programs have
-/// the same, expect their runs to agree to the bit. Compare it before a match begins. With the feature `checksum`.
+/// Returns a hash of the float results on which a simulation depends, in this program on this machine. If two programs
+/// have the same fingerprint, expect their runs to agree to the bit. Compare fingerprints before a match begins.
+/// Requires the feature `checksum`.
 ///
 /// ```
 /// # let theirs = evenstep::fingerprint();
@@ -19,21 +20,22 @@ use rapier::math::Real;
 /// }
 /// ```
 ///
-/// It differs between versions of Rapier, between builds with other features that change bits, and where the C
-/// libraries of two platforms round in another way: for that, see [`portable_math`](crate::portable_math), with which
-/// it is the same on every platform.
+/// The fingerprint differs between versions of Rapier, between builds with different features that change bits, and
+/// between platforms whose C libraries round differently. To make it the same on every platform, use
+/// [`portable_math`](crate::portable_math).
 ///
-/// # What it holds
-/// Some thousand values of each float function that Rapier gets from the C library, and a small world of every shape, of
-/// joints with limits and motors and of a soft body, stepped for half a second. The same fingerprint is evidence, no
-/// proof: [checksums](crate::Physics#checksums) while the match runs find the rest.
+/// # Contents
+/// The hash covers a thousand or so values of each float function that Rapier gets from the C library. It also covers a
+/// small world that is stepped for half a second, with every shape, joints with limits and motors, and a soft body.
+/// Equal fingerprints are evidence, not proof. [Checksums](crate::Physics#checksums) during the match find the
+/// remaining differences.
 ///
-/// It is in the header of [saved states](crate::fingerprint_of) and of
-/// [recordings](crate::recording::Recording::fingerprint).
+/// [Saved states](crate::fingerprint_of) and [recordings](crate::recording::Recording::fingerprint) have the
+/// fingerprint in their headers.
 ///
 /// # Cost
-/// The first call takes some 20 ms, later ones nothing. The first state that is saved and the first recording call it:
-/// where that would be seen, call it while the game loads.
+/// The first call takes about 20 ms, later calls nothing. The first saved state and the first recording make that call.
+/// If players would notice, call this function while the game loads.
 #[must_use]
 pub fn fingerprint() -> u64 {
     static FINGERPRINT: OnceLock<u64> = OnceLock::new();
@@ -52,12 +54,16 @@ fn compute() -> u64 {
     hasher.finish()
 }
 
-/// Those that Rapier calls. A sine and a cosine of one number are one function of some C libraries: both ways.
-#[expect(clippy::disallowed_methods, reason = "how they differ is the question")]
+/// Hashes the functions that Rapier calls. Some C libraries compute the sine and cosine of one number in a single
+/// function, so both forms are included.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "their differences are what is measured"
+)]
 fn hash_float_functions(hasher: &mut XxHash3_64) {
     const SAMPLES: u16 = 4096;
     for i in 0..SAMPLES {
-        // From -1 to 1.
+        // `x` runs from -1 to 1.
         let x = black_box(f32::from(i).mul_add(2.0 / f32::from(SAMPLES), -1.0));
         let turn = black_box(x * std::f32::consts::TAU);
         let positive = black_box(1.5 + x);

@@ -1,13 +1,13 @@
-//! Numbers that tell values apart which may be equal in everything else.
+//! Numbers that tell values apart that may otherwise be equal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that the process gives out once. A copy draws another one.
+/// A number that the process hands out once. A copy gets a new one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Id(u64);
 
 impl Id {
-    /// The number, which is never 0.
+    /// Returns the number, which is never 0.
     pub fn number(&self) -> u64 {
         self.0
     }

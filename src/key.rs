@@ -1,4 +1,4 @@
-//! The two ids that a game holds, and the table from a body's id to Rapier's handle and back.
+//! The two ids that a game holds, and the table between a body's id and Rapier's handle.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use slotmap::{Key, SlotMap};
 use crate::slots::Slots;
 
 slotmap::new_key_type! {
-    /// The id of one body, for as long as the body lives.
+    /// The id of one body for the body's lifetime.
     ///
-    /// Eight bytes, `Copy`, and an `Option<BodyKey>` is eight bytes too: store it in a component
-    /// of your own. Once its body was removed, in whatever way, a key is dead and never refers to a
-    /// body again, even if Rapier reuses the body's slot. The methods of
-    /// [`Physics`](crate::Physics) then return `None` or an error, or ignore the key.
+    /// A key is `Copy` and takes eight bytes, as does an `Option<BodyKey>`, so you can store it in a component. Once
+    /// its body has been removed, in whatever way, the key is dead and never refers to a body again, even if Rapier
+    /// reuses the body's slot. The methods of [`Physics`](crate::Physics) then return `None` or an error, or ignore the
+    /// key.
     ///
     /// ```
     /// use evenstep::rapier::prelude::*;
@@ -28,21 +28,20 @@ slotmap::new_key_type! {
     /// assert_eq!(simulation.physics.add_force(old, Vector::X), Err(BodyError::Gone(old)));
     /// ```
     ///
-    /// A key belongs to the [`Physics`](crate::Physics) that made it, and to its copies. With another one, it
-    /// may refer to an unrelated body there. So may a key that was made with slotmap's
-    /// `KeyData::from_ffi`.
+    /// A key belongs to the [`Physics`](crate::Physics) that created it, and to its copies. In another one it may refer
+    /// to an unrelated body, as may a key created with slotmap's `KeyData::from_ffi`.
     pub struct BodyKey;
 
-    /// The id of a lasting force, from
-    /// [`insert_force_generator`](crate::Physics::insert_force_generator) until it or its body is removed.
+    /// The id of a lasting force, from [`insert_force_generator`](crate::Physics::insert_force_generator) until the
+    /// force or its body is removed.
     pub struct ForceGeneratorKey;
 }
 
-/// Handles by key, and keys by handle.
+/// Maps keys to handles and handles to keys.
 ///
-/// It knows nothing of Rapier's sets: whether a handle's body still lives is for the caller to
-/// ask. Which keys are given out depends on what was inserted and removed alone, never on when
-/// the death of a body was noticed, so a run has the same keys at every frame rate.
+/// The table does not see Rapier's sets: the caller has to ask whether a handle's body is still alive. The keys that it
+/// creates depend only on the insertions and removals, never on when the death of a body was noticed. A run therefore
+/// has the same keys at every frame rate.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -51,10 +50,10 @@ slotmap::new_key_type! {
 )]
 pub(crate) struct Keys {
     bodies: SlotMap<BodyKey, BodySlot>,
-    /// By the index in a handle: the last body's key, dead or not. Rapier uses an index again for a later
-    /// body, so the handle of the key found here has to be compared, generation and all.
+    /// The key of the last body at each handle index, dead or alive. Rapier reuses an index for a later body, so
+    /// compare the handle of the key found here, including its generation.
     by_index: Vec<Option<BodyKey>>,
-    /// Keys by larger indices, which a file says there are: nothing is sized by an index until Rapier gives it out.
+    /// Keys at larger indices that a file claims. No table is sized by an index before Rapier has used that index.
     beyond: BTreeMap<usize, BodyKey>,
 }
 
@@ -64,8 +63,8 @@ struct BodySlot {
     handle: RigidBodyHandle,
     /// The first tick at which the body existed.
     born: u64,
-    /// The body is known to be dead, though it was not removed by its key. Its slot stays taken until the game's next
-    /// insert or removal that frees it: the moment of a discovery depends on the frame rate.
+    /// Whether the body is known to be dead, though it was not removed through its key. Its slot stays occupied until
+    /// the game's next insertion or removal that frees it, because the moment of discovery depends on the frame rate.
     is_dead: bool,
 }
 
@@ -89,7 +88,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
                 return Err("two keys of one body");
             }
         }
-        // There are not many more indices than there were keys, unless many bodies have none.
+        // Indices hardly outnumber the keys, unless many bodies have no key.
         let mut keys = Self {
             by_index: vec![None; bodies.capacity()],
             bodies,
@@ -100,7 +99,7 @@ impl TryFrom<Slots<BodySlot>> for Keys {
     }
 }
 
-/// A body to try slots with.
+/// Returns a body to try slots with.
 #[cfg(feature = "serde")]
 fn any() -> BodySlot {
     BodySlot {
@@ -111,10 +110,10 @@ fn any() -> BodySlot {
 }
 
 impl Keys {
-    /// Makes a key for a handle that has none.
+    /// Creates a key for a handle that has none.
     ///
-    /// Also gives the key that is found dead by this: that of an earlier body in the same slot. So
-    /// there are never more keys of dead bodies here than Rapier has had bodies at one time.
+    /// Also returns the key of an earlier body in the same slot, if this reveals it to be dead. So the table never has
+    /// more keys of dead bodies than Rapier has had bodies at one time.
     pub fn insert(&mut self, handle: RigidBodyHandle, born: u64) -> (BodyKey, Option<BodyKey>) {
         let key = self.bodies.insert(BodySlot {
             handle,
@@ -124,7 +123,7 @@ impl Keys {
         (key, self.point_to(key))
     }
 
-    /// Lets the handle of a key lead to that key. Gives the key that is found dead by this.
+    /// Makes the handle of a key lead to that key. Returns the key that this reveals to be dead.
     fn point_to(&mut self, key: BodyKey) -> Option<BodyKey> {
         let index = index_of(self.bodies[key].handle);
         if index >= self.by_index.len() {
@@ -142,13 +141,13 @@ impl Keys {
         }
     }
 
-    /// The game has removed the body by its key. Gives its handle, unless it was found dead before.
+    /// Removes a body by its key. Returns its handle, unless the body was found dead before.
     pub fn remove(&mut self, key: BodyKey) -> Option<RigidBodyHandle> {
         let body = self.bodies.remove(key)?;
         (!body.is_dead).then_some(body.handle)
     }
 
-    /// The body was found dead.
+    /// Marks a body as found dead.
     pub fn found_dead(&mut self, key: BodyKey) {
         self.bodies[key].is_dead = true;
     }
@@ -167,18 +166,18 @@ impl Keys {
         (!body.is_dead).then_some(body.handle)
     }
 
-    /// Whether the body existed at this tick. (Whether it lives is another question.)
+    /// Returns whether the body existed at this tick. Whether it is alive is a separate question.
     pub fn was_born(&self, key: BodyKey, tick: u64) -> bool {
         self.bodies.get(key).is_some_and(|body| body.born <= tick)
     }
 
-    /// A step is not made: bodies that were inserted in it exist before it, at this tick.
+    /// Handles a step that is not run: bodies inserted in it exist from this tick on, before the step.
     pub fn limit_births(&mut self, tick: u64) {
         let bodies = self.bodies.values_mut();
         bodies.for_each(|body| body.born = body.born.min(tick));
     }
 
-    /// Ticks have other numbers from now on, of which this is the present one.
+    /// Renumbers ticks: `tick` is the current one from now on.
     pub fn set_tick(&mut self, tick: u64) {
         self.bodies.values_mut().for_each(|body| body.born = tick);
     }
@@ -195,8 +194,11 @@ fn index_of(handle: RigidBodyHandle) -> usize {
     handle.into_raw_parts().0 as usize
 }
 
-/// The index in a key, which a later body gets again.
-#[expect(clippy::cast_possible_truncation, reason = "the lower half of it")]
+/// Returns the index in a key, which a later body can reuse.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the lower half of the number"
+)]
 pub(crate) fn slot_of(key: BodyKey) -> usize {
     key.data().as_ffi() as u32 as usize
 }
@@ -263,7 +265,7 @@ mod tests {
             }
             assert_eq!(keys.remove(first).is_some(), !noticed, "reported once");
             assert_eq!(keys.remove(first), None);
-            // Into another slot of Rapier's, into the same one, and after one that lives.
+            // The later bodies use another of Rapier's slots, the same slot, and a slot after a living body was removed.
             let mut given = vec![
                 keys.insert(HANDLE(2, 1), 0).0,
                 keys.insert(HANDLE(0, 1), 0).0,

@@ -1,24 +1,24 @@
-//! What happened to keys, frame by frame, for hosts that missed some frames.
+//! A log of what happened to keys, frame by frame, for hosts that skipped frames.
 
 use std::collections::VecDeque;
 
 use crate::key::BodyKey;
 
-/// Keys, each with the number of the frame in which something happened to it, oldest first.
+/// Keys with the number of the frame in which something happened to them, oldest first.
 ///
-/// Of bounded length: what is too long ago is forgotten.
+/// The log has a bounded length and forgets its oldest entries.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct KeyLog {
     entries: VecDeque<(u64, BodyKey)>,
-    /// Of this frame, and of those before, not everything is known.
+    /// The last frame whose entries are incomplete. Those of earlier frames are incomplete too.
     forgotten: u64,
-    /// The most entries.
+    /// The maximum number of entries.
     bound: usize,
 }
 
 impl KeyLog {
-    /// Keeps as many entries as there are bodies, if that is more than before.
+    /// Raises the bound to the number of bodies, if that is more.
     pub fn grow(&mut self, bodies: usize) {
         if bodies > self.bound {
             self.bound = bodies;
@@ -40,7 +40,7 @@ impl KeyLog {
         self.entries.partition_point(|(at, _)| *at <= frame)
     }
 
-    /// The keys of all frames after this one; `None` if some of them are forgotten.
+    /// Returns the keys of all frames after this one. `None` if some of them are forgotten.
     pub fn since(&self, frame: u64) -> Option<impl Iterator<Item = BodyKey>> {
         if frame < self.forgotten {
             return None;
@@ -68,7 +68,11 @@ mod tests {
             log.push(frame, *key);
         }
         let since = |log: &KeyLog, frame| Some(log.since(frame)?.collect::<Vec<_>>());
-        assert_eq!(since(&log, 0), None, "the first of frame 1 is gone");
+        assert_eq!(
+            since(&log, 0),
+            None,
+            "the first key of frame 1 is forgotten"
+        );
         assert_eq!(since(&log, 1).unwrap(), keys[2..4]);
         assert_eq!(since(&log, 3).unwrap(), keys[3..4]);
         assert_eq!(since(&log, 9).unwrap(), []);

@@ -6,14 +6,15 @@
     dim2,
     doc = "`evenstep2d` steps a [Rapier](rapier) 2D world at a fixed rate,"
 )]
-//! whatever the frame rate is, and gives every frame a smooth pose for every body. It works with any engine and any ECS.
+//! whatever the frame rate is, and gives you a smooth pose of every body for each frame. It works with any engine and
+//! any ECS.
 //!
-//! The packages `evenstep` and `evenstep2d` are one crate for Rapier 3D and 2D: the same sources, and the same name in
-//! programs, `evenstep`.
+//! The packages `evenstep` and `evenstep2d` are the same crate, built from the same sources for Rapier 3D and Rapier
+//! 2D. Programs import either one as `evenstep`.
 //!
-//! A [`Simulation`] holds the state, a [`Physics`] in its field `physics`: Rapier's world, and all else that the next step
-//! depends on. Once a frame, [advance](Simulation::advance) the simulation by the time that the frame took. It takes the steps
-//! that are due, none or several, and computes the poses to draw.
+//! A [`Simulation`] holds the state in its field `physics`, of type [`Physics`]: Rapier's world and everything else
+//! that the next step depends on. Call [`advance`](Simulation::advance) once per frame with the time that the frame
+//! took. It runs the steps that are due, whether none, one or several, and computes the poses to draw.
 //!
 //! ```
 //! use evenstep::rapier::prelude::*;
@@ -49,93 +50,97 @@
 //!                  v
 //!                poses at alpha ──> moved() ──> hecs, any ECS, any renderer
 //! ```
-//! `simulation.physics` holds the state: a copy is a snapshot, and an assignment restores it. Hooks get it for each step.
-//! `simulation` holds the loop around it: clock, frames, poses, and the [past](Simulation#back-in-time).
+//! `simulation.physics` holds the state. A copy of it is a snapshot, and assigning the copy restores it. Hooks receive
+//! it for each step. `simulation` holds the loop around the state: the clock, frames, poses, and the
+//! [past](Simulation#back-in-time).
 //!
 //! # Where to look
 //! | for | see |
 //! | --- | --- |
-//! | the loop: one call, or steps that the game pulls inside its own world | [Choosing a loop](Simulation#choosing-a-loop) |
+//! | the loop: one call, or steps that your game pulls inside its own world | [Choosing a loop](Simulation#choosing-a-loop) |
 //! | time: rate, pause, speed, long frames | [`Clock`], [`ClockSettings`], [`Rate`], [`Stepping`], [`FrameFilter`], [`FrameTimer`] |
-//! | bodies: to insert, change and remove them | [`Physics`] |
-//! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`]; your own values: [`Interpolated`] |
+//! | inserting, changing and removing bodies | [`Physics`] |
+//! | a pose to draw | [`simulation.pose(key)`](Simulation::pose), [`Simulation::moved`], [`Smoothing`]; for your own values, [`Interpolated`] |
 //! | a body to compute with | [`physics.body(key)`](Physics::body) |
 //! | input | [`InputQueue`] by time, [`TickQueue`] by tick, [`Button`] |
 //! | forces | [`Physics::add_force`] for one step, [`ForceGenerator`] for lasting ones |
 //! | lifts, doors, teleports, portals, large worlds | [Placing](Physics#placing) |
 //! | collisions and other events | [`Events`] |
 //! | joints, queries, controllers: full access to Rapier | [Choosing access](Physics#choosing-access) |
-//! | your own ECS | [`Owners`]; for hecs [`entities`] |
-//! | saved states, rollback, with your game's state | [`Resources`], [The state as a value](Physics#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
+//! | your own ECS | [`Owners`]; for hecs, [`entities`] |
+//! | saved states and rollback, including your game's state | [`Resources`], [The state as a value](Physics#the-state-as-a-value), [Back in time](Simulation#back-in-time) |
 //! | replays, crash reports | [`recording`] |
 //! | threads | [`threads`] |
 //! | where the time goes | [`Frame`], and spans for a profiler with the feature `tracing` |
 //!
-//! # What holds
-//! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits, at 15 as
-//!   at 1,000 frames a second: on one machine, with one build; across machines with the feature `enhanced-determinism`
-//!   and [`portable_math`]. [`fingerprint`](fingerprint()) says whether two machines agree.
-//! - **A frame shows the past.** An interpolated pose is up to one step behind the latest state. It never gets into the
-//!   physics.
-//! - **Bodies at rest cost nothing in a frame or a step.** No loop goes over all bodies, except once after
-//!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or a way [back in time](Simulation#back-in-time). A
-//!   clone, and each state that is [kept](Simulation::set_rewind_limits), copies all of them. This requires that a body's
-//!   [`time_until_sleep`], 0.5 s by default, is longer than a step.
+//! # Guarantees
+//! - **The same steps at every frame rate.** Two runs whose hooks do the same at each tick end with the same bits,
+//!   whether they run at 15 or at 1,000 frames per second. This holds on one machine with one build. It holds across
+//!   machines with the feature `enhanced-determinism` and [`portable_math`]. [`fingerprint`](fingerprint()) tells
+//!   whether two machines agree.
+//! - **A frame displays the past.** An interpolated pose is up to one step behind the latest state. Interpolated poses
+//!   never affect the physics.
+//! - **Bodies at rest cost nothing in a frame or a step.** No loop visits all bodies, except once after
+//!   [`Physics::rapier_mut`], [`Physics::shift_origin`], an assignment or going [back in
+//!   time](Simulation#back-in-time). A clone copies all bodies, and so does each state that is
+//!   [kept](Simulation::set_rewind_limits). The guarantee requires that a body's [`time_until_sleep`], 0.5 s by
+//!   default, is longer than a step.
 //!
 //! # Features
-//! None is on by default.
+//! No feature is on by default.
 //!
 //! | feature | adds |
 //! | --- | --- |
 //! | `hecs` | [`entities`]: components for the hecs ECS |
-//! | `serde` | states as bytes, [`recording`], serde's traits on plain types; turns `checksum` on |
-//! | `checksum` | [a hash of all bodies](Physics#checksums), [one of the machine](fingerprint()) |
+//! | `serde` | states as bytes, [`recording`], serde's traits on plain types; enables `checksum` |
+//! | `checksum` | [a hash of all bodies](Physics#checksums), [a hash of the machine's float functions](fingerprint()) |
 //! | `enhanced-determinism` | Rapier's feature: the same bits after a state was loaded [from bytes](Simulation#states-as-bytes) and, with [`portable_math`], on every platform |
-//! | `parallel` | Rapier's feature: steps on all cores, for large scenes |
+//! | `parallel` | Rapier's feature: steps that use all cores, for large scenes |
 //! | `mint` | conversions of Rapier's vectors and rotations to and from mint |
 //! | `tracing` | spans of frames, steps and their parts |
 //!
 //! # The book
-//! The guide, in the folder `docs/book` of this package: [contents]. Every program in it is compiled and run as a test.
+//! The guide is in the folder `docs/book` of this package: [contents]. Every program in it is compiled and run as a
+//! test.
 //!
 //! [contents]: https://docs.rs/crate/evenstep/latest/source/docs/book/src/SUMMARY.md
 //!
 //! # Versions
-//! Types of Rapier, nalgebra and, with the feature, hecs are part of this API, so their versions are too: a new
-//! major version of one of them is one of this crate. They are re-exported as [`rapier`], [`nalgebra`] and
-//! `hecs`: with these a game cannot get two versions of the same type.
+//! Types of Rapier, nalgebra and, with its feature, hecs are part of this API. A new major version of one of them
+//! therefore means a new major version of this crate. They are re-exported as [`rapier`], [`nalgebra`] and `hecs`. If
+//! you use the re-exports, you cannot end up with two versions of the same type.
 //!
 //! [`time_until_sleep`]: rapier::dynamics::RigidBodyActivation::time_until_sleep
 
 #![warn(missing_debug_implementations)]
-// On docs.rs each item shows its feature.
+// On docs.rs each item names the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The pages are made with all features; without one, links to what it adds lead nowhere.
+// The published docs are built with all features. Without a feature, links to the items that it adds are broken.
 #![cfg_attr(
     not(all(feature = "hecs", feature = "serde")),
     allow(rustdoc::broken_intra_doc_links)
 )]
 #![cfg_attr(not(test), warn(clippy::pedantic))]
 
-// The modules in the order that the data takes; each uses only those above it.
+// The modules are in the order in which data flows. Each uses only those above it.
 
 // Settings of random tests.
 #[cfg(test)]
 mod testing;
-// Float functions of the standard library, the same on every platform.
+// The standard library's float functions, with equal results on every platform.
 mod portable_math;
-// Mathematics that differs in two dimensions and three.
+// Mathematics that differs between two and three dimensions.
 mod dim;
-// A hash of the mathematics of a machine.
+// A hash of the machine's float results.
 #[cfg(feature = "checksum")]
 mod fingerprint;
-// Spans for profilers, in all modules.
+// Spans for profilers, used in all modules.
 #[macro_use]
 mod span;
-// Every NaN as the same bytes.
+// Serialises every NaN as the same bytes.
 #[cfg(feature = "serde")]
 mod canonical_nan;
-// Maps with keys of any type.
+// Maps with keys of any type, serialised as lists.
 #[cfg(feature = "serde")]
 mod map_as_list;
 // A slotmap as plain data.
@@ -145,30 +150,30 @@ mod slots;
 mod id;
 // Keys of bodies and force generators.
 mod key;
-// Keys by the frame in which something happened.
+// Keys with the frame in which something happened to them.
 mod key_log;
 // Frame times in, due steps out.
 mod time;
 // Input and forces in, a step of Rapier, events out.
 mod step;
-// Two states in, poses to show out.
+// Two states in, poses to draw out.
 mod pose;
-// Values of the game's own.
+// The game's values.
 mod resources;
-// All that the next step depends on.
+// Everything that the next step depends on.
 mod physics;
-// Time, steps and poses in order.
+// The order of time, steps and poses in a frame.
 mod simulation;
 // The state as bytes, and its checksum.
 mod state;
-// Bodies of entities, for any ECS.
+// Which entity has which body, for any ECS.
 mod owners;
-// Runs as files.
+// Recorded runs.
 #[cfg(feature = "serde")]
 pub mod recording;
-// Physics on a thread of its own.
+// Physics on a separate thread.
 pub mod threads;
-// The same for hecs.
+// Components and synchronisation for hecs.
 #[cfg(feature = "hecs")]
 pub mod entities;
 
@@ -203,7 +208,7 @@ pub use time::{
     SpeedError, Step, Stepping,
 };
 
-// Programs of the README and the book, as tests.
+// The programs of the README and the book, run as tests.
 #[cfg(doctest)]
 #[cfg_attr(dim2, path = "dim/dim2/book.rs")]
 mod book;

@@ -1,4 +1,4 @@
-//! Maps as lists of pairs: JSON has keys of text only.
+//! Serialises maps as lists of pairs, because JSON allows only text as keys.
 
 use std::collections::BTreeMap;
 

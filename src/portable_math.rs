@@ -1,11 +1,11 @@
-//! Float functions that are the same on every platform, for a whole program.
+//! Float functions with the same results on every platform, for a whole program.
 
-/// Makes the float functions of the standard library the same on every platform, in the whole program: `sin`, `cos`,
-/// `acos`, `exp`, `powf` and all others whose last bits the standard library leaves to the platform, for `f32` and
-/// `f64`.
+/// Makes the standard library's float functions return the same results on every platform, in the whole program. This
+/// covers `sin`, `cos`, `acos`, `exp`, `powf` and all other functions whose last bits the standard library leaves to
+/// the platform, for `f32` and `f64`.
 ///
-/// Write it once, in the `main.rs` of a game whose runs must agree to the bit between machines, beside the feature
-/// `enhanced-determinism`:
+/// Use it if runs must agree to the bit between machines. Write it once, in your game's `main.rs`, and enable the
+/// feature `enhanced-determinism`:
 ///
 /// ```standalone_crate
 /// evenstep::portable_math!();
@@ -18,30 +18,32 @@
 /// ```
 ///
 /// # Why
-/// With `enhanced-determinism` Rapier still calls the platform's C library in some places, and each C library, and each
-/// version of it, rounds in another way:
-/// - `acosf`, `cosf` for the principal axes of inertia: of compounds, convex hulls, meshes, voxels, and of bodies with
+/// Even with `enhanced-determinism`, Rapier calls the platform's C library in some places. C libraries round
+/// differently, and so do different versions of one. Rapier uses
+/// - `acosf` and `cosf` for the principal axes of inertia of compounds, convex hulls, meshes, voxels, and bodies with
 ///   several colliders;
-/// - `sinf`, `cosf`, `asinf` for limits and motors of angles in joints;
-/// - `powf`, `expf`, `acosf` for soft bodies;
-/// - `log2f` for how much of the tree of bounding boxes is made anew at a time.
+/// - `sinf`, `cosf` and `asinf` for limits and motors of angles in joints;
+/// - `powf`, `expf` and `acosf` for soft bodies;
+/// - `log2f` to decide how much of its tree of bounding boxes to rebuild at a time.
 ///
-/// Bodies with one ball, cuboid, capsule, cylinder, cone or rounded one of these, and joints without limits and motors
-/// of angles, need none of them. [`fingerprint`](crate::fingerprint) says whether two machines agree.
+/// Rapier needs none of these functions for a body whose only collider is a ball, cuboid, capsule, cylinder, cone or a
+/// rounded version of one, or for joints without angular limits and motors. [`fingerprint`](crate::fingerprint) tells
+/// whether two machines agree.
 ///
 /// # How
-/// The standard library calls these functions by their names in C, and a program's own definition of a name has
-/// precedence over the one of a library. The macro defines them by the crate [`libm`](https://docs.rs/libm), which is
-/// written in Rust. Other libraries that are linked into the program, also those in C, use them too. They are as exact
-/// as the platform's, and some of them slower.
+/// The standard library calls these functions by their C names, and a program's own definition takes precedence over a
+/// library's. The macro defines them with the crate [`libm`](https://docs.rs/libm), which is written in Rust. Other
+/// libraries linked into the program, even those in C, use these definitions too. They are as accurate as the
+/// platform's functions, but some are slower.
 ///
 /// # Limits
-/// - Once in a program: a second time is an error of the linker, as is another crate that defines the same names.
-/// - In an executable and in WebAssembly. In a shared library on Linux, as for an engine that loads the game, also tell
-///   the linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
-/// - The compiler may compute a function of a constant when it builds: `2.0_f32.sin()` written like this. Rapier's step
-///   has none; parry has one, of which feature of a convex polyhedron is nearest to a direction.
-/// - Functions of vectors of other crates that do not call the standard library stay as they are.
+/// - Use the macro only once per program. A second use is a linker error, and so is another crate that defines the same
+///   names.
+/// - It works in executables and in WebAssembly. In a shared library on Linux, such as a game that an engine loads,
+///   also tell the linker to prefer the library's own functions: `-C link-arg=-Wl,-Bsymbolic-functions`.
+/// - The compiler may evaluate a function of a constant, such as `2.0_f32.sin()`, at build time. Rapier's step has no
+///   such call. parry has one, to find the feature of a convex polyhedron that is nearest to a direction.
+/// - The macro does not affect vector functions of other crates that do not call the standard library.
 #[macro_export]
 macro_rules! portable_math {
     () => {
@@ -54,7 +56,7 @@ macro_rules! portable_math {
             }
             $crate::__define_float_functions! { (x: f32, y: f32) atan2f hypotf powf }
             $crate::__define_float_functions! { (x: f64, y: f64) atan2 hypot pow }
-            // What a compiler makes of a sine and a cosine of one number.
+            // Compilers merge the sine and cosine of one number into these functions.
             $crate::__define_float_functions! { sincosf __sincosf_stret f32 = sinf, cosf }
             $crate::__define_float_functions! { sincos __sincos_stret f64 = sin, cos }
         };
@@ -80,7 +82,7 @@ macro_rules! __define_float_functions {
         #[cfg(not(target_vendor = "apple"))]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $both(x: $float, sin: *mut $float, cos: *mut $float) {
-            // SAFETY: C's contract of this function: both can be written.
+            // SAFETY: C's contract for this function is that both pointers can be written to.
             unsafe {
                 *sin = $crate::__libm::$sin(x);
                 *cos = $crate::__libm::$cos(x);

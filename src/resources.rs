@@ -1,16 +1,16 @@
-//! Values of the game's own that are part of the state.
+//! The game's values that are part of the state.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Values of the game's own that are part of a simulation's state, at most one of each type: scores, timers, a random
-/// generator, a whole world of an ECS.
+/// Your game's values that are part of a simulation's state, such as scores, timers, a random generator or a whole ECS
+/// world. There is at most one value of each type.
 ///
-/// They go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
-/// [copy](crate::Physics#the-state-as-a-value), to the physics' thread. So a game that keeps here all that its steps
-/// depend on has nothing to save or restore for a rollback. Works in every loop.
+/// Resources go wherever the bodies go: [back in time](crate::Simulation#back-in-time), into a
+/// [copy](crate::Physics#the-state-as-a-value), to the physics thread. If everything that your steps depend on is a
+/// resource, you have nothing to save or restore for a rollback. Resources work in every loop.
 ///
 /// ```
 /// # use evenstep::{Physics, Simulation};
@@ -33,23 +33,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// # Ok::<(), evenstep::RewindError>(())
 /// ```
 ///
-/// To use a value and the physics at the same time: [`Physics::resource_scope`](crate::Physics::resource_scope). With the
-/// whole simulation, outside of hooks: [`Simulation::resource_scope`](crate::Simulation::resource_scope).
+/// To use a value and the physics at the same time, call [`Physics::resource_scope`](crate::Physics::resource_scope).
+/// To use a value and the whole simulation, outside of hooks, call
+/// [`Simulation::resource_scope`](crate::Simulation::resource_scope).
 ///
 /// # Cost
-/// While states are kept, each step clones all values once. Share what is large and seldom changed: in an `Arc`, changed by
-/// [`Arc::make_mut`](std::sync::Arc::make_mut).
+/// While states are kept, each step clones all values once. If a value is large and seldom changes, share it in an
+/// `Arc` and change it with [`Arc::make_mut`](std::sync::Arc::make_mut).
 ///
 /// # Limits
-/// A saved state, a recording and a checksum do not include them: save, record and hash them beside it. A state that was
-/// loaded has none: insert them before it is used. [`correct`](crate::Simulation::correct) keeps those that the new state
-/// lacks.
+/// Saved states, recordings and checksums do not include resources: save, record and hash them separately. A loaded
+/// state has none, so insert them before you use it. [`correct`](crate::Simulation::correct) keeps the resources that
+/// the new state lacks.
 #[derive(Clone, Default)]
 pub struct Resources(BTreeMap<TypeId, Resource>);
 
 struct Resource {
     name: &'static str,
-    /// `None` while it is in a scope.
+    /// `None` while the value is in a scope.
     value: Option<Box<dyn AnyClone>>,
 }
 
@@ -74,7 +75,7 @@ impl Clone for Resource {
 }
 
 impl Resources {
-    /// Inserts a value. Returns the one of that type that was there.
+    /// Inserts a value. Returns the previous value of that type.
     pub fn insert<T: Any + Clone + Send + Sync>(&mut self, value: T) -> Option<T> {
         let resource = Resource {
             name: type_name::<T>(),
@@ -84,40 +85,40 @@ impl Resources {
         before.and_then(Resource::into_value)
     }
 
-    /// The value of that type; `None` if there is none, and within its
-    /// [scope](crate::Physics::resource_scope).
+    /// Returns the value of that type. `None` if there is none, and within its [scope](crate::Physics::resource_scope).
     #[must_use]
     pub fn get<T: Any>(&self) -> Option<&T> {
         let value: &dyn Any = self.0.get(&TypeId::of::<T>())?.value.as_deref()?;
         value.downcast_ref()
     }
 
-    /// [`get`](Self::get), to change it.
+    /// Returns the value of that type for changing it, as [`get`](Self::get).
     #[must_use]
     pub fn get_mut<T: Any>(&mut self) -> Option<&mut T> {
         let value: &mut dyn Any = (self.0.get_mut(&TypeId::of::<T>())?.value).as_deref_mut()?;
         value.downcast_mut()
     }
 
-    /// Removes the value of that type, and returns it.
+    /// Removes and returns the value of that type.
     pub fn remove<T: Any>(&mut self) -> Option<T> {
         self.0.remove(&TypeId::of::<T>())?.into_value()
     }
 
-    /// Takes a value for a scope.
+    /// Takes a value out for a scope.
     fn lend<T: Any>(&mut self) -> Option<Box<T>> {
         let value: Box<dyn Any> = self.0.get_mut(&TypeId::of::<T>())?.value.take()?;
         value.downcast().ok()
     }
 
-    /// Puts it back, unless the scope has removed it or put another one in its place.
+    /// Puts the value back, unless the scope has removed or replaced it.
     fn put_back<T: Any + Clone + Send + Sync>(&mut self, value: Box<T>) {
         if let Some(resource) = self.0.get_mut(&TypeId::of::<T>()) {
             resource.value.get_or_insert(value);
         }
     }
 
-    /// Calls `f` with the host of resources and one of them, which is taken out until `f` returns, or unwinds.
+    /// Calls `f` with the owner of the resources and one of the values, which is taken out until `f` returns or
+    /// unwinds.
     pub(crate) fn scope<H, T: Any + Clone + Send + Sync, R>(
         host: &mut H,
         of: fn(&mut H) -> &mut Self,
@@ -129,15 +130,17 @@ impl Resources {
         Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
     }
 
-    /// Adds the values of types that are not there.
+    /// Adds the values whose types are missing here.
     pub(crate) fn keep(&mut self, others: Self) {
         for (id, value) in others.0 {
             self.0.entry(id).or_insert(value);
         }
     }
 
+    /// Checks that no value is taken out.
+    ///
     /// # Panics
-    /// Within a scope.
+    /// If a value is in a scope.
     pub(crate) fn check_whole(&self) {
         self.0.values().for_each(Resource::check_there);
     }
@@ -159,7 +162,7 @@ impl Resource {
 }
 
 impl fmt::Debug for Resources {
-    /// The types.
+    /// Lists the types.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.0.values().map(|resource| resource.name);
         f.debug_list().entries(names).finish()

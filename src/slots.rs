@@ -1,23 +1,23 @@
-//! A slotmap as plain data, so that one that is read goes on like the one that was written: with the same keys
-//! for later values. slotmap's own format does not keep the order in which vacant slots are used again.
+//! A slotmap as plain data. A map that was read assigns the same keys to later values as the map that was written.
+//! slotmap's own format does not preserve the order in which vacant slots are reused.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use slotmap::{Key, KeyData, SlotMap};
 
-/// What a slotmap holds.
+/// The contents of a slotmap.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Slots<V> {
-    /// The version of each slot, from that of index 1 on: odd if it is occupied.
+    /// The version of each slot, starting at index 1. The version is odd if the slot is occupied.
     versions: Vec<u32>,
-    /// The indices of vacant slots, in the order in which they will be used again.
+    /// The indices of vacant slots, in the order in which they will be reused.
     vacant: Vec<u32>,
-    /// The indices and the values of the others, in the map's order.
+    /// The indices and values of the occupied slots, in the map's order.
     occupied: Vec<(u32, V)>,
 }
 
 impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
-    /// `any` is a value to try slots with.
+    /// Reads the slots of a map. `any` is a value to try slots with.
     pub fn of<K: Key>(map: &SlotMap<K, V>, any: &V) -> Self {
         let mut versions = Vec::new();
         let mut note = |index: u32, version: u32| {
@@ -31,7 +31,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
             note(index, version);
             occupied.push((index, value.clone()));
         }
-        // The order of vacant slots is only found by inserting, which takes slots that were used before first.
+        // Insertions reveal the order of vacant slots, because they reuse vacant slots before they add new ones.
         let mut vacant = Vec::new();
         let mut copy = map.clone();
         loop {
@@ -49,13 +49,13 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         }
     }
 
-    /// `None` if the data contradict each other.
+    /// Rebuilds the map. `None` if the data are contradictory.
     pub fn into_map<K: Key>(self, any: &V) -> Option<SlotMap<K, V>> {
         if !self.is_consistent() {
             return None;
         }
-        // All slots as occupied as they were two changes ago; then those changes, in the order that leaves
-        // each where it was in the list of vacant slots, and in the map.
+        // Builds a map with all slots as they were two changes ago. Then repeats these changes in the order that puts
+        // each slot back where it was, in the list of vacant slots and in the map.
         let before = |version: u32| match version % 2 {
             0 => version - 1,
             _ => version.wrapping_sub(2),
@@ -63,7 +63,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         let slots = self.versions.iter();
         let slots = slots.map(|version| (Some(any), before(*version)));
         let slots: Vec<(Option<&V>, u32)> = std::iter::once((None, 0)).chain(slots).collect();
-        // As bytes of a format in which a pair is what slotmap's own type is.
+        // In this format, a pair has the same bytes as slotmap's own type.
         let bytes = postcard::to_stdvec(&slots).ok()?;
         drop(slots);
         let mut map: SlotMap<K, V> = postcard::from_bytes(&bytes).ok()?;
@@ -82,7 +82,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
         Some(map)
     }
 
-    /// Each slot is in one of the lists, once.
+    /// Returns whether each slot is in exactly one of the lists, once.
     fn is_consistent(&self) -> bool {
         let mut seen = vec![false; self.versions.len()];
         let vacant = self.vacant.iter().map(|index| (index, 0));
@@ -100,7 +100,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Slots<V> {
     }
 }
 
-/// The index and the version.
+/// Returns the index and the version.
 #[expect(clippy::cast_possible_truncation, reason = "half of the number each")]
 fn parts(key: impl Key) -> (u32, u32) {
     let number = key.data().as_ffi();
@@ -131,7 +131,7 @@ mod tests {
         let bytes = postcard::to_stdvec(&slots).unwrap();
         let read: Slots<u8> = postcard::from_bytes(&bytes).unwrap();
         let mut copy: SlotMap<Id, u8> = read.into_map(&0).unwrap();
-        // The same entries in the same order, and the same keys from then on.
+        // The copy has the same entries in the same order, and creates the same keys from then on.
         assert!(copy.iter().eq(map.iter()));
         for i in 0..actions.len() {
             assert_eq!(copy.insert(1), map.insert(1));
@@ -157,7 +157,7 @@ mod tests {
             let slots: Slots<(u32, u32, bool)> = postcard::from_bytes(&bytes).unwrap();
             assert!(slots.into_map::<Id>(&any).is_some());
         });
-        // Most of it while the list of slots grows.
+        // Most of this is allocated while the list of slots grows.
         let most = 16 * bytes.len() as u64;
         assert!(
             taken.bytes_max < most,

@@ -1,4 +1,4 @@
-//! Spans for profilers, with the feature `tracing`; without it there is nothing of them in the library.
+//! Spans for profilers, with the feature `tracing`. Without the feature, the library contains no span code.
 
 /// Enters a span of this name until the end of the block.
 macro_rules! span {

@@ -1,9 +1,9 @@
-//! What the random tests in `src` have in common.
+//! Settings that the random tests in `src` share.
 
 use proptest::test_runner::{Config, FileFailurePersistence};
 
-/// Settings for so many cases, unless `PROPTEST_CASES` asks for another number. Failed cases are stored where those of the
-/// test programs are.
+/// Returns the settings for a number of cases, which `PROPTEST_CASES` overrides. Failed cases are stored with those of
+/// the test programs.
 pub fn random(usual: u32) -> Config {
     let asked = std::env::var("PROPTEST_CASES").ok();
     let cases = asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual);

@@ -5,13 +5,12 @@ use rapier::math::Pose;
 use super::dimension::blend::{LEFT_OUT, NEAR, NEAR_TERMS, blend, distances_squared, wide_slerp};
 use super::lanes::{Floats, LANES, chosen};
 
-/// How many pairs are read for their distances before the first is blended, so that the processor waits for the memory
-/// once for all of them; few enough to stay in the nearest cache.
+/// How many pairs are read for their distances before the first is blended, so that the processor waits for memory once
+/// for all of them. They are few enough to stay in the nearest cache.
 const BLOCK: usize = 32;
 
-/// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`], as power series in
-/// the square of the distance between the rotations, as points of the unit
-/// sphere or circle, which is 2 y.
+/// Interpolation at one alpha: the weights of a slerp for angles up to [`NEAR`]. They are power series in 2 y, the
+/// square of the distance between the rotations as points of the unit sphere or circle.
 ///
 /// ```text
 /// y = 1 − cos θ    sin(αθ) / sin θ = Σ c_i(α) yⁱ    c_0 = α    c_i = c_(i−1) (i² − α²) / (i (2i + 1))
@@ -20,8 +19,8 @@ pub(crate) struct Blend {
     alpha: f32,
     /// The weight of the end.
     of_end: [f32; NEAR_TERMS],
-    /// Both weights together, less one: what the start is scaled by beside itself. Without the first term,
-    /// which is zero, as the weights of a turn by nothing add up to one.
+    /// The sum of both weights minus one, by which the start is scaled in addition to itself. The first term is left
+    /// out. It is zero, because the weights of a turn by zero add up to one.
     of_both: [f32; NEAR_TERMS - 1],
 }
 
@@ -36,18 +35,18 @@ impl Blend {
         }
     }
 
-    /// As [`interpolate`](super::interpolate).
+    /// Interpolates one pair, as [`interpolate`](super::interpolate) does.
     #[inline]
     pub fn one(&self, previous: &Pose, current: &Pose) -> Pose {
         self.block(&[*previous], &[*current])[0]
     }
 
-    /// As [`interpolate_all`](super::interpolate_all).
+    /// Interpolates a batch, as [`interpolate_all`](super::interpolate_all) does.
     pub fn all(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
         let lengths = [previous.len(), current.len(), out.len()];
         assert!(
             lengths == [out.len(); 3],
-            "slices of {lengths:?} poses: give as many previous ones, current ones and places"
+            "slices of {lengths:?} poses: give as many previous poses, current poses and outputs"
         );
         let blocks = previous.chunks(BLOCK).zip(current.chunks(BLOCK));
         for ((previous, current), out) in blocks.zip(out.chunks_mut(BLOCK)) {
@@ -55,7 +54,7 @@ impl Blend {
         }
     }
 
-    /// Up to [`BLOCK`] pairs.
+    /// Interpolates up to [`BLOCK`] pairs.
     fn some(&self, previous: &[Pose], current: &[Pose], out: &mut [Pose]) {
         let (previous, previous_rest) = previous.as_chunks::<LANES>();
         let (current, current_rest) = current.as_chunks::<LANES>();
@@ -73,7 +72,7 @@ impl Blend {
         }
     }
 
-    /// Up to four pairs.
+    /// Interpolates up to four pairs.
     #[inline]
     pub fn block<const N: usize>(&self, previous: &[Pose; N], current: &[Pose; N]) -> [Pose; N] {
         let (mut out, apart) = (*previous, distances_squared(previous, current));
@@ -81,8 +80,8 @@ impl Blend {
         out
     }
 
-    /// The one place of the arithmetic, for up to four pairs whose rotations are so far apart, squared: the same operations
-    /// in the same order for each, whatever its place.
+    /// Interpolates up to four pairs whose rotations are this far apart, squared. All of the arithmetic is here: the
+    /// same operations in the same order for each pair, whatever its position.
     #[inline]
     fn apart<const N: usize>(
         &self,
@@ -107,7 +106,7 @@ impl Blend {
     }
 }
 
-/// The coefficients of `Σ c_i(α) yⁱ`, lowest power first, for the double of y.
+/// Returns the coefficients of `Σ c_i(α) yⁱ`, lowest power first, scaled for 2 y.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];
     let mut i = 1.0;
@@ -119,12 +118,12 @@ fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     terms
 }
 
-/// `c_i / c_(i−1)`
+/// Returns `c_i / c_(i−1)`.
 fn ratio(i: f32, alpha: f32) -> f32 {
     (i * i - alpha * alpha) / (i * (2.0 * i + 1.0))
 }
 
-/// Horner's rule; `terms` lowest power first.
+/// Evaluates a polynomial by Horner's rule. `terms` has the lowest power first.
 #[inline]
 fn polynomial<const N: usize>(terms: &[f32; N], x: Floats) -> Floats {
     let (last, others) = terms.split_last().expect("there are terms");

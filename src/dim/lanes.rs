@@ -1,24 +1,25 @@
 //! Four bodies at once: each component of a vector or rotation is a vector of four floats.
 //!
-//! The operations are those of one body, in the same order for each of the four: what is made of a body
-//! does not depend on the others. Sums, products, quotients and comparisons alone, none of them fused, have the same bits
-//! on every platform. glam's vectors have them too, but under `enhanced-determinism` it takes one float after the other.
+//! The operations are those for one body, in the same order for each of the four, so the result for a body does not
+//! depend on the others. They are only sums, products, quotients and comparisons, never fused, so they have the same
+//! bits on every platform. glam's vectors have them too, but under `enhanced-determinism` glam computes one float after
+//! another.
 
 use std::ops::{Add, Mul, Sub};
 
 use wide::f32x4;
 
-/// How many bodies.
+/// The number of bodies.
 pub(crate) const LANES: usize = 4;
 
-/// A number for each.
+/// One number for each body.
 pub(crate) type Floats = f32x4;
 
-/// A vector of so many components for each.
+/// A vector with this many components for each body.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<const COMPONENTS: usize>(pub(super) [Floats; COMPONENTS]);
 
-/// The bodies whose bit is set.
+/// Returns the indices of the bodies whose bit is set.
 pub(crate) fn chosen(bits: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |i| bits >> i & 1 == 1)
 }

@@ -1,9 +1,9 @@
-//! All that needs the number of dimensions. Elsewhere a vector, a rotation and the rate of a turn are values without
-//! components: what is done with them is Rapier's, or is here, under names that mean as much in a plane.
+//! Everything that depends on the number of dimensions. In other modules a vector, a rotation and an angular velocity
+//! are values without components. They are processed by Rapier, or by functions here whose names also make sense in 2D.
 //!
-//! The sources are those of two packages, `evenstep` and `evenstep2d`, which differ in one module.
+//! The same sources build two packages, `evenstep` and `evenstep2d`, which differ in one module.
 
-// What holds in one of the two only. Both have the same items.
+// The module that differs between the packages. Both versions have the same items.
 #[cfg_attr(dim2, path = "dim2/mod.rs")]
 #[cfg_attr(not(dim2), path = "dim3/mod.rs")]
 mod dimension;

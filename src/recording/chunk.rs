@@ -1,7 +1,7 @@
-//! The format of a recording: a header, then chunks, each with a checksum of its own.
+//! The format of a recording: a header, then chunks, each with its own checksum.
 //!
-//! A chunk is its kind (1 byte), the length of its contents and a checksum of kind, length and contents (4 bytes
-//! each, little-endian), and the contents, by postcard.
+//! A chunk consists of its kind (1 byte), the length of its contents and a checksum of kind, length and contents (4
+//! bytes each, little-endian), and the contents, in postcard's format.
 
 use std::time::Duration;
 
@@ -12,30 +12,30 @@ use crate::physics::Physics;
 use crate::state::{Start, checksum};
 use crate::time::ClockSettings;
 
-/// The format is counted up when chunks change their meaning. Rapier's version and layout are in each state's own
-/// header.
+/// The format number is raised when chunks change their meaning. Rapier's version and layout are in the header of each
+/// state.
 pub(super) const START: Start = Start {
     magic: *b"evenplay",
     format: 1,
 };
 
-/// Where a chunk has its checksum: after its kind and its length.
+/// The offset of a chunk's checksum, which follows the kind and the length.
 const SUM_AT: usize = 1 + 4;
 
-/// Kind, length, checksum.
+/// The length of kind, length and checksum together.
 const HEADER_LEN: usize = SUM_AT + 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChunkKind {
-    /// A state that the run goes on from, whatever was before.
+    /// A state from which the run continues, whatever came before.
     Run = 1,
-    /// The state that the run has at this place.
+    /// The state of the run at this point.
     Keyframe,
     /// A frame begins.
     Frame,
     /// A step begins: its tick, and its input.
     Input,
-    /// A step was made.
+    /// A step was run.
     Made,
     /// Nothing follows.
     End,
@@ -63,34 +63,34 @@ impl ChunkKind {
 #[derive(Serialize, Deserialize)]
 pub(super) struct FrameChunk {
     pub time: Duration,
-    /// What the clock was set to, if it is not what it was before the frame before.
+    /// The settings of the clock, if they changed since before the previous frame.
     pub settings: Option<ClockSettings>,
 }
 
-/// The contents of [`ChunkKind::Made`], after each part that is due.
+/// The contents of [`ChunkKind::Made`], with each part that is due.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Check {
-    /// Of the whole simulation.
+    /// The checksum of the whole simulation.
     pub checksum: Option<[u8; 8]>,
     pub bodies: Option<BodySums>,
 }
 
-/// The bodies that are awake, each with a part of its checksum: enough to tell which one differs, where the
-/// checksum of the whole says that one does.
+/// The awake bodies, each with a part of its checksum. They tell which body differs when the checksum of the whole
+/// simulation differs.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BodySums {
-    /// If they are not those of the check before.
+    /// The keys, if they differ from those of the previous check.
     pub keys: Option<Vec<BodyKey>>,
     pub sums: Vec<[u8; 2]>,
 }
 
-/// The first bytes of a body's checksum.
+/// Returns the first bytes of a body's checksum.
 pub(super) fn short_sum(physics: &Physics, key: BodyKey) -> Option<[u8; 2]> {
     let [a, b, ..] = physics.body_checksum(key)?.to_le_bytes();
     Some([a, b])
 }
 
-/// The bodies that may move, by their keys.
+/// Returns the bodies that may move, sorted by key.
 pub(super) fn awake(physics: &Physics) -> impl Iterator<Item = BodyKey> {
     let bodies = physics.bodies();
     let moves =
@@ -98,12 +98,12 @@ pub(super) fn awake(physics: &Physics) -> impl Iterator<Item = BodyKey> {
     moves.map(|(key, _)| key)
 }
 
-/// Contents to come, behind room for their header.
+/// Returns a buffer for contents, with room for their header in front.
 pub(super) fn begin() -> Vec<u8> {
     vec![0; HEADER_LEN]
 }
 
-/// Writes the header of a chunk whose contents are complete; `None` if they are longer than can be said.
+/// Writes the header of a chunk whose contents are complete. `None` if they are too long for the length field.
 pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     let len = u32::try_from(chunk.len() - HEADER_LEN).ok()?;
     chunk[0] = kind as u8;
@@ -113,8 +113,8 @@ pub(super) fn seal(kind: ChunkKind, chunk: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// The kind and the whole length of the chunk that begins with these bytes, unchecked; `None` if they are too few
-/// to tell, or not of a chunk.
+/// Returns the kind and the total length of the chunk at the start of these bytes, unchecked. `None` if there are too
+/// few bytes to tell, or if they are not a chunk.
 pub(super) fn peek(bytes: &[u8]) -> Option<(ChunkKind, usize)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let [kind, a, b, c, d, ..] = *header;
@@ -135,7 +135,7 @@ pub(super) enum NoChunk {
     Damaged,
 }
 
-/// The chunk at the beginning of these bytes, and what follows it.
+/// Returns the chunk at the start of these bytes, and the bytes that follow it.
 pub(super) fn take(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), NoChunk> {
     if bytes.len() < HEADER_LEN {
         return Err(NoChunk::Cut);
@@ -167,7 +167,7 @@ impl<'r> StateChunk<'r> {
     }
 }
 
-/// The tick of a step, and its input as bytes.
+/// Returns the tick of a step, and its input as bytes.
 pub(super) fn tick_and_input(contents: &[u8]) -> Option<(u64, &[u8])> {
     postcard::take_from_bytes(contents).ok()
 }

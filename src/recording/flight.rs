@@ -1,4 +1,4 @@
-//! The last seconds of a run, in memory, to be written to a file when something went wrong.
+//! The last seconds of a run, in memory, to be written to a file when something goes wrong.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,10 +13,10 @@ use super::chunk::{self, ChunkKind, FrameChunk, START};
 /// A writer for a [`Recorder`](crate::recording::Recorder) that keeps the last seconds of a recording in memory, and
 /// writes them to a file on request, or when the game panics.
 ///
-/// What it writes is a recording that begins at a keyframe. So it covers at least the requested time, and
-/// at most that plus the time between two keyframes: set
-/// [`keyframe_every`](crate::recording::RecorderSettings::keyframe_every) to a fraction of it, and
-/// [`max_keyframe_bytes`](crate::recording::RecorderSettings::max_keyframe_bytes) to no limit, because old data is dropped here.
+/// The file is a recording that begins at a keyframe. So it covers at least the requested time, and at most that plus
+/// the time between two keyframes. Set [`keyframe_every`](crate::recording::RecorderSettings::keyframe_every) to a
+/// fraction of the requested time. Leave [`max_keyframe_bytes`](crate::recording::RecorderSettings::max_keyframe_bytes)
+/// without a limit, because the flight recorder drops old data itself.
 ///
 /// ```
 /// use evenstep::recording::{FlightRecorder, Recorder, RecorderSettings, Recording};
@@ -48,24 +48,24 @@ use super::chunk::{self, ChunkKind, FrameChunk, START};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Panics of the game
-/// With [`on_panic`](Self::on_panic) it writes its file when it is dropped by a panic: the recorder has to be owned by
-/// a stack frame that unwinds. If a panic is caught before that, or aborts the process, call
-/// [`write_to`](Self::write_to) there, or in a panic hook. The input of the step that panicked is included: a replay
-/// panics in the same step.
+/// # Panics in your game
+/// With [`on_panic`](Self::on_panic), the flight recorder writes its file when a panic drops it. The recorder therefore
+/// has to be owned by a stack frame that unwinds. If a panic is caught before that, or aborts the process, call
+/// [`write_to`](Self::write_to) at that point, or in a panic hook. The input of the step that panicked is included, so
+/// a replay panics in the same step.
 #[derive(Debug)]
 pub struct FlightRecorder {
     duration: Duration,
     max_bytes: usize,
     on_panic: Option<PathBuf>,
-    /// What was given and is not yet a whole chunk.
+    /// Bytes that do not yet form a whole chunk.
     pending: Vec<u8>,
     /// Whether the recording's header was seen.
     has_header: bool,
     stretches: VecDeque<Stretch>,
 }
 
-/// A state and what follows it up to the next.
+/// A state and the chunks that follow it, up to the next state.
 #[derive(Debug)]
 struct Stretch {
     bytes: Vec<u8>,
@@ -73,11 +73,12 @@ struct Stretch {
 }
 
 impl FlightRecorder {
-    /// Keeps the frames of the last `duration`, in at most `max_bytes`: less time if they do not fit.
+    /// Creates a flight recorder that keeps the frames of the last `duration` in at most `max_bytes`, or of less time
+    /// if they do not fit.
     ///
-    /// Give `max_bytes` room for twice the data between two keyframes. If even the data between two keyframes does not
-    /// fit, the recorder returns an error, and nothing is kept until the next keyframe. The state that a run begins with is
-    /// tried again in each frame.
+    /// `max_bytes` should be at least twice the size of the data between two keyframes. If even the data between two
+    /// keyframes does not fit, the recorder returns an error, and nothing is kept until the next keyframe. The state at
+    /// the start of a run is tried again in each frame.
     #[must_use]
     pub fn new(duration: Duration, max_bytes: usize) -> Self {
         Self {
@@ -90,7 +91,7 @@ impl FlightRecorder {
         }
     }
 
-    /// The file to write if the recorder is dropped by a panic; it replaces an existing one. A failure to write is not
+    /// Sets the file to write if a panic drops the recorder. It replaces an existing file. A failure to write is not
     /// reported.
     #[must_use]
     pub fn on_panic(mut self, path: impl Into<PathBuf>) -> Self {
@@ -98,7 +99,7 @@ impl FlightRecorder {
         self
     }
 
-    /// Writes what is kept, as a recording.
+    /// Writes the kept data as a recording.
     ///
     /// # Errors
     /// The error of the writer.
@@ -113,7 +114,7 @@ impl FlightRecorder {
         writer.flush()
     }
 
-    /// The length of what comes first in `pending`, if it is whole.
+    /// Returns the length of the first item in `pending`, if it is complete.
     fn whole_len(&self) -> Option<usize> {
         let len = if self.has_header {
             chunk::peek(&self.pending)?.1
@@ -134,7 +135,7 @@ impl FlightRecorder {
                 time: Duration::ZERO,
             });
         }
-        // The end is written by whoever writes it out; before the first state there is nothing to go on from.
+        // `write_to` writes the end. Before the first state there is nothing to continue from.
         if kind != ChunkKind::End
             && let Some(last) = self.stretches.back_mut()
         {
@@ -159,7 +160,7 @@ impl FlightRecorder {
             self.stretches.clear();
             return Err(io::Error::new(
                 io::ErrorKind::StorageFull,
-                "what lies between two keyframes is larger than the flight recorder",
+                "the data between two keyframes exceeds the capacity of the flight recorder",
             ));
         }
         Ok(())
@@ -171,14 +172,14 @@ impl FlightRecorder {
     }
 }
 
-/// The time of a frame, as its recorder has just written it.
+/// Returns the time of a frame, as its recorder has just written it.
 fn frame_time(bytes: &[u8]) -> Duration {
     let frame = chunk::take(bytes).ok();
     let frame = frame.and_then(|(chunk, _)| decode::<FrameChunk>(chunk.contents));
     frame.map_or(Duration::ZERO, |frame| frame.time)
 }
 
-/// For a [`Recorder`](crate::recording::Recorder) alone: it takes what that writes, in pieces of any size.
+/// Receives what a [`Recorder`](crate::recording::Recorder) writes, in pieces of any size. It is for recorders only.
 impl Write for FlightRecorder {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(bytes);
@@ -201,7 +202,7 @@ impl Drop for FlightRecorder {
             && let Some(path) = &self.on_panic
             && let Ok(file) = File::create(path)
         {
-            // There is nobody left to tell.
+            // A failure can no longer be reported to anyone.
             let _ = self.write_to(io::BufWriter::new(file));
         }
     }

@@ -1,19 +1,19 @@
-//! Runs recorded while they are played, and replayed with checks: for crash reports, tests and demos. With the feature
-//! `serde`.
+//! Records runs while they are played, and replays them with checks, for crash reports, tests and demos. Requires the
+//! feature `serde`.
 //!
 //! A [`Recorder`] writes a run to any `Write`: a file, or a [`FlightRecorder`] that keeps the last seconds in memory. A
 //! [`Recording`] is read from these bytes, and a [`Replay`] plays it from any tick. The docs of [`Recorder`] have a
-//! complete program, the example `replay` is one.
+//! complete program, and so does the example `replay`.
 
 // The parts of a recording as bytes.
 mod chunk;
-// A run, written.
+// Writing a run.
 mod recorder;
 // The last seconds of a run, in memory.
 mod flight;
-// A run, played again and checked.
+// Playing a run again, with checks.
 mod replay;
-// A recording, read.
+// Reading a recording.
 mod reading;
 
 pub use flight::FlightRecorder;

@@ -8,10 +8,10 @@ use crate::state::{NoStart, Start, fingerprint_of};
 use super::chunk::{self, ChunkKind, NoChunk, START, StateChunk};
 use super::replay::{Replay, ReplayError};
 
-/// What a [`Recorder`](crate::recording::Recorder) has written, to be played by a [`Replay`].
+/// A recording written by a [`Recorder`](crate::recording::Recorder), to be played by a [`Replay`].
 ///
-/// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If they
-/// were truncated or changed, the recording ends before that place, and [reports it](Self::ending):
+/// It takes the bytes of a file, or anything that contains them, such as a memory map of a large file. If the bytes
+/// were truncated or changed, the recording ends before that point, and [reports it](Self::ending):
 ///
 /// ```
 /// # use evenstep::recording::{Recorder, RecorderSettings, Recording, RecordingEnd};
@@ -35,12 +35,12 @@ use super::replay::{Replay, ReplayError};
 /// ```
 pub struct Recording<B> {
     bytes: B,
-    /// The tick of each state, and where it is.
+    /// The tick of each state, and its offset.
     states: Vec<(u64, usize)>,
     ticks: Range<u64>,
-    /// Of the machine that recorded it, from the first state.
+    /// The fingerprint of the machine that recorded it, from the first state.
     fingerprint: Option<u64>,
-    /// Where the last whole chunk ends.
+    /// The offset at which the last whole chunk ends.
     end: usize,
     ending: RecordingEnd,
 }
@@ -51,13 +51,13 @@ pub struct Recording<B> {
 pub enum RecordingEnd {
     /// The recorder was [finished](crate::recording::Recorder::finish).
     Complete,
-    /// The recorder was not finished, or the end is missing. A damaged length may look
-    /// like this too. What comes before is played.
+    /// The recorder was not finished, or the end is missing. A damaged length can look like this too. Everything before
+    /// it is played.
     Cut {
         /// The number of bytes that can be played.
         at: u64,
     },
-    /// Bytes were changed. What comes before them is played.
+    /// Bytes were changed. Everything before them is played.
     Damaged {
         /// The number of bytes that can be played.
         at: u64,
@@ -65,11 +65,11 @@ pub enum RecordingEnd {
 }
 
 impl<B: AsRef<[u8]>> Recording<B> {
-    /// Reads a recording: checks all of it, and finds its keyframes.
+    /// Reads a recording. Checks all of it, and finds its keyframes.
     ///
     /// # Errors
-    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if the first state cannot be
-    /// loaded here. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
+    /// [`ReplayError::NotARecording`], [`ReplayError::Format`], or [`ReplayError::State`] if this build cannot load the
+    /// first state. Bytes that are missing or damaged after that are not an error: see [`ending`](Self::ending).
     pub fn read(bytes: B) -> Result<Self, ReplayError> {
         START.strip(bytes.as_ref()).map_err(|error| match error {
             NoStart::Format(found) => ReplayError::Format { found },
@@ -119,34 +119,35 @@ impl<B: AsRef<[u8]>> Recording<B> {
         }
     }
 
-    /// How the recording ends. One that was truncated or damaged is played up to that place.
+    /// Returns how the recording ends. A truncated or damaged recording is played up to that point.
     #[must_use]
     pub fn ending(&self) -> RecordingEnd {
         self.ending
     }
 
-    /// The steps in it: from the tick of its first state to that of its last step. If the game renumbered
-    /// its steps in between, the ticks are not contiguous.
+    /// Returns the steps in the recording: from the tick of its first state to that of its last step. If the game
+    /// renumbered its steps in between, the ticks are not contiguous.
     #[must_use]
     pub fn ticks(&self) -> Range<u64> {
         self.ticks.clone()
     }
 
-    /// The ticks of the states that a replay can begin from, in the order of the recording.
+    /// Returns the ticks of the states from which a replay can begin, in the order of the recording.
     pub fn keyframes(&self) -> impl Iterator<Item = u64> {
         self.states.iter().map(|(tick, _)| *tick)
     }
 
-    /// The [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded; `None` if it has no state.
-    /// With another one than here, a replay may differ though the game is the same.
+    /// Returns the [`fingerprint`](crate::fingerprint()) of the machine on which it was recorded. `None` if the
+    /// recording has no state. If it differs from this machine's fingerprint, a replay may differ even though the game
+    /// is the same.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
     }
 
-    /// A replay from the last keyframe at or before a tick, or from the first one if that is later.
+    /// Returns a replay from the last keyframe at or before a tick, or from the first keyframe if that is later.
     ///
-    /// To show it from exactly that tick on, play frames without showing them until
+    /// To display it from exactly that tick on, play frames without displaying them until
     /// [`Physics::tick`](crate::Physics::tick) has reached it.
     #[must_use]
     pub fn replay(&self, tick: u64) -> Replay<'_> {
@@ -158,7 +159,7 @@ impl<B: AsRef<[u8]>> Recording<B> {
 }
 
 impl<B> fmt::Debug for Recording<B> {
-    /// A summary, not the contents.
+    /// Formats a summary, without the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording")
             .field("ticks", &self.ticks)

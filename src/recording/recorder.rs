@@ -1,4 +1,4 @@
-//! A run, written while it is played: states, frames, inputs, checksums.
+//! Writes a run while it is played: states, frames, inputs, checksums.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -12,40 +12,40 @@ use crate::time::{ClockSettings, Step};
 
 use super::chunk::{self, BodySums, Check, ChunkKind, FrameChunk, START};
 
-/// How often a [`Recorder`] writes what.
+/// How often a [`Recorder`] writes checksums and keyframes.
 ///
-/// Measured at 60 steps and 59 frames a second, with all bodies awake, and without input:
+/// Sizes measured at 60 steps and 59 frames per second, with all bodies awake, and without input:
 ///
 /// | | 100 bodies | 1,000 bodies |
-/// | --- | --- | --- |
-/// | frames and steps, a second | 2.2 kB | 2.2 kB |
+/// | | 100 bodies | 1,000 bodies |
+/// | frames and steps, per second | 2.2 kB | 2.2 kB |
 /// | with the checksum of each step | 2.7 kB | 2.7 kB |
-/// | with those of the bodies too | 15 kB | 123 kB |
+/// | with the checksums of the bodies too | 15 kB | 123 kB |
 /// | a keyframe of free bodies | 78 kB | 0.8 MB |
 /// | a keyframe of a heap | 0.6 MB | 7.7 MB |
 ///
-/// With one keyframe in ten seconds, the default, a heap of 1,000 bodies takes 0.9 MB a second. A
-/// keyframe of it costs some 25 ms in one frame. If that is visible, write keyframes at moments when it is not, by
-/// [`new_run`](Recorder::new_run), or not at all.
+/// With one keyframe in ten seconds, the default, a heap of 1,000 bodies takes 0.9 MB per second. A keyframe of it
+/// takes about 25 ms in one frame. If players would notice, write keyframes with [`new_run`](Recorder::new_run) when
+/// they do not, or write none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct RecorderSettings {
-    /// A checksum of the whole simulation after this many steps: 1 by default, which finds the first step that
-    /// differs; 0 for none. Costs what [`Physics::checksum`](crate::Physics::checksum) costs.
+    /// A checksum of the whole simulation is written after this many steps: 1 by default, which finds the first step
+    /// that differs; 0 for none. The cost is that of [`Physics::checksum`](crate::Physics::checksum).
     pub check_every: u64,
-    /// The checksums of all bodies that are awake, after this many steps: 1 by default, which finds the bodies
-    /// that differ in that first step; 0 for none. With more than 1 it finds those that differ a few steps later, when
-    /// one difference may have become several.
+    /// The checksums of all awake bodies are written after this many steps: 1 by default, which finds the bodies that
+    /// differ in the first step that differs; 0 for none. With more than 1 it finds the bodies that differ a few steps
+    /// later, when one difference may have become several.
     pub check_bodies_every: u64,
-    /// A keyframe, which is a state to begin a replay from, before the first frame after this many steps: 600 by default;
-    /// 0 for none but the first. Postponed to the next frame if [`SaveError::ChangedSinceStep`] prevents it. Costs what
-    /// [`Simulation::save`] costs.
+    /// A keyframe, which is a state from which a replay can begin, is written before the first frame after this many
+    /// steps: 600 by default; 0 for none except the first. It is postponed to the next frame if
+    /// [`SaveError::ChangedSinceStep`] prevents it. The cost is that of [`Simulation::save`].
     pub keyframe_every: u64,
-    /// The most bytes that all keyframes may take: no limit by default.
+    /// The maximum number of bytes for all keyframes: no limit by default.
     ///
-    /// As the limit comes nearer, keyframes become rarer: when half of it is left their distance is twice
-    /// `keyframe_every`, when a tenth is left ten times that. Keyframes that do not fit are
-    /// left out. The states that runs begin with do not count.
+    /// Towards the limit, keyframes become rarer. When half of the limit is left, their distance is twice
+    /// `keyframe_every`; when a tenth is left, ten times that. Keyframes that do not fit are left out. The states at
+    /// the start of runs do not count.
     pub max_keyframe_bytes: u64,
 }
 
@@ -60,18 +60,17 @@ impl Default for RecorderSettings {
     }
 }
 
-/// Why something was not recorded. The game can continue without it.
+/// Why something was not recorded. Your game can continue without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The writer failed. What is recorded after that can only be read if the writer wrote nothing of the failed
-    /// part.
+    /// The writer failed. What is recorded after that can be read only if the writer wrote nothing of the failed part.
     #[error("the recording's writer failed: begin a new recording, with a writer that works")]
     Io(#[from] io::Error),
-    /// The state cannot be written: a force has no name.
+    /// The state cannot be written, because a force has no name.
     #[error("a state cannot be saved for the recording: remove the cause, which is the source")]
     Save(#[from] SaveError),
-    /// The input, or the game's part of a state, cannot be written by postcard, or is longer than 4 GiB.
+    /// The input, or the game's part of a state, cannot be written in postcard's format, or is longer than 4 GiB.
     #[error(
         "the input or the game's part of the state cannot be recorded: \
          use types that postcard can write, below 4 GiB"
@@ -81,8 +80,8 @@ pub enum RecordError {
 
 /// Records a run while it is played, for a [`Replay`](crate::recording::Replay).
 ///
-/// The game passes it each frame, each step's input before it acts on it, and each step that was made. With
-/// the feature `serde`.
+/// Pass it each frame, each step's input before your game acts on it, and each step after it was run. Requires the
+/// feature `serde`.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -135,43 +134,43 @@ pub enum RecordError {
 /// ```
 ///
 /// With [`Simulation::advance_with`], a `Runner` or an `Overlap` the calls are the same:
-/// [`begin_frame`](Self::begin_frame) last in [`before_frame`](crate::Hooks::before_frame), [`input`](Self::input) first in
-/// [`before_step`](crate::Hooks::before_step), [`end_step`](Self::end_step) first in
+/// [`begin_frame`](Self::begin_frame) last in [`before_frame`](crate::Hooks::before_frame), [`input`](Self::input)
+/// first in [`before_step`](crate::Hooks::before_step), [`end_step`](Self::end_step) first in
 /// [`after_step`](crate::Hooks::after_step).
 ///
-/// # What it holds
-/// - The state at the beginning of the run, and later keyframes: that of the simulation, as by
-///   [`Simulation::save`], and the game's own part, any serde value.
-/// - For each frame its time and the settings of the clock: pause, speed, rate and so on need no input.
-/// - For each step its input, any serde value, and a checksum of the state after it.
+/// # Contents
+/// - The state at the beginning of the run, and later keyframes. A state consists of the simulation, as
+///   [`Simulation::save`] writes it, and your game's part, which is any serde value.
+/// - For each frame, its time and the settings of the clock. So pause, speed, rate and so on need no input.
+/// - For each step, its input, which is any serde value, and a checksum of the state after it.
 ///
-/// # What it does not hold
-/// - Changes between two frames, except those of the clock's settings: a spawn, a teleport, a force. A replay does not repeat
-///   them, and reports a difference. Make them in a step, from that step's input. After a large change, such as a new
-///   level, call [`new_run`](Self::new_run). Another state needs no call.
+/// # Not recorded
+/// - Changes between two frames, except to the clock's settings: a spawn, a teleport, a force. A replay does not repeat
+///   them, and reports a difference. Make such changes in a step, from that step's input. After a large change, such as
+///   a new level, call [`new_run`](Self::new_run). An assigned state needs no call.
 /// - Anything outside of Rapier's world: [hooks](crate::Hooks::physics_hooks), functions of forces, a thread pool.
-/// - Events of the last frame before a state.
+/// - The events of the last frame before a state.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: W,
     settings: RecorderSettings,
-    /// Whether a state was written that the run goes on from.
+    /// Whether a state was written from which the run continues.
     has_begun: bool,
     steps_since_state: u64,
     keyframe_bytes: u64,
     /// What the reader knows from the chunks since the last state.
     clock: Option<ClockSettings>,
     awake: Option<Vec<BodyKey>>,
-    /// Whether a step was taken and is not made, as far as is known here.
+    /// Whether a step was taken but not run, as far as the recorder knows.
     is_in_step: bool,
-    /// The value after the last step: another one begins a new run.
+    /// The epoch of the value after the last step. A different one begins a new run.
     epoch: u64,
-    /// How many frames were ended before the last one that was recorded.
+    /// The number of frames that ended before the last recorded one.
     frames: u64,
 }
 
 impl<W: Write> Recorder<W> {
-    /// Begins a recording. It writes in small pieces: wrap a file in a [`BufWriter`](io::BufWriter).
+    /// Begins a recording. The recorder writes in small pieces, so wrap a file in a [`BufWriter`](io::BufWriter).
     ///
     /// # Errors
     /// [`RecordError::Io`] if the writer fails.
@@ -191,24 +190,24 @@ impl<W: Write> Recorder<W> {
         })
     }
 
-    /// Begins a new run within the recording: the next frame begins with a state of its own, from which a replay
-    /// continues.
+    /// Begins a new run within the recording: the next frame begins with a state from which a replay continues.
     ///
-    /// For what the game did to the state outside of its steps, such as a new level. A state that was assigned, rewound or
-    /// corrected begins a new run by itself, and so does the frame after a step that was not made. If
-    /// [`SaveError::ChangedSinceStep`] prevents a state, as for joints that no step has seen, frames are left
-    /// out until it can be written: usually one. The same applies to the beginning of the recording.
+    /// Call it after changing the state outside of steps, for example for a new level. A state that was assigned,
+    /// rewound or corrected begins a new run by itself, and so does the frame after a step that was not run. If
+    /// [`SaveError::ChangedSinceStep`] prevents a state, as for joints that no step has seen, frames are left out until
+    /// it can be written: usually one frame. The same applies to the beginning of the recording.
     pub fn new_run(&mut self) {
         self.has_begun = false;
     }
 
     /// Records a frame that is about to begin, with the settings of the clock, and a keyframe if one is due. `game` is
-    /// the game's own part of the state: what its steps depend on beside the simulation and their input.
+    /// your game's part of the state: everything that its steps depend on beside the simulation and their input.
     ///
-    /// Call it right before [`Simulation::begin_frame`], or last in [`Hooks::before_frame`](crate::Hooks::before_frame).
+    /// Call it right before [`Simulation::begin_frame`], or last in
+    /// [`Hooks::before_frame`](crate::Hooks::before_frame).
     ///
     /// # Errors
-    /// A [`RecordError`]. If a keyframe cannot be written, the frame is recorded nevertheless.
+    /// [`RecordError`]. If a keyframe cannot be written, the frame is recorded nevertheless.
     pub fn begin_frame<G: Serialize>(
         &mut self,
         simulation: &Simulation,
@@ -220,7 +219,7 @@ impl<W: Write> Recorder<W> {
         let frames = simulation.frame().number;
         let is_frame_missing = frames.saturating_sub(self.frames) > 1;
         self.frames = frames;
-        // What a step that was not made has changed is in the state alone.
+        // Changes by a step that was not run are in the state alone.
         if std::mem::take(&mut self.is_in_step) || is_frame_missing || is_other {
             self.new_run();
         }
@@ -231,18 +230,18 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Records the input of a step that was taken. Call it once in each step, before the game acts on the input: it is then
-    /// recorded even if the game panics in that step.
+    /// Records the input of a step that was taken. Call it once in each step, before your game acts on the input. The
+    /// input is then recorded even if the game panics in that step.
     ///
-    /// A step that is resimulated after a rollback is not recorded: the next frame begins a [new run](Self::new_run)
-    /// with the corrected state. If the step is not made, because a hook failed or panicked, the next frame begins a new run
-    /// too, and a replay does not return this input. It does only if the recording ends in that step, so that the replay
-    /// fails in the same step.
+    /// A step that is resimulated after a rollback is not recorded; the next frame begins a [new run](Self::new_run)
+    /// with the corrected state. If the step is not run, because a hook failed or panicked, the next frame begins a new
+    /// run too, and a replay does not return this input. It returns the input only if the recording ends in that step,
+    /// so that the replay fails in the same step.
     ///
     /// # Errors
-    /// A [`RecordError`].
+    /// [`RecordError`].
     pub fn input<T: Serialize>(&mut self, step: Step, input: &T) -> Result<(), RecordError> {
-        // The step before this one was not made, even if it is taken again in the same frame.
+        // The previous step was not run, even if it is taken again in the same frame.
         if step.is_resimulated || self.is_in_step {
             self.new_run();
         }
@@ -250,10 +249,10 @@ impl<W: Write> Recorder<W> {
         self.record(ChunkKind::Input, &(step.tick, input))
     }
 
-    /// Records that the step was made, with the checksums that are due.
+    /// Records that the step was run, with the checksums that are due.
     ///
     /// # Errors
-    /// A [`RecordError`].
+    /// [`RecordError`].
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), RecordError> {
         self.epoch = physics.epoch.number();
         self.is_in_step = false;
@@ -272,7 +271,7 @@ impl<W: Write> Recorder<W> {
         self.record(ChunkKind::Made, &check)
     }
 
-    /// Ends the recording and returns the writer, flushed. A recording that was not finished can be replayed too; it
+    /// Ends the recording and returns the writer, flushed. A recording that was not finished can be replayed too. It
     /// counts as [cut](crate::recording::RecordingEnd::Cut).
     ///
     /// # Errors
@@ -284,7 +283,7 @@ impl<W: Write> Recorder<W> {
         Ok(self.writer)
     }
 
-    /// The writer.
+    /// Returns the writer.
     #[must_use]
     pub fn writer(&self) -> &W {
         &self.writer
@@ -325,7 +324,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// The distance grows as what is left of the bound shrinks.
+    /// Returns whether a keyframe is due. The distance grows as the remaining bytes shrink.
     fn keyframe_is_due(&self) -> bool {
         let max = self.settings.max_keyframe_bytes;
         let left = max - self.keyframe_bytes;

@@ -1,4 +1,4 @@
-//! A recorded run, replayed and checked.
+//! Replays a recorded run and checks it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,17 +19,17 @@ use super::chunk::{self, Check, Chunk, ChunkKind, FrameChunk, START, StateChunk}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The bytes do not begin as a recording does.
+    /// The bytes do not begin like a recording.
     #[error("not a recording: give `Recording::read` the bytes that a `Recorder` has written")]
     NotARecording,
-    /// Another version of the format.
+    /// The recording has another version of the format.
     #[error(
         "a recording of format {found}, where {} is read: \
          play it with the version of evenstep that recorded it",
         START.format
     )]
     Format {
-        /// The version found.
+        /// The version in the recording.
         found: u32,
     },
     /// A state in it cannot be loaded: it comes from another version of Rapier, or from a build with other features.
@@ -57,41 +57,42 @@ pub enum ReplayError {
     Contents,
 }
 
-/// Where a replay differed from the recording: from [`Replay::differences`].
+/// A range of steps in which a replay differed from the recording, from [`Replay::differences`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Divergence {
-    /// The first step whose check failed. With the default [settings](crate::recording::RecorderSettings) that is the first
-    /// step after which a bit differed.
+    /// The first step whose check failed. With the default [settings](crate::recording::RecorderSettings), this is the
+    /// first step after which a bit differed.
     pub tick: u64,
-    /// The last step whose check failed before a check succeeded again, the replay ended, or it continued from another
+    /// The last step whose check failed, before a check succeeded again, the replay ended, or it continued from another
     /// state.
     pub last_tick: u64,
-    /// The bodies that differed at the first of these checks that has body checksums, by key. Bodies that touch
+    /// The bodies that differed at the first of these checks that has body checksums, sorted by key. Bodies that touch
     /// may differ together after one step.
     ///
-    /// Empty if there is no such check, or if it is something else that differs: the clock, a body without a key,
-    /// or a step that was made here and was not when it was recorded, or the other way round.
+    /// Empty if there is no such check, or if something else differs: the clock, a body without a key, or a step that
+    /// was run in only one of the two runs.
     pub bodies: Vec<BodyKey>,
 }
 
-/// Plays a [`Recording`](crate::recording::Recording): returns what was recorded, in order, and checks the result of the game and the
-/// simulation. From [`Recording::replay`](crate::recording::Recording::replay).
+/// Plays a [`Recording`](crate::recording::Recording), from [`Recording::replay`](crate::recording::Recording::replay).
+/// It returns the recorded data in order, and checks the results of your game and the simulation.
 ///
-/// The loop is the game's own, with the same calls as when recording: [`next_run`](Self::next_run) returns the state to
-/// start from, then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each
-/// step's input, and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::recording::Recorder)
-/// have a complete program. How fast it is played, and whether anything is shown, is up to the caller.
+/// You write the loop, with the same calls as when recording. [`next_run`](Self::next_run) returns the state to start
+/// from. Then [`begin_frame`](Self::begin_frame) returns each frame's time, [`input`](Self::input) each step's input,
+/// and [`end_step`](Self::end_step) checks the step. The docs of [`Recorder`](crate::recording::Recorder) have a
+/// complete program. You decide how fast it is played, and whether anything is displayed.
 ///
-/// # What holds
-/// A replay by the same program is the run that was recorded, to the bit, also with another number of threads, and
-/// also from a keyframe in its middle, with the feature `enhanced-determinism`. Without that feature the run may
-/// diverge some time after a state was loaded, with some [soft bodies](crate::Simulation#soft-bodies) with it too: see
-/// [`Simulation`](crate::Simulation#states-as-bytes).
+/// # Guarantees
+/// With the feature `enhanced-determinism`, a replay by the same program is the recorded run, to the bit, even with
+/// another number of threads, and even from a keyframe in its middle. Without that feature, the run may diverge some
+/// time after a state was loaded. With some [soft bodies](crate::Simulation#soft-bodies), it may diverge even with the
+/// feature: see [`Simulation`](crate::Simulation#states-as-bytes).
 ///
 /// # Differences
-/// If a check fails, the replay records it and continues. From then on it is another run, which usually differs to its
-/// end. To continue from what was recorded, call [`next_run`](Self::next_run): it returns the next keyframe.
+/// If a check fails, the replay records it and continues. From then on it is a different run, which usually differs
+/// until its end. To continue from the recorded state, call [`next_run`](Self::next_run), which returns the next
+/// keyframe.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -128,9 +129,9 @@ pub struct Divergence {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Replay<'r> {
-    /// What is still to come: whole chunks.
+    /// The remaining chunks, all whole.
     rest: &'r [u8],
-    /// As in the recorder: what later chunks leave out.
+    /// The settings that later chunks leave out, as in the recorder.
     clock: Option<ClockSettings>,
     awake: Vec<BodyKey>,
     /// The tick of the last input.
@@ -152,12 +153,12 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// The state that the next run begins with: the simulation, and the game's own part. `None` at the end of the
+    /// Returns the state that the next run begins with: the simulation, and your game's part. `None` at the end of the
     /// recording.
     ///
-    /// The first one is where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
-    /// `None`: a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. Called
-    /// before that, it skips to the next keyframe.
+    /// The first run begins where the replay begins. A run is over when [`begin_frame`](Self::begin_frame) returns
+    /// `None`: either a [new run](crate::recording::Recorder::new_run) was recorded there, or nothing follows. If you
+    /// call `next_run` before that, it skips to the next keyframe.
     ///
     /// `force` returns the force of each name, as in [`Simulation::load_with`].
     ///
@@ -200,10 +201,10 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// The input of a step that was taken; `None` if that step was not made when the run was recorded, because
-    /// its frame ended early or a hook failed, or because the recording ends here. End the frame in that case.
+    /// Returns the input of a step that was taken. `None` if that step was not run in the recorded run, because its
+    /// frame ended early or a hook failed, or because the recording ends here. End the frame in that case.
     ///
-    /// If the recording ends within a step, as after a panic, its input is the last one that is returned.
+    /// If the recording ends within a step, as after a panic, the last input returned is that step's.
     ///
     /// # Errors
     /// [`ReplayError::Input`].
@@ -214,7 +215,7 @@ impl<'r> Replay<'r> {
         let Some(chunk) = self.take() else {
             return Ok(None);
         };
-        // A step that was not made: the run ends in it.
+        // The step was not run: the run ends in it.
         if self.peek() == Some(ChunkKind::Run) {
             return Ok(None);
         }
@@ -227,14 +228,15 @@ impl<'r> Replay<'r> {
         Ok(Some(input))
     }
 
-    /// Checks the simulation after a step. Call it after each step, at the place where the recorder's
-    /// [`end_step`](crate::recording::Recorder::end_step) was called.
+    /// Checks the simulation after a step. Call it after each step, where
+    /// [`end_step`](crate::recording::Recorder::end_step) of the recorder was called.
     ///
     /// # Errors
     /// [`ReplayError::Contents`].
     pub fn end_step(&mut self, physics: &Physics) -> Result<(), ReplayError> {
         match self.peek() {
-            // In this step the recording ends, or its run: the game panicked or went back, or the rest was cut off.
+            // The recording or its run ends in this step: the game panicked or went back in time, or the rest was cut
+            // off.
             None | Some(ChunkKind::Run) => Ok(()),
             Some(ChunkKind::Made) => self.check(physics),
             Some(_) => {
@@ -244,8 +246,8 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Where the replay has differed from the recording so far: a [`Divergence`] for each run of steps whose checks
-    /// failed.
+    /// Returns where the replay has differed from the recording so far: a [`Divergence`] for each run of steps whose
+    /// checks failed.
     #[must_use]
     pub fn differences(&self) -> &[Divergence] {
         &self.differences
@@ -266,7 +268,7 @@ impl<'r> Replay<'r> {
         decode(chunk.contents).ok_or(ReplayError::Contents)
     }
 
-    /// Of a step that was taken or made when it was recorded, and is not now.
+    /// Skips the chunks of a step that was taken or run in the recorded run, but not now.
     fn skip_of_step(&mut self) -> Result<(), ReplayError> {
         let chunk = self.take().ok_or(ReplayError::Contents)?;
         if chunk.kind == ChunkKind::Input {
@@ -280,7 +282,7 @@ impl<'r> Replay<'r> {
         let frame: FrameChunk = self.contents()?;
         self.clock = frame.settings.or(self.clock.take());
         let mut clock = self.clock.clone().ok_or(ReplayError::Contents)?;
-        // More than that are in no recording of so many bytes.
+        // No recording of this many bytes has more single steps.
         clock.bound_single_steps(u32::try_from(self.rest.len()).unwrap_or(u32::MAX));
         *simulation.clock_settings_mut() = clock;
         Ok(frame.time)
@@ -305,7 +307,7 @@ impl<'r> Replay<'r> {
 
     fn differing(&self, physics: &Physics, sums: &[[u8; 2]]) -> Vec<BodyKey> {
         let recorded: BTreeSet<BodyKey> = self.awake.iter().copied().collect();
-        // Awake here, and not when it was recorded.
+        // These bodies are awake here, but were not when the run was recorded.
         let awake = chunk::awake(physics).filter(|key| !recorded.contains(key));
         let others = self.awake.iter().zip(sums);
         let others = others.filter(|(key, sum)| chunk::short_sum(physics, **key) != Some(**sum));
@@ -332,7 +334,7 @@ impl<'r> Replay<'r> {
 }
 
 impl fmt::Debug for Replay<'_> {
-    /// The present tick, not the bytes to come.
+    /// Formats the current tick, not the remaining bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replay")
             .field("tick", &self.tick)
@@ -373,7 +375,7 @@ mod tests {
         simulation.save().unwrap()
     }
 
-    /// A state with some bytes of its header changed, and its checksum right.
+    /// Returns a state with some bytes of its header changed, and a valid checksum.
     fn state_with(at: usize, byte: u8) -> Vec<u8> {
         let mut state = state();
         state[at] = byte;
@@ -404,7 +406,7 @@ mod tests {
         assert_eq!(refused(&state()), ReplayError::NotARecording);
     }
 
-    /// Plays all of it, and gives the number of steps.
+    /// Plays a whole recording, and returns the number of steps.
     fn play(bytes: &[u8]) -> Result<u64, ReplayError> {
         let recording = Recording::read(bytes)?;
         let mut replay = recording.replay(0);
@@ -427,7 +429,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// Chunks that no recorder writes, with right checksums.
+        /// Plays chunks that no recorder writes, with valid checksums.
         #[test]
         fn whatever_the_chunks_are_nothing_panics(
             chunks in prop::collection::vec(
@@ -438,7 +440,7 @@ mod tests {
             let mut bytes = recording_of(&state);
             let mut settings = ClockSettings::new(Rate::default());
             settings.pause();
-            // Behind rate, speed and pause: more single steps than a game could ask for.
+            // The forged value follows rate, speed and pause: more single steps than a game could request.
             let mut forged = postcard::to_stdvec(&settings).unwrap();
             forged.splice(11..12, postcard::to_stdvec(&u32::MAX).unwrap());
             let forged: ClockSettings = postcard::from_bytes(&forged).unwrap();

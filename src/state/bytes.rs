@@ -1,17 +1,17 @@
-//! What saved states and recordings have in common: how they begin, their checksums, their contents.
+//! What saved states and recordings share: how they begin, their checksums, their contents.
 
 use std::hash::Hasher;
 
 use serde::Deserialize;
 use twox_hash::XxHash3_64;
 
-/// How a file begins: what it is, and the version of its format.
+/// The start of a file: its type, and the version of its format.
 pub(crate) struct Start {
     pub magic: [u8; 8],
     pub format: u32,
 }
 
-/// Why a file does not begin like that.
+/// Why a file has no valid start.
 pub(crate) enum NoStart {
     Magic,
     Cut,
@@ -25,7 +25,7 @@ impl Start {
         [&self.magic[..], &self.format.to_le_bytes()].concat()
     }
 
-    /// What follows it.
+    /// Returns the bytes that follow the start.
     pub fn strip<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], NoStart> {
         let rest = bytes.strip_prefix(&self.magic).ok_or(NoStart::Magic)?;
         let (format, rest) = rest.split_first_chunk().ok_or(NoStart::Cut)?;
@@ -36,7 +36,7 @@ impl Start {
     }
 }
 
-/// The first bytes of a hash of all bytes but those of the checksum itself, which is at `at`.
+/// Returns the first bytes of a hash of all bytes, except those of the checksum itself at `at`.
 pub(crate) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut hasher = XxHash3_64::new();
     hasher.write(&bytes[..at]);
@@ -45,7 +45,7 @@ pub(crate) fn checksum<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|i| sum[i])
 }
 
-/// A value that these bytes are, and nothing more.
+/// Decodes a value from these bytes. `None` if they are invalid, or if any are left over.
 pub(crate) fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)

@@ -1,4 +1,4 @@
-//! What is done with the state of a simulation as a value.
+//! The state of a simulation as bytes.
 
 // Headers and checksums of files.
 #[cfg(feature = "serde")]

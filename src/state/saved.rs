@@ -1,4 +1,4 @@
-//! A state as bytes: a header that says what it is, and the state in postcard's format.
+//! A state as bytes: a header that identifies it, and the state in postcard's format.
 
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
@@ -11,22 +11,22 @@ use rapier::geometry::ColliderBuilder;
 
 use super::bytes::{self, NoStart, Start};
 
-/// The format is counted up when what follows the header changes its meaning.
+/// The format number is raised when the data after the header changes its meaning.
 const START: Start = Start {
     magic: *b"evenstep",
     format: 2,
 };
 
-/// What follows the start, in little-endian bytes.
+/// The fields after the start, in little-endian bytes.
 #[derive(Serialize, Deserialize)]
 struct Header {
     rapier: [[u8; 2]; 3],
     layout: [u8; 8],
-    /// Of the machine that saved it.
+    /// The fingerprint of the machine that saved it.
     fingerprint: [u8; 8],
-    /// Of all of the file.
+    /// The length of the whole file.
     len: [u8; 8],
-    /// The last field.
+    /// The checksum, which is the last field.
     checksum: [u8; 8],
 }
 
@@ -38,29 +38,29 @@ const SUM_AT: usize = HEADER_LEN - 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Bytes that do not begin like a saved state.
+    /// The bytes do not begin like a saved state.
     #[error("not a saved state: give `load` the bytes that `Simulation::save` returned")]
     NotAState,
-    /// Another version of the format.
+    /// The state has another version of the format.
     #[error(
         "a saved state of format {found}, where {} is read: \
          load it with the version of evenstep that saved it",
         START.format
     )]
     Format {
-        /// The version found.
+        /// The version in the bytes.
         found: u32,
     },
-    /// Another version of Rapier, with which the run would continue differently.
+    /// The state comes from another version of Rapier, with which the run would continue differently.
     #[error(
         "a saved state of Rapier {}.{}.{}, not {}: load it with a build for that version",
         found[0], found[1], found[2], rapier::VERSION
     )]
     Rapier {
-        /// The major, minor and patch version found.
+        /// The major, minor and patch version in the bytes.
         found: [u16; 3],
     },
-    /// A build with other features, whose types have other fields.
+    /// The state comes from a build with other features, whose types have other fields.
     #[error(
         "a saved state of a build with other features of evenstep or Rapier: \
          load it with a build that has the same"
@@ -71,9 +71,9 @@ pub enum LoadError {
         "a saved state of {expected} bytes has {found}: give `load` all of them, and nothing else"
     )]
     Length {
-        /// How many bytes were written.
+        /// The number of bytes that were written.
         expected: u64,
-        /// How many there are.
+        /// The number of bytes that were given.
         found: u64,
     },
     /// The bytes were changed: the checksum is wrong.
@@ -89,7 +89,8 @@ pub enum LoadError {
 
 /// # States as bytes
 ///
-/// For saved games, players who join late, and to move a running match to another process. With the feature `serde`.
+/// Use them for saved games, for players who join late, and to move a running match to another process. Requires the
+/// feature `serde`.
 ///
 /// ```
 /// # use evenstep::rapier::prelude::*;
@@ -108,45 +109,51 @@ pub enum LoadError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # What it holds
-/// All that a [clone](Simulation#a-copy) holds, except the [`Resources`](crate::Resources), the events of the last frame, which
-/// are to be read before, and how much of the past is kept ([states](Simulation::set_rewind_limits),
-/// [poses](Simulation::set_history)), which is to be set again.
-/// [`Simulation`] also implements serde's traits, for a format of your own without the header.
+/// # Contents of a saved state
+/// A saved state has everything that a [clone](Simulation#a-copy) has, with these exceptions:
+/// - the [`Resources`](crate::Resources);
+/// - the events of the last frame, which you should read before saving;
+/// - how much of the past is kept ([states](Simulation::set_rewind_limits), [poses](Simulation::set_history)), which
+///   you have to set again.
 ///
-/// # What holds
+/// [`Simulation`] also implements serde's traits, for your own format without the header.
+///
+/// # Guarantees
 /// The run continues to the bit with the feature `enhanced-determinism`. Without it, Rapier has tables whose order
-/// depends on their history: poses, velocities and keys are still the same, but the run may diverge later. That was
+/// depends on their history. Poses, velocities and keys are still the same, but the run may diverge later. This was
 /// seen when many joints woke many sleeping bodies at once.
 ///
 /// # Soft bodies
-/// Rapier does not write everything of soft bodies, so with some of them a loaded run diverges, with any feature:
-/// - a cluster with a [shape-matching target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target)
-///   that moves: where it was in the step before;
-/// - a mesh that [overlaps](crate::rapier::dynamics::SoftBody::volume_contacts) with another one or with a rigid
-///   collider, or that crosses itself or another one: the impulses and the progress of what pushes them apart;
-/// - vertices of a mesh that push against a convex collider: the impulses of the contacts that Rapier predicts for them;
-/// - a closed mesh that is turned inside out: that it is;
-/// - a body that is being deformed for good, by plastic flow: that it must not fall asleep, and that its shape at rest
-///   is to be fitted.
+/// Rapier does not write the complete state of soft bodies. With some of them a loaded run diverges, whatever the
+/// features. Rapier omits
+/// - for a cluster with a moving [shape-matching
+///   target](crate::rapier::dynamics::SoftBodyCluster::set_shape_matching_target): where the target was in the previous
+///   step;
+/// - for a mesh that [overlaps](crate::rapier::dynamics::SoftBody::volume_contacts) with another mesh or a rigid
+///   collider, or that crosses itself or another mesh: the impulses and the progress of pushing them apart;
+/// - for vertices of a mesh that push against a convex collider: the impulses of the contacts that Rapier predicts for
+///   them;
+/// - for a closed mesh that is turned inside out: that it is inside out;
+/// - for a body that is being permanently deformed by plastic flow: that it must not fall asleep, and that its shape at
+///   rest has to be fitted.
 ///
-/// Rapier does not tell which of that matters: of eight states saved while two cuboids or two balls overlapped, each
-/// went on to the bit. So no soft body is refused. A clone holds all of it.
+/// Rapier does not expose which of this matters. Eight states were saved while two cuboids or two balls overlapped, and
+/// each continued to the bit. So no soft body is refused. A clone has the complete state.
 ///
-/// # Files of others
-/// For any bytes the result is a state or a [`LoadError`]: what evenstep keeps is checked, and that bodies, colliders and
-/// joints find each other. The checksum detects accidents, not malice: whoever can change a file can change its checksum.
-/// What Rapier neither checks nor shows is trusted: its trees of bounding boxes, islands, contacts, coordinates of
-/// multibodies, meshes, and the lists in soft bodies. There a forged state can
-/// - panic in the steps that follow, or in another call that leads into Rapier; and in builds with overflow checks
-///   already while it is read, by the size of a matrix;
-/// - end the process, by a tree that contains itself and overflows the stack, or by a matrix of another size than it
-///   says;
-/// - take any time and memory: by such a tree, or by the number of iterations that it asks for.
+/// # Untrusted files
+/// For any bytes the result is a state or a [`LoadError`]. evenstep checks its own data, and that bodies, colliders and
+/// joints refer to each other consistently. The checksum detects accidents, not malice: anyone who can change a file
+/// can change its checksum. Data that Rapier neither checks nor exposes is trusted: its trees of bounding boxes,
+/// islands, contacts, coordinates of multibodies, meshes, and the lists in soft bodies. With these a forged state can
+/// - panic in later steps, or in another call that leads into Rapier. In builds with overflow checks, the size of a
+///   matrix can cause a panic even during loading;
+/// - end the process, through a tree that contains itself and overflows the stack, or through a matrix whose size
+///   differs from its stated size;
+/// - take any amount of time and memory, through such a tree, or through the number of iterations that it requests.
 ///
-/// So load states of others only if they are signed by someone you trust.
+/// So load other people's states only if they are signed by someone you trust.
 impl Simulation {
-    /// The state as bytes, to be read by [`load`](Self::load).
+    /// Returns the state as bytes, to be read by [`load`](Self::load).
     ///
     /// ```
     /// # use evenstep::{SaveError, Simulation};
@@ -159,7 +166,7 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// A [`SaveError`] if a part of it cannot be written.
+    /// [`SaveError`] if a part of the state cannot be written.
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {
         self.check_savable()?;
         let mut bytes = vec![0; HEADER_LEN];
@@ -177,7 +184,7 @@ impl Simulation {
         Ok(bytes)
     }
 
-    /// Reads a state that [`save`](Self::save) has written, by the same build.
+    /// Reads a state that [`save`](Self::save) of the same build has written.
     ///
     /// ```
     /// # use evenstep::{LoadError, Simulation};
@@ -188,15 +195,15 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// A [`LoadError`] if the bytes are not a state, or not one of this build.
+    /// [`LoadError`] if the bytes are not a state, or not one of this build.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
         Self::load_with(bytes, |_| None)
     }
 
-    /// [`load`](Self::load) of a state with [named](crate::ForceGenerator::named) forces: `force` returns the
-    /// force generator of each name.
+    /// Reads a state with [named](crate::ForceGenerator::named) forces, as [`load`](Self::load) does. `force` returns
+    /// the force generator of each name.
     ///
-    /// If it returns `None`, as with `load`, that generator exerts no force until it is removed.
+    /// If it returns `None`, as it does for `load`, that generator exerts no force until it is removed.
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -219,7 +226,7 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// The errors of [`load`](Self::load).
     pub fn load_with(
         bytes: &[u8],
         force: impl FnMut(&str) -> Option<ForceGenerator>,
@@ -230,11 +237,11 @@ impl Simulation {
     }
 }
 
-/// The [`fingerprint`](crate::fingerprint()) of the machine that [saved](Simulation::save) a state. With the feature
-/// `serde`.
+/// Returns the [`fingerprint`](crate::fingerprint()) of the machine that [saved](Simulation::save) a state. Requires
+/// the feature `serde`.
 ///
-/// A state of another machine loads and goes on to the bit, as its bytes hold what was rounded: such as the inertia of
-/// bodies. What comes into the world later may be rounded in another way where the fingerprints differ.
+/// A state from another machine loads and continues to the bit, because its bytes contain rounded values, such as the
+/// inertia of bodies. If the fingerprints differ, bodies that are added later may be rounded differently.
 ///
 /// ```
 /// # use evenstep::Simulation;
@@ -244,13 +251,13 @@ impl Simulation {
 /// ```
 ///
 /// # Errors
-/// A [`LoadError`] as of [`Simulation::load`], but for [`LoadError::Contents`], as those are not read.
+/// The errors of [`Simulation::load`], except [`LoadError::Contents`], because the contents are not read.
 pub fn fingerprint_of(bytes: &[u8]) -> Result<u64, LoadError> {
     let (header, _) = open(bytes)?;
     Ok(u64::from_le_bytes(header.fingerprint))
 }
 
-/// The header and the contents, after all that can be known before these are decoded.
+/// Returns the header and the contents, after every check that is possible before the contents are decoded.
 fn open(bytes: &[u8]) -> Result<(Header, &[u8]), LoadError> {
     let found = bytes.len() as u64;
     let length = |expected| LoadError::Length { expected, found };
@@ -285,9 +292,9 @@ fn rapier_version() -> [[u8; 2]; 3] {
     parts.map(|part: Option<u16>| part.unwrap_or(0).to_le_bytes())
 }
 
-/// What a small state looks like in bytes. Features of Rapier that add fields to its types change it, and
-/// nothing else shows which are turned on. After a step, in which two bodies touch, only its size: not every
-/// platform computes the same bits.
+/// Returns a hash of a small state's bytes. It changes with features of Rapier that add fields to its types, and
+/// nothing else reveals which features are enabled. Two bodies touch in the step; of the state after it, only the size
+/// is included, because not every platform computes the same bits.
 fn layout() -> [u8; 8] {
     let mut sample = Simulation::default();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! A button's edges, counted by step.
+//! Counts a button's edges per step.
 
 /// A button during one step: whether it is down, and how often it was pressed and released.
 ///
@@ -16,7 +16,7 @@
 /// assert_eq!((jump.presses(), jump.releases(), jump.is_down()), (1, 1, false));
 /// ```
 ///
-/// For the queue that a button is fed from, see [`InputQueue`](crate::InputQueue).
+/// An [`InputQueue`](crate::InputQueue) can feed the button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Button {
@@ -42,19 +42,19 @@ impl Button {
         self.down = down;
     }
 
-    /// Whether it is down at the end of the step.
+    /// Returns whether the button is down at the end of the step.
     #[must_use]
     pub fn is_down(self) -> bool {
         self.down
     }
 
-    /// How often it was pressed in this step.
+    /// Returns how often the button was pressed in this step.
     #[must_use]
     pub fn presses(self) -> u32 {
         self.presses
     }
 
-    /// How often it was released in this step.
+    /// Returns how often the button was released in this step.
     #[must_use]
     pub fn releases(self) -> u32 {
         self.releases

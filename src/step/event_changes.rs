@@ -1,15 +1,15 @@
-//! What became of events when their steps were resimulated.
+//! How events changed when their steps were resimulated.
 
 use std::collections::VecDeque;
 
 use super::events::{Event, Events, SharedEvents};
 
-/// How the events changed when steps were resimulated: from
+/// How the events changed when steps were resimulated, from
 /// [`Simulation::event_changes`](crate::Simulation::event_changes).
 ///
 /// An event is the same in both runs if it has the same tick, kind and pair. One that comes a tick later counts as one
-/// retracted and one new. Start the effects of new events, stop those of retracted ones, and leave
-/// those of confirmed ones alone: then each effect plays once, and none of an event that never happened.
+/// retracted and one new event. Start the effects of new events, stop those of retracted ones, and leave those of
+/// confirmed ones alone. Each effect then plays once, and events that never happened leave no effect.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventChanges {

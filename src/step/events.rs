@@ -1,4 +1,4 @@
-//! What happened in the steps of a frame: collisions, contact forces, tears and quarantined bodies.
+//! The events in the steps of a frame: collisions, contact forces, tears and quarantined bodies.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,8 @@ use rapier::pipeline::EventHandler;
 
 /// Two colliders started or stopped touching.
 ///
-/// Rapier reports it if one of them has [`ActiveEvents::COLLISION_EVENTS`], which no collider has by default.
+/// Rapier reports the collision if one of the colliders has [`ActiveEvents::COLLISION_EVENTS`], which no collider has
+/// by default.
 ///
 /// [`ActiveEvents::COLLISION_EVENTS`]: crate::rapier::pipeline::ActiveEvents::COLLISION_EVENTS
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,23 +23,23 @@ use rapier::pipeline::EventHandler;
 pub struct Collision {
     /// The step in which it happened.
     pub tick: u64,
-    /// Whether they started to touch, or stopped.
+    /// Whether the colliders started to touch, as opposed to stopped.
     pub started: bool,
-    /// The bodies of the two colliders, also of one that was removed before this step. `None` for
-    /// a collider without a body, and for a body without a key.
+    /// The bodies of the two colliders, even if a body was removed before this step. `None` for a collider without a
+    /// body, and for a body without a key.
     pub bodies: [Option<BodyKey>; 2],
     /// The two colliders. The handle of a removed one no longer resolves.
     pub colliders: [ColliderHandle; 2],
-    /// Whether one of them is a sensor.
+    /// Whether one of the colliders is a sensor.
     pub sensor: bool,
-    /// Whether they stopped because one of them was removed.
+    /// Whether they stopped touching because one of them was removed.
     pub removed: bool,
 }
 
 /// A contact force exceeded its threshold.
 ///
-/// Rapier reports it again in each step, if one of the colliders has
-/// [`ActiveEvents::CONTACT_FORCE_EVENTS`], which no collider has by default.
+/// Rapier reports the force again in each step, if one of the colliders has [`ActiveEvents::CONTACT_FORCE_EVENTS`],
+/// which no collider has by default.
 ///
 /// [`ActiveEvents::CONTACT_FORCE_EVENTS`]: crate::rapier::pipeline::ActiveEvents::CONTACT_FORCE_EVENTS
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +50,7 @@ pub struct ContactForce {
     /// The bodies of the two colliders. `None` for a collider without a body, and for a body
     /// without a key.
     pub bodies: [Option<BodyKey>; 2],
-    /// Rapier's own event: the colliders, and their forces in newtons.
+    /// Rapier's event: the colliders, and their forces in newtons.
     pub force: ContactForceEvent,
 }
 
@@ -59,13 +60,13 @@ pub struct ContactForce {
 pub struct SoftBodyTear {
     /// The step in which it happened.
     pub tick: u64,
-    /// Rapier's own event.
+    /// Rapier's event.
     pub event: Box<SoftBodyTearEvent>,
 }
 
 /// Rapier disabled a body because its state became NaN or infinite.
 ///
-/// Its last finite pose stays. Rapier's own list holds only those of the last step.
+/// The body keeps its last finite pose. Rapier's list has only the bodies quarantined in the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -76,7 +77,7 @@ pub struct Quarantined {
     pub body: BodyKey,
 }
 
-/// What happened in a step.
+/// An event in a step.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -90,8 +91,8 @@ pub enum Event {
     Quarantined(Quarantined),
 }
 
-/// The order of events within a step, which is not the one in which Rapier finds them: that of its lists of changed
-/// bodies, which a game changes by a mere look at a body.
+/// The order of events within a step. Rapier finds events in the order of its lists of changed bodies, which a game
+/// changes merely by accessing a body mutably.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum EventOrder {
     Collision([(u32, u32); 2]),
@@ -101,7 +102,7 @@ enum EventOrder {
 }
 
 impl Event {
-    /// The step in which it happened.
+    /// Returns the step in which the event happened.
     #[must_use]
     pub fn tick(&self) -> u64 {
         match self {
@@ -130,15 +131,15 @@ impl Event {
         }
     }
 
-    /// Whether it is the same in another run of the same step.
+    /// Returns whether this is the same event in another run of the same step.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let started = |event: &Self| matches!(event, Self::Collision(it) if it.started);
         (self.tick(), self.order(), started(self)) == (other.tick(), other.order(), started(other))
     }
 }
 
-/// The events of a frame, from [`Simulation::events`](crate::Simulation::events), those of the last step, from
-/// [`Physics::events`](crate::Physics::events), or some of them.
+/// A handle to events: those of a frame, from [`Simulation::events`](crate::Simulation::events), those of the last step,
+/// from [`Physics::events`](crate::Physics::events), or some of them.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -166,17 +167,17 @@ impl Event {
 /// ```
 ///
 /// # Order
-/// Events are in the order of their ticks. Within a step, collisions come first, then contact forces, tears, and
-/// quarantined bodies. Collisions and contact forces are in the order of
-/// their pairs of colliders: by the lower handle of the two, then by the higher one, each by its index, then by
-/// its generation. Events of one pair are in the order in which they happened: a sensor that is crossed
-/// within a step starts before it stops. Tears are in the order of their soft bodies, quarantined bodies in that of
-/// their keys.
-/// So the order is the same in every run of the same steps, on any number of threads, and does not depend on which
+/// Events are ordered by tick. Within a step, collisions come first, then contact forces, tears, and quarantined
+/// bodies. Collisions and contact forces are ordered by their pairs of colliders: by the lower handle of the two, then
+/// by the higher one, each by its index, then by its generation. Events of one pair are in the order in which they
+/// happened: a sensor that is crossed within a step starts before it stops. Tears are ordered by soft body, quarantined
+/// bodies by key.
+///
+/// So the order is the same in every run of the same steps, on any number of threads. It does not depend on which
 /// bodies the game accessed through [`body_mut`](crate::Physics::body_mut).
 ///
-/// # A handle
-/// It holds the events and borrows nothing: a loop over hits may remove the bodies that were hit.
+/// # Changing the physics
+/// A handle shares the events and borrows nothing, so a loop over hits can remove the bodies that were hit:
 ///
 /// ```
 /// # use evenstep::Physics;
@@ -224,7 +225,7 @@ impl Events {
         &self.all[self.range.clone()]
     }
 
-    /// Returns the events of one step. Empty if the step is not one of the frame.
+    /// Returns the events of one step. Empty if the step is not part of the frame.
     #[must_use]
     pub fn in_tick(&self, tick: u64) -> Self {
         let start = self.range.start;
@@ -278,7 +279,7 @@ impl Events {
         self.range.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
@@ -293,7 +294,7 @@ pub(crate) fn clear_events(events: &mut SharedEvents) {
     }
 }
 
-/// Of `others`, those of these ticks take the place of what `events` have of them.
+/// Replaces the events of these ticks with those of `others`.
 pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, others: &[Event]) {
     let events = Arc::make_mut(events);
     let range = range_of(events, ticks.clone());
@@ -301,26 +302,26 @@ pub(crate) fn replace_events(events: &mut SharedEvents, ticks: Range<u64>, other
     events.splice(range, of_ticks.iter().cloned());
 }
 
-/// Where the events of these ticks are, or belong, among those sorted by tick.
+/// Returns the range of the events of these ticks among events sorted by tick. An empty range is where they belong.
 fn range_of(events: &[Event], ticks: Range<u64>) -> Range<usize> {
     let before = |tick| events.partition_point(|event| event.tick() < tick);
     before(ticks.start)..before(ticks.end.max(ticks.start))
 }
 
-/// The events of the frame, and what it takes to name the bodies in them.
+/// The events of the frame, and the data needed to name the bodies in them.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventLog {
-    /// What was found in the step at hand, each with the number of what was found before.
+    /// The events found in the current step, each with the number of events found before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     found: Vec<(usize, Event)>,
-    /// By collider index: whose collider it was when it last began to touch something, or when its body
-    /// got a key after that. The last event of a removed collider comes when Rapier can no longer tell.
+    /// The owner of the collider at each index, as of when the collider last began to touch something, or its body got
+    /// a key later. The last event of a removed collider comes when Rapier can no longer tell its owner.
     owners: Vec<Option<(ColliderHandle, Option<BodyKey>)>>,
 }
 
 impl EventLog {
-    /// Rapier's handler for one step.
+    /// Returns the handler that Rapier calls in one step.
     pub fn handler<'a>(&'a mut self, tick: u64, keys: &'a Keys) -> impl EventHandler + 'a {
         Handler {
             log: Mutex::new(self),
@@ -329,7 +330,7 @@ impl EventLog {
         }
     }
 
-    /// After the step: adds what was found in it to `events`.
+    /// Ends the step: adds the events found in it to `events`.
     pub fn end_step(
         &mut self,
         events: &mut Vec<Event>,
@@ -347,16 +348,16 @@ impl EventLog {
         self.found.push((self.found.len(), event));
     }
 
-    /// The body of a collider has got its key, which may be after the collider began to touch something.
+    /// Records the key of a collider's body, which may have got it after the collider began to touch something.
     pub fn name_owner(&mut self, handle: ColliderHandle, key: BodyKey) {
         match self.owners.get(index_of(handle)) {
-            // Of a removed collider in the same slot: its last event may be still to come.
+            // The slot is held by a removed collider, whose last event may still arrive.
             Some(&Some((collider, _))) if collider != handle => {}
             _ => self.remember(handle, Some(key)),
         }
     }
 
-    /// Whose collider it is, or was before it was removed.
+    /// Returns the owner of a collider, even if the collider was removed.
     fn owner(&self, keys: &Keys, colliders: &ColliderSet, of: ColliderHandle) -> Option<BodyKey> {
         if let Some(collider) = colliders.get(of) {
             return keys.key(collider.parent()?);
@@ -374,7 +375,7 @@ impl EventLog {
     }
 }
 
-/// Behind a lock because Rapier asks for a handler that is `Sync`; it calls from one thread.
+/// Holds the log behind a lock because Rapier requires a `Sync` handler. Rapier calls it from one thread.
 struct Handler<'a> {
     log: Mutex<&'a mut EventLog>,
     tick: u64,

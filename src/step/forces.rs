@@ -1,4 +1,4 @@
-//! What acts on bodies in a step: forces for that step alone, and force generators.
+//! The forces on bodies in a step: forces for that step alone, and force generators.
 
 #[cfg(feature = "serde")]
 use std::collections::BTreeMap;
@@ -17,23 +17,23 @@ use rapier::pipeline::PhysicsWorld;
 use super::generators::CustomForce;
 use super::generators::{ForceGenerator, Wrench};
 
-/// Why an operation on a body failed, and on which. Nothing was changed.
+/// Why an operation on a body failed, and on which body. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// There is no body with this key: it was removed, or the key belongs to another [`Physics`](crate::Physics).
+    /// No body has this key: it was removed, or the key belongs to another [`Physics`](crate::Physics).
     #[error(
         "no body has the key {0:?}: it was removed, as `Simulation::removed` reports, \
          or the key belongs to another `Physics`"
     )]
     Gone(BodyKey),
-    /// A value is NaN or infinite. Rapier would disable the body, and those that it touches.
+    /// A value is NaN or infinite. Rapier would disable the body and those that it touches.
     #[error(
         "a value for the body {0:?} is NaN or infinite: check what it was computed from; \
          nothing was changed"
     )]
     NotFinite(BodyKey),
-    /// A rotation whose length is zero or overflows: it cannot be normalised.
+    /// A rotation has length zero, or its length overflows, so it cannot be normalised.
     #[error(
         "a rotation for the body {0:?} has length zero, or is too long to be normalised: \
          give a unit quaternion"
@@ -45,15 +45,15 @@ pub enum BodyError {
          build it with `kinematic_position_based`, or use `teleport`"
     )]
     NotKinematic(BodyKey),
-    /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from the
-    /// others: Rapier would undo the change in the next step.
+    /// The body is a link of a multibody other than its root, or the frame of a soft body. Its pose follows from other
+    /// bodies, so Rapier would undo the change in the next step.
     #[error(
         "the body {0:?} is a link of a multibody or the frame of a soft body, whose pose follows from other \
          bodies: move the multibody's root, or the soft body's particles"
     )]
     Dependent(BodyKey),
-    /// The body is the root of a multibody, and one of the other links is not dynamic. Rapier moves no such multibody, and
-    /// panics in the next step.
+    /// The body is the root of a multibody, and one of the other links is not dynamic. Rapier does not move such a
+    /// multibody, and panics in the next step.
     #[error(
         "the body {0:?} is the root of a multibody with a link that is not dynamic, which Rapier does not allow: \
          make the link dynamic, or remove its joint"
@@ -61,7 +61,7 @@ pub enum BodyError {
     LinkNotDynamic(BodyKey),
 }
 
-/// What acts on a body in one step. Points are in world space.
+/// An action on a body in one step. Points are in world space.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Push {
@@ -90,7 +90,7 @@ impl Push {
         }
     }
 
-    /// Whether Rapier keeps it on the body after the step.
+    /// Returns whether Rapier keeps it on the body after the step.
     fn is_lasting(&self) -> bool {
         match self {
             Self::Force(_) | Self::ForceAtPoint { .. } | Self::Torque(_) => true,
@@ -112,7 +112,7 @@ impl Push {
     }
 }
 
-/// What waits for the next step.
+/// An action that waits for the next step.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Pushed {
@@ -120,10 +120,10 @@ struct Pushed {
     push: Push,
 }
 
-/// Forces that were taken out, to be put back.
+/// Forces that were taken out, to be put back later.
 pub(crate) struct Pushes(Vec<Pushed>);
 
-/// The forces of a simulation: those of the next step, and the lasting ones.
+/// The forces of a simulation: those for the next step, and the lasting ones.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -132,18 +132,18 @@ pub(crate) struct Pushes(Vec<Pushed>);
 )]
 pub(crate) struct Forces {
     pushes: Vec<Pushed>,
-    /// How many of them were there when the step at hand was taken.
+    /// The number of pushes when the current step was taken.
     waiting: usize,
-    /// How many of them were there when the last frame ended.
+    /// The number of pushes when the last frame ended.
     lasting: usize,
-    /// Dense: however many there once were, a step looks at those that are there.
+    /// The generators, stored densely: a step visits only those that exist, however many existed before.
     generators: SlotMap<ForceGeneratorKey, (BodyKey, ForceGenerator)>,
-    /// The user forces that were there before ours, to be put back after the step: Rapier's own
-    /// last until they are reset, and it adds ours to them.
+    /// The user forces from before ours, to be put back after the step. Rapier's user forces last until they are reset,
+    /// and Rapier adds ours to them.
     replaced: Vec<(RigidBodyHandle, Wrench)>,
 }
 
-/// [`Forces`] between two steps as plain data.
+/// [`Forces`] between two steps, as plain data.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SavedForces {
@@ -152,7 +152,7 @@ struct SavedForces {
     generators: Slots<(BodyKey, ForceGenerator)>,
 }
 
-/// A force on no body.
+/// Returns a force on no body.
 #[cfg(feature = "serde")]
 fn any_generator() -> (BodyKey, ForceGenerator) {
     let none = ForceGenerator::Drag {
@@ -189,7 +189,7 @@ impl TryFrom<SavedForces> for Forces {
 }
 
 impl Forces {
-    /// The custom forces, by generator.
+    /// Returns the custom forces with their generators' keys.
     #[cfg(feature = "serde")]
     pub fn custom_forces(&self) -> impl Iterator<Item = (ForceGeneratorKey, &CustomForce)> {
         let generators = self.generators.iter();
@@ -199,7 +199,7 @@ impl Forces {
         })
     }
 
-    /// Gives each named force what `force` has for its name.
+    /// Binds each named force to the generator that `force` returns for its name.
     #[cfg(feature = "serde")]
     pub fn bind(&mut self, mut force: impl FnMut(&str) -> Option<ForceGenerator>) {
         for (_, generator) in self.generators.values_mut() {
@@ -211,7 +211,7 @@ impl Forces {
         }
     }
 
-    /// Gives each named force what others have for its name.
+    /// Binds each named force to the force of the same name in `others`.
     #[cfg(feature = "serde")]
     pub fn bind_to_those_of(&mut self, others: &Self) {
         let custom = others.custom_forces();
@@ -224,7 +224,7 @@ impl Forces {
         self.pushes.push(Pushed { key, push });
     }
 
-    /// Moves the points in the world at which forces act.
+    /// Translates the points in the world at which forces act.
     pub fn translate(&mut self, by: Vector) {
         for pushed in &mut self.pushes {
             pushed.push.translate(by);
@@ -236,30 +236,30 @@ impl Forces {
         }
     }
 
-    /// A step is taken: what is pushed from now on is for that step.
+    /// Begins a step that was taken: later pushes are for that step.
     pub fn begin_step(&mut self) {
         self.waiting = self.pushes.len();
     }
 
-    /// The step that was taken is not made: what was pushed for it is forgotten, as the game will be asked
-    /// for that step again. What waited for the next step waits on.
+    /// Aborts a step that was taken but is not run. Its pushes are discarded, because the game will be asked for that
+    /// step again. Earlier pushes keep waiting for the next step.
     pub fn abort_step(&mut self, bodies: &mut RigidBodySet) {
         self.pushes.truncate(self.waiting);
         self.restore(bodies);
     }
 
-    /// A frame ends: what waits now waits for the next step, however long time stands still.
+    /// Ends a frame: pushes that are waiting now wait for the next step, however long time is stopped.
     pub fn end_frame(&mut self) {
         self.lasting = self.pushes.len();
     }
 
-    /// Takes what was pushed since the last frame, while earlier frames go on.
+    /// Takes out the pushes since the last frame, while earlier frames are finished.
     pub fn take_since_frame(&mut self) -> Pushes {
         let lasting = self.lasting.min(self.pushes.len());
         Pushes(self.pushes.split_off(lasting))
     }
 
-    /// Puts back what was taken. The world was moved by this meanwhile.
+    /// Puts back pushes that were taken out. `by` is how far the world was moved meanwhile.
     pub fn put_back(&mut self, taken: Pushes, by: Vector) {
         let pushes = taken.0.into_iter().map(|mut pushed| {
             pushed.push.translate(by);
@@ -268,7 +268,7 @@ impl Forces {
         self.pushes.extend(pushes);
     }
 
-    /// Discards what was pushed since the last frame, in which time stood still. Returns how much that was.
+    /// Discards the pushes since the last frame, in which time was stopped. Returns their number.
     pub fn discard_since_frame(&mut self) -> u64 {
         self.pushes
             .drain(self.lasting.min(self.pushes.len())..)
@@ -294,11 +294,11 @@ impl Forces {
         self.generators.get(key)
     }
 
-    /// Adds all forces of `step` to the bodies, and drops the generators of bodies that are gone.
-    /// Gives the number of values left out because they are not finite.
+    /// Adds all forces of `step` to the bodies, and drops the generators of removed bodies. Returns the number of
+    /// values that were ignored because they are not finite.
     pub fn apply(&mut self, bodies: &mut RigidBodySet, keys: &Keys, step: Step) -> u64 {
         span!("forces");
-        // What a custom force has left here by a panic, if the step is now made after all.
+        // If a custom force panicked before, its leftovers are here, and the step is now run after all.
         self.restore(bodies);
         let Self {
             pushes,
@@ -338,8 +338,8 @@ impl Forces {
         rejected
     }
 
-    /// After the step: puts back the user forces as they were before [`apply`](Self::apply), but for bodies
-    /// that Rapier has just quarantined: it zeroed theirs for a reason.
+    /// Ends the step: restores the user forces from before [`apply`](Self::apply), except for bodies that Rapier has
+    /// just quarantined, whose forces it has zeroed on purpose.
     pub fn end_step(&mut self, world: &mut PhysicsWorld) {
         span!("forces");
         let PhysicsWorld {
@@ -356,7 +356,8 @@ impl Forces {
     }
 
     fn restore(&mut self, bodies: &mut RigidBodySet) {
-        // Newest to oldest: the first entry of a body holds what was there before all of ours.
+        // Goes from newest to oldest, so that the first entry of a body, from before all of our forces, is restored
+        // last.
         for (handle, user) in self.replaced.drain(..).rev() {
             if let Some(body) = bodies.get_mut(handle) {
                 reset(body);
@@ -376,8 +377,8 @@ fn body_of<'a>(
     Some((handle, bodies.get(handle)?))
 }
 
-/// A body that a force acts on. Of another type Rapier keeps the user forces for the time when it is dynamic
-/// again, and neither tells them nor lets them be added to.
+/// Returns a body on which a force acts. For other body types, Rapier keeps the user forces until the body is dynamic
+/// again, and allows neither reading nor changing them.
 fn dynamic(bodies: &mut RigidBodySet, handle: RigidBodyHandle) -> Option<&mut RigidBody> {
     if !bodies.get(handle)?.is_dynamic() {
         return None;
@@ -405,7 +406,7 @@ mod tests {
     use rapier::dynamics::RigidBodyBuilder;
     use std::time::Duration;
 
-    /// A body with user forces of 1 and 2, and the forces of a step.
+    /// Returns a body with user forces of 1 and 2, and the step for which forces are applied.
     fn at_step() -> (RigidBodySet, Keys, BodyKey, Step) {
         let mut bodies = RigidBodySet::new();
         let handle = bodies.insert(RigidBodyBuilder::dynamic().additional_mass(1.0));

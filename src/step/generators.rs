@@ -8,23 +8,22 @@ use rapier::dynamics::RigidBody;
 use rapier::math::{AngVector, Real, Vector};
 use rapier::utils::CrossProduct;
 
-/// A force at the centre of mass of a body, and a torque, both in world axes: the value of a
-/// [`ForceGenerator`].
+/// A force at the centre of mass of a body, and a torque, both in world axes: the value of a [`ForceGenerator`].
 ///
-/// A force at another point is the same force at the centre of mass and its torque about that:
+/// A force at another point equals the same force at the centre of mass plus its torque about the centre of mass: see
 /// [`at_point`](Self::at_point).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wrench {
-    /// Newtons. By itself it does not turn the body.
+    /// The force in newtons. By itself it does not turn the body.
     pub force: Vector,
-    /// Newton metres, about the centre of mass. By itself it does not move the centre of mass.
+    /// The torque about the centre of mass, in newton metres. By itself it does not move the centre of mass.
     pub torque: AngVector,
 }
 
 impl Wrench {
-    /// `force` at `point`, both in world space: the force, and its torque about the body's centre
-    /// of mass.
+    /// Returns the wrench of a `force` at `point`, both in world space: the force, and its torque about the body's
+    /// centre of mass.
     #[must_use]
     pub fn at_point(body: &RigidBody, force: Vector, point: Vector) -> Self {
         Self {
@@ -40,9 +39,9 @@ impl Wrench {
 
 /// A lasting force on one body, evaluated before every step until it is removed.
 ///
-/// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). It is evaluated for the
-/// body's state at the start of the step, so the force is the same at every frame rate. A body that is
-/// pushed does not fall asleep, unless the force and the torque are exactly zero.
+/// Pass it to [`Physics::insert_force_generator`](crate::Physics::insert_force_generator). It is evaluated with the
+/// body's state at the start of the step, so the force is the same at every frame rate. A pushed body does not fall
+/// asleep, unless the force and the torque are exactly zero.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -70,48 +69,48 @@ impl Wrench {
 pub enum ForceGenerator {
     /// Moving air: pulls the body's velocity toward the air's.
     Wind {
-        /// The air's velocity, metres a second, in world axes.
+        /// The air's velocity in metres per second, in world axes.
         velocity: Vector,
-        /// Newtons for each metre a second of difference.
+        /// Newtons per metre per second of difference between the velocities.
         drag: Real,
     },
     /// An engine fixed to the body.
     Thrust {
-        /// Newtons, in the body's own axes.
+        /// The force in newtons, in the body's local axes.
         force: Vector,
-        /// Where it acts, in the body's own frame, metres from its origin.
+        /// The point at which the force acts, in metres from the body's origin, in its local axes.
         point: Vector,
     },
     /// A damped spring from a point of the body to a point of the world.
     Spring {
-        /// The end in the world, metres.
+        /// The end in the world, in metres.
         anchor: Vector,
-        /// The end on the body, in the body's own frame, metres from its origin.
+        /// The end on the body, in metres from the body's origin, in its local axes.
         point: Vector,
-        /// The length at which it neither pulls nor pushes, metres.
+        /// The length at which the spring neither pulls nor pushes, in metres.
         rest_length: Real,
-        /// Newtons for each metre of difference from the rest length.
+        /// Newtons per metre of difference from the rest length.
         stiffness: Real,
-        /// Newtons for each metre a second at which the length changes.
+        /// Newtons per metre per second of change in length.
         damping: Real,
     },
     /// Resistance of still air or water to motion and to turning.
     Drag {
-        /// Newtons for each metre a second.
+        /// Newtons per metre per second of velocity.
         linear: Real,
-        /// Newton metres for each radian a second.
+        /// Newton metres per radian per second of angular velocity.
         angular: Real,
     },
-    /// Any function of the body and the step: see [`ForceGenerator::custom`].
+    /// A function of the body and the step: see [`ForceGenerator::custom`].
     Custom(CustomForce),
 }
 
-/// A function that computes a force: for [`ForceGenerator::Custom`].
+/// A function that computes a force, for [`ForceGenerator::Custom`].
 #[derive(Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CustomForce {
     name: Option<Arc<str>>,
-    /// `None` after loading if no function has this name: no force.
+    /// The function. `None` after loading if no function has this name; the generator then exerts no force.
     #[cfg_attr(feature = "serde", serde(skip))]
     wrench: Option<Arc<WrenchFn>>,
 }
@@ -119,7 +118,7 @@ pub struct CustomForce {
 type WrenchFn = dyn Fn(&RigidBody, Step) -> Wrench + Send + Sync;
 
 impl CustomForce {
-    /// The name that it was [given](ForceGenerator::named).
+    /// Returns the name that [`named`](ForceGenerator::named) gave it.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
@@ -135,11 +134,11 @@ impl fmt::Debug for CustomForce {
 }
 
 impl ForceGenerator {
-    /// A force that is computed by `wrench`, once before each step.
+    /// Returns a generator whose force `wrench` computes, once before each step.
     ///
-    /// It has to be a pure function, so that a run can be repeated. Derive what changes over time from the step's
-    /// tick; if the game changes its mind, replace the generator. A value that is not finite is ignored, and counted in
-    /// [`Frame::rejected_forces`](crate::Frame::rejected_forces):
+    /// `wrench` has to be a pure function, so that a run can be repeated. Derive anything that changes over time from
+    /// the step's tick. If your game's plans change, replace the generator. A value that is not finite is ignored, and
+    /// counted in [`Frame::rejected_forces`](crate::Frame::rejected_forces):
     ///
     /// ```
     /// # use evenstep::rapier::prelude::*;
@@ -162,8 +161,8 @@ impl ForceGenerator {
         })
     }
 
-    /// [`custom`](Self::custom) with a name. A saved state in bytes holds the name, not the function: `Simulation::load_with`
-    /// asks for the generator of each name.
+    /// Returns a [`custom`](Self::custom) generator with a name. A state saved as bytes has the name, not the function:
+    /// `Simulation::load_with` asks for the generator of each name.
     #[must_use]
     pub fn named(
         name: &str,

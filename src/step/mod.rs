@@ -1,20 +1,20 @@
-//! What goes into a step, what is stepped, and what comes out. It knows nothing of poses that are shown.
+//! Inputs of a step, the stepped world, and the resulting events. It knows nothing of displayed poses.
 
-// What goes in: by time, by tick, and a button's edges.
+// Input by time and by tick, and a button's edges.
 mod button;
 mod input;
 mod tick_input;
 // Rapier's sets and their keys.
 mod world;
-// Which threads step a world.
+// The threads that step a world.
 #[cfg(feature = "parallel")]
 mod pool;
-// What acts on bodies.
+// Forces on bodies.
 mod forces;
 mod generators;
-// Where kinematic bodies move to.
+// Targets of kinematic bodies.
 mod targets;
-// What comes out, and what becomes of it when steps are resimulated.
+// Events, and how they change when steps are resimulated.
 mod event_changes;
 mod events;
 

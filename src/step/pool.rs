@@ -1,8 +1,9 @@
-//! Which threads step a world, with the feature `parallel`.
+//! Chooses the threads that step a world, with the feature `parallel`.
 //!
 //! Rapier's step gives work to all threads of its pool, and blocks until each of them has taken its part. A thread that
-//! steps another world, or that waits for this step, takes none. So a whole pool steps only a world that a thread outside of
-//! all pools has called it for, and one such world at a time. One thread steps every other world. The bits are the same.
+//! steps another world, or waits for this step, takes none. So a whole pool steps a world only if a thread outside of
+//! all pools requested the step, and only one such world at a time. Every other world is stepped by one thread. The
+//! bits are the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +13,17 @@ use std::thread;
 use rapier::pipeline::PhysicsWorld;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The addresses of worlds' pools of which all threads step one world.
+/// The addresses of the worlds' pools all of whose threads are stepping a world.
 static TAKEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Pools of one thread each that have nothing to do.
+/// Idle pools of one thread each.
 static SINGLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the pool back, even after a panic.
+/// A claim on a pool, which is released when dropped, even after a panic.
 struct Taken(usize);
 
 impl Taken {
@@ -47,8 +48,8 @@ impl Drop for Taken {
 pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Send) {
     let own = world.thread_pool();
     if rayon::current_thread_index().is_none() {
-        // In a world's pool, a thread runs the step, and blocks. If no pool is set, this thread runs the step, so all threads
-        // of rayon's global pool stay free for several steps.
+        // If the world has a pool, one of its threads runs the step and blocks. If no pool is set, this thread runs the
+        // step, so all threads of rayon's global pool stay free for several steps.
         let taken = own.as_ref().map(Taken::try_take);
         if !matches!(taken, Some(None)) {
             return step(world);
@@ -60,17 +61,17 @@ pub fn step(world: &mut PhysicsWorld, step: impl FnOnce(&mut PhysicsWorld) + Sen
     result.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
-/// Calls a function on a thread that is a pool of one, while the calling thread sleeps. A thread of a pool that waits in
-/// rayon's manner runs other jobs meanwhile: their steps would nest on its stack.
+/// Calls a function on a thread that is the only one of its pool, while the calling thread sleeps. A thread that waits
+/// as rayon's threads do runs other jobs meanwhile, whose steps would nest on its stack.
 ///
 /// # Errors
-/// The function panicked.
+/// If the function panicked.
 pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<T> {
     let run = || catch_unwind(AssertUnwindSafe(run));
     let idle = lock(&SINGLE).pop();
     let single = || ThreadPoolBuilder::new().num_threads(1).build().ok();
     let Some(single) = idle.or_else(single) else {
-        // The system gives no more threads.
+        // The system provides no more threads.
         return run();
     };
     let mut result = None;
@@ -79,7 +80,7 @@ pub fn on_one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> thread::Result<
         let (caller, ends) = (thread::current(), Arc::clone(&has_ended));
         scope.spawn(|_| {
             result = Some(run());
-            // The thread runs this job after the present one, when the scope has nothing left to wait for.
+            // The thread runs this job after the current one, when the scope has nothing left to wait for.
             rayon::spawn(move || {
                 ends.store(true, Ordering::Release);
                 caller.unpark();

@@ -1,4 +1,4 @@
-//! Where kinematic bodies shall be at a moment in time, and their motion until then.
+//! Targets of kinematic bodies at given times, and the motion towards them.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use rapier::math::{Pose, Rotation};
 
 use super::world::World;
 
-/// One target a body: a later one takes the place of an earlier.
+/// The targets, one per body: a later one replaces an earlier one.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Targets {
-    /// By key when a step begins, so that Rapier's list of changed bodies does not depend on the order
-    /// in which targets were set.
+    /// Sorted by key when a step begins, so that Rapier's list of changed bodies does not depend on the order in which
+    /// targets were set.
     list: Vec<Target>,
-    /// Where in the list the target of a body is. Not written: [`index`](Self::index) makes it.
+    /// The index of each body's target in the list. It is not saved; [`index`](Self::index) rebuilds it.
     #[cfg_attr(feature = "serde", serde(skip))]
     places: SecondaryMap<BodyKey, usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -33,26 +33,26 @@ pub(crate) struct Targets {
 struct Target {
     key: BodyKey,
     pose: Pose,
-    /// Simulated time.
+    /// The simulated time at which the target is reached.
     time: Duration,
-    /// `None` before its first step.
+    /// The start of the motion. `None` before its first step.
     start: Option<TargetStart>,
 }
 
-/// Where and when a motion began. Every step's pose is computed from here: from the pose of the step
-/// before, each would add its rounding, and a motion slower than half of the spacing of f32 in a step would
-/// stand still.
+/// Where and when a motion began. Every step's pose is computed from here. If it were computed from the previous step's
+/// pose, each step would add its rounding, and a motion per step slower than half the spacing of `f32` would not move
+/// at all.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct TargetStart {
     pose: Pose,
-    /// Simulated time.
+    /// The simulated time of the start.
     time: Duration,
 }
 
 impl Targets {
-    /// Makes of the list that was read what it is asked by. Gives whether each target is that of another living body:
-    /// by a key that is none of the file's, no table is sized.
+    /// Rebuilds the index of a list that was read. Returns whether each target belongs to a different living body. No
+    /// table is sized by a key that the file does not have.
     #[cfg(feature = "serde")]
     pub fn index(&mut self, keys: &Keys) -> bool {
         self.is_unsorted = true;
@@ -62,7 +62,7 @@ impl Targets {
         })
     }
 
-    /// The same target again changes nothing: the motion goes on as it began.
+    /// Sets a target. Setting the same target again changes nothing: the motion continues as it began.
     pub fn set(&mut self, key: BodyKey, pose: Pose, time: Duration) {
         let target = Target {
             key,
@@ -92,7 +92,7 @@ impl Targets {
         }
     }
 
-    /// The body is moved as well, so its motion starts anew from there.
+    /// Transforms a body's target. The body is moved as well, so its motion restarts from there.
     pub fn transform(&mut self, key: BodyKey, by: &Pose) {
         if let Some(place) = self.places.get(key) {
             let target = &mut self.list[*place];
@@ -106,8 +106,8 @@ impl Targets {
         }
     }
 
-    /// Lets Rapier know where the bodies are to be after this step. The target of a body that is no longer
-    /// kinematic by position is dropped.
+    /// Tells Rapier where the bodies are to be after this step. The target of a body that is no longer kinematic by
+    /// position is dropped.
     pub fn apply(&mut self, world: &mut World, step: Step) {
         if std::mem::take(&mut self.is_unsorted) {
             self.list.sort_unstable_by_key(|target| target.key);
@@ -118,8 +118,8 @@ impl Targets {
         });
     }
 
-    /// [`set`](Self::set) and [`apply`](Self::apply), when those of the step have been applied. Of one that is reached in
-    /// the step nothing is left to be kept.
+    /// Calls [`set`](Self::set) and [`apply`](Self::apply) for a body after the targets of the step have been applied.
+    /// A target that is reached in the step is not kept.
     pub fn set_in_step(
         &mut self,
         key: BodyKey,
@@ -137,13 +137,13 @@ impl Targets {
         }
     }
 
-    /// After the step: drops the targets that are reached.
+    /// Ends the step: drops the targets that are reached.
     pub fn end_step(&mut self, step: Step) {
         let end = end_of(step);
         self.retain(|target| target.time > end);
     }
 
-    /// Also writes the place of each target that stays.
+    /// Keeps some targets, and updates the index of each.
     fn retain(&mut self, mut keep: impl FnMut(&mut Target) -> bool) {
         let (places, mut place) = (&mut self.places, 0);
         self.list.retain_mut(|target| {
@@ -160,7 +160,7 @@ impl Targets {
 }
 
 impl Target {
-    /// Gives whether the body can still be moved so.
+    /// Applies the target. Returns whether the body can still be moved this way.
     fn apply(&mut self, body: &mut RigidBody, step: Step) -> bool {
         if body.body_type() != RigidBodyType::KinematicPositionBased {
             return false;
@@ -170,11 +170,11 @@ impl Target {
         true
     }
 
-    /// Where a body that is at `pose` now is to be after this step.
+    /// Returns where a body that is now at `pose` is to be after this step.
     fn next_pose(&mut self, pose: Pose, step: Step) -> Pose {
         let start = match self.start {
             Some(start) if self.pose_at(step.time, start) == pose => start,
-            // The first step, or the game has teleported the body or moved the world.
+            // This is the first step, or the game has teleported the body or moved the world.
             _ => TargetStart {
                 pose,
                 time: step.time,
@@ -187,7 +187,7 @@ impl Target {
         self.pose_at(step.end_time, start)
     }
 
-    /// The pose on the even way at an earlier time than the target's.
+    /// Returns the pose of the uniform motion at a time before the target's.
     fn pose_at(&self, time: Duration, start: TargetStart) -> Pose {
         let whole = self.time.saturating_sub(start.time).as_secs_f64();
         let gone = time.saturating_sub(start.time).as_secs_f64();
@@ -196,7 +196,7 @@ impl Target {
         Pose::from_parts(translation, self.rotation_at(fraction, start))
     }
 
-    /// Of unit length, also if targets far ahead are set anew for ever.
+    /// Returns a rotation of unit length, even if targets far ahead are replaced again and again.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "finer than any rotation in f32"
@@ -211,8 +211,8 @@ impl Target {
     }
 }
 
-/// The last time that is reached in the step: its end by any way to compute it, in whole nanoseconds, or as the sum of its
-/// beginning and its length, which is rounded to f32.
+/// Returns the last time that the step reaches. It allows for every way to compute the step's end: in whole
+/// nanoseconds, or as the sum of its start and its length, which is rounded to `f32`.
 fn end_of(step: Step) -> Duration {
     let rounding = Duration::from_secs_f32(step.dt * f32::EPSILON) + Duration::from_nanos(1);
     step.end_time.saturating_add(rounding)
@@ -246,7 +246,7 @@ mod tests {
         clock.next_step().unwrap()
     }
 
-    /// What is there by key, by looking into the list through the places.
+    /// Returns the targets of all bodies, read through the index.
     fn contents(targets: &Targets) -> BTreeMap<BodyKey, f32> {
         assert_eq!(targets.places.len(), targets.list.len());
         let by_place = targets.places.iter().map(|(key, place)| {
@@ -299,7 +299,7 @@ mod tests {
             let time = if i % 3 == 0 { 10 } else { 11 };
             targets.set(*key, Pose::IDENTITY, Duration::from_millis(time));
         }
-        // And those of bodies that are gone or of another type.
+        // These include targets of bodies that are removed or have another type.
         let (gone, other) = (keys[4], keys[8]);
         let handle = world.handle(gone).unwrap();
         world.physics.remove_body(handle);

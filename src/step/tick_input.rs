@@ -6,9 +6,9 @@ use crate::time::Step;
 
 /// A queue of input samples, each for the step of one tick.
 ///
-/// For commands that name their tick: on a server, in lockstep, in a replay, after a rollback. A sample
-/// is delivered to the step of its tick and to no other, whatever was clamped, dropped or paused in
-/// between. For input with time stamps there is [`InputQueue`](crate::InputQueue#choosing).
+/// Use it for commands that name their tick: on a server, in lockstep, in a replay, after a rollback. A sample is
+/// delivered to the step of its tick and to no other, even if time was cut, dropped or paused in between. For input
+/// with time stamps use an [`InputQueue`](crate::InputQueue#choosing).
 ///
 /// ```
 /// use evenstep::{Simulation, TickError, TickQueue};
@@ -32,22 +32,22 @@ use crate::time::Step;
 /// ```
 ///
 /// # Order
-/// Within a tick samples come in the order in which they were pushed. Where several players' input arrives over
-/// a network that order differs from machine to machine: have a queue for each player, or sort
-/// what a tick gets, before it reaches a simulation that must be equal everywhere.
+/// Within a tick, samples come in the order in which they were pushed. If several players' input arrives over a
+/// network, that order differs from machine to machine. Use a queue for each player, or sort the samples of a tick
+/// before they reach a simulation that must be equal everywhere.
 ///
 /// # Rollback
-/// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push again the samples from
-/// that tick on: the queue does not keep what it delivered. Without `set_tick` it continues from the first
-/// earlier step that takes its samples, and accepts samples for the ticks after that one.
+/// When a simulation goes back to an earlier tick, call [`set_tick`](Self::set_tick) and push the samples from that
+/// tick on again, because the queue does not keep delivered samples. Without `set_tick`, the queue continues from the
+/// first earlier step that takes its samples, and accepts samples for the ticks after that one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TickQueue<T> {
-    /// By tick, and within a tick in the order pushed.
+    /// Samples sorted by tick, and within a tick in the order pushed.
     waiting: VecDeque<(u64, T)>,
-    /// The first tick that samples are taken for.
+    /// The first tick for which samples are accepted.
     tick: u64,
-    /// Which of the 64 ticks before that got a sample: the lowest bit is for the last one.
+    /// Which of the 64 previous ticks got a sample. The lowest bit is for the last one.
     delivered: u64,
     max_lead: u64,
     counts: TickCounts,
@@ -57,12 +57,12 @@ pub struct TickQueue<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TickError<T> {
-    /// The step of its tick has taken its samples already.
+    /// The step of its tick has already taken its samples.
     #[error(
         "the input is {by} ticks late: roll back to its tick, or let the sender run further ahead"
     )]
     Late {
-        /// What was pushed.
+        /// The pushed input.
         input: T,
         /// By how many ticks it is late: 1 if its step was the last one.
         by: u64,
@@ -73,14 +73,14 @@ pub enum TickError<T> {
          or give `TickQueue::new` a larger `max_lead`"
     )]
     TooFarAhead {
-        /// What was pushed.
+        /// The pushed input.
         input: T,
-        /// How many ticks beyond.
+        /// How many ticks it is beyond the limit.
         by: u64,
     },
 }
 
-/// Counts of samples that did not reach their step, or came again: from [`TickQueue::counts`].
+/// Counts of samples that did not reach their step, or were repeated, from [`TickQueue::counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -89,14 +89,14 @@ pub struct TickCounts {
     pub late: u64,
     /// Samples refused with [`TickError::TooFarAhead`].
     pub too_far_ahead: u64,
-    /// Samples whose step did not take them: a later step came first.
+    /// Samples whose step did not take them, because a later step came first.
     pub missed: u64,
-    /// Samples of [`push_once`](TickQueue::push_once) for a tick that had one already.
+    /// Samples of [`push_once`](TickQueue::push_once) for a tick that already had one.
     pub repeated: u64,
 }
 
 impl<T> TickError<T> {
-    /// What was pushed.
+    /// Returns the pushed input.
     #[must_use]
     pub fn into_input(self) -> T {
         match self {
@@ -106,11 +106,11 @@ impl<T> TickError<T> {
 }
 
 impl<T> TickQueue<T> {
-    /// An empty queue for a simulation whose next step is `tick`. It accepts samples for that tick and
-    /// the `max_lead` ticks after it.
+    /// Creates an empty queue for a simulation whose next step is `tick`. It accepts samples for that tick and the
+    /// `max_lead` ticks after it.
     ///
-    /// `max_lead` limits how far ahead a sample may be, not how many there may be. Where samples come from a network,
-    /// limit how many a sender may push for a tick.
+    /// `max_lead` limits how far ahead a sample may be, not how many samples there may be. If samples come from a
+    /// network, limit how many a sender may push for a tick.
     #[must_use]
     pub fn new(tick: u64, max_lead: u64) -> Self {
         Self {
@@ -122,12 +122,12 @@ impl<T> TickQueue<T> {
         }
     }
 
-    /// Adds a sample for the step of `tick`. It is cheapest to push in the order of ticks: a sample for an earlier tick
-    /// is inserted before those for later ones.
+    /// Adds a sample for the step of `tick`. Pushing in the order of ticks is cheapest, because a sample for an earlier
+    /// tick is inserted before those for later ones.
     ///
     /// # Errors
-    /// A [`TickError`], with the sample, if that step has taken its samples already, or if `tick` is
-    /// more than `max_lead` ticks after the next step. Both are [counted](Self::counts).
+    /// [`TickError`], with the sample, if that step has already taken its samples, or if `tick` is more than `max_lead`
+    /// ticks after the next step. Both are [counted](Self::counts).
     pub fn push(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
         let Some(lead) = tick.checked_sub(self.tick) else {
             self.counts.late = self.counts.late.saturating_add(1);
@@ -144,12 +144,13 @@ impl<T> TickQueue<T> {
         Ok(())
     }
 
-    /// As [`push`](Self::push), but only if there was no sample for this tick yet: for a queue of one player's input with
-    /// one sample a tick, whose sender repeats its last ticks in every packet, so that a lost one costs nothing. A sample
-    /// for a tick that has or had one is dropped, and [counted](Self::counts) as repeated rather than late.
+    /// Adds a sample as [`push`](Self::push) does, but only if this tick had no sample yet. Use it for a queue of one
+    /// player's input with one sample per tick, whose sender repeats its last ticks in every packet, so that a lost
+    /// packet costs nothing. A sample for a tick that has or had one is dropped, and [counted](Self::counts) as
+    /// repeated rather than late.
     ///
-    /// Which ticks got a sample is known of the last 64 steps: what is repeated for longer is late. A sample that is late
-    /// itself is counted each time it comes.
+    /// The queue knows which of the last 64 steps got a sample. Samples repeated for longer count as late. A sample
+    /// that is late itself is counted each time it arrives.
     ///
     /// ```
     /// use evenstep::TickQueue;
@@ -165,7 +166,7 @@ impl<T> TickQueue<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn push_once(&mut self, tick: u64, input: T) -> Result<(), TickError<T>> {
         if self.has_got(tick) {
             self.counts.repeated = self.counts.repeated.saturating_add(1);
@@ -174,7 +175,7 @@ impl<T> TickQueue<T> {
         self.push(tick, input)
     }
 
-    /// Whether a sample for this tick waits or was delivered.
+    /// Returns whether a sample for this tick is waiting or was delivered.
     fn has_got(&self, tick: u64) -> bool {
         match self.tick.checked_sub(tick) {
             None | Some(0) => (self.waiting)
@@ -184,18 +185,17 @@ impl<T> TickQueue<T> {
         }
     }
 
-    /// The samples for `step`, in the order in which they were pushed. Those that the iterator is not asked for are
-    /// removed too.
+    /// Returns the samples for `step`, in the order in which they were pushed. Samples that you do not take from the
+    /// iterator are removed too.
     ///
-    /// Call it once in the hook before each step. Samples for an earlier tick are discarded, and
-    /// counted as missed.
+    /// Call it once in the hook before each step. Samples for an earlier tick are discarded, and counted as missed.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = T> {
         let missed = self.len_before(step.tick);
         self.waiting.drain(..missed);
         self.counts.missed = self.counts.missed.saturating_add(missed as u64);
         let next = step.tick.saturating_add(1);
         let due = self.len_before(next);
-        // None if the simulation was set back: these ticks get their samples anew.
+        // `None` if the simulation went back: these ticks get their samples again.
         let steps = next.checked_sub(self.tick).filter(|steps| *steps > 0);
         let earlier = steps.and_then(|steps| self.delivered.checked_shl(steps.try_into().ok()?));
         self.delivered = earlier.unwrap_or(0) | u64::from(due > 0);
@@ -207,26 +207,26 @@ impl<T> TickQueue<T> {
         self.waiting.partition_point(|(other, _)| *other < tick)
     }
 
-    /// The first tick that samples are accepted for: the one after the last step that took its samples.
+    /// Returns the first tick for which samples are accepted: the one after the last step that took its samples.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Continues at `tick`, together with [`ClockSettings::set_tick`](crate::ClockSettings::set_tick): after a
-    /// rollback, or to join a match. Samples for `tick` and later are kept.
+    /// Continues at `tick`, together with [`ClockSettings::set_tick`](crate::ClockSettings::set_tick), after a rollback
+    /// or to join a match. Samples for `tick` and later are kept.
     pub fn set_tick(&mut self, tick: u64) {
         self.tick = tick;
         self.delivered = 0;
     }
 
-    /// The number of queued samples.
+    /// Returns the number of queued samples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether the queue is empty.
+    /// Returns whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
@@ -237,7 +237,7 @@ impl<T> TickQueue<T> {
         self.waiting.clear();
     }
 
-    /// How many samples were late, too far ahead, missed or repeated so far.
+    /// Returns how many samples were late, too far ahead, missed or repeated so far.
     #[must_use]
     pub fn counts(&self) -> TickCounts {
         self.counts
@@ -251,7 +251,7 @@ mod tests {
     use proptest::prelude::*;
     use std::time::Duration;
 
-    /// Makes the next step, and gives it.
+    /// Runs and returns the next step.
     fn step(clock: &mut Clock) -> Step {
         clock.begin_frame(Duration::from_millis(10));
         clock.next_step().unwrap()
@@ -268,7 +268,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// Against a plain list: every sample is delivered to its tick in the order pushed, or counted.
+        /// Compares with a plain list: every sample is delivered to its tick in the order pushed, or counted.
         #[test]
         fn every_sample_is_delivered_to_its_tick_or_counted(
             actions in prop::collection::vec((0..40u64, 0..4u32, 0..20u32), 1..200),
@@ -316,7 +316,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::random(256))]
 
-        /// Against a list of all ticks that got a sample: each gets one, whatever is lost or sent again.
+        /// Compares with a list of all ticks that got a sample: each gets one, whatever is lost or sent again.
         #[test]
         fn what_is_sent_again_is_delivered_once_and_counted(
             actions in prop::collection::vec((0..90u64, 0..12u32), 1..300),

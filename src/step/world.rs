@@ -19,14 +19,14 @@ use super::events::{Event, EventLog};
 pub(crate) struct World {
     pub physics: PhysicsWorld,
     pub keys: Keys,
-    /// Whether all has been translated since the last step.
+    /// Whether everything has been translated since the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
     is_translated: bool,
-    /// Whether joints or soft bodies may have been changed since the last step: Rapier does not write what no
-    /// step has seen of that.
+    /// Whether joints or soft bodies may have changed since the last step. Rapier does not write changes that no step
+    /// has seen.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub has_unwritten_changes: bool,
-    /// [As the last step has left it.](Self::are_joints_in_doubt)
+    /// [Whether joints are in doubt](Self::are_joints_in_doubt), as of the last step.
     #[cfg_attr(feature = "serde", serde(skip))]
     are_joints_in_doubt: bool,
 }
@@ -55,7 +55,7 @@ impl World {
         }
     }
 
-    /// Makes one step, and logs its events.
+    /// Runs one step, and logs its events.
     pub fn step(
         &mut self,
         step: Step,
@@ -81,17 +81,18 @@ impl World {
         self.are_joints_in_doubt = self.are_joints_in_doubt();
     }
 
-    /// Lets Rapier prepare its joints anew in the next step, as it does under a fresh pipeline: any removal of
-    /// a joint makes it do so, also one of none.
+    /// Makes Rapier prepare its joints again in the next step, as under a fresh pipeline. Any removal of a joint causes
+    /// this, even if it removes none.
     fn prepare_joints_anew(&mut self) {
         (self.physics.impulse_joints).remove(ImpulseJointHandle::invalid(), false);
     }
 
-    /// Whether what Rapier's pipeline remembers of the joints may be out of date.
+    /// Returns whether the joint data cached by Rapier's pipeline may be out of date.
     ///
-    /// While it knows of no change, it keeps its selection of those to be solved, and where in the world the
-    /// ends lie that do not move. It is not told when a body that was put to sleep by hand is woken by a
-    /// contact, nor that the step still rounds the poses of such bodies, and of those that became fixed: it
+    /// While the pipeline knows of no change, it keeps its selection of joints to solve, and the world positions of
+    /// joint ends that do not move. It is not told when a contact wakes a body that was put to sleep by hand. Nor is it
+    /// told that the step still rounds the poses of such bodies, and of bodies that became fixed, because it steps both
+    /// with the others. Their joints would continue differently than in a copy.
     /// steps both with the others. Their joints would go on otherwise than in a copy.
     fn are_joints_in_doubt(&self) -> bool {
         let PhysicsWorld {
@@ -107,8 +108,8 @@ impl World {
             })
     }
 
-    /// Whether bodies, colliders and joints find each other: what Rapier shows of that, and does not check when it
-    /// reads them. From the keys on, as Rapier's own iterators trust what was read.
+    /// Returns whether bodies, colliders and joints refer to each other consistently. It checks what Rapier exposes and
+    /// does not check on reading. It starts from the keys, because Rapier's own iterators trust what was read.
     #[cfg(feature = "serde")]
     pub fn is_consistent(&self) -> bool {
         let PhysicsWorld {
@@ -137,18 +138,18 @@ impl World {
                 .all(|(_, handle)| has_its_colliders(handle) && is_its_link(handle))
     }
 
-    /// The handle of a body that lives.
+    /// Returns the handle of a living body.
     pub fn handle(&self, key: BodyKey) -> Option<RigidBodyHandle> {
         let handle = self.keys.handle(key)?;
         self.physics.bodies.contains(handle).then_some(handle)
     }
 
-    /// The key of the body that a collider is attached to.
+    /// Returns the key of the body to which a collider is attached.
     pub fn key_of_collider(&self, handle: ColliderHandle) -> Option<BodyKey> {
         self.key(self.physics.colliders.get(handle)?.parent()?)
     }
 
-    /// The key of a body that lives and has one.
+    /// Returns the key of a living body that has one.
     pub fn key(&self, handle: RigidBodyHandle) -> Option<BodyKey> {
         let key = self.keys.key(handle)?;
         self.physics.bodies.contains(handle).then_some(key)
@@ -162,14 +163,14 @@ impl World {
         self.physics.bodies.get_mut(self.keys.handle(key)?)
     }
 
-    /// Where a body is; for a link of a multibody, where its root has it, to which Rapier moves it in the next
-    /// step.
+    /// Returns a body's pose. For a link of a multibody, this is the pose that follows from its root, to which Rapier
+    /// moves the link in the next step.
     pub fn position(&self, handle: RigidBodyHandle) -> Option<Pose> {
         let position = *self.physics.bodies.get(handle)?.position();
         Some(self.link_position(handle).unwrap_or(position))
     }
 
-    /// Where a link is to be whose root was teleported since the last step.
+    /// Returns the pose of a link whose root was teleported since the last step.
     fn link_position(&self, handle: RigidBodyHandle) -> Option<Pose> {
         let PhysicsWorld {
             bodies,
@@ -187,7 +188,7 @@ impl World {
         Some(root * before.inverse() * after)
     }
 
-    /// The links of the multibody of which a body is the root; none of another body.
+    /// Returns the links of the multibody whose root is this body. Empty if the body is no root.
     pub fn links(&self, root: RigidBodyHandle) -> impl Iterator<Item = RigidBodyHandle> {
         let joints = &self.physics.multibody_joints;
         let link = joints.rigid_body_link(root).filter(|link| link.id == 0);
@@ -214,7 +215,7 @@ impl World {
         parents.filter(is_asleep).collect()
     }
 
-    /// Whether joints or soft bodies go on without the body when it is removed.
+    /// Returns whether joints or soft bodies depend on the body, and continue without it when it is removed.
     pub fn has_joints(&self, handle: RigidBodyHandle) -> bool {
         let PhysicsWorld {
             impulse_joints,
@@ -227,7 +228,7 @@ impl World {
             || soft_bodies.iter().next().is_some()
     }
 
-    /// Whether the body's pose follows from that of others, so that Rapier would undo a change of it.
+    /// Returns whether the body's pose follows from that of others, so that Rapier would undo a change of it.
     pub fn is_dependent(&self, handle: RigidBodyHandle) -> bool {
         let link = self.physics.multibody_joints.rigid_body_link(handle);
         let body = self.physics.bodies.get(handle);
@@ -235,8 +236,8 @@ impl World {
             || body.is_some_and(|body| body.body_type() == RigidBodyType::SoftFrame)
     }
 
-    /// Puts the links of a multibody to where its root has them, as Rapier would in the next step. Gives
-    /// those links; none if the body is no root.
+    /// Moves the links of a multibody to the poses that follow from its root, as Rapier would in the next step. Returns
+    /// those links. Empty if the body is no root.
     pub fn place_links(&mut self, root: RigidBodyHandle) -> Vec<RigidBodyHandle> {
         let links: Vec<_> = self.links(root).collect();
         let PhysicsWorld {
@@ -251,8 +252,8 @@ impl World {
         links
     }
 
-    /// Moves a body and its motion by an isometry of the world, and with the root of a multibody its links,
-    /// which are given. `None` if that leads where no number does; nothing is changed then.
+    /// Transforms a body and its motion by an isometry of the world. If it is the root of a multibody, the links move
+    /// too, and are returned. `None` if the result is not finite; nothing is changed then.
     pub fn transform(
         &mut self,
         handle: RigidBodyHandle,
@@ -286,10 +287,10 @@ impl World {
         Some(links)
     }
 
-    /// Moves everything by the same way: bodies, what their colliders and the queries know of it, and
-    /// what is there without a body.
+    /// Translates everything by the same vector: bodies, their colliders and the poses that queries use, and everything
+    /// that belongs to no body.
     ///
-    /// Joints are fixed to their bodies and go with them, multibodies with their root.
+    /// Joints are fixed to their bodies and move with them, multibodies with their root.
     pub fn translate(&mut self, by: Vector) {
         self.is_translated = true;
         self.has_unwritten_changes = true;
@@ -302,7 +303,7 @@ impl World {
         for (_, body) in bodies.iter_mut() {
             let next = body.next_position().append_translation(by);
             body.set_position(body.position().append_translation(by), false);
-            // On its way to where it shall be after the next step, if it is kinematic.
+            // A kinematic body also has its pose after the next step.
             if next != *body.position() {
                 body.set_next_kinematic_position(next);
             }
@@ -321,7 +322,7 @@ impl World {
         self.refresh_queries();
     }
 
-    /// Queries before the next step find everything in its new place.
+    /// Lets queries before the next step find everything at its new position.
     pub fn refresh_queries(&mut self) {
         let PhysicsWorld {
             bodies,
@@ -337,26 +338,25 @@ impl World {
     }
 }
 
-/// Queries find a collider where it is.
+/// Lets queries find a collider at its current position.
 pub(crate) fn refresh_leaf(
     tree: &mut BroadPhaseBvh,
     parameters: &IntegrationParameters,
     handle: ColliderHandle,
     collider: &Collider,
 ) {
-    // What is disabled or not finite Rapier keeps out of the tree.
+    // Rapier keeps disabled and non-finite colliders out of the tree.
     let aabb = collider.compute_aabb();
     if collider.is_enabled() && aabb.mins.is_finite() && aabb.maxs.is_finite() {
         tree.set_aabb(parameters, handle, aabb);
     }
 }
 
-/// A world that goes on as this one does, to the bit.
+/// Returns a world that continues as this one does, to the bit.
 ///
-/// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows: what one remembers of
-/// joints is [prepared anew](World::prepare_joints_anew) where it may be out of date. Under one that has run on,
-/// a restored world can panic. Each field is named, so that one that comes with a later version of Rapier is
-/// not forgotten.
+/// Rapier's pipelines are workspaces, and fresh ones do not change a bit of what follows. Their cached joint data is
+/// [prepared again](World::prepare_joints_anew) where it may be out of date. Under a pipeline that has continued, a
+/// restored world can panic. Each field is named, so that a field added in a later version of Rapier is not forgotten.
 fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
     let PhysicsWorld {
         gravity,
@@ -390,7 +390,7 @@ fn copy(physics: &PhysicsWorld) -> PhysicsWorld {
     }
 }
 
-/// The multibody of which a body is the root.
+/// Returns the multibody whose root is this body.
 fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&mut Multibody> {
     let link = *joints.rigid_body_link(handle)?;
     if link.id != 0 {
@@ -399,11 +399,11 @@ fn root_of(joints: &mut MultibodyJointSet, handle: RigidBodyHandle) -> Option<&m
     joints.get_multibody_mut(link.multibody)
 }
 
-/// Turns the velocity of a multibody's root: the first of the multibody's coordinates, in world axes. Those of its
-/// joints do not depend on the root's pose.
+/// Turns the velocity of a multibody's root, which is the first of the multibody's coordinates, in world axes. The
+/// coordinates of its joints do not depend on the root's pose.
 ///
-/// The root has these coordinates while Rapier lets it move freely, and the type of its body does not tell: Rapier holds
-/// the root of a part that was cut off, and of one whose type was changed, as before until the next step.
+/// The root has these coordinates while Rapier lets it move freely. The type of its body does not tell: until the next
+/// step, Rapier leaves the root of a part that was cut off, or of one whose type was changed, as it was.
 fn turn_root(multibody: &mut Multibody, by: Rotation) {
     if multibody.root().joint().ndofs() != SPATIAL_DIM {
         return;
@@ -414,7 +414,7 @@ fn turn_root(multibody: &mut Multibody, by: Rotation) {
     root.copy_from_slice(turned.as_slice());
 }
 
-/// Rapier's step.
+/// Runs Rapier's step.
 fn step_physics(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
     #[cfg(feature = "parallel")]
     super::pool::step(world, |world| world.step_with_events(hooks, events));
@@ -422,12 +422,11 @@ fn step_physics(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn
     world.step_with_events(hooks, events);
 }
 
-/// The first step after everything has been translated.
+/// Runs the first step after everything has been translated.
 ///
-/// Rapier keeps the contact points of pairs whose bodies stay as they were to each other, those with
-/// a fixed body in world space: in this step it has to find all of them anew. And it wakes what
-/// touches a collider that was moved: what slept before sleeps again, unless something has happened
-/// to it.
+/// Rapier keeps the contact points of pairs whose bodies did not move relative to each other. Those with a fixed body
+/// are in world space, so Rapier has to find all of them again in this step. Rapier also wakes everything that touches
+/// a moved collider. Bodies that slept before are put back to sleep, unless something has happened to them.
 fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &dyn EventHandler) {
     let sleepers: Vec<RigidBodyHandle> = world
         .bodies
@@ -448,7 +447,7 @@ fn step_translated(world: &mut PhysicsWorld, hooks: &dyn PhysicsHooks, events: &
     }
 }
 
-/// As slow as Rapier lets a body fall asleep.
+/// Returns whether the body is slow enough for Rapier to let it fall asleep.
 fn is_slow(body: &RigidBody, length_unit: f32) -> bool {
     let activation = body.activation();
     body.linvel().length() < activation.normalized_linear_threshold * length_unit

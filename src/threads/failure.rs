@@ -1,15 +1,15 @@
-//! What went wrong on the other thread, or on the way to it.
+//! Failures of the physics thread, and of sending orders to it.
 
 use std::any::Any;
 use std::fmt;
 use std::io;
 
-/// What went wrong on the physics' thread: from [`Runner::failures`](super::Runner::failures).
+/// A failure on the physics thread, from [`Runner::failures`](super::Runner::failures).
 #[non_exhaustive]
 pub enum Failure<E> {
     /// A hook failed; physics continues. After [`before_frame`](crate::Hooks::before_frame) or
-    /// [`before_step`](crate::Hooks::before_step) the step was not made: its time is dropped, and the next step has the same
-    /// tick. After [`after_step`](crate::Hooks::after_step) it was made.
+    /// [`before_step`](crate::Hooks::before_step), the step was not run: its time is dropped, and the next step has the
+    /// same tick. After [`after_step`](crate::Hooks::after_step), it was run.
     Hook {
         /// The tick of the frame's step.
         tick: u64,
@@ -17,7 +17,7 @@ pub enum Failure<E> {
         error: E,
     },
     /// A hook, a call or Rapier panicked. Physics has stopped: call [`recover`](super::Runner::recover) or
-    /// [`stop`](super::Runner::stop). The last frame stays on the screen.
+    /// [`stop`](super::Runner::stop). Frames keep displaying the last picture.
     Panic {
         /// The tick of the step.
         tick: u64,
@@ -26,7 +26,7 @@ pub enum Failure<E> {
     },
     /// A question panicked, so it has no answer. Physics continues.
     Question {
-        /// The number of steps made.
+        /// The number of steps run.
         tick: u64,
         /// The payload of the panic.
         payload: Box<dyn Any + Send>,
@@ -63,14 +63,14 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
     }
 }
 
-/// What a panic says, if it says it in words.
+/// Returns the panic's message in parentheses, if its payload is text.
 fn message(payload: &(dyn Any + Send)) -> String {
     let words = (payload.downcast_ref::<&str>().copied())
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     words.map_or_else(String::new, |words| format!(" ({words})"))
 }
 
-/// Why a call or a question was not accepted. It contains what was sent.
+/// Why a call or a question was not accepted. It contains the rejected call or question.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<T> {
@@ -85,7 +85,7 @@ pub enum SendError<T> {
 }
 
 impl<T> fmt::Debug for SendError<T> {
-    /// Without what was sent, which may be a function.
+    /// Formats the error without its contents, which may be a function.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full(_) => "Full(..)",
@@ -95,7 +95,7 @@ impl<T> fmt::Debug for SendError<T> {
 }
 
 impl<T> SendError<T> {
-    /// The same error with another value to hand back.
+    /// Returns the same error with another value to hand back.
     pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SendError<U> {
         match self {
             Self::Full(refused) => SendError::Full(change(refused)),
@@ -105,7 +105,7 @@ impl<T> SendError<T> {
 }
 
 /// Why [`Runner::new`](super::Runner::new) or [`Overlap::new`](super::Overlap::new) did not start: the system starts no
-/// thread, as in a browser. It contains what was given, which goes on as if no thread had been wanted.
+/// thread, as in a browser. It contains the arguments, which continue as if no thread had been requested.
 ///
 /// ```
 /// use evenstep::Simulation;
@@ -127,13 +127,13 @@ impl<T> SendError<T> {
     "the system starts no thread for the physics: step the simulation that this error contains in the game's own thread"
 )]
 pub struct StartError<T> {
-    /// In a box: a result with a whole simulation in it is large wherever it is passed on.
+    /// The arguments in a box, because a result with a whole simulation in it would be expensive to pass on.
     given: Box<T>,
     source: io::Error,
 }
 
 impl<T> fmt::Debug for StartError<T> {
-    /// Without what was given, which may be any game.
+    /// Formats the error without the arguments, which may be any game.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StartError")
             .field("source", &self.source)
@@ -147,7 +147,7 @@ impl<T> StartError<T> {
         Self { given, source }
     }
 
-    /// What was given: the simulation, of a [`Runner`](super::Runner) with its hooks.
+    /// Returns the arguments: the simulation, and for a [`Runner`](super::Runner) also its hooks.
     #[must_use]
     pub fn into_given(self) -> T {
         *self.given

@@ -1,4 +1,4 @@
-//! A runner, as what has the bodies of entities, and views, as what displays them.
+//! A runner as the host of entities' bodies, and views as what displays them.
 
 use crate::key::BodyKey;
 use crate::owners::{Bodies, BodyStore, Host, Picture, Poses, Spawned};
@@ -39,7 +39,7 @@ where
     H::Error: Send + 'static,
 {
     fn remove(&mut self, _: BodyKey) -> bool {
-        // A level that is cleared would fill the queue.
+        // Clearing a level would fill the queue.
         false
     }
 

@@ -1,4 +1,5 @@
-//! What goes from the physics to the renderer. Neither waits for the other: who finds the box taken comes again.
+//! Data from the physics to the renderer. Neither waits for the other: whichever finds the box in use tries again
+//! later.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,25 +13,25 @@ use super::failure::Failure;
 use super::runner_settings::RunnerSettings;
 use super::sync::{Mutex, TryLockError};
 
-/// When to come again with what could not be handed over, as the other side was at the box.
+/// When to retry a handover that failed because the other side was using the box.
 pub(super) const SOON: Duration = Duration::from_micros(100);
 
-/// The most failures that wait to be taken. A hook that fails in every step has said why by then.
+/// The maximum number of failures that wait to be taken. By then, a hook that fails in every step has reported why.
 const MOST_FAILURES: usize = 1_000;
 
-/// What is shown of a state.
+/// The data with which a state is displayed.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
-    /// The simulation that was copied.
+    /// The id of the copied simulation.
     pub run: u64,
     /// The number of the simulation's last frame.
     pub frame: u64,
-    /// The number of steps made.
+    /// The number of steps run.
     pub tick: u64,
     pub movers: Movers,
     pub smoothing: Arc<SmoothingSettings>,
     pub origin: Origin,
-    /// Simulated time at the end of its last step.
+    /// Simulated time at the end of the state's last step.
     pub time: Duration,
     /// The length of that step, in seconds.
     pub dt: f64,
@@ -38,26 +39,26 @@ pub(super) struct Snapshot {
     pub is_single: bool,
 }
 
-/// A state on its way, with what happened since the one before.
+/// A state to hand over, with the changes since the previous one.
 #[derive(Debug)]
 pub(super) struct Update {
     pub snapshot: Arc<Snapshot>,
     pub log: PoseLog,
-    /// The state of the same time whose place it takes, which was edited since.
+    /// The state of the same time that this one replaces, if it was edited since.
     pub replaces: Option<Arc<Snapshot>>,
 }
 
-/// The simulation's time at a moment of real time, and how fast it goes on.
+/// The simulation's time at a moment of real time, and the speed at which it advances.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ClockReading {
     pub real: Duration,
     pub time: Duration,
-    /// 0 while paused.
+    /// The speed, which is 0 while paused.
     pub speed: f64,
 }
 
 impl ClockReading {
-    /// The simulated time at a later moment of real time, in seconds.
+    /// Returns the simulated time at a later moment of real time, in seconds.
     pub fn time_at(&self, now: Duration) -> f64 {
         self.time.as_secs_f64() + now.saturating_sub(self.real).as_secs_f64() * self.speed
     }
@@ -65,17 +66,17 @@ impl ClockReading {
 
 #[derive(Debug)]
 pub(super) struct Mail<E> {
-    /// The last few, oldest first. What happened before one that is dropped is handed over with the next one.
+    /// The last few states, oldest first. The changes before a dropped state are handed over with the next one.
     pub states: VecDeque<Update>,
     pub reading: ClockReading,
-    /// Of each step that had any, oldest first.
+    /// The events of each step that had any, oldest first.
     pub events: VecDeque<(u64, Vec<Event>)>,
-    /// How many events of the oldest steps were dropped, as nobody took them.
+    /// The number of events of the oldest steps that were dropped because nobody took them.
     pub lost_events: u64,
     pub failures: VecDeque<Failure<E>>,
-    /// How many of the oldest were dropped, as nobody took them.
+    /// The number of the oldest failures that were dropped because nobody took them.
     pub lost_failures: u64,
-    /// Real time that was dropped.
+    /// The real time that was dropped.
     pub dropped: Duration,
 }
 
@@ -94,7 +95,7 @@ impl<E> Default for Mail<E> {
 }
 
 impl<E> Mail<E> {
-    /// Adds what has come later. As many states are kept as the settings say, and the events of as many steps.
+    /// Appends later mail. It keeps as many states as the settings say, and the events of as many steps.
     pub fn append(&mut self, later: &mut Self, settings: &RunnerSettings) {
         for state in later.states.drain(..) {
             self.add(state);
@@ -118,11 +119,11 @@ impl<E> Mail<E> {
         self.dropped = (self.dropped).saturating_add(std::mem::take(&mut later.dropped));
     }
 
-    /// Adds a state, in place of those that it comes instead of.
+    /// Adds a state in place of those that it replaces.
     pub fn add(&mut self, mut state: Update) {
         let (run, time) = (state.snapshot.run, state.snapshot.time);
         let is_before = |last: &Update| last.snapshot.run == run && last.snapshot.time < time;
-        // The others are of a pause, of another simulation, or of a run that was left.
+        // The other states belong to a pause, to another simulation, or to a run that was abandoned.
         let replaced = self
             .states
             .iter()
@@ -151,17 +152,17 @@ impl<E> Mail<E> {
     }
 }
 
-/// Drops what is the game's. What panics in that ends no thread, and nobody waits for it: it is lost in silence.
+/// Drops the game's values. A panic in a drop ends no thread. It is not reported, because nobody waits for it.
 pub(super) fn discard<T>(values: impl IntoIterator<Item = T>) {
     for value in values {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-            // The payload may panic where it is dropped, too.
+            // The payload may panic when it is dropped, too.
             std::mem::forget(payload);
         }
     }
 }
 
-/// A box that one puts mail into and another takes it out of.
+/// A box into which one side puts mail, and from which the other takes it.
 #[derive(Debug)]
 pub(super) struct Mailbox<E>(Mutex<Mail<E>>);
 
@@ -172,7 +173,8 @@ impl<E> Default for Mailbox<E> {
 }
 
 impl<E> Mailbox<E> {
-    /// Puts mail into the box. Gives when to come again if the other side is at it in this moment: nobody else says so.
+    /// Puts mail into the box. If the other side is using it now, returns when to try again, because nothing else
+    /// reports that.
     pub fn put(
         &self,
         mail: &mut Mail<E>,
@@ -183,12 +185,12 @@ impl<E> Mailbox<E> {
         (!is_put).then(|| now.saturating_add(SOON))
     }
 
-    /// Adds what is in the box to the mail. If the other side is at it in this moment, the next frame does.
+    /// Adds the contents of the box to the mail. If the other side is using the box now, the next frame takes them.
     pub fn take(&self, mail: &mut Mail<E>, settings: &RunnerSettings) {
         self.try_with(|there| mail.append(there, settings));
     }
 
-    /// Does something with the mail, unless the other side is at it in this moment. Gives whether it was done.
+    /// Calls a function with the mail, unless the other side is using it now. Returns whether it was called.
     pub fn try_with(&self, act: impl FnOnce(&mut Mail<E>)) -> bool {
         match self.0.try_lock() {
             Ok(mut mail) => act(&mut mail),

@@ -1,18 +1,18 @@
-//! Physics on a thread of its own: for steps that take so long that they cost frames.
+//! Physics on a separate thread, for steps that take so long that they cost frames.
 //!
-//! A [`Runner`] steps a simulation by the wall clock; its hooks run there, and neither side waits for the other. An
-//! [`Overlap`] makes each step while the game draws; its hooks stay on the game's thread. Both show frames through a
-//! [`View`]. The chapter on threads of the book compares them.
+//! A [`Runner`] steps a simulation by the wall clock. Its hooks run on the physics thread, and neither side waits for
+//! the other. An [`Overlap`] runs each step while the game draws. Its hooks stay on the game's thread. Both display
+//! frames through a [`View`]. The book's chapter on threads compares them.
 //!
-//! A browser starts no thread for them: there both return a [`StartError`], which contains the simulation.
+//! A browser starts no thread for them. There both return a [`StartError`], which contains the simulation.
 
-// What can be set.
+// Settings.
 mod runner_settings;
 // Errors and panics.
 mod failure;
 // The types of std that tests replace.
 mod sync;
-// The start of a thread, where there are any.
+// The start of a thread, where the system has threads.
 mod start;
 // From the physics to the game.
 mod mailbox;
@@ -22,13 +22,13 @@ mod orders;
 mod publisher;
 // The physics' side of a `Runner`.
 mod physics;
-// The game's side of either.
+// The game's side of both.
 mod view;
-// By the wall clock.
+// Steps by the wall clock.
 mod runner;
-// A runner as what has the bodies of entities.
+// A runner as the host of entities' bodies.
 mod host;
-// By the game's frames.
+// Steps by the game's frames.
 mod overlap;
 
 pub use crate::owners::Spawned;

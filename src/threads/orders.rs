@@ -1,4 +1,4 @@
-//! What was sent to the physics and is not done yet: no more of it than may wait.
+//! A queue of orders to the physics that are not yet carried out, with a limited length.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,25 +9,25 @@ use std::time::Duration;
 use super::failure::SendError;
 use super::sync::{AtomicUsize, Ordering, Receiver, Sender, channel};
 
-// The count guards nothing but itself.
+// The count protects no other memory.
 const ORDERING: Ordering = Ordering::Relaxed;
 
-/// The end that sends.
+/// The sending end.
 pub(super) struct OrderSender<T> {
     sender: Sender<T>,
-    /// How many wait, on their way and at the other end.
+    /// The number of orders that wait, on their way and at the other end.
     waiting: Arc<AtomicUsize>,
     most: usize,
 }
 
-/// The end that carries out.
+/// The end that carries out orders.
 pub(super) struct Orders<T> {
     receiver: Receiver<T>,
     fetched: VecDeque<T>,
     waiting: Arc<AtomicUsize>,
 }
 
-/// The two ends of a queue in which so many orders may wait.
+/// Creates the two ends of a queue in which at most `most` orders may wait.
 pub(super) fn orders<T>(most: usize) -> (OrderSender<T>, Orders<T>) {
     let (sender, receiver) = channel();
     let waiting = Arc::new(AtomicUsize::new(0));
@@ -64,7 +64,7 @@ impl<T> OrderSender<T> {
 }
 
 impl<T> Orders<T> {
-    /// Fetches what was sent by now. Gives `false` once nobody can send any more.
+    /// Fetches the orders that were sent by now. Returns `false` once nobody can send any more.
     pub fn fetch(&mut self) -> bool {
         loop {
             match self.receiver.try_recv() {
@@ -75,7 +75,7 @@ impl<T> Orders<T> {
         }
     }
 
-    /// Waits until an order comes, but no longer than that. Gives `false` once nobody can send any more.
+    /// Waits until an order comes, for at most `most`. Returns `false` once nobody can send any more.
     pub fn wait(&mut self, most: Option<Duration>) -> bool {
         let order = match most {
             Some(most) => self.receiver.recv_timeout(most),
@@ -89,12 +89,12 @@ impl<T> Orders<T> {
         true
     }
 
-    /// Whether none was fetched that is not popped.
+    /// Returns whether no fetched order is left.
     pub fn is_empty(&self) -> bool {
         self.fetched.is_empty()
     }
 
-    /// The oldest that was fetched. It waits no longer: there is room for another.
+    /// Returns the oldest fetched order. It no longer counts as waiting, so there is room for another.
     pub fn pop(&mut self) -> Option<T> {
         let order = self.fetched.pop_front()?;
         self.waiting.fetch_sub(1, ORDERING);

@@ -1,4 +1,4 @@
-//! Copies of a simulation's last state, for whoever shows it beside the steps.
+//! Copies of a simulation's last state, to be displayed while steps run.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use crate::time::Clock;
 
 use super::mailbox::{ClockReading, Snapshot, Update};
 
-/// What was published of a simulation.
+/// What was last published of a simulation.
 pub(super) struct Publisher {
-    /// The id of the simulation: a call may replace it, and a call or a hook its state.
+    /// The id of the simulation. A call may replace the simulation, and a call or a hook its state.
     run: u64,
-    /// The state that was published last, the version of its poses, and how they are smoothed.
+    /// The last published state, the version of its poses, and how they are smoothed.
     epoch: u64,
     version: u64,
     smoothing: Arc<SmoothingSettings>,
-    /// Snapshots that were published, to be filled again once nobody else has them.
+    /// Published snapshots, to be reused once nobody else has them.
     pub sent: Vec<Arc<Snapshot>>,
 }
 
@@ -35,7 +35,7 @@ impl Publisher {
         simulation.id() != self.run
     }
 
-    /// Whether this simulation has taken the place of the last one: all of it is published next.
+    /// Returns whether this simulation has replaced the last one. All of it is published next in that case.
     pub fn notice_other(&mut self, simulation: &mut Simulation) -> bool {
         simulation.notice_physics();
         let is_other = self.is_other(simulation);
@@ -43,12 +43,12 @@ impl Publisher {
         is_other
     }
 
-    /// The last state, if it is not the one that was published last.
+    /// Returns the last state, if it has not been published yet.
     pub fn publish(&mut self, simulation: &mut Simulation) -> Option<Update> {
         if simulation.is_redoing() {
             return None;
         }
-        // Another simulation that the game has put in brings its own.
+        // A simulation that the game has assigned brings its own screen.
         drop(simulation.take_screen());
         let log = simulation.physics.take_log(self.epoch);
         let version = simulation.physics.pairs.movers().version();
@@ -61,7 +61,7 @@ impl Publisher {
         (self.epoch, self.version) = (log.epoch, version);
         self.smoothing = Arc::clone(smoothing);
         let mut snapshot = self.free_snapshot();
-        let filled = Arc::get_mut(&mut snapshot).expect("nobody else has it");
+        let filled = Arc::get_mut(&mut snapshot).expect("nobody else has the snapshot");
         filled.fill(simulation);
         self.sent.push(Arc::clone(&snapshot));
         Some(Update {
@@ -71,7 +71,7 @@ impl Publisher {
         })
     }
 
-    /// A snapshot that nobody has: there are never many more than wait and are shown.
+    /// Returns a snapshot that nobody has. There are never many more than those that wait and are displayed.
     fn free_snapshot(&mut self) -> Arc<Snapshot> {
         let mut sent = self.sent.iter_mut();
         let free = sent.position(|snapshot| Arc::get_mut(snapshot).is_some());
@@ -80,7 +80,7 @@ impl Publisher {
 }
 
 impl Snapshot {
-    /// Of a simulation's last state, in place of an earlier one.
+    /// Fills the snapshot with a simulation's last state, in place of an earlier one.
     fn fill(&mut self, simulation: &Simulation) {
         let clock = simulation.clock();
         self.run = simulation.id();
@@ -96,7 +96,7 @@ impl Snapshot {
 }
 
 impl ClockReading {
-    /// From the last frame on.
+    /// Returns the reading at the end of the last frame.
     pub fn of(clock: &Clock) -> Self {
         let settings = clock.settings();
         let speed = if settings.stands_still() {

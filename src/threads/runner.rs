@@ -1,4 +1,4 @@
-//! The simulation on a thread of its own, by the wall clock: the only place here that reads one.
+//! The simulation on a separate thread, by the wall clock. No other file of the crate reads a wall clock.
 
 use std::io;
 use std::sync::Arc;
@@ -21,30 +21,31 @@ use super::runner_settings::RunnerSettings;
 use super::start::{Work, spawn};
 use super::view::View;
 
-/// The answer to a question, once there is one: from [`Runner::ask`].
+/// The answer to a question, once there is one, from [`Runner::ask`].
 #[derive(Debug)]
 pub struct Answer<T>(Receiver<(u64, T)>);
 
 impl<T> Answer<T> {
-    /// The answer, with the number of steps made when it was given; `None` as long as there is none, also if
-    /// there will never be one: the step or the question panicked, or the thread has ended.
+    /// Returns the answer, with the number of steps run when it was given. `None` while there is no answer, even if
+    /// there will never be one because the step or the question panicked, or the thread has ended.
     #[must_use]
     pub fn get(&self) -> Option<(u64, T)> {
         self.0.try_recv().ok()
     }
 
-    /// Waits for the answer, for at most `most` of real time; `None` if there is none by then, or will never be one.
+    /// Waits for the answer, for at most `most` of real time. `None` if there is no answer by then, or will never be
+    /// one.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<(u64, T)> {
         self.0.recv_timeout(most).ok()
     }
 }
 
-/// A simulation on a thread of its own, which steps it by the wall clock.
+/// A simulation on a separate thread, which steps it by the wall clock.
 ///
-/// Neither waits for the other: a slow step costs no frame, and a slow frame no step. Frames are shown one step and a
-/// [slack](RunnerSettings::slack) in the past. Use it where a step takes so long that it costs frames; otherwise a
-/// [`Simulation`] in the game's loop is simpler and has less latency.
+/// Neither thread waits for the other: a slow step costs no frame, and a slow frame no step. Frames are displayed one
+/// step and a [slack](RunnerSettings::slack) in the past. Use it if steps take so long that they cost frames. If they
+/// do not, a [`Simulation`] in the game's loop is simpler and has less latency.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -75,12 +76,12 @@ impl<T> Answer<T> {
 ///
 /// # Entities
 /// With the feature `hecs`, `entities::Entities` keeps a world's components up to date, as it does for a
-/// [`Simulation`]: call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
+/// [`Simulation`]. Call its `sync` after each [`frame`](Self::frame). The example `threaded` is such a game.
 ///
 /// # Levels
-/// [`spawn`](Self::spawn) is for single bodies while the game runs: at a time at most as many as the
+/// [`spawn`](Self::spawn) is for single bodies while the game runs: at most as many at a time as the
 /// [queue](RunnerSettings::commands) holds. To load a level of thousands, stop the thread and start it again. That
-/// waits for the current step only, the keys are known at once, and no simulated time passes; read the
+/// waits only for the current step, the keys are known at once, and no simulated time passes. Read the
 /// [events](Self::events) first.
 ///
 /// ```
@@ -108,34 +109,33 @@ impl<T> Answer<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Without a stop, a [`call`](Self::call) may insert any number of bodies in one step, and send their keys through a
+/// Without a stop, a [`call`](Self::call) can insert any number of bodies in one step, and send their keys through a
 /// channel that it captures.
 ///
 /// # What runs where
-/// The [`Hooks`] run on the physics' thread, before and after each step. The game's thread sends
-/// [calls](Self::call), which are made between two steps in the order sent, as soon as the thread is free, and
-/// [asks](Self::ask) questions, which are answered after the next step and see every call sent before. In a pause and
-/// in slow motion they are answered at once.
+/// The [`Hooks`] run on the physics thread, before and after each step. The game's thread sends [calls](Self::call),
+/// which are carried out between two steps in the order sent, as soon as the thread is free. It [asks](Self::ask)
+/// questions, which are answered after the next step and see the effect of every call sent before. In a pause and in
+/// slow motion, questions are answered at once.
 ///
-/// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) and limit of frame time are set:
-/// [`RunnerSettings::max_lag`] replaces these, and the limits of steps and budget too.
+/// Each step is a frame of the simulation, whatever [`Stepping`](crate::Stepping) and maximum frame time are set.
+/// [`RunnerSettings::max_lag`] replaces these, and also the step limit and the budget.
 ///
 /// # Recording
-/// A `Recorder` (with the feature `serde`) belongs to the hooks:
-/// [`before_frame`](Hooks::before_frame) records the frame, [`before_step`](Hooks::before_step) the input,
-/// [`after_step`](Hooks::after_step) the step. Calls are not recorded: send what changes the
-/// simulation as input, through a channel that the hooks read.
+/// A `Recorder` (with the feature `serde`) belongs in the hooks: [`before_frame`](Hooks::before_frame) records the
+/// frame, [`before_step`](Hooks::before_step) the input, [`after_step`](Hooks::after_step) the step. Calls are not
+/// recorded. Send anything that changes the simulation as input, through a channel that the hooks read.
 ///
 /// # Determinism
-/// The same calls before the same steps make the same bits as a simulation in one thread. Before which step a
-/// call is made depends on when it is sent; where runs must be equal, send input by tick and let the hooks take
-/// it ([`TickQueue`](crate::TickQueue)).
+/// The same calls before the same steps give the same bits as a simulation in one thread. The step before which a call
+/// is carried out depends on when the call is sent. If runs must be equal, send input by tick and let the hooks take it
+/// ([`TickQueue`](crate::TickQueue)).
 #[derive(Debug)]
 pub struct Runner<H: Hooks>
 where
     H::Error: Send,
 {
-    /// `None` once it is to end.
+    /// `None` once the thread is to end.
     orders: Option<OrderSender<Order<H>>>,
     thread: Option<JoinHandle<Option<Ended<H>>>>,
     pub(super) mailbox: Arc<Mailbox<H::Error>>,
@@ -143,7 +143,7 @@ where
     clock: WallClock,
 }
 
-/// What is left when a thread has ended.
+/// The values that remain when a thread has ended.
 type Ended<H> = (Simulation, H);
 
 /// The wall clock, as the simulation's real time.
@@ -156,7 +156,7 @@ struct WallClock {
 impl WallClock {
     #[expect(
         clippy::disallowed_methods,
-        reason = "a thread of its own is a host's own loop"
+        reason = "a separate thread acts as a host's loop"
     )]
     fn new(at_start: Duration) -> Self {
         let start = Instant::now();
@@ -193,23 +193,24 @@ where
     ) -> Result<Self, StartError<(Simulation, H)>> {
         let (to, from) = channel();
         let work = move || {
-            // Nothing comes if the other side has panicked.
+            // Nothing arrives if the other side has panicked.
             let (mut physics, clock) = from.recv().ok()?;
             run(&mut physics, clock);
             Some(physics.end(clock.now()))
         };
-        // First of all: without a thread the simulation stays as it is, and there may be no clock either.
+        // This comes first: if no thread starts, the simulation stays as it is. There may be no clock either.
         let thread = match spawn(Box::new(work)) {
             Ok(thread) => thread,
             Err(source) => return Err(StartError::new((simulation, hooks), source)),
         };
         let (mut runner, physics) = Self::without_thread(simulation, hooks, settings);
         runner.thread = Some(thread);
-        to.send((physics, runner.clock)).expect("the thread waits");
+        to.send((physics, runner.clock))
+            .expect("the thread is waiting");
         Ok(runner)
     }
 
-    /// The game's side and the physics'.
+    /// Returns the game's side and the physics side.
     pub(super) fn without_thread(
         mut simulation: Simulation,
         hooks: H,
@@ -233,29 +234,29 @@ where
         (runner, physics)
     }
 
-    /// Computes what to show now. Call it once a frame.
+    /// Computes the view to display now. Call it once per frame.
     pub fn frame(&mut self) -> &View<H::Error> {
         let now = self.clock.now();
         self.view.update(&self.mailbox, now);
         &self.view
     }
 
-    /// What the last [`frame`](Self::frame) has shown.
+    /// Returns the view as of the last [`frame`](Self::frame).
     #[must_use]
     pub fn view(&self) -> &View<H::Error> {
         &self.view
     }
 
-    /// The real time of the simulation's clock: for the stamps of an [`InputQueue`](crate::InputQueue).
+    /// Returns the real time of the simulation's clock, for the stamps of an [`InputQueue`](crate::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
         self.clock.now()
     }
 
-    /// Sends a function, to be called with the simulation and the hooks: forces, teleports, a pause, another speed.
-    /// Functions are called in the order sent.
+    /// Sends a function to be called with the simulation and the hooks, for forces, teleports, a pause or another
+    /// speed. Functions are called in the order sent.
     ///
-    /// It is called between two steps as soon as the thread is free, so that a speed or a pause holds from then on.
+    /// It is called between two steps as soon as the thread is free, so that a speed or a pause applies from then on.
     ///
     /// ```
     /// # use evenstep::threads::{Runner, RunnerSettings};
@@ -282,12 +283,13 @@ where
         self.order(Order::Call(Box::new(call))).map_err(|error| {
             error.map(|order| match order {
                 Order::Call(call) => call,
-                _ => unreachable!("it is the order that was given"),
+                _ => unreachable!("this is the given order"),
             })
         })
     }
 
-    /// Inserts a body with its colliders, as a [`call`](Self::call) does. For thousands at once see [Levels](Self#levels).
+    /// Inserts a body with its colliders, as a [`call`](Self::call) does. To insert thousands at once, see
+    /// [Levels](Self#levels).
     ///
     /// # Errors
     /// [`SendError`], with the function that inserts it.
@@ -310,17 +312,18 @@ where
         Ok(spawned)
     }
 
-    /// Removes bodies between two steps. Gives back those of which the queue is full.
+    /// Removes bodies between two steps. Returns those that did not fit into the queue.
     pub(crate) fn remove_all(&self, keys: Vec<BodyKey>) -> Vec<BodyKey> {
         match self.order(Order::RemoveAll(keys)) {
             Err(SendError::Full(Order::RemoveAll(keys))) => keys,
-            // Of one whose thread has ended nothing is left to remove.
+            // If the thread has ended, there is nothing left to remove.
             _ => Vec::new(),
         }
     }
 
-    /// Asks a question of the simulation as it is after the next step, or in a pause and in slow motion at once: a ray
-    /// cast, an overlap test, a snapshot (`simulation.physics.clone()`). Every call that was sent before was made by then.
+    /// Asks a question about the simulation as it is after the next step, or in a pause and in slow motion at once. A
+    /// question can be a ray cast, an overlap test or a snapshot (`simulation.physics.clone()`). Every call that was
+    /// sent before has been carried out by then.
     ///
     /// ```
     /// # use evenstep::threads::{Runner, RunnerSettings};
@@ -339,14 +342,14 @@ where
     /// ```
     ///
     /// # Errors
-    /// [`SendError`]; the question is lost.
+    /// [`SendError`]. The question is lost.
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Simulation) -> T + Send + 'static,
     ) -> Result<Answer<T>, SendError<()>> {
         let (answer, receiver) = sync_channel(1);
         let query = Box::new(move |simulation: &Simulation| {
-            // The receiver may have been dropped: nobody waits for the answer.
+            // The receiver may have been dropped, so that nobody waits for the answer.
             let _ = answer.send((simulation.physics.tick(), question(simulation)));
         });
         let sent = self.order(Order::Query(query));
@@ -354,10 +357,10 @@ where
         Ok(Answer(receiver))
     }
 
-    /// After a panic: continues from the state before the step in which it happened, or after a panic in a call from the
-    /// newest state before it. Without such a state ([`Simulation::set_rewind_limits`]) physics stays stopped. Steps that
-    /// were still to be resimulated are dropped. The calls that were made since are lost; bodies whose entities went since
-    /// are removed.
+    /// Continues after a panic, from the state before the step that panicked. After a panic in a call, continues from
+    /// the newest state before it. If no such state is kept ([`Simulation::set_rewind_limits`]), physics stays stopped.
+    /// Steps that were still to be resimulated are dropped. The calls since that state are lost. Bodies whose entities
+    /// were removed since then are removed.
     ///
     /// ```
     /// # use evenstep::threads::{Failure, Runner, RunnerSettings};
@@ -399,59 +402,59 @@ where
         }
     }
 
-    /// The events of all steps since the last call, each once.
+    /// Returns the events of all steps since the last call, each once.
     pub fn events(&mut self) -> Vec<Event> {
         self.view.take_events(&self.mailbox, None)
     }
 
-    /// The [`events`](Self::events) of the steps that the last frame has reached: so a sound is heard with its
-    /// picture, not up to two steps before. (Rapier finds the collisions of a step at its beginning.)
+    /// Returns the [`events`](Self::events) of the steps that the last frame has reached, so that a sound is heard with
+    /// its picture, not up to two steps before. (Rapier finds the collisions of a step at its beginning.)
     pub fn shown_events(&mut self) -> Vec<Event> {
         let shown = self.view.tick();
         self.view.take_events(&self.mailbox, Some(shown))
     }
 
-    /// How many events were dropped because they were not read in time: see [`RunnerSettings::events`].
+    /// Returns how many events were dropped because they were not read in time: see [`RunnerSettings::events`].
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.view.lost_events()
     }
 
-    /// How many failures were dropped because they were not read in time: see [`failures`](Self::failures).
+    /// Returns how many failures were dropped because they were not read in time: see [`failures`](Self::failures).
     #[must_use]
     pub fn lost_failures(&self) -> u64 {
         self.view.lost_failures()
     }
 
-    /// How much real time was dropped because physics was too far behind.
+    /// Returns how much real time was dropped because physics was too far behind.
     #[must_use]
     pub fn dropped(&self) -> Duration {
         self.view.dropped()
     }
 
-    /// The failures since the last call, at most the last 1,000; older ones are
-    /// [counted](Self::lost_failures).
+    /// Returns the failures since the last call, at most the last 1,000. Older ones are [counted](Self::lost_failures).
     pub fn failures(&mut self) -> Vec<Failure<H::Error>> {
         self.view.take_failures(&self.mailbox)
     }
 
-    /// Ends the thread after the current step and the calls that were sent, and lets the time since then pass. Returns the
-    /// simulation and the hooks. After a panic the calls that were sent later are not made, unless a
+    /// Ends the thread after the current step and the calls that were sent, and lets the time since then pass. Returns
+    /// the simulation and the hooks. After a panic, later calls are not carried out, unless a
     /// [`recover`](Self::recover) was sent before them.
     ///
-    /// What goes on with the simulation continues smoothly from what was shown. A new `Runner` shows no standstill and no
-    /// leap: see [`View::time`]. In one thread frames show the slack less of the past, so the first one leaps ahead by
-    /// it: by half a step, 8 ms at 60 Hz, unless [set](RunnerSettings::slack) otherwise.
+    /// A runner or overlap that takes over the simulation continues smoothly from the displayed state. A new `Runner`
+    /// neither pauses nor leaps: see [`View::time`]. In one thread, frames are less far in the past by the slack, so
+    /// the first frame leaps ahead by it: by half a step, 8 ms at 60 Hz, unless [set](RunnerSettings::slack)
+    /// differently.
     ///
     /// # Panics
-    /// If the thread has panicked where no hook and no step was running, which is a bug in this crate.
+    /// If the thread has panicked while no hook and no step was running, which is a bug in this crate.
     #[must_use]
     pub fn stop(mut self) -> (Simulation, H) {
         self.orders = None;
-        let thread = self.thread.take().expect("only this takes it");
+        let thread = self.thread.take().expect("only `stop` takes the thread");
         match thread.join() {
             Ok(ended) => {
-                let (mut simulation, hooks) = ended.expect("it was given a simulation");
+                let (mut simulation, hooks) = ended.expect("the thread was given a simulation");
                 discard(self.failures());
                 simulation.put_screen(self.view.take_screen());
                 (simulation, hooks)
@@ -469,17 +472,17 @@ where
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there was reported by now, or is the game's to ask for.
+            // A panic of the thread has been reported by now, or is left for the game to ask for.
             let _ = thread.join();
         }
     }
 }
 
-/// The thread: until nobody can send orders any more.
+/// Runs the thread until nobody can send orders any more.
 fn run<H: Hooks>(physics: &mut Worker<H>, clock: WallClock) {
     loop {
         let goes_on = physics.orders.fetch();
-        // To an absolute time, so that what each wait is late does not add up.
+        // Waits until an absolute time, so that the delays of the waits do not add up.
         let next = physics.run_until(clock.now());
         if !goes_on {
             return;

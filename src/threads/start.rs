@@ -3,10 +3,10 @@
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
-/// What a thread does, and returns when it ends.
+/// The work of a thread, with the value that it returns when it ends.
 pub(super) type Work<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// A thread for the physics, if the system starts one.
+/// Starts a thread for the physics, if the system has threads.
 pub(super) fn spawn<T: Send + 'static>(work: Work<T>) -> io::Result<JoinHandle<T>> {
     Builder::new().name("physics".into()).spawn(work)
 }
@@ -21,7 +21,7 @@ mod tests {
     use rapier::math::{Pose, Vector};
     use std::time::Duration;
 
-    /// [`spawn`] in a browser.
+    /// Replaces [`spawn`] in a browser.
     fn refuse<T>(_: Work<T>) -> io::Result<JoinHandle<T>> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -33,7 +33,7 @@ mod tests {
         type Error = std::convert::Infallible;
     }
 
-    /// A simulation between two steps, whose body is shown beside its place after a rollback.
+    /// Returns a simulation between two steps, whose body is displayed beside its position after a rollback.
     fn shown() -> Simulation {
         let (mut simulation, key) = flyer();
         simulation.set_rewind_limits(10, usize::MAX);
@@ -46,7 +46,7 @@ mod tests {
         simulation
     }
 
-    /// All that can be seen of it in some frames.
+    /// Returns everything that can be observed of a simulation in some frames.
     fn frames(mut simulation: Simulation) -> Vec<(u64, Vec<(BodyKey, Pose)>)> {
         let mut frame = |millis| {
             let frame = simulation.advance(Duration::from_millis(millis), |_, _| ());

@@ -1,4 +1,4 @@
-//! What the two threads share. A model checker puts its own in its place: see `tests/handover`.
+//! The types that the two threads share. A model checker replaces them: see `tests/handover`.
 
 pub(super) use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) use std::sync::mpsc::{Receiver, Sender, channel};

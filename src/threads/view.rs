@@ -1,4 +1,4 @@
-//! What the game's thread shows: the states that have come, interpolated somewhat in the past.
+//! The view on the game's thread: received states, interpolated somewhat in the past.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use super::mailbox::{ClockReading, Mail, Mailbox, Snapshot, Update};
 use super::runner_settings::RunnerSettings;
 use crate::owners::Spawned;
 
-/// Below 1: a body with [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) is shown beyond the previous state, and
-/// would jump back for one frame at alpha 1, where the next state itself is shown.
+/// An alpha below 1. A body with [`Smoothing::Extrapolate`](crate::Smoothing::Extrapolate) is displayed beyond the
+/// previous state. At alpha 1, where the next state itself is displayed, it would jump back for one frame.
 const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
-/// Times are given in whole nanoseconds: two that are closer are the same.
+/// Times are in whole nanoseconds, so two that are closer are equal.
 const NANOSECOND: f64 = 1e-9;
 
-/// What a frame shows of a simulation on another thread: from [`Runner::frame`](super::Runner::frame)
-/// or [`Overlap::frame`](super::Overlap::frame).
+/// The picture that a frame displays of a simulation on another thread, from [`Runner::frame`](super::Runner::frame) or
+/// [`Overlap::frame`](super::Overlap::frame).
 #[derive(Debug)]
 pub struct View<E> {
     settings: RunnerSettings,
@@ -31,7 +31,7 @@ pub struct View<E> {
     now: Duration,
     /// The simulation of the newest state, and its time; `None` if the displayed time is not one of this simulation.
     newest: Option<(u64, Duration)>,
-    /// The state that was displayed last, and how far between its poses.
+    /// The state that was displayed last, and the position between its poses.
     moment: Option<(Arc<Snapshot>, f32)>,
     /// The simulation's time in the last frame, whatever was displayed.
     last_present: Option<f64>,
@@ -52,9 +52,9 @@ impl<E> View<E> {
         }
     }
 
-    /// The screen, for the simulation to go on with.
+    /// Takes the screen, for the simulation to continue with.
     pub(super) fn take_screen(&mut self) -> Screen {
-        // Of states that no frame has shown yet.
+        // These states have not been displayed by any frame.
         for Update { snapshot, log, .. } in self.mail.states.drain(..) {
             for change in log.errors {
                 self.screen.change_error(change, &snapshot.smoothing);
@@ -63,7 +63,7 @@ impl<E> View<E> {
         std::mem::take(&mut self.screen)
     }
 
-    /// How much later than needed frames are shown, in steps.
+    /// Returns how much later than needed frames are displayed, in steps.
     pub(super) fn slack(&self) -> f32 {
         self.settings.slack
     }
@@ -72,19 +72,19 @@ impl<E> View<E> {
         self.settings.slack = slack;
     }
 
-    /// Goes on from what the screen has displayed of the simulation.
+    /// Continues from the picture that the screen has displayed of the simulation.
     pub(super) fn begin(&mut self) {
         let Some(Update { snapshot, .. }) = self.mail.states.back() else {
             return;
         };
         self.last_present = Some(self.mail.reading.time_at(self.now));
-        // Bodies that were never displayed have a pose before the first frame: entities keep them.
+        // Bodies that were never displayed have a pose before the first frame, because entities keep it.
         self.screen.expect(&snapshot.movers);
         self.lead(None);
     }
 
-    /// Makes up the path from what was displayed to the first pose of the newest state's step, if that is later. Bodies that were
-    /// edited since it was `unedited` are there already.
+    /// Fills in the path from the displayed poses to the first poses of the newest state's step, if that is later.
+    /// Bodies that were edited since the state was `unedited` are already there.
     fn lead(&mut self, unedited: Option<&Snapshot>) {
         let Some(mut newest) = self.mail.states.pop_back() else {
             return;
@@ -126,13 +126,13 @@ impl<E> View<E> {
         self.mail.states.push_back(newest);
     }
 
-    /// Shows what is to be seen at `now`, of what has come by then.
+    /// Fetches new states, and displays the picture for `now`.
     pub(super) fn update(&mut self, mailbox: &Mailbox<E>, now: Duration) {
         self.fetch(mailbox);
         self.show(now);
     }
 
-    /// Adds what has come by another way.
+    /// Adds a state that did not come through the mailbox.
     pub(super) fn receive(&mut self, state: Option<Update>, reading: ClockReading) {
         let states = state.into_iter().collect();
         let mut mail = Mail {
@@ -143,20 +143,21 @@ impl<E> View<E> {
         self.mail.append(&mut mail, &self.settings);
     }
 
-    /// Shows what is to be seen at `now`.
+    /// Displays the picture for `now`.
     pub(super) fn show(&mut self, now: Duration) {
         let Some(state) = self.mail.states.back_mut() else {
-            // The lists are those of the frame before this view.
+            // The lists belong to the frame before this view.
             let frame = self.screen.number().saturating_add(1);
             return self.screen.show_same(frame, self.screen.time());
         };
         let (snapshot, replaced) = (&state.snapshot, state.replaces.take());
         let newest = (snapshot.run, snapshot.time);
-        // Of another simulation, or of one that went back in time, what was displayed is not its time.
+        // If the state is of another simulation, or of one that went back in time, the displayed time is not of its
+        // run.
         let (end, dt) = (snapshot.time.as_secs_f64(), snapshot.dt);
         let is_its = match self.newest.replace(newest) {
             Some((run, time)) => run == newest.0 && time <= newest.1,
-            // The first state goes on from what the simulation has displayed.
+            // The first state continues from what the simulation has displayed.
             None => self.screen.time() <= end,
         };
         let last = if is_its { self.screen.time() } else { 0.0 };
@@ -172,10 +173,10 @@ impl<E> View<E> {
             self.lead(Some(&replaced));
         }
         let by = if speed == 0.0 && is_single {
-            // No other step will follow: the picture goes on to its end.
+            // No other step will follow, so the picture continues to the end of this one.
             elapsed.as_secs_f64()
         } else if last > 0.0 && last > due - passed {
-            // A picture that is ahead of its time runs at half the speed until it is not.
+            // A picture that is ahead of its time runs at half speed until it no longer is.
             passed.max(0.0) / 2.0
         } else {
             0.0
@@ -185,8 +186,8 @@ impl<E> View<E> {
     }
 
     fn show_time(&mut self, time: f64, elapsed: Duration) {
-        // The first state that is after it, the newest if none is: as in one thread, a moment between two steps is of the
-        // later one.
+        // Chooses the first state at or after this time, or the newest if there is none. As in one thread, a moment
+        // between two steps belongs to the later one.
         let states = &mut self.mail.states;
         let is_over = |state: &Update| state.snapshot.time.as_secs_f64() < time + NANOSECOND;
         let place = states.partition_point(is_over);
@@ -195,11 +196,11 @@ impl<E> View<E> {
         for state in states.range_mut(..=place) {
             log.append(state.log.take());
         }
-        // An earlier state is never displayed after a later one, even if the simulation goes back in time: its bodies may
-        // have been removed since.
+        // An earlier state is never displayed after a later one, even if the simulation goes back in time, because its
+        // bodies may have been removed since.
         states.drain(..place);
         let snapshot = Arc::clone(&states[0].snapshot);
-        // After a rewind the states before its step may be unknown: then the picture is of the step's beginning.
+        // After a rewind the states before the step may be unknown. The picture is then that of the step's beginning.
         let time = time.max(snapshot.time.as_secs_f64() - snapshot.dt);
         let alpha = alpha(&snapshot, time);
         let frame = self.screen.number().saturating_add(1);
@@ -228,69 +229,72 @@ impl<E> View<E> {
         mailbox.take(&mut self.mail, &self.settings);
     }
 
-    /// The pose at which to draw a body in this frame, in world space; `None` if there is no such body, or if it was not
-    /// shown yet.
+    /// Returns the pose at which to draw a body in this frame, in world space. `None` if there is no such body, or if
+    /// it has not been displayed yet.
     #[must_use]
     pub fn pose(&self, key: BodyKey) -> Option<Pose> {
         self.screen.pose(key)
     }
 
-    /// The bodies whose shown pose has changed since the frame before, like
+    /// Returns the bodies whose displayed poses have changed since the previous frame, like
     /// [`Simulation::moved`](crate::Simulation::moved), in no particular order.
     #[must_use]
     pub fn moved(&self) -> &[(BodyKey, Pose)] {
         self.screen.moved()
     }
 
-    /// The bodies that were removed since the frame before, also those that were removed before they were shown.
+    /// Returns the bodies that were removed since the previous frame, including those that were removed before they
+    /// were displayed.
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.removed()
     }
 
-    /// How far the origin of this picture is from that of the picture before, in metres, like
-    /// [`Frame::origin_shift`](crate::Frame::origin_shift): for the camera.
+    /// Returns how far the origin of this picture is from that of the previous picture, in metres, like
+    /// [`Frame::origin_shift`](crate::Frame::origin_shift). Use it to move the camera.
     #[must_use]
     pub fn origin_shift(&self) -> Vector {
         self.screen.origin_shift()
     }
 
-    /// What has changed since an earlier frame, like [`Simulation::changes_since`](crate::Simulation::changes_since).
+    /// Returns the screen, which knows what changed since an earlier frame, like
+    /// [`Simulation::changes_since`](crate::Simulation::changes_since).
     pub(crate) fn screen(&self) -> &Screen {
         &self.screen
     }
 
-    /// Whether what is shown is after a body was inserted: it has no pose if it is gone by then.
+    /// Returns whether the displayed state is from after a body was inserted. If such a body has no pose, it has been
+    /// removed.
     pub(crate) fn is_after(&self, spawned: &Spawned) -> bool {
         let shown = self.moment.as_ref();
         shown.is_some_and(|(state, _)| spawned.has_come(state.run, state.frame))
     }
 
-    /// The number of steps made at the end of the step that is shown.
+    /// Returns the number of steps run at the end of the displayed step.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.moment.as_ref().map_or(0, |(state, _)| state.tick)
     }
 
-    /// How far into that step the frame is, as a fraction of the step, from 0 to 1.
+    /// Returns how far into the displayed step the frame is, as a fraction of the step, from 0 to 1.
     #[must_use]
     pub fn alpha(&self) -> f32 {
         self.moment.as_ref().map_or(0.0, |(_, alpha)| *alpha)
     }
 
-    /// The simulated time of the picture, in seconds. It goes back only with the simulation. In a pause it stops at once;
-    /// edits are displayed all the same, and single steps to their end.
+    /// Returns the simulated time of the picture, in seconds. It goes back only with the simulation. In a pause it
+    /// stops at once, but edits are still displayed, and single steps to their end.
     ///
-    /// A `Runner` or an `Overlap` begins with the time that its simulation has displayed last. If that is later than its own
-    /// delay allows, time runs at half the speed until the delay is reached. It stops for a part of a step where no
+    /// A `Runner` or an `Overlap` begins with the time that its simulation has displayed last. If that is later than
+    /// its own delay allows, time runs at half speed until the delay is reached. It stops for a part of a step where no
     /// later state is known. If it is earlier, the first frame leaps ahead.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.screen.time()
     }
 
-    /// Whether the state to be displayed is late: the newest one is displayed instead.
-    /// If that happens often, the [slack](RunnerSettings::slack) is too small.
+    /// Returns whether the state to be displayed is late, so that the newest one is displayed instead. If that happens
+    /// often, the [slack](RunnerSettings::slack) is too small.
     #[must_use]
     pub fn is_starved(&self) -> bool {
         self.is_starved
@@ -298,7 +302,7 @@ impl<E> View<E> {
 
     pub(super) fn take_events(&mut self, mailbox: &Mailbox<E>, shown: Option<u64>) -> Vec<Event> {
         let come = if let Some(shown) = shown {
-            // After a rewind ticks come again: what was before it was shown, too.
+            // After a rewind, ticks repeat. Everything before the rewind was displayed, too.
             let last = (self.mail.events.iter()).rposition(|(tick, _)| *tick < shown);
             last.map_or(0, |last| last + 1)
         } else {
@@ -327,7 +331,7 @@ impl<E> View<E> {
     }
 }
 
-/// How far into the step that has led to the state, from 0 to 1.
+/// Returns how far the moment is into the step that led to the state, from 0 to 1.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding to f32 is the point"

@@ -1,37 +1,38 @@
-//! The filter that fits the last frames.
+//! Chooses the filter that fits the last frames.
 
 use std::collections::VecDeque;
 
 use super::averaging::{Averaging, bounded, typical};
 use super::snapping::Snapping;
 
-/// So many frames are looked at,
+/// The number of frames to examine.
 const FRAMES: usize = 64;
-/// from so many on,
+/// The fewest frames to examine.
 const FEWEST: usize = 32;
-/// and again after so many.
+/// The number of frames between two examinations.
 const LOOK_EVERY: usize = 16;
-/// Of the frames, the part that may be zero before the timer counts as coarser than the display.
+/// If more than one in this many frames took no time, the timer counts as coarser than the display.
 const ZEROS: usize = 20;
-/// Of the frames, the part that may fit no whole number of periods.
+/// At most one in this many frames may fit no whole number of periods.
 const MISFITS: usize = 8;
-/// How far off a whole number of periods a frame may be, in nanoseconds: as browsers round and jitter.
+/// How far off a whole number of periods a frame may be, in nanoseconds. It allows for the rounding and jitter of
+/// browsers.
 const TOLERANCE: i128 = 2_000_000;
-/// Of time that waits while no filter fits, each frame gets one part in so many.
+/// While no filter fits, each frame gets one part in this many of the waiting time.
 const PAID_PARTS: i128 = 8;
 
-/// The last frames, in nanoseconds, and what fits them.
+/// The last frames, in nanoseconds, and the filter that fits them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Automatic {
     last: VecDeque<i128>,
-    /// Frames since they were looked at.
+    /// The number of frames since the last examination.
     unseen: usize,
     fit: Fit,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Fit {
-    /// Frames of any length, or too few of them.
+    /// The frames have any length, or are too few to tell.
     #[default]
     Nothing,
     Period(Snapping),
@@ -39,7 +40,7 @@ enum Fit {
 }
 
 impl Automatic {
-    /// What to give out of `waiting`, as the filter does that fits.
+    /// Returns the time to give a frame out of `waiting`, by the filter that fits.
     pub(super) fn filter(&mut self, elapsed: i128, waiting: i128) -> i128 {
         if self.last.len() == FRAMES {
             self.last.pop_front();
@@ -62,12 +63,12 @@ impl Automatic {
         }
     }
 
-    /// Keeps a filter that still fits, with what it knows of the frames.
+    /// Examines the last frames. A filter that still fits is kept, with what it knows of the frames.
     fn look(&mut self) {
         let zeros = self.last.iter().filter(|time| **time == 0).count();
         if zeros * ZEROS > self.last.len() {
             if !matches!(self.fit, Fit::CoarseTimer(_)) {
-                // The newest is to be averaged yet.
+                // The newest frame is averaged later.
                 let earlier = self.last.len() - 1;
                 let earlier = self.last.iter().copied().take(earlier);
                 self.fit = Fit::CoarseTimer(Averaging::after(FRAMES, earlier));
@@ -91,7 +92,7 @@ impl Automatic {
         typical(&sorted)
     }
 
-    /// The time of one period of the display, if nearly all frames are whole numbers of it.
+    /// Returns the display's period if nearly all frames are whole numbers of it.
     fn period(&self) -> Option<i128> {
         let mut sorted: Vec<_> = self.last.iter().copied().collect();
         sorted.sort_unstable();
@@ -100,7 +101,7 @@ impl Automatic {
             .iter()
             .filter(|time| (**time - median).abs() * 2 < median);
         let (count, sum) = single.fold((0, 0), |(count, sum), time| (count + 1, sum + time));
-        // None if the median is zero.
+        // `None` if the median is zero.
         let period = i128::checked_div(sum, count).filter(|period| *period > 0)?;
         let misfits = self.last.iter().filter(|time| {
             let whole = ((*time + period / 2) / period).max(1) * period;
@@ -121,7 +122,7 @@ mod tests {
 
     const US: fn(u64) -> Duration = Duration::from_micros;
 
-    /// The last filtered times of a second of frames of that length, which a timer reads up to 0.5 ms late.
+    /// Returns the last filtered times of one second of frames of that length, whose timer is read up to 0.5 ms late.
     fn last_times(filter: &mut FrameFilter, period: u64) -> Vec<u64> {
         let lateness = |frame: u64| frame * 7_919 % 500;
         let frames = 1_000_000 / period;

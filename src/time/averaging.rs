@@ -1,11 +1,12 @@
-//! Frame times as the average of the last ones.
+//! Frame times as an average over the last frames.
 
 use std::collections::VecDeque;
 
 /// How far the filtered time may be behind, in typical frames.
 ///
-/// A timer that is coarser than the display gives one frame the time of the next ones, and a missed frame adds as much again.
-/// With fewer, motion under such a timer would stutter; with more, a hitch would be made up for later.
+/// A timer that is coarser than the display gives one frame the time of the next ones, and a missed frame adds as much
+/// again. With a smaller value, motion under such a timer would stutter. With a larger one, the filter would take
+/// longer to make up for a hitch.
 const MOST_BEHIND: i128 = 2;
 
 /// The last frames, in nanoseconds.
@@ -13,12 +14,12 @@ const MOST_BEHIND: i128 = 2;
 pub(super) struct Averaging {
     frames: usize,
     last: VecDeque<i128>,
-    /// Those of the last frames that took any time, the shortest first.
+    /// The last frames that took any time, the shortest first.
     sorted: Vec<i128>,
 }
 
 impl Averaging {
-    /// Over one frame or more.
+    /// Creates an average over one frame or more.
     pub(super) fn new(frames: usize) -> Self {
         Self {
             frames,
@@ -27,7 +28,7 @@ impl Averaging {
         }
     }
 
-    /// As if it had averaged `last` until now.
+    /// Creates a filter as if it had averaged `last` until now.
     pub(super) fn after(frames: usize, last: impl IntoIterator<Item = i128>) -> Self {
         let mut averaging = Self::new(frames);
         for time in last {
@@ -36,11 +37,11 @@ impl Averaging {
         averaging
     }
 
-    /// The average, and a part of what waits beside it, so that the filtered time is ahead by at most one typical frame
-    /// and behind by at most [`MOST_BEHIND`].
+    /// Returns the average and a part of the waiting time, limited so that the filtered time is ahead by at most one
+    /// typical frame and behind by at most [`MOST_BEHIND`].
     ///
-    /// Of a hitch, only as much enters the average as may be behind. The rest would be given out twice: by the average of
-    /// the next frames, and out of what waits.
+    /// Only as much of a hitch enters the average as the filtered time may be behind. The rest would be returned twice:
+    /// in the average of the next frames, and out of the waiting time.
     pub(super) fn average(&mut self, elapsed: i128, waiting: i128) -> i128 {
         self.push(elapsed);
         let typical = typical(&self.sorted);

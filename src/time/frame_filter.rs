@@ -7,13 +7,13 @@ use super::averaging::Averaging;
 use super::rate::duration_from_nanos;
 use super::snapping::Snapping;
 
-/// Smooths frame times before they are passed to [`Simulation::advance`](crate::Simulation::advance), for
-/// hosts whose timer is noisier than their display.
+/// Smooths frame times before you pass them to [`Simulation::advance`](crate::Simulation::advance), for hosts whose
+/// timer is noisier than their display.
 ///
-/// A display at 60 Hz shows frames 16.67 ms apart, however noisy the timer of a busy machine is: motion by the
-/// timer's times stutters. A filter returns steadier times and carries the difference over, so that in the long
-/// run no time is lost or added. Use it where you see jitter, not by default: it follows a change of the
-/// frame rate a few frames late.
+/// A display at 60 Hz shows frames 16.67 ms apart, however noisy the timer of a busy machine is. Motion that follows
+/// the timer's times stutters. A filter returns steadier times and carries the difference over, so that no time is lost
+/// or added in the long run. Use it where you see jitter, not by default, because it follows a change of the frame rate
+/// a few frames late.
 ///
 /// ```
 /// use evenstep::FrameFilter;
@@ -30,15 +30,15 @@ use super::snapping::Snapping;
 /// ```
 ///
 /// # When to take the time
-/// Right after the call that presents a frame has returned. With vertical sync that call waits for the display, so no
-/// other moment of the loop is as close to when a frame is seen. A time taken later in the loop also varies with
-/// what the game did in between: input, a step more or less.
+/// Take the time right after the call that presents a frame has returned. With vertical sync, that call waits for the
+/// display, so it is the moment of the loop closest to when a frame becomes visible. A time taken later in the loop
+/// also varies with the work that the game did in between, such as input or one step more or less.
 ///
 /// # Browsers
-/// Browsers round the time stamps of frames. How uneven that makes the motion of a frame (root mean square), with one
-/// frame in a hundred missed:
+/// Browsers round the time stamps of frames. The table lists how uneven that makes the motion per frame (root mean
+/// square), with one frame in a hundred missed:
 ///
-/// | stamps rounded to | without a filter | with one | shown late by, at most |
+/// | stamps rounded to | without a filter | with a filter | maximum added delay |
 /// | --- | --- | --- | --- |
 /// | 0.1 ms | 0.17 ms | snapping, a tolerance of 2 ms: 0.02 ms | 1.1 ms |
 /// | 1 ms | 0.5 ms | snapping, a tolerance of 2 ms: 0.02 ms; at 144 Hz 0.24 ms | 1.5 ms; at 144 Hz a frame |
@@ -47,11 +47,12 @@ use super::snapping::Snapping;
 /// | 100 ms | 25 to 37 ms | averaging over 64 frames: 2 ms | 77 ms |
 ///
 /// An average spreads a missed frame over all its frames. Where stamps are finer than a frame, that is worse than no
-/// filter. A page does not know which browser and display it has: [`automatic`](Self::automatic) finds out.
+/// filter. A web page does not know its browser and display; [`automatic`](Self::automatic) finds out what they are
+/// like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFilter {
     method: Method,
-    /// Time taken in and not given out yet, in nanoseconds; negative if more was given out.
+    /// Time taken in but not yet returned, in nanoseconds. Negative if more was returned than taken in.
     carry: i128,
 }
 
@@ -62,50 +63,47 @@ enum Method {
     Automatic(Automatic),
 }
 
-/// Why a [`FrameFilter`] cannot be made.
+/// Why a [`FrameFilter`] cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// A display with a period of zero.
-    #[error(
-        "a display with a period of zero: give the time between its frames, 16.667 ms at 60 Hz"
-    )]
+    /// The display's period is zero.
+    #[error("the display's period is zero: give the time between its frames, 16.667 ms at 60 Hz")]
     ZeroPeriod,
-    /// A tolerance of half a period or more: every time would snap to some multiple.
+    /// The tolerance is half a period or more: every time would snap to some multiple.
     #[error(
         "a tolerance of {tolerance:?} for a display of {period:?}: give less than half a period"
     )]
     Tolerance {
-        /// The tolerance that was given.
+        /// The given tolerance.
         tolerance: Duration,
         /// The display's period.
         period: Duration,
     },
-    /// An average over no frames.
-    #[error("an average over 0 frames: give 1 or more")]
+    /// The average is over no frames.
+    #[error("the average is over 0 frames: give 1 or more")]
     NoFrames,
 }
 
 impl FrameFilter {
     /// Snaps times to whole multiples of a display's `period`.
     ///
-    /// It goes by the sum of all frame times, so jitter does not add up:
+    /// The filter looks at the sum of all frame times, so jitter does not add up:
     ///
     /// | the sum is | the frame is |
     /// | --- | --- |
     /// | within `tolerance` of a whole number of periods | that many periods |
-    /// | between one and two periods on, after frames that fit | one period: the timer was late, and the next frame will be shorter |
-    /// | anything else | as long as it was, plus what was carried: a hitch, or a display that is not steady |
+    /// | between one and two periods, after frames that fit | one period: the timer was late, and the next frame will be shorter |
+    /// | anything else | as long as measured, plus the carried time: a hitch, or a display that is not steady |
     ///
-    /// A frame of two or more periods may be short by a twelfth of a period at most; a shorter one counts as
-    /// one period, and late. If no shorter frame follows, what is over the tolerance is returned within
-    /// two frames.
+    /// A frame of two or more periods may be short by at most a twelfth of a period. A shorter one counts as one
+    /// period, timed late. If no shorter frame follows, the time over the tolerance is returned within two frames.
     ///
-    /// A period that is slightly wrong is corrected: of a difference over a twentieth of a period, a part is
-    /// added in each frame. What is carried is always less than a period.
+    /// A slightly wrong period is corrected: if the difference is over a twentieth of a period, a part of it is added
+    /// in each frame. The carried time is always less than a period.
     ///
-    /// For displays with a fixed rate. A display with a variable refresh rate shows each frame when it is ready;
-    /// snapping would only add noise.
+    /// Use it for displays with a fixed refresh rate. A display with a variable refresh rate shows each frame when it
+    /// is ready, so snapping would only add noise.
     ///
     /// # Errors
     /// [`FilterError::ZeroPeriod`], and [`FilterError::Tolerance`] if the tolerance is half a period or more.
@@ -122,16 +120,17 @@ impl FrameFilter {
         ))))
     }
 
-    /// Finds out what the timer and the display are like, and follows them if they change.
+    /// Creates a filter that finds out what the timer and the display are like, and follows them if they change.
     ///
-    /// | the last 64 frames are | it |
+    /// | the last 64 frames are | the filter |
     /// | --- | --- |
     /// | whole periods of one display, nearly | snaps to that period, as [`snapping`](Self::snapping) does, with a tolerance of 2 ms or a quarter of the period |
-    /// | zero, more than one in twenty of them: the timer is coarser than the display | averages over 64 frames |
-    /// | neither, or not yet 32 | as long as they are |
+    /// | zero for more than one in twenty: the timer is coarser than the display | averages over 64 frames |
+    /// | neither, or fewer than 32 so far | returns them as long as measured |
     ///
-    /// For a game that does not know its display: in a browser, or on a phone that changes its rate. A change is followed
-    /// within two seconds. For a display with a variable refresh rate it does nothing once its frames vary.
+    /// Use it if your game does not know its display: in a browser, or on a phone that changes its refresh rate. The
+    /// filter follows a change within two seconds. With a variable refresh rate, it does nothing once the frame times
+    /// vary.
     ///
     /// Its bounds are those of [`averaging`](Self::averaging) over 64 frames.
     #[must_use]
@@ -139,14 +138,14 @@ impl FrameFilter {
         Self::new(Method::Automatic(Automatic::default()))
     }
 
-    /// Averages over the last `frames` frames. What that leaves over is added back, a part in each frame. Keeps 32 bytes
-    /// per frame.
+    /// Creates a filter that averages over the last `frames` frames. Time that the average leaves over is added back, a
+    /// part in each frame. The filter takes 32 bytes per frame.
     ///
     /// # Bounds
-    /// The filtered times together are ahead of the frame times together by at most one typical frame, and behind by at most
-    /// two. A typical frame is the median of the last `frames` frames, without those that took no time: 16.7 ms at 60 Hz, and
-    /// 100 ms of a timer that is rounded to 100 ms. So most of a hitch is returned at once. If frames suddenly become much
-    /// shorter, filtered times are zero until that is so again.
+    /// The sum of the filtered times is ahead of the sum of the frame times by at most one typical frame, and behind by
+    /// at most two. A typical frame is the median of the last `frames` frames, without frames that took no time: 16.7
+    /// ms at 60 Hz, and 100 ms with a timer that is rounded to 100 ms. So most of a hitch is returned at once. If
+    /// frames suddenly become much shorter, filtered times are zero until the sum is within these bounds again.
     ///
     /// ```
     /// use evenstep::FrameFilter;
@@ -174,7 +173,7 @@ impl FrameFilter {
         Self { method, carry: 0 }
     }
 
-    /// The filtered time of a frame that took `elapsed` by the timer.
+    /// Returns the filtered time of a frame that took `elapsed` by the timer.
     pub fn filter(&mut self, elapsed: Duration) -> Duration {
         let elapsed = nanos(elapsed);
         self.carry += elapsed;
@@ -189,7 +188,7 @@ impl FrameFilter {
     }
 }
 
-/// A duration has less than 2⁹⁴ nanoseconds.
+/// Returns a duration in nanoseconds, which are fewer than 2⁹⁴.
 fn nanos(time: Duration) -> i128 {
     i128::try_from(time.as_nanos()).unwrap_or(i128::MAX)
 }
@@ -229,7 +228,7 @@ mod tests {
                 FrameFilter::automatic(),
             ];
             for mut filter in filters {
-                // How many frames it averages over, if it does, and what that may leave over at last.
+                // The number of frames it averages over, if it does, and the time that it may leave over in the end.
                 let (frames, rest) = match &filter.method {
                     Method::Snapping(_) => (None, PERIOD / 20),
                     Method::Averaging(_) => (Some(frames), 20),
@@ -242,7 +241,7 @@ mod tests {
                     let off = nanos(taken) - nanos(given);
                     prop_assert_eq!(off, filter.carry);
                     if let Some(frames) = frames {
-                        // What a few of the longest frames may be off.
+                        // The total may be off by a few of the longest frames.
                         prop_assert!(off.abs() <= 100_000_000 * i128::try_from(frames).unwrap());
                     } else {
                         prop_assert!((-nanos(US(tolerance))..PERIOD).contains(&off), "{}", off);
@@ -256,8 +255,8 @@ mod tests {
             }
         }
 
-        /// A display at 60 Hz, give or take 0.1 %, whose timer is read up to 0.6 ms off, now and then late
-        /// by up to 14 ms; some frames are dropped.
+        /// The display runs at 60 Hz ± 0.1 %. The timer is read up to 0.6 ms off, and now and then up to 14 ms late.
+        /// Some frames are dropped.
         #[test]
         fn late_frames_are_one_period_and_dropped_ones_two(
             frames in prop::collection::vec((0..100u32, 0..600u64, 3_000..14_000u64), 100..1_000),
@@ -311,7 +310,7 @@ mod tests {
             let out = micros(&mut snapping(), &times);
             assert_eq!(out[3..], times.map(u128::from)[3..]);
         }
-        // 18 ms are within the tolerance of a period: the display is another one, and soon followed.
+        // 18 ms are within the tolerance of a period: the display is a different one, and the filter soon follows it.
         let out = micros(&mut snapping(), &[18_000; 9]);
         assert_eq!(out[2..], [18_000; 7]);
     }
@@ -323,7 +322,7 @@ mod tests {
         assert_eq!(
             filter.filter(US(44_000)),
             US(44_400),
-            "with what was carried"
+            "with the carried time"
         );
         assert_eq!(filter.filter(US(0)), US(0));
     }

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-/// Turns the time stamps of a host's own clock into the frame times that
-/// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::Clock::real_time)
-/// that [input](crate::InputQueue) is stamped with.
+/// Turns the time stamps of a host's clock into the frame times that
+/// [`Simulation::advance`](crate::Simulation::advance) takes, and into the [real time](crate::Clock::real_time) that
+/// [input](crate::InputQueue) is stamped with.
 ///
-/// For hosts that have time stamps: of an event loop, a recording, a network clock. If a stamp is
-/// before that of the last frame, because the clock was set back, that frame takes no time, and the next
-/// one continues from there.
+/// Use it if your time stamps come from an event loop, a recording or a network clock. If a stamp is before that of the
+/// last frame, because the clock was set back, that frame takes no time, and the next one continues from there.
 ///
 /// ```
 /// use evenstep::FrameTimer;
@@ -23,23 +22,25 @@ use std::time::Duration;
 /// ```
 ///
 /// # Real time
-/// The timer's time is that of the [`Clock`](crate::Clock) whose frames it times: the sum of all frame times.
-/// This requires that every frame time is passed to that clock. With a [`FrameFilter`](crate::FrameFilter) in between,
-/// the two differ by what the filter carries.
+/// The timer's time is the real time of the [`Clock`](crate::Clock) whose frames it times: the sum of all frame times.
+/// This requires that you pass every frame time to that clock. With a [`FrameFilter`](crate::FrameFilter) in between,
+/// the two differ by the time that the filter carries.
 ///
-/// The real time of a new [`Simulation`](crate::Simulation) begins at zero: make a new timer with it, or all stamps are in
-/// the future. A state that is [assigned](crate::Physics#the-state-as-a-value) leaves real time as it is: keep the timer.
+/// The real time of a new [`Simulation`](crate::Simulation) begins at zero. Create a new timer with it, or all stamps
+/// are in the future. If a state is [assigned](crate::Physics#the-state-as-a-value), real time is not affected, so keep
+/// the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FrameTimer {
     last: Duration,
     now: Duration,
-    /// The host's time that was left out last: from, to. It ends at `last` or before.
+    /// The start and end of the last gap that was left out, by the host's clock. It ends at `last` or before.
     gap: (Duration, Duration),
 }
 
 impl FrameTimer {
-    /// A timer whose first frame began at `start` on the host's clock, for a simulation whose real time is zero.
+    /// Creates a timer whose first frame began at `start` on the host's clock, for a simulation whose real time is
+    /// zero.
     #[must_use]
     pub fn new(start: Duration) -> Self {
         Self {
@@ -49,7 +50,7 @@ impl FrameTimer {
         }
     }
 
-    /// The time since the last frame; zero if the host's clock was set back.
+    /// Returns the time since the last frame, zero if the host's clock was set back.
     pub fn frame(&mut self, host: Duration) -> Duration {
         let elapsed = host.saturating_sub(self.last);
         self.now = self.now.saturating_add(elapsed);
@@ -57,11 +58,11 @@ impl FrameTimer {
         elapsed
     }
 
-    /// Leaves out the host's time since the last frame: the next one is counted from `host`.
+    /// Leaves out the host's time since the last frame. The next frame is counted from `host`.
     ///
-    /// For time that the game does not want to simulate: a hidden browser tab, a suspended phone, a laptop that slept.
-    /// Call it once the game is seen again, before the next frame. Real time stands still in between, and a
-    /// [`stamp`](Self::stamp) of that time is the present.
+    /// Use it for time that you do not want to simulate: a hidden browser tab, a suspended phone, a laptop that slept.
+    /// Call it once the game is visible again, before the next frame. Real time stops in between, and a
+    /// [`stamp`](Self::stamp) from that interval is the present.
     ///
     /// ```
     /// # use evenstep::{FrameTimer, Simulation};
@@ -77,14 +78,14 @@ impl FrameTimer {
     /// assert_eq!(simulation.clock().real_time(), ms(120));
     /// ```
     ///
-    /// Without it the minute is a frame. [`max_frame_time`](crate::ClockSettings::set_max_frame_time) then limits
-    /// what is simulated of that, 0.25 s by default: these steps are made, the rest is reported as
-    /// [dropped](crate::Frame::dropped), and real time goes on by all of it. Leave that limit for hitches,
-    /// which nobody announces.
+    /// Without this call the minute counts as one frame. [`max_frame_time`](crate::ClockSettings::set_max_frame_time),
+    /// 0.25 s by default, then limits the simulated part. Its steps are run, the rest is reported as
+    /// [dropped](crate::Frame::dropped), and real time advances by the whole minute. Leave that limit for unexpected
+    /// hitches.
     pub fn resume(&mut self, host: Duration) {
         let last = self.last;
         self.go_to(host);
-        // Without a frame in between it is the same gap.
+        // Without a frame in between, the gap is the same one.
         let begin = if self.gap.1 == last {
             self.gap.0
         } else {
@@ -93,7 +94,7 @@ impl FrameTimer {
         self.gap = (begin, host);
     }
 
-    /// A moment of the host's clock on [real time](crate::Clock::real_time), for
+    /// Converts a moment of the host's clock to [real time](crate::Clock::real_time), for
     /// [`InputQueue::push`](crate::InputQueue::push).
     #[must_use]
     pub fn stamp(&self, host: Duration) -> Duration {
@@ -104,7 +105,7 @@ impl FrameTimer {
         self.now.saturating_add(later).saturating_sub(earlier)
     }
 
-    /// Counts from `host`. What was left out before the clock was set back is by another clock.
+    /// Counts from `host`. A gap from before the clock was set back belongs to the old clock and is forgotten.
     fn go_to(&mut self, host: Duration) {
         if host < self.last {
             self.gap = (host, host);
@@ -120,7 +121,7 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    /// At 20 ms of real time, after a gap from 1,000 to 5,000 ms of the host's.
+    /// Returns a timer at 20 ms of real time, after a gap from 1,000 to 5,000 ms of the host's time.
     fn resumed() -> FrameTimer {
         let mut timer = FrameTimer::new(MS(980));
         timer.frame(MS(1_000));
@@ -141,7 +142,7 @@ mod tests {
             [10, 20, 20, 20, 23]
         );
         assert_eq!(timer.frame(MS(5_016)), MS(16));
-        // Later too, while input of that time may still come in.
+        // The stamps stay the same later, while input from that time may still arrive.
         assert_eq!(
             stamps(&timer, &[990, 1_000, 3_000, 5_000, 5_003, 5_016]),
             [10, 20, 20, 20, 23, 36]
@@ -194,7 +195,7 @@ mod tests {
                 }
                 prop_assert_eq!(timer.now, sum);
                 prop_assert_eq!(timer.stamp(MS(host)), sum);
-                // The order of what happened is that of its stamps, at no more than the clock's pace.
+                // Stamps keep the order of events, and advance no faster than the clock.
                 let two = [stamped, stamped + 7].map(|host| timer.stamp(MS(host)));
                 prop_assert!(two[0] <= two[1] && two[1] - two[0] <= MS(7));
                 prop_assert!(timer.gap.0 <= timer.gap.1 && timer.gap.1 <= timer.last);

@@ -1,4 +1,4 @@
-//! Elapsed time in, steps due out. It reads no wall clock and knows no Rapier.
+//! Elapsed time in, steps due out. It reads no wall clock and knows nothing of Rapier.
 
 // Steps per second.
 mod rate;
@@ -8,11 +8,11 @@ mod stepping;
 mod clock;
 // Time stamps in, frame times out.
 mod frame_timer;
-// Frame times as whole periods of a display.
+// Frame times snapped to whole periods of a display.
 mod snapping;
-// Frame times as their average.
+// Frame times averaged.
 mod averaging;
-// Whichever of both fits.
+// The filter that fits the frames.
 mod automatic;
 // Noisy frame times in, even ones out.
 mod frame_filter;

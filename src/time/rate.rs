@@ -3,12 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How many steps are made in a second: an exact fraction, so that neither 60 Hz nor 60000/1001 Hz
-/// (NTSC's 59.94) drifts.
+/// The number of steps per second, as an exact fraction, so that neither 60 Hz nor 60000/1001 Hz (NTSC's 59.94) drifts.
 ///
-/// Choosing: 60 Hz is Rapier's own default and right for most games; 120 or 240 Hz for fast or
-/// stiff scenes, in proportion to their cost. Interpolated motion is as even at any rate: the display's need not be
-/// matched.
+/// 60 Hz is Rapier's default and right for most games. Choose 120 or 240 Hz for fast or stiff scenes; the cost grows in
+/// proportion. Interpolated motion is equally even at any rate, so you do not need to match the display.
 ///
 /// ```
 /// # use evenstep::Rate;
@@ -24,7 +22,7 @@ use std::time::Duration;
     serde(into = "(u32, u32)", try_from = "(u32, u32)")
 )]
 pub struct Rate {
-    /// Steps in `seconds` seconds. The fraction is in lowest terms and neither part is zero.
+    /// The number of steps in `seconds` seconds. The fraction is in lowest terms, and neither part is zero.
     steps: u32,
     seconds: u32,
 }
@@ -33,24 +31,24 @@ pub struct Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RateError {
-    /// No steps a second, or steps of no length.
-    #[error("a rate of zero, or a step of length zero: give 1 or more")]
+    /// The rate has no steps, or steps of length zero.
+    #[error("the rate or the length of a step is zero: give 1 or more")]
     Zero,
-    /// In lowest terms, the fraction has a part that is larger than a `u32` holds.
+    /// A part of the fraction, in lowest terms, is larger than a `u32` can hold.
     #[error(
         "{steps} steps in {seconds} seconds, in lowest terms, do not fit into 32 bits each: \
          give a rounder step, or `Rate::fraction`"
     )]
     Overflow {
-        /// The numerator.
+        /// The numerator in lowest terms.
         steps: u128,
-        /// The denominator.
+        /// The denominator in lowest terms.
         seconds: u128,
     },
 }
 
 impl Rate {
-    /// A whole number of steps a second.
+    /// Returns a rate of a whole number of steps per second.
     ///
     /// # Errors
     /// [`RateError::Zero`] if `hz` is zero.
@@ -58,7 +56,7 @@ impl Rate {
         Self::fraction(hz, 1)
     }
 
-    /// `steps` steps in `seconds` seconds.
+    /// Returns a rate of `steps` steps in `seconds` seconds.
     ///
     /// # Errors
     /// [`RateError::Zero`] if either is zero.
@@ -66,7 +64,7 @@ impl Rate {
         Self::reduced(steps.into(), seconds.into())
     }
 
-    /// Steps of this length.
+    /// Returns the rate for steps of this length.
     ///
     /// ```
     /// # use evenstep::Rate;
@@ -79,8 +77,8 @@ impl Rate {
     /// ```
     ///
     /// # Errors
-    /// [`RateError::Zero`] if `step` is zero. [`RateError::Overflow`] if a part of the fraction does not fit into
-    /// a `u32`: for most steps longer than four seconds that are not a round number.
+    /// [`RateError::Zero`] if `step` is zero. [`RateError::Overflow`] if a part of the fraction does not fit into a
+    /// `u32`, as for most steps longer than four seconds that are not a round number.
     pub fn from_step(step: Duration) -> Result<Self, RateError> {
         Self::reduced(NANOS_PER_SECOND, step.as_nanos())
     }
@@ -98,25 +96,26 @@ impl Rate {
         })
     }
 
-    /// The length of a step in seconds, rounded to the nearest f32: what Rapier gets.
+    /// Returns the length of a step in seconds, rounded to the nearest `f32`. Rapier gets this value.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "rounding to f32 is the point"
+        reason = "rounding to f32 is intended"
     )]
     pub fn dt(self) -> f32 {
         self.dt_f64() as f32
     }
 
-    /// The length of a step in seconds, rounded to the nearest f64.
+    /// Returns the length of a step in seconds, rounded to the nearest `f64`.
     #[must_use]
     pub fn dt_f64(self) -> f64 {
         f64::from(self.seconds) / f64::from(self.steps)
     }
 
-    /// The length of a step, rounded down to a nanosecond: for timers and displays.
+    /// Returns the length of a step, rounded down to a nanosecond, for timers and displays.
     ///
-    /// Not for frame times: at 60 Hz a step is two thirds of a nanosecond longer, and the clock counts exactly.
+    /// Do not use it as a frame time: at 60 Hz a step is two thirds of a nanosecond longer, and the clock counts
+    /// exactly.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -134,20 +133,20 @@ impl Rate {
         duration_from_nanos(NANOS_PER_SECOND * u128::from(self.seconds) / u128::from(self.steps))
     }
 
-    /// The numerator of steps per second, in lowest terms.
+    /// Returns the numerator of steps per second, in lowest terms.
     #[must_use]
     pub fn steps(self) -> u32 {
         self.steps
     }
 
-    /// The denominator of steps per second, in lowest terms.
+    /// Returns the denominator of steps per second, in lowest terms.
     #[must_use]
     pub fn seconds(self) -> u32 {
         self.seconds
     }
 }
 
-/// `(steps, seconds)`
+/// Converts from `(steps, seconds)`.
 impl TryFrom<(u32, u32)> for Rate {
     type Error = RateError;
 
@@ -156,7 +155,7 @@ impl TryFrom<(u32, u32)> for Rate {
     }
 }
 
-/// `(steps, seconds)`, in lowest terms.
+/// Converts to `(steps, seconds)`, in lowest terms.
 impl From<Rate> for (u32, u32) {
     fn from(rate: Rate) -> Self {
         (rate.steps, rate.seconds)
@@ -164,8 +163,8 @@ impl From<Rate> for (u32, u32) {
 }
 
 impl Default for Rate {
-    /// 60 Hz: Rapier's own default, for which its contacts and joints are tuned, the rate of most displays,
-    /// and what the figures in these docs are for.
+    /// Returns 60 Hz, Rapier's default, for which its contacts and joints are tuned. It is the rate of most displays,
+    /// and the figures in these docs assume it.
     fn default() -> Self {
         Self {
             steps: 60,
@@ -185,7 +184,7 @@ impl fmt::Display for Rate {
 
 pub(super) const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
-/// The duration of so many nanoseconds; `Duration::MAX` if it holds no more.
+/// Returns the duration of this many nanoseconds, or `Duration::MAX` if they exceed it.
 pub(super) fn duration_from_nanos(nanos: u128) -> Duration {
     match u64::try_from(nanos / NANOS_PER_SECOND) {
         Ok(seconds) => Duration::new(seconds, (nanos % NANOS_PER_SECOND) as u32),

@@ -1,39 +1,41 @@
-//! Frame times as whole periods of a display.
+//! Frame times snapped to whole periods of a display.
 
-/// A frame of several periods may come early by one part in so many of a period.
+/// A frame of several periods may be early by one part in this many of a period.
 ///
-/// Earlier than that it is one period that was timed late: a timer may be read up to a period late, and is
-/// hardly ever early. A larger part would take late frames for dropped ones, a smaller one the reverse.
+/// A frame that is earlier than that is one period that was timed late: a timer may be read up to a period late, and is
+/// hardly ever early. If the part were larger, late frames would be taken for dropped ones; if it were smaller, dropped
+/// frames would be taken for late ones.
 const EARLY_PARTS: i128 = 12;
 
-/// What is carried stays carried up to one part in so many of a period, so that small jitter is gone entirely.
+/// The carry is left alone up to one part in this many of a period, so that small jitter disappears entirely.
 ///
-/// Less than the part above, or a display a little faster than its period would have its dropped frames
-/// taken for late ones.
+/// This is less than the part above. Otherwise, if a display is slightly faster than its period, its dropped frames
+/// would be taken for late ones.
 const QUIET_PARTS: i128 = 20;
 
-/// Of what is carried beyond that, each frame gets one part in so many.
+/// Each frame gets one part in this many of the carry, if the carry is larger than that.
 ///
-/// It follows a display that is a quarter of a percent off its period, as 59.94 Hz is off 60 Hz, and changes
-/// no frame by more than 3 %.
+/// This follows a display that is a quarter of a percent off its period, as 59.94 Hz is off 60 Hz, and changes no frame
+/// by more than 3 %.
 const PAID_PARTS: i128 = 32;
 
-/// After a frame that does not fit, so many have to fit before a late frame is taken as one period again.
+/// After a frame that does not fit, this many frames have to fit before a late frame is taken as one period again.
 ///
-/// Frames of a display that is not steady fit now and then; several in a row hardly ever do.
+/// Frames of an unsteady display fit now and then, but several in a row hardly ever do.
 const FITS: u32 = 4;
 
-/// How the times of frames fit a display, all in nanoseconds.
+/// The state of snapping to a display, with all times in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Snapping {
     period: i128,
     tolerance: i128,
-    /// How many frames of one period have to fit before a late one is taken as one: 0 at a steady display.
+    /// The number of frames of one period that have to fit before a late frame is taken as one period: 0 at a steady
+    /// display.
     fits_needed: u32,
 }
 
 impl Snapping {
-    /// For a `tolerance` below half the period.
+    /// Creates the filter for a `tolerance` below half the period.
     pub(super) fn new(period: i128, tolerance: i128) -> Self {
         Self {
             period,
@@ -42,14 +44,15 @@ impl Snapping {
         }
     }
 
-    /// For a display that is known better, or that has changed.
+    /// Sets the period of a display that has changed or is known more precisely.
     pub(super) fn set_period(&mut self, period: i128, tolerance: i128) {
         (self.period, self.tolerance) = (period, tolerance);
     }
 
-    /// What to give out of `waiting`: the time taken in and not given out, of which this frame took `elapsed`.
+    /// Returns the time to give this frame out of `waiting`, which is the time taken in and not yet returned, including
+    /// `elapsed` of this frame.
     ///
-    /// It leaves from minus the tolerance to less than a period.
+    /// What remains waiting is between minus the tolerance and less than a period.
     pub(super) fn snap(&mut self, elapsed: i128, waiting: i128) -> i128 {
         let early = (self.period / EARLY_PARTS).min(self.tolerance);
         let periods = ((waiting + early) / self.period).max(1);
@@ -62,7 +65,7 @@ impl Snapping {
             self.confirm(periods);
             whole + paid
         } else if periods == 1 && left > 0 && self.fits_needed == 0 {
-            // Timed late: the next frame will be shorter by as much.
+            // The frame was timed late: the next one will be shorter by as much.
             self.fits_needed = 1;
             whole
         } else {
@@ -71,7 +74,7 @@ impl Snapping {
         }
     }
 
-    /// How much of what is `left` beside whole periods goes into this frame all the same.
+    /// Returns how much of `left`, the time beside whole periods, this frame gets as well.
     fn payment(&self, left: i128) -> i128 {
         let excess = left - left.clamp(-self.tolerance, self.tolerance);
         let waits_for_early_frame = left > 0 && self.fits_needed > 0;
@@ -88,7 +91,7 @@ impl Snapping {
         if periods == 1 {
             self.fits_needed = self.fits_needed.saturating_sub(1);
         } else if self.fits_needed > 0 {
-            // What was taken as a late frame was not followed by an early one.
+            // The frame that was taken as late was not followed by an early one.
             self.fits_needed = FITS;
         }
     }

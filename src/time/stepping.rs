@@ -1,22 +1,21 @@
-//! The strategies of the literature, as plans: how many steps of which length a frame makes.
+//! The known stepping strategies, as plans: how many steps a frame has, and of which length.
 
 use super::rate::{NANOS_PER_SECOND, Rate};
 
-/// How elapsed time becomes steps: for [`ClockSettings::set_stepping`](crate::ClockSettings::set_stepping).
+/// How elapsed time becomes steps, for [`ClockSettings::set_stepping`](crate::ClockSettings::set_stepping).
 ///
 /// # Choosing
 /// | | steps in a frame | same run at every frame rate | keeps up with real time | choose it for |
 /// | --- | --- | --- | --- | --- |
 /// | [`Fixed`](Self::Fixed) | whole ones, by the accumulator | yes, to the bit | yes | games |
 /// | [`DisplayCounted`](Self::DisplayCounted) | whole ones, by the display's rate | no | nearly | the least latency without interpolation |
-/// | [`SemiFixed`](Self::SemiFixed) | whole ones and a shorter one | no | yes | a tool that must show exactly now |
+/// | [`SemiFixed`](Self::SemiFixed) | whole ones and a shorter one | no | yes | a tool that must display the exact present |
 /// | [`FrameLocked`](Self::FrameLocked) | one | by frames: yes, by time: no | no | recording video, tests, consoles at a locked rate |
 /// | [`Variable`](Self::Variable) | one as long as the frame | no | yes | comparison |
 ///
-/// With a strategy whose steps vary in length, a run cannot be repeated, springs and stacks change
-/// their stiffness with the frame rate, and a pile may fall after a long frame: Rapier tunes contacts
-/// and joints by the length of the step. `cargo run --release --example stepping_report`
-/// measures it.
+/// If the steps of a strategy vary in length, a run cannot be repeated, and springs and stacks change their stiffness
+/// with the frame rate. A pile may collapse after a long frame, because Rapier tunes contacts and joints to the length
+/// of the step. `cargo run --release --example stepping_report` measures it.
 ///
 /// ```
 /// use evenstep::{Rate, Simulation, Smoothing, Stepping};
@@ -33,49 +32,49 @@ use super::rate::{NANOS_PER_SECOND, Rate};
 /// # Ok::<(), evenstep::RateError>(())
 /// ```
 ///
-/// None of them ever makes a step of length zero. What Box2D's users often do, whole steps rounded down,
-/// a maximum per frame, the rest dropped and the fraction kept, is `Fixed` with
+/// No strategy ever takes a step of length zero. Many users of Box2D round steps down to whole ones, cap their number
+/// per frame, drop the rest and keep the fraction. For that use `Fixed` with
 /// [`ClockSettings::set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Stepping {
-    /// Whole steps of the rate's length; the rest of the time is kept for the next frame.
+    /// Whole steps of the rate's length. The rest of the time is kept for the next frame.
     ///
-    /// The accumulator of *Fix Your Timestep!* The default, and the only one whose runs do not
-    /// depend on the frames. Costs a step of latency when interpolated:
-    /// [`Smoothing`](crate::Smoothing) says how a frame is shown between two steps.
+    /// This is the accumulator of *Fix Your Timestep!* It is the default, and the only strategy whose runs do not
+    /// depend on the frames. Interpolation adds a step of latency: [`Smoothing`](crate::Smoothing) says what a frame
+    /// displays between two steps.
     #[default]
     Fixed,
     /// One step of the rate's length in each frame, however long the frame took.
     ///
-    /// The game runs slower where frames are longer. [`ClockSettings::set_speed`](crate::ClockSettings::set_speed)
-    /// makes one step in several frames.
+    /// The game runs slower where frames are longer. At a lower [speed](crate::ClockSettings::set_speed), a step takes
+    /// several frames.
     FrameLocked,
     /// One step as long as the frame, capped by
-    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time); none in a frame of no time.
+    /// [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time). A frame of no time has no step.
     ///
-    /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a
-    /// step: with 1/15 s or less Rapier does not lose contacts.
+    /// No time is left over, and no run is repeatable. The default cap of 0.25 s is long for a step: with 1/15 s or
+    /// less Rapier does not lose contacts.
     Variable,
     /// Whole steps of the rate's length, and a shorter one for the rest of the frame.
     ///
-    /// No step is too long, but the last one may be very short, which turns small errors of joints
-    /// into speed; and the run depends on every frame's time.
+    /// No step is too long, but the last one may be very short, which turns small errors of joints into velocity. The
+    /// run depends on every frame's time.
     SemiFixed,
-    /// Whole steps, as many as the frame took periods of the rate, rounded; the difference is
-    /// discarded and nothing is interpolated.
+    /// As many whole steps as the frame took periods of the rate, rounded. The difference is discarded, and nothing is
+    /// interpolated.
     ///
-    /// For high rates that are multiples of most displays' rates, 240 Hz (steps of 4 1/6 ms) or 480 Hz: a
-    /// frame at 60 Hz then makes four steps of 240 Hz, however noisy the timer is, and motion is as even as the
-    /// display. The number of steps is between 1 (up to 1.5 periods) and that of a display of 30 Hz (8 at 240 Hz). At
-    /// 75 or 144 Hz the game runs a little too fast or too slow.
+    /// Use it with high rates that are multiples of most displays' rates: 240 Hz (steps of 4 1/6 ms) or 480 Hz. A frame
+    /// at 60 Hz then has four steps of 240 Hz, however noisy the timer is, and motion is as even as the display. The
+    /// number of steps is between 1 (up to 1.5 periods) and that of a display at 30 Hz (8 at 240 Hz). At 75 or 144 Hz
+    /// the game runs slightly too fast or too slow.
     DisplayCounted,
 }
 
 impl Stepping {
-    /// Divides the time that was gathered into steps of the rate's length and a last one of another, and what waits for
-    /// the next frame. Lengths are in the clock's units.
+    /// Divides the gathered time into steps of the rate's length, a last step of another length, and the rest that
+    /// waits for the next frame. Lengths are in the clock's units.
     pub(crate) fn plan(self, gathered: u128, step: u128) -> (u64, Option<u128>, u128) {
         let whole = u64::try_from(gathered / step).unwrap_or(u64::MAX);
         let rest = gathered % step;
@@ -86,7 +85,8 @@ impl Stepping {
         }
     }
 
-    /// How many steps a frame of this many nanoseconds makes by count; `None` if time decides.
+    /// Returns the number of steps in a frame of this many nanoseconds, if the strategy counts steps. `None` if time
+    /// decides.
     pub(crate) fn step_count(self, nanos: u128, rate: Rate) -> Option<u128> {
         match self {
             Self::FrameLocked => Some(1),
@@ -96,11 +96,10 @@ impl Stepping {
     }
 }
 
-/// The slowest display that is counted for, in Hz.
+/// The slowest display for which steps are counted, in Hz.
 const SLOWEST_DISPLAY: u128 = 30;
 
-/// The nearest whole number of periods, halves rounded down, from one to those of the slowest
-/// display.
+/// Returns the nearest whole number of periods, halves rounded down, from one to that of the slowest display.
 fn display_count(nanos: u128, rate: Rate) -> u128 {
     let periods = nanos * u128::from(rate.steps());
     let period = NANOS_PER_SECOND * u128::from(rate.seconds());
@@ -115,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_table_for_240_hz_holds() {
-        // Periods of 4 1/6 ms, in halves, and the steps that the table gives up to there.
+        // Tests half periods of 4 1/6 ms, and the number of steps in the table up to there.
         let rate = Rate::hz(240).unwrap();
         let period = 1e9 / 240.0;
         for steps in 1..8u32 {
@@ -126,7 +125,7 @@ mod tests {
         }
         assert_eq!(display_count(0, rate), 1);
         assert_eq!(display_count(u128::from(u64::MAX), rate), 8);
-        // The displays that it is made for, with the jitter of a bad timer.
+        // Tests the displays for which it is intended, with the jitter of a bad timer.
         for (hz, steps) in [
             (30, 8),
             (40, 6),
@@ -151,7 +150,7 @@ mod tests {
     fn other_rates_follow_the_same_rule() {
         let rate = Rate::hz(480).unwrap();
         let periods = |tenths: u128| tenths * 1_000_000_000 / 4_800;
-        // A published table gives 2 from 2.5 to 3.5 periods; the rule gives 3.
+        // A published table has 2 steps from 2.5 to 3.5 periods; the rule has 3.
         assert_eq!(display_count(periods(30), rate), 3);
         assert_eq!(display_count(periods(24), rate), 2);
         assert_eq!(display_count(periods(1_000), rate), 16);

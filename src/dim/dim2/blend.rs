@@ -7,29 +7,29 @@ use crate::dim::lanes::Floats;
 
 use super::lanes::four_floats;
 
-/// Angles for which a few terms of the series are enough: the square of the distance between the rotations, 2 − 2 cos θ, of
-/// a turn by 45 degrees, which is the most that Rapier lets a body turn in a step.
+/// The angles for which a few terms of the series are enough, as the square of the distance between the rotations, 2 −
+/// 2 cos θ. It is that of a turn by 45 degrees, the most that Rapier lets a body turn in a step.
 pub(in crate::dim) const NEAR: f32 = 0.586;
 
-/// Terms for angles up to [`NEAR`]. Of the first one left out, 2e-7 of the weight, the last one takes in all but
-/// a twentieth.
+/// The number of terms for angles up to [`NEAR`]. The first omitted term is 2e-7 of the weight, and the last one
+/// compensates for it up to a twentieth.
 pub(in crate::dim) const NEAR_TERMS: usize = 7;
 
-/// The first term left out is taken into the last one as it is here: where its error is the same at [`NEAR`] as
-/// halfway to it, but for the sign.
+/// The value at which the first omitted term is added to the last one. With it, the error at [`NEAR`] equals that
+/// halfway to it, except for the sign.
 pub(in crate::dim) const LEFT_OUT: f32 = 0.958 * NEAR;
 
-/// The pose between `previous` and `current`, at the fraction `alpha` of the way: translation by lerp, rotation
-/// by its angle, the shorter way.
+/// Returns the pose between `previous` and `current` at the fraction `alpha`. The translation is interpolated linearly,
+/// the rotation by its angle, along the shorter arc.
 ///
-/// Use it where you hold two poses yourself; [`Simulation::pose`](crate::Simulation::pose) calls
-/// it for you. Both rotations must be of unit length. `alpha` is in [0, 1]: at 0 the result
-/// is exactly `previous`, at 1 exactly `current`, and where both are equal it is exactly that pose. Between rotations that are
-/// half a turn apart both ways are as short: it is one of them, on every platform the same.
+/// Use it for two poses of your own; [`Simulation::pose`](crate::Simulation::pose) calls it for you. Both rotations
+/// must be of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, at 1 exactly `current`, and if
+/// both are equal it is exactly that pose. Between rotations that are half a turn apart, both arcs are equally short.
+/// The result follows one of them, the same one on every platform.
 ///
 /// The angle differs from an exact interpolation by less than 3e-7 rad, and the rotation from unit length by less than
-/// 4e-7. No float function of the platform is called. The weights are those of a slerp, sin((1−α)θ)/sin θ and
-/// sin(αθ)/sin θ, by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
+/// 4e-7. No platform float function is called. The weights are those of a slerp, sin((1−α)θ)/sin θ and sin(αθ)/sin θ,
+/// by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
 ///
 /// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
 /// [`Simulation::pose`](crate::Simulation::pose) takes into account.
@@ -50,9 +50,9 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     Blend::new(alpha).one(previous, current)
 }
 
-/// [`interpolate`] for a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as
-/// from a single call. Six times as fast as a loop over Rapier's `Pose2::lerp`; see
-/// `cargo bench -p evenstep2d --bench frame -- batch`.
+/// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from a
+/// single call of [`interpolate`]. It is six times as fast as a loop over Rapier's `Pose2::lerp`; see `cargo bench -p
+/// evenstep2d --bench frame -- batch`.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -60,8 +60,8 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// The squares of the distances between the rotations on the unit circle, without the cancellation that 2 − 2 cos θ suffers
-/// for small angles.
+/// Returns the squares of the distances between the rotations on the unit circle, without the cancellation that
+/// 2 − 2 cos θ suffers for small angles.
 #[inline]
 pub(in crate::dim) fn distances_squared<const N: usize>(
     previous: &[Pose; N],
@@ -72,10 +72,11 @@ pub(in crate::dim) fn distances_squared<const N: usize>(
     re * re + im * im
 }
 
-/// With the weights of the start and of the way from it in the rotation, and of the way in the translation.
+/// Blends two poses, given the weights of the start and of the difference for the rotation, and alpha for the
+/// translation.
 ///
-/// A rotation is blended as a − ((a − b) · v − a · w) with small w and v: where both are equal
-/// nothing is taken away, which leaves −0 as it is, and what is taken away is rounded less than a sum of two halves.
+/// A rotation is blended as a − ((a − b) · v − a · w) with small w and v. If both are equal, nothing is subtracted,
+/// which preserves −0. The rounding of the subtracted part is smaller than that of a sum of two halves.
 #[inline]
 pub(in crate::dim) fn blend(
     previous: &Pose,
@@ -90,7 +91,7 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(moved, Rotation::from_cos_sin_unchecked(turned.x, turned.y))
 }
 
-/// By the angle, in f64, as the weights of a wide turn multiply what f32 rounds.
+/// Interpolates by the angle. It uses `f64`, because the weights of a wide turn multiply the rounding of `f32`.
 #[cold]
 #[expect(clippy::cast_possible_truncation, reason = "a rotation is in f32")]
 pub(in crate::dim) fn wide_slerp(start: Rotation, end: Rotation, alpha: f32) -> Rotation {
@@ -122,7 +123,7 @@ mod tests {
         f64::from(rotation.im).atan2(rotation.re.into())
     }
 
-    /// From −π to π.
+    /// Wraps an angle to the range from −π to π.
     fn wrapped(angle: f64) -> f64 {
         angle - (angle / TAU).round() * TAU
     }
@@ -136,7 +137,7 @@ mod tests {
         [x, y, pose.rotation.re, pose.rotation.im].map(f32::to_bits)
     }
 
-    /// Angles of all sizes, from those of one step of a slow body to half a turn, both ways round.
+    /// Returns angles of all sizes, from those of one step of a slow body to half a turn, in both directions.
     fn turn() -> impl Strategy<Value = f64> {
         let sizes = prop_oneof![0.0..PI, (-7.0..0.5f64).prop_map(|e| 10f64.powf(e).min(PI))];
         (sizes, any::<bool>()).prop_map(|(size, is_back)| if is_back { -size } else { size })
@@ -152,7 +153,7 @@ mod tests {
             let (a, b) = (to_f32(start), to_f32(start + turn));
             let ours = interpolated(a, b, alpha);
             let way = wrapped(angle(b) - angle(a));
-            // Exactly half a turn has two shorter ways: there rounding may choose either.
+            // At exactly half a turn both ways are equally short, and rounding may choose either.
             prop_assume!(way.abs() < PI - 1e-6);
             let error = wrapped(angle(ours) - angle(a) - way * f64::from(alpha)).abs();
             prop_assert!(error < 3e-7, "{error} rad at {turn} rad");

@@ -1,4 +1,4 @@
-//! The programs of what is said of two dimensions are compiled and run as tests.
+//! Compiles and runs the programs of the 2D docs as tests.
 
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"))]
 struct Readme;

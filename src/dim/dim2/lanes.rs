@@ -8,10 +8,10 @@ use crate::dim::lanes::{Floats, LANES, Lanes};
 
 pub(crate) type Vectors = Lanes<2>;
 
-/// By which angles they turn, or how fast.
+/// Angles of rotation, or angular velocities.
 pub(crate) type Spins = Lanes<1>;
 
-/// The cosines and the sines of their angles.
+/// The cosines and the sines of the angles.
 #[derive(Clone, Copy)]
 pub(crate) struct Rotations {
     pub(super) re: Floats,
@@ -74,7 +74,7 @@ impl Rotations {
         Self { re: self.re, im }
     }
 
-    /// To unit length, of which it is but for rounding: a step of Newton's is all that takes.
+    /// Normalises rotations whose length is 1 except for rounding. One step of Newton's method is enough.
     #[inline]
     pub fn renormalized(self) -> Self {
         let length_squared = self.re * self.re + self.im * self.im;

@@ -1,13 +1,13 @@
-//! Poses as matrices, as renderers take them.
+//! Poses as matrices for renderers.
 
 use rapier::math::Pose;
 
-/// Writes poses as matrices of three by three, column after column: of `poses[i]` to `out[i]`.
+/// Writes poses as 3 × 3 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
-/// The layout of glam's `Mat3`, 36 bytes: two columns with the directions of the body's axes, each with a 0, and one with the
-/// translation and a 1. For instance buffers: three attributes of three floats each. `poses` is
-/// [`Simulation::moved`](crate::Simulation::moved), or that of a view, or a list of the game's own; the matrices are in its
-/// order. The array has no gaps: bytemuck's `cast_slice` makes bytes of it.
+/// The layout is that of glam's `Mat3`, 36 bytes: two columns with the directions of the body's axes, each with a 0,
+/// and one with the translation and a 1. Use it for instance buffers: three attributes of three floats each. `poses` is
+/// [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or a list of your own. The matrices are in
+/// its order. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
 ///
 /// ```
 /// # use evenstep::{Rate, Simulation, write_matrices_3x3};
@@ -29,11 +29,11 @@ pub fn write_matrices_3x3<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 3]; 3]])
     });
 }
 
-/// Writes poses as matrices of four by four, column after column: of `poses[i]` to `out[i]`.
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
-/// The layout of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes, for renderers that draw in space: turned about
-/// the axis z, at z = 0. What is in front is the renderer's matter: write `out[i][3][2]` afterwards, or sort. Otherwise as
-/// [`write_matrices_3x3`].
+/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes, for renderers that draw in 3D.
+/// The bodies are rotated about the axis z, at z = 0. The draw order is up to the renderer: write `out[i][3][2]`
+/// afterwards, or sort. In all other respects it is like [`write_matrices_3x3`].
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -48,7 +48,7 @@ pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]])
     });
 }
 
-/// `matrix` is made of the directions of the axes and the translation.
+/// Writes each matrix. `matrix` builds it from the directions of the axes and the translation.
 fn write<Key, Matrix>(
     poses: &[(Key, Pose)],
     out: &mut [Matrix],

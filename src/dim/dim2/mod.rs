@@ -4,14 +4,14 @@
 pub(super) mod blend;
 // Vectors and rotations of four bodies.
 mod lanes;
-// Poses as renderers take them.
+// Poses as matrices for renderers.
 pub mod matrices;
 // The parts of a pose and of a motion.
 mod parts;
-// What tests of both dimensions are written with.
+// Helpers for tests of both dimensions.
 #[cfg(test)]
 pub(crate) mod testing;
-// Rotations of four bodies, by their angles.
+// Rotations of four bodies from angles.
 mod turns;
 // A world for a fingerprint.
 #[cfg(feature = "checksum")]

@@ -1,5 +1,5 @@
-//! What tests are written with that run in two dimensions and in three: of three numbers the last one is left out.
-#![allow(dead_code, reason = "each test takes what it needs")]
+//! Helpers for tests that run in two and in three dimensions. Of three numbers, the last one is ignored here.
+#![allow(dead_code, reason = "each test uses some of them")]
 
 use rapier::dynamics::{GenericJoint, RevoluteJointBuilder, SoftBodyBuilder};
 use rapier::geometry::ColliderBuilder;
@@ -9,7 +9,7 @@ pub const fn vector(x: f32, y: f32, _z: f32) -> Vector {
     Vector::new(x, y)
 }
 
-/// Not turned.
+/// Returns an unrotated pose.
 pub fn translation(x: f32, y: f32, z: f32) -> Pose {
     Pose::from_translation(vector(x, y, z))
 }
@@ -18,7 +18,7 @@ pub fn pose(translation: Vector, by: AngVector) -> Pose {
     Pose::new(translation, by)
 }
 
-/// Of the axes about which a body turns here is one.
+/// Returns an angular velocity. Bodies in a plane turn about one axis only.
 pub fn spin(x: f32, y: f32, z: f32) -> AngVector {
     x + y + z
 }
@@ -27,17 +27,17 @@ pub fn turned(by: AngVector) -> Rotation {
     Rotation::from_angle(by)
 }
 
-/// Not of unit length.
+/// Returns a rotation whose length is not 1.
 pub fn scaled(rotation: Rotation, by: f32) -> Rotation {
     Rotation::from_cos_sin_unchecked(rotation.re * by, rotation.im * by)
 }
 
-/// How far it is from one rotation to another, in radians.
+/// Returns the angle from one rotation to another, in radians.
 pub fn angle_between(one: Rotation, other: Rotation) -> f32 {
     one.angle_between(&other).abs()
 }
 
-/// An angular velocity after the world was turned.
+/// Returns an angular velocity after a rotation of the world.
 pub fn turned_spin(_by: Rotation, spin: AngVector) -> AngVector {
     spin
 }
@@ -50,12 +50,12 @@ pub fn cuboid(x: f32, y: f32, _z: f32) -> ColliderBuilder {
     ColliderBuilder::cuboid(x, y)
 }
 
-/// About the axis z.
+/// Returns a joint about the axis z.
 pub fn hinge() -> RevoluteJointBuilder {
     RevoluteJointBuilder::new()
 }
 
-/// That turns in all directions there are.
+/// Returns a joint that allows every rotation.
 pub fn ball_joint(anchor1: Vector, anchor2: Vector) -> GenericJoint {
     hinge().local_anchor1(anchor1).local_anchor2(anchor2).into()
 }
@@ -68,21 +68,21 @@ pub fn axes() -> [Vector; 2] {
     [Vector::X, Vector::Y]
 }
 
-/// Upright, with so many particles in a row.
+/// Returns an upright cloth with this many particles in a row.
 pub fn cloth(corner: Vector, side: f32, particles: usize) -> SoftBodyBuilder {
     let half = Vector::splat(0.5 * side);
     SoftBodyBuilder::grid(corner + half, half, particles, particles)
 }
 
-/// Half of a floor's width, for as many bodies as in space: metres.
+/// Half of a floor's width in metres, for as many bodies as in 3D.
 pub const FLOOR: f32 = 2_000.0;
 
-/// The place on the ground of one of many: in one row, whatever `side` is.
+/// Returns the position of one of many bodies on the ground: in one row, whatever `side` is.
 pub fn on_ground(i: usize, _side: usize) -> [f32; 2] {
     [i as f32, 0.0]
 }
 
-/// The place of one of many in layers, one on the other, that are `side` wide.
+/// Returns the position of one of many bodies in stacked layers that are `side` wide.
 pub fn in_layers(i: usize, side: usize) -> [f32; 3] {
     [(i % side) as f32, (i / side) as f32, 0.0]
 }
@@ -95,7 +95,7 @@ pub fn spin_numbers(spin: AngVector) -> [f32; 1] {
     [spin]
 }
 
-/// Places that are apart in depth: here along x.
+/// Returns positions separated in depth, which in 2D means along x.
 pub fn spaced(x: f32, y: f32, z: f32) -> Vector {
     Vector::new(x + 3.0 * z, y)
 }
@@ -104,36 +104,37 @@ pub fn at_most(spin: AngVector, most: f32) -> AngVector {
     spin.clamp(-most, most)
 }
 
-/// By which angle a rotation about the axis z turns.
+/// Returns the angle of a rotation about the axis z.
 pub fn about_z(rotation: Rotation) -> f32 {
     rotation.angle()
 }
 
-/// By which angle Rapier turns a body that is to turn by an angle: by tangents.
+/// Returns the angle by which Rapier turns a body that is to turn by `angle`. Rapier integrates with tangents.
 pub fn integrated(angle: f32) -> f32 {
     libm::atanf(angle)
 }
 
-/// What the root of a multibody can be turned by: Rapier forgets it with the next step, see docs/upstream/multibody-root.md.
+/// Returns the angular velocity that the root of a multibody can have. Rapier forgets it with the next step, see
+/// docs/upstream/multibody-root.md.
 pub fn of_root(_spin: AngVector) -> AngVector {
     0.0
 }
 
-/// Whether Rapier computes contacts from how far bodies are from each other, not from the origin: see
+/// Whether Rapier computes contacts from the bodies' relative positions, not from the origin: see
 /// docs/upstream/relative-pose.md.
 pub const CONTACTS_ARE_RELATIVE: bool = false;
 
-/// A rotation of which as many components as can be are −0.
+/// Returns a rotation with as many components as possible equal to −0.
 pub fn with_minus_zeros() -> Rotation {
     Rotation::from_cos_sin_unchecked(-1.0, -0.0)
 }
 
-/// Of so many particles along each edge.
+/// Returns a soft cube with this many particles along each edge.
 pub fn soft_cube(center: Vector, half: f32, particles: usize) -> SoftBodyBuilder {
     SoftBodyBuilder::grid(center, Vector::splat(half), particles, particles)
 }
 
-/// The same in nalgebra's types of f64, for references.
+/// The same functions with nalgebra's `f64` types, for reference.
 pub mod exact {
     use nalgebra::{Isometry2, UnitComplex, Vector2};
 
@@ -151,12 +152,13 @@ pub mod exact {
         isometry
     }
 
-    /// How far a body turns in so many seconds.
+    /// Returns how far a body turns in this many seconds.
     pub fn turn(spin: super::AngVector, seconds: f64) -> Rotation {
         Rotation::new(f64::from(spin) * seconds)
     }
 
-    /// A part of a rotation, by the shorter way. `None` half a turn off, where it takes more than f32 to tell which that is.
+    /// Returns a part of a rotation along the shorter arc. `None` at half a turn, where `f32` cannot tell which arc
+    /// that is.
     pub fn part(rotation: Rotation, t: f64) -> Option<Rotation> {
         let angle = rotation.angle();
         (angle.abs() < std::f64::consts::PI - 2e-3).then(|| Rotation::new(angle * t))

@@ -1,4 +1,4 @@
-//! Rotations by angles, by their power series.
+//! Rotations from angles, by power series.
 
 use rapier::math::{AngVector, Rotation};
 
@@ -6,13 +6,13 @@ use crate::dim::lanes::{Floats, Lanes, chosen};
 
 use super::lanes::{Rotations, Spins};
 
-/// The square of the angle up to which a few terms of the series are enough: of 45 degrees, the most that Rapier lets a
-/// body turn in a step.
+/// The square of the angle up to which a few terms of the series are enough. The angle is 45 degrees, the most that
+/// Rapier lets a body turn in a step.
 const NEAR_TURN: f32 = 0.617;
 
-/// The rotations by angles: radians, of any size.
+/// Returns the rotations by angles of any size, in radians.
 ///
-/// By the power series of sine and cosine, of which the first term left out is below 3e-8.
+/// It uses the power series of sine and cosine, whose first omitted term is below 3e-8.
 pub(crate) fn turns(by: Spins) -> Rotations {
     let Lanes([angle]) = by;
     let squared = angle * angle;

@@ -1,11 +1,12 @@
-//! A small world in which everything is computed that could be rounded in another way.
+//! A small world that computes everything that could be rounded differently.
 
 use rapier::dynamics::{RevoluteJointBuilder, RigidBodyBuilder, SoftBodyBuilder};
 use rapier::geometry::{ColliderBuilder, SharedShape};
 use rapier::math::{IVector, Pose, Real, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-/// All shapes on uneven ground; chains of both kinds of joint with limits and motors, and a soft body.
+/// Returns a world with all shapes on uneven ground, chains of both kinds of joint with limits and motors, and a soft
+/// body.
 pub(crate) fn world_of_all_shapes() -> PhysicsWorld {
     let mut world = PhysicsWorld::default();
     world.insert(RigidBodyBuilder::fixed(), ground());
@@ -64,10 +65,10 @@ fn shapes() -> Vec<ColliderBuilder> {
         ColliderBuilder::capsule_y(0.3, 0.2),
         ColliderBuilder::round_cuboid(0.2, 0.1, 0.05),
         ColliderBuilder::triangle(points[0], points[1], points[2]),
-        ColliderBuilder::convex_hull(&points).expect("it has an area"),
-        ColliderBuilder::round_convex_hull(&points, 0.05).expect("it has an area"),
+        ColliderBuilder::convex_hull(&points).expect("the hull has an area"),
+        ColliderBuilder::round_convex_hull(&points, 0.05).expect("the hull has an area"),
         ColliderBuilder::trimesh(points.to_vec(), vec![[0, 1, 2], [0, 2, 3], [0, 3, 4]])
-            .expect("it has triangles"),
+            .expect("the mesh has triangles"),
         ColliderBuilder::compound(parts),
         ColliderBuilder::voxels(Vector::splat(0.2), &voxels),
     ]

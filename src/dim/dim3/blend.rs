@@ -8,34 +8,33 @@ use crate::dim::lanes::{Floats, Lanes};
 
 use super::lanes::{rotation, to_vector, translation};
 
-/// Angles for which a few terms of the series are enough: the square of the distance between the
-/// quaternions, 2 − 2 cos θ, of 22.5 degrees between them, a turn by 45 degrees, which is the most that Rapier
-/// lets a body turn in a step.
+/// The angles for which a few terms of the series are enough, as the square of the distance between the quaternions,
+/// 2 − 2 cos θ. Here θ is 22.5 degrees, for a turn by 45 degrees, the most that Rapier lets a body turn in a step.
 pub(in crate::dim) const NEAR: f32 = 0.153;
 
-/// Terms for angles up to [`NEAR`]. Of the first one left out, 7e-7 of the weight, the last one takes in all but
-/// a tenth.
+/// The number of terms for angles up to [`NEAR`]. The first omitted term is 7e-7 of the weight, and the last one
+/// compensates for it up to a tenth.
 pub(in crate::dim) const NEAR_TERMS: usize = 4;
 
-/// The first term left out is taken into the last one as it is here: where its error is the same at [`NEAR`] as
-/// halfway to it, but for the sign.
+/// The value at which the first omitted term is added to the last one. With it, the error at [`NEAR`] equals that
+/// halfway to it, except for the sign.
 pub(in crate::dim) const LEFT_OUT: f32 = 0.925 * NEAR;
 
-/// Terms for all angles: at half a turn, where each is half of the one before, the first one left
-/// out is below 2e-9.
+/// The number of terms for all angles. At half a turn, where each term is half of the previous one, the first omitted
+/// term is below 2e-9.
 pub(in crate::dim) const ALL_TERMS: u8 = 28;
 
-/// The pose between `previous` and `current`, at the fraction `alpha` of the way: translation by lerp, rotation
-/// by slerp along the shorter arc.
+/// Returns the pose between `previous` and `current` at the fraction `alpha`. The translation is interpolated linearly,
+/// the rotation by slerp along the shorter arc.
 ///
-/// Use it where you hold two poses yourself; [`Simulation::pose`](crate::Simulation::pose) calls
-/// it for you. Both rotations must be of unit length. `alpha` is in [0, 1]: at 0 the result
-/// is exactly `previous`, at 1 exactly `current`, and where both are equal it is exactly that pose.
+/// Use it for two poses of your own; [`Simulation::pose`](crate::Simulation::pose) calls it for you. Both rotations
+/// must be of unit length. `alpha` is in [0, 1]. At 0 the result is exactly `previous`, at 1 exactly `current`, and if
+/// both are equal it is exactly that pose.
 ///
-/// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit
-/// length by less than 4e-7. No float function of the platform is called. The weights are
-/// Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ (*Animating rotation with quaternion curves*,
-/// 1985), by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm for Computing SLERP*, 2011).
+/// The rotation differs from an exact slerp by less than 3e-7 rad at every angle, and from unit length by less than
+/// 4e-7. No platform float function is called. The weights are Shoemake's, sin((1−α)θ)/sin θ and sin(αθ)/sin θ
+/// (*Animating rotation with quaternion curves*, 1985), by Eberly's series in 1 − cos θ (*A Fast and Accurate Algorithm
+/// for Computing SLERP*, 2011).
 ///
 /// Both poses are interpolated about their origin. A body turns about its centre of mass instead, which
 /// [`Simulation::pose`](crate::Simulation::pose) takes into account.
@@ -58,8 +57,9 @@ pub fn interpolate(previous: &Pose, current: &Pose, alpha: f32) -> Pose {
     Blend::new(alpha).one(previous, current)
 }
 
-/// [`interpolate`] for a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as
-/// from a single call. Eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench --bench frame -- batch`.
+/// Interpolates a batch: the pose between `previous[i]` and `current[i]` goes to `out[i]`, with the same bits as from a
+/// single call of [`interpolate`]. It is eight times as fast as a loop over Rapier's `Pose3::lerp`; see `cargo bench
+/// --bench frame -- batch`.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -67,8 +67,8 @@ pub fn interpolate_all(previous: &[Pose], current: &[Pose], alpha: f32, out: &mu
     Blend::new(alpha).all(previous, current, out);
 }
 
-/// The squares of the distances between the rotations as quaternions, without the cancellation that 2 − 2 a·b suffers for
-/// small angles. Above 2, and so above [`NEAR`], if the shorter arc is that to −b.
+/// Returns the squares of the distances between the rotations as quaternions, without the cancellation that 2 − 2 a·b
+/// suffers for small angles. A square is above 2, and so above [`NEAR`], if the shorter arc leads to −b.
 #[inline]
 pub(in crate::dim) fn distances_squared<const N: usize>(
     previous: &[Pose; N],
@@ -79,10 +79,11 @@ pub(in crate::dim) fn distances_squared<const N: usize>(
     Lanes(back).length_squared()
 }
 
-/// With the weights of the start and of the way from it in the rotation, and of the way in the translation.
+/// Blends two poses, given the weights of the start and of the difference for the rotation, and alpha for the
+/// translation.
 ///
-/// A rotation is blended as a − ((a − b) · v − a · w) with small w and v: where both are equal
-/// nothing is taken away, which leaves −0 as it is, and what is taken away is rounded less than a sum of two halves.
+/// A rotation is blended as a − ((a − b) · v − a · w) with small w and v. If both are equal, nothing is subtracted,
+/// which preserves −0. The rounding of the subtracted part is smaller than that of a sum of two halves.
 #[inline]
 pub(in crate::dim) fn blend(
     previous: &Pose,
@@ -90,7 +91,7 @@ pub(in crate::dim) fn blend(
     [of_start, of_way]: [f32; 2],
     alpha: f32,
 ) -> Pose {
-    // The difference is computed twice: that costs less than to keep it.
+    // The difference is computed twice, which costs less than keeping it.
     let (start, end) = (rotation(previous.rotation), rotation(current.rotation));
     let turned = start - ((start - end) * of_way - start * of_start);
     let (start, end) = (translation(previous), translation(current));
@@ -98,8 +99,8 @@ pub(in crate::dim) fn blend(
     Pose::from_parts(to_vector(moved), Quat::from_array(turned.to_array()))
 }
 
-/// Slerp by the same series for all angles, and for quaternions whose signs differ though the rotations
-/// do not. In f64, as a wide turn multiplies what f32 rounds.
+/// Interpolates by the same series at all angles, and between quaternions whose signs differ although the rotations do
+/// not. It uses `f64`, because a wide turn multiplies the rounding of `f32`.
 #[cold]
 pub(in crate::dim) fn wide_slerp(start: Quat, end: Quat, alpha: f32) -> Quat {
     let side = if start.dot(end) < 0.0 { -1.0 } else { 1.0 };
@@ -143,7 +144,7 @@ mod tests {
         interpolate(&Pose::from_rotation(a), &Pose::from_rotation(b), alpha).rotation
     }
 
-    /// Slerp in f64, with the angle from atan2 so that small ones are exact too.
+    /// Computes a slerp in `f64`, with the angle from atan2 so that small angles are exact too.
     fn reference(a: Quat, b: Quat, alpha: f32) -> Quaternion<f64> {
         let (a, mut b) = (to_f64(a).normalize(), to_f64(b).normalize());
         if a.dot(&b) < 0.0 {
@@ -164,7 +165,7 @@ mod tests {
         [x, y, z, i, j, k, w].map(f32::to_bits)
     }
 
-    /// The angle of the rotation that leads from one to the other, in radians.
+    /// Returns the angle of the rotation from one to the other, in radians.
     fn difference(a: Quaternion<f64>, b: Quaternion<f64>) -> f64 {
         let (a, b) = (a.normalize(), b.normalize());
         4.0 * (a - b).norm().min((a + b).norm()).atan2(2.0)
@@ -175,7 +176,7 @@ mod tests {
             .prop_filter("an axis has a length", |v| Vector3::from(*v).norm() > 0.1)
     }
 
-    /// Angles of all sizes, from those of one step of a slow body to half a turn.
+    /// Returns angles of all sizes, from those of one step of a slow body to half a turn.
     fn angle() -> impl Strategy<Value = f64> {
         prop_oneof![
             0.0..std::f64::consts::PI,
@@ -196,7 +197,7 @@ mod tests {
             let (a, b) = (to_f32(a), to_f32(a * rotation(turn, angle)));
             let b = if flip { -b } else { b };
             let ours = to_f64(slerped(a, b, alpha));
-            // Exactly half a turn has two shorter arcs: there rounding may choose either.
+            // At exactly half a turn both arcs are equally short, and rounding may choose either.
             prop_assume!(to_f64(a).dot(&to_f64(b)).abs() > 1e-6);
             let error = difference(ours, reference(a, b, alpha));
             prop_assert!(error < 3e-7, "{error} rad at {angle} rad");

@@ -8,7 +8,7 @@ use crate::dim::lanes::{Floats, LANES, Lanes};
 
 pub(crate) type Vectors = Lanes<3>;
 
-/// How far they turn, or how fast: about an axis, by its length.
+/// Rotations or angular velocities, as axes whose length is the angle or the speed.
 pub(crate) type Spins = Vectors;
 
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ impl Rotations {
         Self { vector, w: self.w }
     }
 
-    /// To unit length, of which it is but for rounding: a step of Newton's is all that takes.
+    /// Normalises rotations whose length is 1 except for rounding. One step of Newton's method is enough.
     #[inline]
     pub fn renormalized(self) -> Self {
         let length_squared = self.vector.length_squared() + self.w * self.w;
@@ -100,7 +100,7 @@ impl Mul for Rotations {
     }
 }
 
-/// The translation with the padding behind it: one load instead of three.
+/// Returns the translation with the padding behind it, which takes one load instead of three.
 #[inline]
 pub(super) fn translation(pose: &Pose) -> Floats {
     let Vector { x, y, z } = pose.translation;

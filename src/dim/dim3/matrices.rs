@@ -1,4 +1,4 @@
-//! Poses as matrices, as renderers take them.
+//! Poses as matrices for renderers.
 
 use rapier::math::Pose;
 
@@ -6,14 +6,14 @@ use crate::dim::lanes::{Floats, LANES, Lanes};
 
 use super::lanes::{Rotations, Vectors};
 
-/// Writes poses as matrices of three rows by four columns, row after row: of `poses[i]` to `out[i]`.
+/// Writes poses as matrices of three rows by four columns in row-major order, from `poses[i]` to `out[i]`.
 ///
-/// For instance buffers: three attributes of four floats each, 48 bytes. A row holds the coefficients of x, y
-/// and z and then the translation, so a point p is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2, (p, 1)))
-/// in world space. `poses` is [`Simulation::moved`](crate::Simulation::moved), or that of a view, or a list of the game's
-/// own; the matrices are in its order. The array has no gaps: bytemuck's `cast_slice` makes bytes of it.
+/// Use it for instance buffers: three attributes of four floats each, 48 bytes. A row has the coefficients of x, y and
+/// z and then the translation, so a point p is at (dot(row 0, (p, 1)), dot(row 1, (p, 1)), dot(row 2, (p, 1))) in world
+/// space. `poses` is [`Simulation::moved`](crate::Simulation::moved), the same list of a view, or a list of your own.
+/// The matrices are in its order. The array has no gaps, so bytemuck's `cast_slice` can view it as bytes.
 ///
-/// Takes about as long as the poses took to interpolate: `cargo bench --bench frame -- matrices`.
+/// Writing takes about as long as interpolating the poses: `cargo bench --bench frame -- matrices`.
 ///
 /// ```
 /// # use evenstep::{Rate, Simulation, write_matrices_3x4};
@@ -39,11 +39,11 @@ pub fn write_matrices_3x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 3]])
     });
 }
 
-/// Writes poses as matrices of four by four, column after column: of `poses[i]` to `out[i]`.
+/// Writes poses as 4 × 4 matrices in column-major order, from `poses[i]` to `out[i]`.
 ///
-/// The layout of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions of the
-/// body's axes, each with a 0, and one with the translation and a 1. Otherwise as [`write_matrices_3x4`], whose matrices
-/// are a quarter smaller.
+/// The layout is that of glam's `Mat4`, WGSL's `mat4x4f` and GLSL's `mat4`, 64 bytes: three columns with the directions
+/// of the body's axes, each with a 0, and one with the translation and a 1. In all other respects it is like
+/// [`write_matrices_3x4`], whose matrices are a quarter smaller.
 ///
 /// ```
 /// # use evenstep::{Rate, Simulation, write_matrices_4x4};
@@ -71,7 +71,7 @@ pub fn write_matrices_4x4<Key>(poses: &[(Key, Pose)], out: &mut [[[f32; 4]; 4]])
     });
 }
 
-/// `four` writes the matrices of four poses.
+/// Writes all matrices. `four` writes those of four poses.
 fn write<Key, Matrix: Copy>(
     poses: &[(Key, Pose)],
     out: &mut [Matrix],
@@ -94,7 +94,7 @@ fn write<Key, Matrix: Copy>(
     }
 }
 
-/// Writes one of their lines into four matrices: its components, each of all four.
+/// Writes one line of four matrices. Each component holds a value for all four.
 #[inline]
 fn put<const LINES: usize>(
     out: &mut [[[f32; 4]; LINES]; LANES],
@@ -106,7 +106,7 @@ fn put<const LINES: usize>(
     }
 }
 
-/// Where the axes of four bodies point: the components of each.
+/// Returns the directions of the axes of four bodies, by component.
 #[inline]
 fn axes(poses: [&Pose; LANES]) -> [[Floats; 3]; 3] {
     let Rotations { vector, w } = Rotations::new(poses.map(|pose| pose.rotation));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_matrices_are_those_of_glam_and_nalgebra() {
-        // None, less than four, four, and more.
+        // The counts are zero, fewer than four, four, and more.
         for count in [0, 3, 4, 11] {
             let poses = poses(count);
             let mut rows = vec![[[f32::NAN; 4]; 3]; poses.len()];

@@ -1,8 +1,8 @@
-//! The parts of a pose and of a motion, and what they are in numbers.
+//! The parts of a pose and of a motion as numbers.
 
 use rapier::math::{AngVector, Pose, Real, Rotation, Vector};
 
-/// Whether two poses are equal to the bit: −0 is another number than 0.
+/// Returns whether two poses are equal to the bit. −0 differs from 0.
 #[inline]
 pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     let bits = |pose: &Pose| {
@@ -12,11 +12,12 @@ pub(crate) fn is_same(one: &Pose, other: &Pose) -> bool {
     bits(one) == bits(other)
 }
 
-/// A pose whose rotation has unit length; `None` if it has none, or is not finite.
+/// Returns a pose with its rotation normalised to unit length. `None` if that is impossible, or if the pose is not
+/// finite.
 ///
-/// A rotation that is of unit length but for rounding is left as it is, to the bit.
+/// A rotation that has unit length except for rounding is left unchanged, to the bit.
 pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
-    // In f64, where the square of no f32 overflows.
+    // It uses `f64`, in which the square of an `f32` cannot overflow.
     let rotation = pose.rotation.as_dquat();
     let length_squared = rotation.length_squared();
     if !pose.is_finite() || length_squared == 0.0 {
@@ -29,18 +30,19 @@ pub(crate) fn normalized(pose: Pose) -> Option<Pose> {
     Some(Pose::from_parts(pose.translation, rotation.as_quat()))
 }
 
-/// How far a rotation turns, in radians: by the sine of its half, which small angles need.
+/// Returns the angle of a rotation, in radians. It uses the sine of the half angle, for the sake of small angles.
 pub(crate) fn angle(rotation: Rotation) -> Real {
     2.0 * libm::asinf(rotation.xyz().length().min(1.0))
 }
 
-/// An angular velocity of at most `max` radians a second.
+/// Limits an angular velocity to `max` radians per second.
 #[inline]
 pub(crate) fn capped_spin(spin: AngVector, max: Real) -> AngVector {
     spin.clamp_length_max(max)
 }
 
-/// The point at `fraction` of the way. In f64 as it is added to a position, which may have few digits left for it.
+/// Returns the point at `fraction` between two points. It uses `f64` because the result is added to a position, which
+/// may leave few digits for it.
 pub(crate) fn lerp_in_f64(from: Vector, to: Vector, fraction: f64) -> Vector {
     from.as_dvec3().lerp(to.as_dvec3(), fraction).as_vec3()
 }

@@ -1,5 +1,5 @@
-//! What tests are written with that run in two dimensions and in three.
-#![allow(dead_code, reason = "each test takes what it needs")]
+//! Helpers for tests that run in two and in three dimensions.
+#![allow(dead_code, reason = "each test uses some of them")]
 
 use rapier::dynamics::{
     GenericJoint, RevoluteJointBuilder, SoftBodyBuilder, SphericalJointBuilder,
@@ -11,7 +11,7 @@ pub const fn vector(x: f32, y: f32, z: f32) -> Vector {
     Vector::new(x, y, z)
 }
 
-/// Not turned.
+/// Returns an unrotated pose.
 pub fn translation(x: f32, y: f32, z: f32) -> Pose {
     Pose::from_translation(vector(x, y, z))
 }
@@ -20,7 +20,7 @@ pub fn pose(translation: Vector, by: AngVector) -> Pose {
     Pose::new(translation, by)
 }
 
-/// About an axis, by its length.
+/// Returns an angular velocity about an axis, whose length is the speed.
 pub fn spin(x: f32, y: f32, z: f32) -> AngVector {
     AngVector::new(x, y, z)
 }
@@ -29,14 +29,14 @@ pub fn turned(by: AngVector) -> Rotation {
     Rotation::from_scaled_axis(by)
 }
 
-/// Not of unit length.
+/// Returns a rotation whose length is not 1.
 pub fn scaled(rotation: Rotation, by: f32) -> Rotation {
     rotation * by
 }
 
-/// How far it is from one rotation to another, in radians.
+/// Returns the angle from one rotation to another, in radians.
 pub fn angle_between(one: Rotation, other: Rotation) -> f32 {
-    // By the sine, which small angles need.
+    // The sine is accurate for small angles.
     let difference = if one.dot(other) < 0.0 {
         one + other
     } else {
@@ -45,7 +45,7 @@ pub fn angle_between(one: Rotation, other: Rotation) -> f32 {
     4.0 * libm::asinf((0.5 * difference.length()).min(1.0))
 }
 
-/// An angular velocity after the world was turned.
+/// Returns an angular velocity after a rotation of the world.
 pub fn turned_spin(by: Rotation, spin: AngVector) -> AngVector {
     by * spin
 }
@@ -58,12 +58,12 @@ pub fn cuboid(x: f32, y: f32, z: f32) -> ColliderBuilder {
     ColliderBuilder::cuboid(x, y, z)
 }
 
-/// About the axis z.
+/// Returns a joint about the axis z.
 pub fn hinge() -> RevoluteJointBuilder {
     RevoluteJointBuilder::new(Vector::Z)
 }
 
-/// That turns in all directions there are.
+/// Returns a joint that allows every rotation.
 pub fn ball_joint(anchor1: Vector, anchor2: Vector) -> GenericJoint {
     SphericalJointBuilder::new()
         .local_anchor1(anchor1)
@@ -79,21 +79,21 @@ pub fn axes() -> [Vector; 3] {
     [Vector::X, Vector::Y, Vector::Z]
 }
 
-/// Level, with so many particles in a row.
+/// Returns a level cloth with this many particles in a row.
 pub fn cloth(corner: Vector, side: f32, particles: usize) -> SoftBodyBuilder {
     let (x, z) = (Vector::X * side, Vector::Z * side);
     SoftBodyBuilder::cloth(corner, x, z, particles, particles)
 }
 
-/// Half of a floor's width: metres.
+/// Half of a floor's width in metres.
 pub const FLOOR: f32 = 50.0;
 
-/// The place on the ground of one of many, in rows of `side`: x and z.
+/// Returns the position of one of many bodies on the ground, in rows of `side`: x and z.
 pub fn on_ground(i: usize, side: usize) -> [f32; 2] {
     [i % side, i / side].map(|n| n as f32)
 }
 
-/// The place of one of many in layers, one on the other, that are `side` wide.
+/// Returns the position of one of many bodies in stacked layers that are `side` wide.
 pub fn in_layers(i: usize, side: usize) -> [f32; 3] {
     [i % side, i / side / side, i / side % side].map(|n| n as f32)
 }
@@ -106,7 +106,7 @@ pub fn spin_numbers(spin: AngVector) -> [f32; 3] {
     spin.to_array()
 }
 
-/// Places that are apart in depth.
+/// Returns positions separated in depth.
 pub fn spaced(x: f32, y: f32, z: f32) -> Vector {
     vector(x, y, z)
 }
@@ -115,36 +115,36 @@ pub fn at_most(spin: AngVector, most: f32) -> AngVector {
     spin.clamp_length_max(most)
 }
 
-/// By which angle a rotation about the axis z, turns.
+/// Returns the angle of a rotation about the axis z.
 pub fn about_z(rotation: Rotation) -> f32 {
     rotation.to_scaled_axis().z
 }
 
-/// By which angle Rapier turns a body that is to turn by an angle: by tangents.
+/// Returns the angle by which Rapier turns a body that is to turn by `angle`. Rapier integrates with tangents.
 pub fn integrated(angle: f32) -> f32 {
     2.0 * libm::atanf(0.5 * angle)
 }
 
-/// What the root of a multibody can be turned by.
+/// Returns the angular velocity that the root of a multibody can have.
 pub fn of_root(spin: AngVector) -> AngVector {
     spin
 }
 
-/// Whether Rapier computes contacts from how far bodies are from each other, not from the origin.
+/// Whether Rapier computes contacts from the bodies' relative positions, not from the origin.
 pub const CONTACTS_ARE_RELATIVE: bool = true;
 
-/// A rotation of which as many components as can be are −0.
+/// Returns a rotation with as many components as possible equal to −0.
 pub fn with_minus_zeros() -> Rotation {
     Rotation::from_xyzw(-0.0, -0.6, -0.0, 0.8)
 }
 
-/// Of so many particles along each edge.
+/// Returns a soft cube with this many particles along each edge.
 pub fn soft_cube(center: Vector, half: f32, particles: usize) -> SoftBodyBuilder {
     let half = Vector::splat(half);
     SoftBodyBuilder::cuboid(center, half, particles, particles, particles)
 }
 
-/// The same in nalgebra's types of f64, for references.
+/// The same functions with nalgebra's `f64` types, for reference.
 pub mod exact {
     use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 
@@ -162,12 +162,13 @@ pub mod exact {
         isometry
     }
 
-    /// How far a body turns in so many seconds.
+    /// Returns how far a body turns in this many seconds.
     pub fn turn(spin: super::AngVector, seconds: f64) -> Rotation {
         Rotation::from_scaled_axis(vector(spin) * seconds)
     }
 
-    /// A part of a rotation, by the shorter way. `None` half a turn off, where it takes more than f32 to tell which that is.
+    /// Returns a part of a rotation along the shorter arc. `None` at half a turn, where `f32` cannot tell which arc
+    /// that is.
     pub fn part(rotation: Rotation, t: f64) -> Option<Rotation> {
         (rotation.w.abs() > 1e-3).then(|| rotation.powf(t))
     }

@@ -1,4 +1,4 @@
-//! Rotations about axes by angles, by their power series.
+//! Rotations about axes by angles, by power series.
 
 use rapier::glamx::{DQuat, DVec3};
 use rapier::math::{AngVector, Rotation};
@@ -7,13 +7,13 @@ use crate::dim::lanes::chosen;
 
 use super::lanes::{Rotations, Spins};
 
-/// The square of half an angle up to which a few terms of the series are enough: of a turn by 45 degrees, the
-/// most that Rapier lets a body turn in a step.
+/// The square of half the angle up to which a few terms of the series are enough. The angle is 45 degrees, the most
+/// that Rapier lets a body turn in a step.
 const NEAR_TURN: f32 = 0.155;
 
-/// The rotations about axes by angles, given as their products: radians, of any size.
+/// Returns the rotations about axes whose lengths are the angles, in radians of any size.
 ///
-/// By the power series of sine and cosine, of which the first term left out is below 2e-8.
+/// It uses the power series of sine and cosine, whose first omitted term is below 2e-8.
 pub(crate) fn turns(by: Spins) -> Rotations {
     let squared = by.length_squared() * 0.25;
     let series = |[a, b, c, d]: [f32; 4]| a + squared * (b + squared * (c + squared * d));
@@ -37,7 +37,7 @@ fn wide_turns(by: Spins, turns: Rotations, wide: u32) -> Rotations {
     Rotations::new(turns)
 }
 
-/// In f64, where the series need no tricks to end with all bits of an f32.
+/// Returns a rotation by a wide angle. It uses `f64`, in which the series yields all bits of an `f32` without tricks.
 fn wide_turn(by: AngVector) -> Rotation {
     use std::f64::consts::{PI, TAU};
     let by = by.as_dvec3();
@@ -49,7 +49,7 @@ fn wide_turn(by: AngVector) -> Rotation {
     DQuat::from_xyzw(x, y, z, cos).as_quat()
 }
 
-/// By their power series, for an angle in [−π, π]: to 1e-9.
+/// Returns sine and cosine by power series, for an angle in [−π, π], with an error below 1e-9.
 fn sin_cos(angle: f64) -> (f64, f64) {
     let squared = angle * angle;
     let (mut sin, mut cos) = (1.0, 1.0);

@@ -1,12 +1,12 @@
-//! A small world in which everything is computed that could be rounded in another way.
+//! A small world that computes everything that could be rounded differently.
 
 use rapier::dynamics::{JointAxis, RigidBodyBuilder, SoftBodyBuilder, SphericalJointBuilder};
 use rapier::geometry::{ColliderBuilder, SharedShape};
 use rapier::math::{IVector, Pose, Real, Rotation, Vector};
 use rapier::pipeline::PhysicsWorld;
 
-/// All shapes, those with and without an eigenvalue in their inertia, on uneven ground; chains of both kinds of joint
-/// with limits and motors, and a soft body.
+/// Returns a world with all shapes on uneven ground, those with and those without an eigenvalue in their inertia,
+/// chains of both kinds of joint with limits and motors, and a soft body.
 pub(crate) fn world_of_all_shapes() -> PhysicsWorld {
     let mut world = PhysicsWorld::default();
     world.insert(RigidBodyBuilder::fixed(), ground());
@@ -46,7 +46,7 @@ fn ground() -> ColliderBuilder {
     let side = u32::from(SIDE);
     let squares = (0..side * (side - 1)).filter(|i| i % side != side - 1);
     let halves = squares.flat_map(|i| [[i, i + 1, i + side], [i + 1, i + side + 1, i + side]]);
-    ColliderBuilder::trimesh(corners.collect(), halves.collect()).expect("it has triangles")
+    ColliderBuilder::trimesh(corners.collect(), halves.collect()).expect("the mesh has triangles")
 }
 
 fn shapes() -> Vec<ColliderBuilder> {
@@ -81,12 +81,12 @@ fn shapes() -> Vec<ColliderBuilder> {
         ColliderBuilder::cylinder(0.3, 0.3),
         ColliderBuilder::cone(0.4, 0.3),
         ColliderBuilder::round_cuboid(0.2, 0.1, 0.3, 0.05),
-        ColliderBuilder::convex_hull(&points).expect("it has a volume"),
-        ColliderBuilder::trimesh(points[..4].to_vec(), faces).expect("it has triangles"),
+        ColliderBuilder::convex_hull(&points).expect("the hull has a volume"),
+        ColliderBuilder::trimesh(points[..4].to_vec(), faces).expect("the mesh has triangles"),
         ColliderBuilder::compound(parts),
         ColliderBuilder::voxels(Vector::splat(0.2), &voxels),
         ColliderBuilder::round_cylinder(0.2, 0.2, 0.05),
-        ColliderBuilder::round_convex_hull(&points, 0.05).expect("it has a volume"),
+        ColliderBuilder::round_convex_hull(&points, 0.05).expect("the hull has a volume"),
     ]
 }
 

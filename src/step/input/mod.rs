@@ -1,6 +1,6 @@
 //! Time-stamped input, each sample delivered to exactly one step.
 
-// Which time stamps are believed.
+// Checks of time stamps.
 mod stamps;
 
 use std::collections::VecDeque;
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use crate::time::Step;
 
-/// The largest f32 below one: a fraction is never rounded up to a whole step.
+/// The largest `f32` below one. It keeps a fraction from being rounded up to a whole step.
 const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 
-/// A queue of input samples, each with the time at which it happened. Each is delivered to exactly one step.
+/// A queue of time-stamped input samples, each delivered to exactly one step.
 ///
-/// Times are [real time](crate::Clock::real_time), which [`FrameTimer::stamp`](crate::FrameTimer::stamp) makes
-/// from a host's own time stamps. In the hook before each step, [`drain`](Self::drain) returns the samples of that
-/// step. Every sample is delivered once: a key press is neither lost in a frame without a step nor seen twice
-/// in a frame with several.
+/// Times are [real time](crate::Clock::real_time), to which [`FrameTimer::stamp`](crate::FrameTimer::stamp) converts a
+/// host's time stamps. In the hook before each step, [`drain`](Self::drain) returns the samples of that step. Every
+/// sample is delivered once: a key press is neither lost in a frame without a step nor delivered twice in a frame with
+/// several.
 ///
 /// ```
 /// use evenstep::{Button, Delivery, InputQueue, Rate, Simulation};
@@ -54,23 +54,23 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 /// | input | use |
 /// | --- | --- |
 /// | events with the time at which they happened | `InputQueue` with [`Delivery::ByTime`] |
-/// | events without a time: devices polled once a frame | `InputQueue` with [`Delivery::NextStep`] |
+/// | events without a time: devices polled once per frame | `InputQueue` with [`Delivery::NextStep`] |
 /// | commands for a tick: a server, lockstep, a replay, a rollback | [`TickQueue`](crate::TickQueue) |
 ///
 /// # Rollback
-/// A step that is [resimulated](Step::is_resimulated) gets late samples only: with `ByTime`, those that are still queued and
-/// whose time is before the end of the step; with `NextStep`, none. Later samples stay queued for their own step. A sample
-/// that a step got in its first run is not delivered again, so keep the input of each tick if you roll back, as
-/// [`TickQueue`](crate::TickQueue) does.
+/// A step that is [resimulated](Step::is_resimulated) gets late samples only: with `ByTime`, those that are still queued
+/// and whose time is before the end of the step; with `NextStep`, none. Later samples stay queued for their step. A
+/// sample that was delivered in the first run of a step is not delivered again. If you roll back, keep the input of each
+/// tick, and push it to a [`TickQueue`](crate::TickQueue) again.
 ///
-/// A time belongs to the same step in every run only as long as nothing is dropped: after a pause or
-/// dropped time another step covers it. A tick always belongs to its own step.
+/// A time belongs to the same step in every run only while nothing is dropped. After a pause or dropped time, another
+/// step covers it. A tick always belongs to the same step.
 ///
 /// # Pause
-/// While no step is made samples stay queued, and the first step after a pause gets all of them at once.
-/// If key presses in a menu are not meant for the game, take them out in each frame with
-/// [`drain_all`](Self::drain_all) and pass them to the [`Button`](crate::Button)s: a key that is released in the
-/// menu is then up when the game resumes. [`clear`](Self::clear) would lose that release.
+/// While no step is run, samples stay queued, and the first step after a pause gets all of them at once. If key presses
+/// in a menu are not meant for the game, take them out in each frame with [`drain_all`](Self::drain_all) and pass them
+/// to the [`Button`](crate::Button)s. A key that is released in the menu is then up when the game resumes.
+/// [`clear`](Self::clear) would lose that release.
 ///
 /// ```
 /// use evenstep::{Button, Delivery, InputQueue, Simulation};
@@ -103,30 +103,30 @@ const LARGEST_FRACTION: f32 = 1.0_f32.next_down();
 ///
 /// # Level restarts
 /// If a state is [assigned](crate::Physics#the-state-as-a-value), real time and the queue continue. The clock of a new
-/// [`Simulation`](crate::Simulation) begins at zero. The queue notices that at the next step,
-/// counts it in [`InputCounts::restarts`], and continues by the new clock. Samples still in the queue are delivered to
-/// the first step; to discard them, [`clear`](Self::clear) the queue. Make a new
-/// [`FrameTimer`](crate::FrameTimer) too, or its stamps continue the old clock.
+/// [`Simulation`](crate::Simulation) begins at zero. The queue detects that at the next step, counts it in
+/// [`InputCounts::restarts`], and continues with the new clock. Samples that are still in the queue are delivered to
+/// the first step; to discard them, [`clear`](Self::clear) the queue. Create a new [`FrameTimer`](crate::FrameTimer)
+/// too, or its stamps continue the old clock.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputQueue<T> {
     delivery: Delivery,
     waiting: VecDeque<(Duration, T)>,
-    /// The first so many of `waiting` have had their stamps checked.
+    /// The number of samples at the front of `waiting` whose stamps have been checked.
     checked: usize,
-    /// The newest stamp that was checked.
+    /// The newest checked stamp.
     newest: Duration,
-    /// The end of the last frame with a step that took its samples.
+    /// The end of the last frame in which a step took its samples.
     frame_end: Duration,
     counts: InputCounts,
 }
 
-/// How a sample gets its step.
+/// How a sample is assigned to a step.
 ///
 /// # Choosing
-/// `ByTime` needs time stamps from within the frame. An event that only has the time at which it was polled
-/// is stamped with the end of the frame, and the step that covers that time is made in the next frame: it is delayed
-/// by a frame more than necessary, 33 ms at 30 frames a second. `NextStep` avoids that delay.
+/// `ByTime` needs time stamps from within the frame. An event with only the time at which it was polled is stamped with
+/// the end of the frame. The step that covers that time is run in the next frame, so the event is delayed by one frame
+/// more than necessary: 33 ms at 30 frames per second. `NextStep` avoids that delay.
 ///
 /// ```
 /// use evenstep::{Delivery, InputQueue, Simulation};
@@ -152,49 +152,47 @@ pub struct InputQueue<T> {
 pub enum Delivery {
     /// The step whose interval contains the sample's time stamp.
     ///
-    /// The same input gives the same steps at every frame rate, and a press late in a step can be distinguished
-    /// from an early one. A sample is delayed until its step is made: by up to a step, or up to a frame if that is
-    /// longer.
+    /// The same input goes to the same steps at every frame rate, and a press late in a step can be distinguished from
+    /// an early one. A sample is delayed until its step is run: by up to a step, or up to a frame if that is longer.
     #[default]
     ByTime,
     /// The first new step after the sample was pushed.
     ///
-    /// The least latency: none in a frame that makes a step. Which step that is depends on the frame rate.
+    /// This has the least latency: none in a frame with a step. Which step gets the sample depends on the frame rate.
     NextStep,
 }
 
-/// A sample as a step gets it.
+/// A sample as delivered to a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Sample<T> {
-    /// What was pushed.
+    /// The pushed input.
     pub input: T,
-    /// When it happened: its time stamp, after [correction](InputCounts).
+    /// The time stamp, after [correction](InputCounts).
     pub time: Duration,
-    /// How far into the step it happened, as a fraction of the step, in [0, 1). 0 for a sample whose time was
-    /// before the step.
+    /// When in the step the input happened, as a fraction of the step in [0, 1). 0 for a sample from before the step.
     pub fraction: f32,
 }
 
-/// Counts of time stamps and clocks that were corrected. The samples were delivered anyway.
+/// Counts of corrected time stamps and clocks. The samples were delivered anyway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct InputCounts {
-    /// Samples that came after the step that covers them was made; they went to the next one.
+    /// Samples that came after the step that covers them was run. The next step got them.
     pub late: u64,
-    /// Stamps that were out of order. One later than that of a sample pushed after it was replaced by that stamp; one
-    /// earlier than a stamp that an earlier step has checked, by that one.
+    /// Stamps that were out of order. A stamp later than that of a sample pushed after it was replaced with the later
+    /// sample's stamp. A stamp earlier than one checked in an earlier step was replaced with that one.
     pub reordered: u64,
-    /// Stamps more than a step after the end of the frame; replaced by the start of the next step.
+    /// Stamps more than a step after the end of the frame, replaced with the start of the next step.
     pub future: u64,
-    /// Clocks that restarted: frames that ended before the frame before them.
+    /// Clocks that restarted: frames that ended before the previous frame's end.
     pub restarts: u64,
 }
 
 impl<T> InputQueue<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new(delivery: Delivery) -> Self {
         Self {
@@ -209,10 +207,10 @@ impl<T> InputQueue<T> {
 
     /// Adds a sample that happened at `time`, in [real time](crate::Clock::real_time).
     ///
-    /// Stamps are checked when the next step takes its samples. A stamp later than one pushed after it is replaced by
-    /// that one: it comes early, and holds nothing back. A stamp more than a step after the end of the frame is replaced
-    /// by the start of the step. Both are counted in [`counts`](Self::counts). What was checked keeps its stamp, at most a
-    /// step after the end of its frame: that delays what is pushed later by two steps at most.
+    /// Stamps are checked when the next step takes its samples. A stamp later than one pushed after it is replaced with
+    /// that one, so the sample comes early but holds nothing back. A stamp more than a step after the end of the frame
+    /// is replaced with the start of the step. Both are counted in [`counts`](Self::counts). Checked samples keep their
+    /// stamps, which are at most a step after the end of their frame, so they delay later samples by at most two steps.
     ///
     /// ```
     /// # use evenstep::{Delivery, InputQueue, Simulation};
@@ -227,10 +225,10 @@ impl<T> InputQueue<T> {
         self.waiting.push_back((time, input));
     }
 
-    /// The samples for `step`, in the order in which they were pushed. Those that the iterator is not asked for are
-    /// removed too.
+    /// Returns the samples for `step`, in the order in which they were pushed. Samples that you do not take from the
+    /// iterator are removed too.
     ///
-    /// Call it once in the hook before each step. If a step does not call it, its samples go to the next step, as
+    /// Call it once in the hook before each step. If you skip it in a step, that step's samples go to the next step as
     /// late ones.
     pub fn drain(&mut self, step: Step) -> impl Iterator<Item = Sample<T>> {
         if !step.is_resimulated {
@@ -260,33 +258,33 @@ impl<T> InputQueue<T> {
         })
     }
 
-    /// Removes and returns all queued inputs without a step, in the order in which they were pushed: while a menu is
-    /// open, to keep track of which buttons are down. The newest stamp is forgotten.
+    /// Removes and returns all queued inputs, independently of steps, in the order in which they were pushed. Use it
+    /// while a menu is open, to keep track of which buttons are down. It also forgets the newest stamp.
     pub fn drain_all(&mut self) -> impl Iterator<Item = T> {
         self.checked = 0;
         self.newest = Duration::ZERO;
         self.waiting.drain(..).map(|(_, input)| input)
     }
 
-    /// Discards all queued samples, and the newest stamp: for a level restart, together with new
-    /// buttons. In a pause use [`drain_all`](Self::drain_all), or keys that are released stay down.
+    /// Discards all queued samples and forgets the newest stamp. Use it for a level restart, together with new buttons.
+    /// In a pause use [`drain_all`](Self::drain_all), or keys that are released stay down.
     pub fn clear(&mut self) {
         drop(self.drain_all());
     }
 
-    /// The number of queued samples.
+    /// Returns the number of queued samples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether the queue is empty.
+    /// Returns whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// How many samples were late, out of order or too far ahead so far, and how often the clock restarted.
+    /// Returns how many samples were late, out of order or too far ahead so far, and how often the clock restarted.
     #[must_use]
     pub fn counts(&self) -> InputCounts {
         self.counts
@@ -295,16 +293,16 @@ impl<T> InputQueue<T> {
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "rounding to f32 is the point"
+    reason = "rounding to f32 is intended"
 )]
 fn fraction(time: Duration, step: Step) -> f32 {
     let into = time.saturating_sub(step.real_start).as_secs_f64();
     let length = step.real_end.saturating_sub(step.real_start).as_secs_f64();
     if length == 0.0 {
-        // In a pause single steps cover no real time.
+        // Single steps in a pause cover no real time.
         return 0.0;
     }
-    // What happened after the step's end is delivered to it by `NextStep` only.
+    // Only `NextStep` delivers input from after the step's end to it.
     ((into / length) as f32).min(LARGEST_FRACTION)
 }
 
@@ -320,7 +318,7 @@ mod tests {
         Clock::new(Rate::hz(100).unwrap())
     }
 
-    /// The inputs that each step of a frame gets, by tick.
+    /// Returns the inputs that each step of a frame gets, with its tick.
     pub(super) fn frame(
         clock: &mut Clock,
         ms: u64,
@@ -353,7 +351,7 @@ mod tests {
             let mut pushed = 0;
             let mut taken = Vec::new();
             for nanos in frames {
-                // A frame's input is there before the frame is run, as in a real loop.
+                // A frame's input arrives before the frame is run, as in a real loop.
                 let end = clock.real_time() + Duration::from_nanos(nanos);
                 while pushed < stamps.len() && Duration::from_nanos(stamps[pushed]) < end {
                     queue.push(Duration::from_nanos(stamps[pushed]), stamps[pushed]);
@@ -460,7 +458,7 @@ mod tests {
             (Delivery::ByTime, [vec![], vec![1], vec![2]]),
             (Delivery::NextStep, [vec![1], vec![2], vec![3]]),
         ] {
-            // 30 frames a second, 60 steps a second: each input goes to the first of two steps.
+            // At 30 frames and 60 steps per second, each input goes to the first of two steps.
             let mut clock = Clock::new(Rate::hz(60).unwrap());
             let mut queue = InputQueue::new(delivery);
             let second = Duration::from_secs(1);

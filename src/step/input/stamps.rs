@@ -1,4 +1,4 @@
-//! Which time stamps are believed, and what becomes of the others.
+//! Checks time stamps, and replaces those that are not credible.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::time::Step;
 use super::InputQueue;
 
 impl<T> InputQueue<T> {
-    /// A frame never ends before the one before it, unless the clock is another one. Stamps by the old clock
-    /// then say nothing.
+    /// Detects a restarted clock. A frame never ends before the previous one, unless the clock is a different one.
+    /// Stamps from the old clock then mean nothing.
     pub(super) fn notice_restart(&mut self, step: Step) {
         if step.real_frame_end < self.frame_end {
             self.counts.restarts = self.counts.restarts.saturating_add(1);
@@ -22,7 +22,7 @@ impl<T> InputQueue<T> {
     pub(super) fn check(&mut self, step: Step) {
         self.limit_checked();
         let latest = step.real_frame_end.saturating_add(lead(step));
-        // Which of two stamps is wrong nobody knows: a sample that comes early does less harm than one that is held back.
+        // Which of two stamps is wrong is unknown. A sample that comes early does less harm than one that is held back.
         let mut next = latest;
         let new = self.waiting.range_mut(self.checked..).rev();
         for (time, _) in new.filter(|(time, _)| *time <= latest) {
@@ -46,8 +46,8 @@ impl<T> InputQueue<T> {
         self.checked = self.waiting.len();
     }
 
-    /// Moves the samples with a time before `end` to the front, in the order in which they were pushed, and returns their
-    /// number. They count as checked: what came late is believed.
+    /// Moves the samples with a time before `end` to the front, in the order in which they were pushed, and returns
+    /// their number. They count as checked, because a late stamp is credible.
     pub(super) fn move_late_to_front(&mut self, end: Duration) -> usize {
         self.limit_checked();
         let is_late = |(time, _): &(Duration, T)| *time < end;
@@ -59,19 +59,19 @@ impl<T> InputQueue<T> {
         count
     }
 
-    /// A deserialised queue may claim to have checked more samples than it holds.
+    /// Limits `checked`: a deserialised queue may claim to have checked more samples than it holds.
     fn limit_checked(&mut self) {
         self.checked = self.checked.min(self.waiting.len());
     }
 }
 
-/// How far past the end of the frame a stamp is believed: one step.
+/// Returns how far past the end of the frame a stamp is credible: one step.
 ///
-/// Stamps a little ahead are good: the device was read after the frame's end. A longer lead would hold back
-/// all input behind a bad stamp for that much longer.
+/// Stamps slightly ahead are valid, because the device was read after the frame's end. A longer lead would let a bad
+/// stamp hold back all input behind it for that much longer.
 ///
-/// In real time a step lasts longer than its length in slow motion and after a pause, and less at a high speed:
-/// the shorter of the two bounds both the wait and the steps made meanwhile.
+/// In real time a step lasts longer than its length in slow motion and after a pause, and less at a high speed. The
+/// shorter of the two bounds both the wait and the steps run meanwhile.
 fn lead(step: Step) -> Duration {
     let simulated = step.end_time.saturating_sub(step.time);
     let real = step.real_end.saturating_sub(step.real_start);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_stamp_that_is_too_late_holds_nothing_back_that_was_pushed_after_it() {
-        // Of 144 steps a second, five in a frame. The first stamp is of the frame's end, or up to a step after it.
+        // There are 144 steps per second, five in a frame. The first stamp is at the frame's end or after it.
         for ahead in [0, 6, 7, 1_000] {
             let mut clock = Clock::new(Rate::hz(144).unwrap());
             let mut queue = InputQueue::new(Delivery::ByTime);
@@ -134,7 +134,7 @@ mod tests {
         queue.push(MS(12), 3);
         assert_eq!(queue.drain_all().collect::<Vec<_>>(), [2, 3]);
         assert!(queue.is_empty());
-        queue.push(Duration::MAX, 4); // checked, though one in its place was
+        queue.push(Duration::MAX, 4); // is checked, although a sample at this index was before
         queue.push(MS(11), 5);
         assert_eq!(frame(&mut clock, 10, &mut queue), [(1, vec![4, 5])]);
         let expected = InputCounts {

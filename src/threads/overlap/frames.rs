@@ -1,4 +1,4 @@
-//! The frames of an overlap: which steps begin and end in each, and what they publish.
+//! The frames of an overlap: the steps that begin and end in each, and the states that they publish.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::super::mailbox::{ClockReading, Update};
 use super::{Overlap, UnderWay};
 
 impl Overlap {
-    /// Works through the pending frames, up to a step that has time yet.
+    /// Works through the pending frames, up to a step that still has time.
     pub(super) fn run<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.notice_other();
         loop {
@@ -42,13 +42,15 @@ impl Overlap {
         }
     }
 
-    /// If the game had the simulation while a step was under way: finishes that step, and the frames that wait for it.
+    /// If the game accessed the simulation while a step was under way, finishes that step and the frames that wait for
+    /// it.
     pub(super) fn run_after_access<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         let Some(before) = self.under_way.as_mut().and_then(|it| it.before.take()) else {
             return Ok(());
         };
         if self.simulation.screen().is_some() {
-            // Another simulation, which brings its own: the step and these frames are none of it.
+            // The simulation was replaced, and the new one has its own screen. The step and these frames do not belong
+            // to it.
             self.under_way = None;
             self.pending.retain(|frame| !frame.waits);
             return Ok(());
@@ -60,8 +62,8 @@ impl Overlap {
         let simulation = &mut self.simulation;
         let after = simulation.clock().settings().clone();
         *simulation.clock_settings_mut() = before.clone();
-        // Like these settings, forces that were added meanwhile come after the frames from before. Those of a state that was
-        // restored are part of it.
+        // Forces that were added meanwhile come after the earlier frames, like these settings. The forces of a restored
+        // state are part of it.
         let is_present = !simulation.is_redoing() && self.under_way.is_some();
         let forces = &mut simulation.physics.forces;
         let pushes = is_present.then(|| forces.take_since_frame());
@@ -88,7 +90,7 @@ impl Overlap {
         Ok(())
     }
 
-    /// Whether the step that was under way is none of this simulation any more.
+    /// Returns whether the step under way no longer belongs to this simulation.
     fn is_unmade(&self) -> bool {
         let Some(under_way) = &self.under_way else {
             return true;
@@ -112,12 +114,12 @@ impl Overlap {
                 continue;
             }
             if self.simulation.frame().steps > 0 {
-                // While this step is made, frames display the one before it.
+                // While this step is run, frames display the previous one.
                 self.simulation.physics.notice_edits();
                 self.publish();
             }
             hooks.before_step(&mut self.simulation.physics, step)?;
-            // Not if the hook has replaced the value.
+            // The step is not run if the hook has replaced the value.
             if self.simulation.physics.current_step() == Some(step) {
                 self.send(step, hooks.physics_hooks());
                 return Ok(());
@@ -140,7 +142,7 @@ impl Overlap {
             before: None,
         });
         if let Some(to) = &self.to {
-            // The thread waits for just this.
+            // The thread is waiting for just this job.
             let _ = to.send((physics, plan, hooks));
         }
     }
@@ -151,7 +153,7 @@ impl Overlap {
             && self.spare.is_none()
         {
             let step = *step;
-            let (physics, result) = self.from.recv().expect("the thread ends after this");
+            let (physics, result) = self.from.recv().expect("the thread ends only after this");
             let rejected = result.as_ref().ok().copied();
             self.spare = Some(self.simulation.return_physics(physics, step, rejected));
             if let Err(payload) = result {
@@ -161,14 +163,14 @@ impl Overlap {
         }
     }
 
-    /// The step that was under way is over: the game reacts to it, and frames display it.
+    /// Finishes the step that was under way: calls the game's hook, and lets frames display the step.
     fn finish_step<H: Hooks>(&mut self, hooks: &mut H) -> Result<(), H::Error> {
         self.join();
         let Some(UnderWay { step, .. }) = self.under_way.take() else {
             return Ok(());
         };
         let simulation = &mut self.simulation;
-        // The hook after it is called once: by the last run of it.
+        // The hook after a step is called once, for its last run.
         let is_again = simulation.steps_to_resimulate() > 0 || simulation.has_resimulated();
         let mut result = simulation.resimulate_due(hooks);
         if !is_again && simulation.physics.tick() == step.tick + 1 {
@@ -181,7 +183,7 @@ impl Overlap {
         result
     }
 
-    /// Frames display from now on what there is now.
+    /// Ends a frame and lets frames display the present state.
     pub(super) fn end_frame(&mut self) {
         if self.spare.is_some() {
             self.simulation.end_frame_unshown();
@@ -189,12 +191,12 @@ impl Overlap {
         }
     }
 
-    /// Reads the simulation's clock, and takes what was published, if anything was.
+    /// Reads the simulation's clock, and takes the published state, if there is one.
     fn receive(&mut self, update: Option<Update>) {
         (self.view).receive(update, ClockReading::of(self.simulation.clock()));
     }
 
-    /// A simulation that is another one goes on from now.
+    /// Detects that the simulation was replaced. The new one continues from now.
     fn notice_other(&mut self) {
         if self.spare.is_some() && self.publisher.notice_other(&mut self.simulation) {
             self.under_way = None;
@@ -208,7 +210,8 @@ impl Overlap {
     }
 }
 
-/// Whether a frame that ends at this time has to wait for the step: because it displays the step, or makes the next one.
+/// Returns whether a frame that ends at this time has to wait for the step, because it displays the step or runs the
+/// next one.
 fn is_needed(step: Step, clock: &Clock, slack: f32) -> bool {
     let length = step.end_time.saturating_sub(step.time);
     let displayed = (step.end_time).saturating_add(length.mul_f64(slack.into()));

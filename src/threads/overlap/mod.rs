@@ -1,8 +1,8 @@
-//! A step beside the frame that is drawn, with the hooks on the game's thread.
+//! A step that runs while the frame is drawn, with the hooks on the game's thread.
 
 // Frames and steps, in order.
 mod frames;
-// The thread that makes the steps.
+// The thread that runs the steps.
 mod worker;
 
 use std::collections::VecDeque;
@@ -23,11 +23,11 @@ use super::start::{Work, spawn};
 use super::view::View;
 use worker::{Done, Job, make_steps};
 
-/// A simulation whose steps are made by another thread while the game draws its frame.
+/// A simulation whose steps run on another thread while the game draws its frame.
 ///
-/// For games whose [`Hooks`] need what cannot leave their thread, such as an ECS: those before and after a step are
-/// called in [`frame`](Self::frame). A step starts when it is due, as in one thread, and has the whole time until the
-/// next one is due. If it is not done by then, the game waits for it.
+/// Use it if your [`Hooks`] need something that cannot leave its thread, such as an ECS: the hooks before and after a
+/// step are called in [`frame`](Self::frame). A step starts when it is due, as in one thread, and has the whole time
+/// until the next one is due. If it is not done by then, the game waits for it.
 ///
 /// ```
 /// use evenstep::rapier::prelude::*;
@@ -55,27 +55,27 @@ use worker::{Done, Job, make_steps};
 /// ```
 ///
 /// # Latency
-/// What a step does is shown a step later than by a [`Simulation`] in one thread, or later by the part of a step that
-/// [`set_slack`](Self::set_slack) gives. What the hook after a step does is shown by the frame that calls it: shift
-/// the origin there, with the camera. What the hook before a step does is shown with that step, as is what is done
-/// between two frames.
+/// The results of a step are displayed one step later than by a [`Simulation`] in one thread.
+/// [`set_slack`](Self::set_slack) can reduce that to a part of a step. Changes by the hook after a step are displayed
+/// by the frame that calls the hook, so shift the origin there, together with the camera. Changes by the hook before a
+/// step are displayed with that step, and so are changes between two frames.
 ///
 /// # What runs where
-/// The last step that is due in a frame is made on the other thread. [Rapier's own hooks](Hooks::physics_hooks) and
-/// [custom forces](crate::ForceGenerator::custom) are called there within that step. Earlier steps of the frame, and steps
-/// that are resimulated after a [rollback](Simulation::roll_back), are made on the game's thread.
+/// The last step that is due in a frame runs on the other thread. [Rapier's own hooks](Hooks::physics_hooks) and
+/// [custom forces](crate::ForceGenerator::custom) are called there within that step. Earlier steps of the frame run on
+/// the game's thread, as do steps that are resimulated after a [rollback](Simulation::roll_back).
 ///
 /// # Frames
-/// The frames of the simulation are those of the game, with its settings and limits: the same steps are made, with the same
-/// bits, as in one thread. A frame in which no step is due waits for the step under way, and is run after it. Set a speed
-/// or a pause between frames, through [`simulation`](Self::simulation): what [`before_frame`](Hooks::before_frame) sets
-/// counts for frames that were displayed already, so the picture stops and leaps.
+/// The frames of the simulation are those of the game, with its settings and limits. The same steps are run, with the
+/// same bits, as in one thread. A frame in which no step is due waits for the step under way, and runs after it. Set a
+/// speed or a pause between frames, through [`simulation`](Self::simulation). If [`before_frame`](Hooks::before_frame)
+/// sets it, it applies to frames that were already displayed, so the picture stops and leaps.
 pub struct Overlap {
     simulation: Simulation,
-    /// What is in the simulation while the other thread has its physics; `None` meanwhile.
+    /// The value in the simulation while the other thread has its physics. `None` while it does not.
     spare: Option<Physics>,
     under_way: Option<UnderWay>,
-    /// `None` once it is to end.
+    /// `None` once the thread is to end.
     to: Option<Sender<Job>>,
     from: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
@@ -85,13 +85,14 @@ pub struct Overlap {
     publisher: Publisher,
 }
 
-/// A step that is being made, or is made while its hook is still to be called.
+/// A step that is running, or has been run but its hook has not been called.
 #[derive(Debug)]
 struct UnderWay {
     step: Step,
     /// The simulation's clock after the frames that wait for the step.
     clock: Clock,
-    /// If the game had the simulation after the step: the settings of the clock before that, by which those frames count.
+    /// If the game accessed the simulation after the step: the earlier settings of the clock, which apply to those
+    /// frames.
     before: Option<ClockSettings>,
 }
 
@@ -99,7 +100,7 @@ struct UnderWay {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     time: Duration,
-    /// Whether it waits for the step under way: no step is due in it.
+    /// Whether it waits for the step under way, because no step is due in it.
     waits: bool,
 }
 
@@ -127,7 +128,7 @@ impl Overlap {
     ) -> Result<Self, StartError<Simulation>> {
         let (to, jobs) = channel();
         let (done, from) = channel();
-        // First of all: without a thread the simulation stays as it is.
+        // This comes first: if no thread starts, the simulation stays as it is.
         let thread = match spawn(Box::new(move || make_steps(jobs, &done))) {
             Ok(thread) => thread,
             Err(source) => return Err(StartError::new(simulation, source)),
@@ -153,11 +154,12 @@ impl Overlap {
         Ok(overlap)
     }
 
-    /// Call once a frame with the time that it took: starts the steps that can start, and returns what to show.
+    /// Starts the steps that can start, and returns the view to display. Call it once per frame with the time that the
+    /// frame took.
     ///
     /// # Errors
-    /// The error of a hook, as from [`advance_with`](Simulation::advance_with). The rest of the frame's steps is dropped;
-    /// steps that are to be resimulated stay due.
+    /// The error of a hook, as from [`advance_with`](Simulation::advance_with). The rest of the frame's steps is
+    /// dropped. Steps that are to be resimulated stay due.
     ///
     /// # Panics
     /// If the hooks, Rapier or a custom force panic.
@@ -183,20 +185,20 @@ impl Overlap {
         result.map(|()| &self.view)
     }
 
-    /// Sets how much time a step has before a frame waits for it, from 0 to 1, in steps: 1 by default. From the next step
-    /// on what it does is shown so much later than in one thread.
+    /// Sets how much time a step has before a frame waits for it, in steps from 0 to 1: 1 by default. From the next
+    /// step on, its results are displayed that much later than in one thread.
     pub fn set_slack(&mut self, slack: f32) {
         let slack = if slack.is_nan() { 1.0 } else { slack };
         self.view.set_slack(slack.clamp(0.0, 1.0));
     }
 
-    /// What the last [`frame`](Self::frame) has shown.
+    /// Returns the view as of the last [`frame`](Self::frame).
     #[must_use]
     pub fn view(&self) -> &View<()> {
         &self.view
     }
 
-    /// The real time of the simulation's clock at the last [`frame`](Self::frame): for the stamps of an
+    /// Returns the real time of the simulation's clock at the last [`frame`](Self::frame), for the stamps of an
     /// [`InputQueue`](crate::InputQueue).
     #[must_use]
     pub fn now(&self) -> Duration {
@@ -211,10 +213,10 @@ impl Overlap {
         })
     }
 
-    /// The simulation between two frames, to be saved, edited or replaced. Waits until the
-    /// current step is made. The hook after it is called by the next frame, unless the simulation was
-    /// [rewound](Simulation::rewind), or it or its `physics` replaced; after a rollback it is called for the step as it
-    /// is resimulated. Settings of the clock take effect in that frame.
+    /// Returns the simulation between two frames, so that you can save, edit or replace it. Waits until the current
+    /// step is done. The next frame calls the hook after that step, unless the simulation was
+    /// [rewound](Simulation::rewind), or the simulation or its `physics` was replaced. After a rollback the hook is
+    /// called for the step as resimulated. Settings of the clock take effect in that frame.
     ///
     /// # Panics
     /// As [`frame`](Self::frame), once.
@@ -229,11 +231,12 @@ impl Overlap {
         &mut self.simulation
     }
 
-    /// Ends the other thread, and returns the simulation after the current step. The hook after that is not called, and the
-    /// frames that wait for it do not count.
+    /// Ends the other thread, and returns the simulation after the current step. The hook after that step is not
+    /// called, and the frames that wait for it do not count.
     ///
-    /// What goes on with the simulation continues smoothly from what was shown, as after [`Runner::stop`]. In one thread
-    /// the first frame leaps ahead by the slack: by a step, 17 ms at 60 Hz, unless [set](Self::set_slack) otherwise.
+    /// A runner or overlap that takes over the simulation continues smoothly from the displayed state, as after
+    /// [`Runner::stop`]. In one thread the first frame leaps ahead by the slack: by a step, 17 ms at 60 Hz, unless
+    /// [set](Self::set_slack) differently.
     ///
     /// [`Runner::stop`]: super::Runner::stop
     ///
@@ -249,11 +252,11 @@ impl Overlap {
 }
 
 impl Drop for Overlap {
-    /// Ends the other thread, after the step that is under way.
+    /// Ends the other thread, after the step under way.
     fn drop(&mut self) {
         self.to = None;
         if let Some(thread) = self.thread.take() {
-            // The thread catches what panics in it.
+            // The thread catches its own panics.
             let _ = thread.join();
         }
     }
@@ -317,12 +320,12 @@ mod tests {
             let view = overlap.frame(MS(millis), &mut game).unwrap();
             alone.advance_with(MS(millis), &mut reference).unwrap();
             let shown = [view.pose(key), alone.pose(key)].map(|pose| pose.unwrap().translation.x);
-            // A metre in a step, and nothing before the first one.
+            // The body moves a metre per step, and not before the first one.
             let late = shown[1] - shown[0];
             assert!((late - 1.0).abs() < 2e-3 || shown[0] == 0.0, "{shown:?}");
             assert!(!view.is_starved());
         }
-        // The last one may be under way.
+        // The last step may be under way.
         assert_eq!(game.before, reference.before);
         assert!(reference.after.len() - game.after.len() <= 1);
         let simulation = overlap.stop();
@@ -390,7 +393,7 @@ mod tests {
         for _ in 0..5 {
             overlap.frame(MS(10), &mut game).unwrap();
         }
-        assert_eq!(game.before.len(), steps + 5, "one for each that was due");
+        assert_eq!(game.before.len(), steps + 5, "one for each due step");
         let y = overlap
             .frame(MS(10), &mut game)
             .unwrap()
@@ -422,7 +425,7 @@ mod tests {
         let (simulation, _) = flyer();
         let mut overlap = Overlap::new(simulation).unwrap();
         let mut game = Game::default();
-        // While a step is under way, and while none is.
+        // Sets the limit while a step is under way, and while none is.
         for max in [30, 20] {
             let (now, time) = (overlap.now(), overlap.simulation().clock().time());
             let settings = overlap.simulation().clock_settings_mut();
@@ -431,7 +434,7 @@ mod tests {
             assert_eq!(overlap.now() - now, MS(100));
             assert_eq!(overlap.simulation().clock().time() - time, MS(max));
         }
-        // In a hook, right before the other thread has the simulation.
+        // Sets the limit in a hook, right before the other thread gets the simulation.
         overlap.frame(MS(10), &mut SetsLimit).unwrap();
         let time = overlap.simulation().clock().time();
         overlap.frame(MS(100), &mut SetsLimit).unwrap();
@@ -455,7 +458,7 @@ mod tests {
         catch_unwind(frame).unwrap_err();
     }
 
-    /// Rapier's hooks, which panic where they are dropped.
+    /// Hooks of Rapier that panic when they are dropped.
     struct Bomb;
 
     impl PhysicsHooks for Bomb {}

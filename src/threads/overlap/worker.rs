@@ -9,23 +9,23 @@ use crate::physics::{Physics, StepPlan};
 use crate::simulation::or_none;
 use rapier::pipeline::PhysicsHooks;
 
-/// A step to be made, with Rapier's own hooks.
+/// A step to run, with Rapier's own hooks.
 pub type Job = (
     Physics,
     StepPlan,
     Option<Arc<dyn PhysicsHooks + Send + Sync>>,
 );
 
-/// A step that was made, if nothing panicked, and the number of forces that it has rejected.
+/// A step that was run, if nothing panicked, and the number of forces that it rejected.
 pub type Done = (Physics, Result<u64, Payload>);
 
 pub type Payload = Box<dyn Any + Send>;
 
-/// The thread: until nobody can send jobs any more.
+/// Runs the thread until nobody can send jobs any more.
 pub fn make_steps(jobs: Receiver<Job>, done: &Sender<Done>) {
     for (mut physics, plan, hooks) in jobs {
         let step = || {
-            // Hooks may panic where they are dropped, too.
+            // Hooks may panic when they are dropped, too.
             let hooks = hooks;
             physics.make_step(plan, or_none(hooks.as_deref()))
         };

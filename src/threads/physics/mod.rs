@@ -1,4 +1,4 @@
-//! What the physics' thread does, without the thread and the clock.
+//! The work of the physics thread, without the thread and the clock.
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -21,10 +21,10 @@ use super::runner_settings::RunnerSettings;
 /// A function for [`Runner::call`](super::Runner::call).
 pub type Call<H> = Box<dyn FnOnce(&mut Simulation, &mut H) + Send>;
 
-/// A question to the physics, which gets the simulation after the step in which it is answered.
+/// A question to the physics, which receives the simulation after the step in which it is answered.
 type Query = Box<dyn FnOnce(&Simulation) + Send>;
 
-/// The most steps that are made one after the other before the clock is read again.
+/// The maximum number of steps run in a row before the clock is read again.
 const MOST_STEPS_AT_ONCE: u32 = 5;
 
 pub(super) struct Worker<H: Hooks> {
@@ -32,26 +32,27 @@ pub(super) struct Worker<H: Hooks> {
     hooks: H,
     settings: RunnerSettings,
     pub orders: Orders<Order<H>>,
-    /// Queries whose commands are part of the step at hand.
+    /// Queries whose commands are part of the current step.
     asked: Vec<Query>,
     mailbox: Arc<Mailbox<H::Error>>,
     outgoing: Mail<H::Error>,
-    /// When it was called last.
+    /// The time of the last call.
     now: Duration,
     publisher: Publisher,
-    /// The step that has panicked.
+    /// The tick of the step that panicked.
     broken: Option<u64>,
-    /// Bodies of entities that went, and at which tick, since the newest state that is kept: that state has them.
+    /// Bodies of removed entities, with the tick of the removal, since the newest kept state. That state still has
+    /// them.
     removed: Vec<(u64, BodyKey)>,
 }
 
-/// What comes from the other thread.
+/// An order from the other thread.
 pub(super) enum Order<H: Hooks> {
     Call(Call<H>),
     Query(Query),
-    /// [`Physics::remove`](crate::Physics::remove) of each.
+    /// Calls [`Physics::remove`](crate::Physics::remove) for each.
     RemoveAll(Vec<BodyKey>),
-    /// After a panic: go on from the state before.
+    /// After a panic, continues from the previous state.
     Recover,
 }
 
@@ -78,19 +79,20 @@ impl<H: Hooks> Worker<H> {
             removed: Vec::new(),
         };
         physics.publish();
-        // Nobody else is at the box yet.
+        // The other side does not use the box yet.
         physics.hand_over();
         physics
     }
 
-    /// The end, with the time that has passed by then: what goes on from there does not stand still for that long.
+    /// Ends the work and lets the time until now pass. The simulation can then continue elsewhere without a pause of
+    /// that length.
     pub fn end(mut self, now: Duration) -> (Simulation, H) {
         self.now = now;
         self.pass_time();
         self.into_parts()
     }
 
-    /// What is left of it.
+    /// Returns the simulation and the hooks.
     pub fn into_parts(mut self) -> (Simulation, H) {
         discard(std::iter::from_fn(|| self.orders.pop()));
         discard(self.asked);
@@ -98,11 +100,11 @@ impl<H: Hooks> Worker<H> {
         (self.simulation, self.hooks)
     }
 
-    /// Makes the steps that are due by `now`, in the real time of the simulation's clock. Gives when to call it
-    /// again, if no order comes before that; `None`: only then.
+    /// Runs the steps that are due by `now`, in the real time of the simulation's clock. Returns when to call it again
+    /// if no order comes before that. `None` if only an order requires a call.
     pub fn run_until(&mut self, now: Duration) -> Option<Duration> {
         self.now = now;
-        // What is the game's may panic wherever it is dropped.
+        // The game's values may panic wherever they are dropped.
         let steps = AssertUnwindSafe(|| self.make_due_steps());
         if let Err(payload) = catch_unwind(steps) {
             self.fail(self.simulation.physics.tick(), payload);
@@ -112,7 +114,7 @@ impl<H: Hooks> Worker<H> {
         next.into_iter().chain(again).min()
     }
 
-    /// How much real time after the last frame the next step is due; `None` in a pause.
+    /// Returns how long after the last frame the next step is due, in real time. `None` in a pause.
     fn until_next_step(&self) -> Option<Duration> {
         let until = self.simulation.clock().until_next_step();
         until.filter(|_| self.broken.is_none())
@@ -137,7 +139,7 @@ impl<H: Hooks> Worker<H> {
         let Some(due) = self.deadline() else {
             return;
         };
-        // So far behind that it is not made up for: the steps are due later from now on.
+        // The thread is too far behind to catch up, so the steps become due later from now on.
         let lag = self.now.saturating_sub(due);
         if lag > self.settings.max_lag {
             self.drop_lag(lag);
@@ -152,8 +154,8 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.dropped = self.outgoing.dropped.saturating_add(lag);
     }
 
-    /// What waits is done at once, between two steps: at the settings of the clock until now time has passed, at those
-    /// that are set goes on.
+    /// Carries out waiting orders at once, between two steps. Time until now has passed with the old settings of the
+    /// clock. Later time passes with the new ones.
     fn carry_out_orders(&mut self) {
         if self.orders.is_empty() {
             return;
@@ -162,12 +164,12 @@ impl<H: Hooks> Worker<H> {
         let speed = ClockReading::of(self.simulation.clock()).speed;
         self.run_orders();
         if ClockReading::of(self.simulation.clock()).speed.to_bits() != speed.to_bits() {
-            // The steps that are still due until now are due at the earlier speed: they are not made.
+            // The remaining steps until now are due at the earlier speed. They are not run.
             let real_time = self.simulation.clock().real_time();
             self.drop_lag(self.now.saturating_sub(real_time));
         }
         if self.broken.is_none() && !self.is_step_near() {
-            // What was done is to be seen, and no step will show it.
+            // The changes have to be displayed now, because no step is near that would display them.
             if self.make_frame(Duration::ZERO) {
                 self.publish();
                 self.answer_between_steps();
@@ -176,7 +178,7 @@ impl<H: Hooks> Worker<H> {
         self.outgoing.reading = self.reading();
     }
 
-    /// Lets the time pass until now, or until right before the next step.
+    /// Lets time pass until now, or until right before the next step.
     fn pass_time(&mut self) {
         let passed = (self.now).saturating_sub(self.simulation.clock().real_time());
         let passed = match self.until_next_step() {
@@ -188,7 +190,7 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Whether the next step comes as soon as at speed 1, or sooner.
+    /// Returns whether the next step comes as soon as at speed 1, or sooner.
     fn is_step_near(&self) -> bool {
         let period = self.simulation.clock().settings().rate().period();
         let until = self.until_next_step();
@@ -223,7 +225,7 @@ impl<H: Hooks> Worker<H> {
         if !self.make_frame(until) {
             return;
         }
-        // Those of another simulation, which a hook has put in place of this one, are of another time.
+        // If a hook has replaced the simulation, the events of the new one are from another time.
         let events = self.simulation.events();
         if let Some(first) = events
             .as_slice()
@@ -239,7 +241,7 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// A frame of the simulation, with the steps that are due. Gives `false` after a panic.
+    /// Runs a frame of the simulation, with the steps that are due. Returns `false` after a panic.
     fn make_frame(&mut self, frame_time: Duration) -> bool {
         span!(
             "frame",
@@ -268,22 +270,22 @@ impl<H: Hooks> Worker<H> {
         true
     }
 
-    /// In the step of that tick, or in the hook after it.
+    /// Stops after a panic in the step of that tick, or in the hook after it.
     fn fail(&mut self, tick: u64, payload: Box<dyn Any + Send>) {
         self.broken = Some(tick);
         self.outgoing.reading = self.reading();
         self.outgoing
             .failures
             .push_back(Failure::Panic { tick, payload });
-        // Nobody would answer them.
+        // Nobody would answer these questions.
         discard(self.asked.drain(..));
     }
 
     fn recover(&mut self) {
         if let Some(tick) = self.broken {
-            // A hook's panic leaves the frame open, Rapier's the world broken.
+            // A panic in a hook leaves the frame open. A panic in Rapier leaves the world broken.
             self.simulation.end_frame_unshown();
-            // Of a step that a command has panicked before, there is only the state of the one before that.
+            // If a command panicked before the step, only the state before the previous step is kept.
             let newest = self.simulation.newest_kept(tick);
             if newest.is_some_and(|newest| self.simulation.rewind(newest).is_ok()) {
                 self.broken = None;
@@ -304,14 +306,15 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Another simulation or state, which a call or a hook has put in place of this one, goes on from now.
+    /// Detects that a call or a hook has replaced the simulation or its state. The new one continues from now.
     fn notice_other(&mut self) {
         if self.publisher.notice_other(&mut self.simulation) {
             self.simulation.set_real_time(self.now);
         }
     }
 
-    /// Queries see what was done since the last step: on a copy, as the world itself learns of it in the next one.
+    /// Answers queries so that they see the changes since the last step. They run on a copy, because the world itself
+    /// detects the changes in the next step.
     fn answer_between_steps(&mut self) {
         if !self.asked.is_empty() {
             self.simulation.with_fresh_queries(|copy| {
@@ -322,7 +325,7 @@ impl<H: Hooks> Worker<H> {
         }
     }
 
-    /// Hands the state over, if it is not the one that was.
+    /// Hands over the state, if it has changed.
     fn publish(&mut self) {
         self.outgoing.reading = self.reading();
         let update = self.publisher.publish(&mut self.simulation);
@@ -332,19 +335,20 @@ impl<H: Hooks> Worker<H> {
     fn reading(&self) -> ClockReading {
         let mut reading = ClockReading::of(self.simulation.clock());
         if self.broken.is_some() {
-            // As in a pause: no state is on its way.
+            // No state will follow, as in a pause.
             reading.speed = 0.0;
         }
         reading
     }
 
-    /// Gives when to come again, if the mailbox is being read in this moment.
+    /// Hands over the mail. Returns when to try again if the mailbox is being read now.
     fn hand_over(&mut self) -> Option<Duration> {
         (self.mailbox).put(&mut self.outgoing, &self.settings, self.now)
     }
 }
 
-/// Begins a frame of that time, whatever limits the game has set. They stay set: a saved state has them.
+/// Begins a frame of that time, whatever limits the game has set. The limits stay set, because saved states include
+/// them.
 fn begin_frame<H: Hooks>(
     simulation: &mut Simulation,
     hooks: &mut H,
@@ -360,7 +364,7 @@ fn begin_frame<H: Hooks>(
     result
 }
 
-/// A question that panics has changed nothing: the game goes on.
+/// Answers a question. A question that panics has changed nothing, so the game continues.
 fn answer<E>(query: Query, simulation: &Simulation, failures: &mut VecDeque<Failure<E>>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| query(simulation))) {
         let tick = simulation.physics.tick();

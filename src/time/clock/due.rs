@@ -1,4 +1,4 @@
-//! The steps of a frame: which are due, and one after the other.
+//! The steps that are due in a frame, and their order.
 
 use std::num::NonZeroU128;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use super::{Clock, Due};
 
 /// # Frames and steps
 impl Clock {
-    /// Adds the time that a frame took; [`next_step`](Self::next_step) then returns the steps that are due.
-    /// Returns what was dropped.
+    /// Adds the time that a frame took. [`next_step`](Self::next_step) then returns the steps that are due. Returns
+    /// what was dropped.
     ///
-    /// Zero is valid: a frame without a step. Steps of the frame before that were not taken are
-    /// dropped, as by [`abort_frame`](Self::abort_frame):
+    /// Zero is valid: the frame has no step. If steps of the previous frame were not taken, they are dropped, as by
+    /// [`abort_frame`](Self::abort_frame):
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -36,17 +36,17 @@ impl Clock {
         self.real_time = self.real_time.saturating_add(elapsed);
         let mut dropped = Dropped::default();
         self.due = if settings.is_paused() {
-            // Nothing else, also if what waits would make a step by another rate or stepping.
+            // In a pause nothing else is due, even if another rate or stepping would turn the waiting time into a step.
             self.steps(settings.single_steps().into(), None, None)
         } else {
             self.plan(&settings, elapsed, &mut dropped)
         };
-        // What was aborted was counted when it was.
+        // Aborted steps have already been counted.
         self.dropped += dropped;
         Dropped { aborted, ..dropped }
     }
 
-    /// The next step that is due in this frame, which counts as made from now on; `None` if none is due.
+    /// Returns the next step that is due in this frame, and counts it as run. `None` if none is due.
     pub fn next_step(&mut self) -> Option<Step> {
         let step = self.peek()?;
         let due = self.due?;
@@ -62,7 +62,7 @@ impl Clock {
         Some(step)
     }
 
-    /// What [`next_step`](Self::next_step) will return.
+    /// Returns the step that [`next_step`](Self::next_step) will return.
     #[must_use]
     pub fn peek(&self) -> Option<Step> {
         let due = self.due.filter(|due| due.end > self.tick)?;
@@ -81,7 +81,7 @@ impl Clock {
         })
     }
 
-    /// [`exact_time`](Self::exact_time) after the next step that is due.
+    /// Returns [`exact_time`](Self::exact_time) after the next step that is due.
     pub(crate) fn next_exact_time(&self) -> ExactTime {
         let length = self.due.map_or(0, |due| self.length(due));
         ExactTime {
@@ -90,13 +90,13 @@ impl Clock {
         }
     }
 
-    /// The number of steps that are still due in this frame.
+    /// Returns the number of steps that are still due in this frame.
     #[must_use]
     pub fn due(&self) -> u64 {
         self.due.map_or(0, |due| due.end.saturating_sub(self.tick))
     }
 
-    /// Drops the steps that are still due in this frame, and returns how many, as [`Dropped::aborted`].
+    /// Drops the steps that are still due in this frame, and returns their number as [`Dropped::aborted`].
     pub fn abort_frame(&mut self) -> Dropped {
         let dropped = Dropped {
             aborted: self.due(),
@@ -117,7 +117,7 @@ impl Clock {
         self.drop_taken_step()
     }
 
-    /// The settings of the frame that begins now.
+    /// Applies and returns the settings of the frame that begins now.
     fn apply_settings(&mut self) -> ClockSettings {
         self.overstep = self.next_overstep();
         let settings = self.settings.begin_frame();
@@ -127,7 +127,7 @@ impl Clock {
         settings
     }
 
-    /// What the next frame finds in the accumulator, in the units of that frame.
+    /// Returns the overstep that the next frame starts with, in the units of that frame.
     pub(super) fn next_overstep(&self) -> u128 {
         let rate = self.settings.rate();
         let Some(overstep) = self.settings.new_overstep() else {
@@ -137,7 +137,7 @@ impl Clock {
         units.min(units_per_step(rate) - 1)
     }
 
-    /// What is due in a frame; nothing if it put in no time.
+    /// Returns the steps that are due in a frame. None are due if the frame added no time.
     fn plan(
         &mut self,
         settings: &ClockSettings,
@@ -155,14 +155,14 @@ impl Clock {
         self.steps(whole, last, Some(units_per_nano))
     }
 
-    /// Steps of the rate's length, and a last one of another.
+    /// Returns steps of the rate's length, and a last one of another length.
     fn steps(
         &self,
         whole: u64,
         last: Option<u128>,
         units_per_nano: Option<NonZeroU128>,
     ) -> Option<Due> {
-        // Only a frame of decades at gigahertz rates holds more steps than a u64 counts.
+        // Only a frame of decades at gigahertz rates has more steps than a `u64` can count.
         let steps = whole.saturating_add(last.is_some().into());
         let steps = steps.min(u64::MAX - self.tick);
         let before_last = u128::from(steps.checked_sub(1)?);
@@ -175,7 +175,7 @@ impl Clock {
         })
     }
 
-    /// The length of the next step.
+    /// Returns the length of the next step.
     fn length(&self, due: Due) -> u128 {
         if self.due() == 1 {
             due.units
@@ -184,15 +184,16 @@ impl Clock {
         }
     }
 
-    /// The length of all steps that are due.
+    /// Returns the length of all steps that are due.
     pub(super) fn units_due(&self) -> u128 {
         self.due.map_or(0, |due| due.units)
     }
 
-    /// Where the next step ends in real time, measured back from the end of the frame: what was cut is then
-    /// the oldest time of the frame, and belongs to its first step.
+    /// Returns where the next step ends in real time, measured back from the end of the frame. Time that was cut is the
+    /// oldest time of the frame, and belongs to its first step.
     ///
-    /// Rounded up: a whole nanosecond is before the true end exactly if it is before this one.
+    /// The result is rounded up. So a whole nanosecond is before the exact end if and only if it is before the returned
+    /// one.
     fn real_end(&self, due: Due) -> Duration {
         let after = due.units.saturating_sub(self.length(due));
         let after = self.overstep.saturating_add(after);
@@ -250,7 +251,7 @@ mod tests {
                 clock.begin_frame(Duration::from_nanos(nanos));
                 let (mut is_first, mut time) = (true, None);
                 while let Some(step) = clock.peek() {
-                    // Some frames are ended half way: that leaves no gap either.
+                    // Some frames end halfway, which leaves no gap either.
                     if nanos % 5 == 0 && clock.due() == 2 {
                         prop_assert_eq!(clock.abort_frame().aborted, 2);
                         break;
@@ -280,7 +281,7 @@ mod tests {
             let mut clock = Clock::new(rate);
             for nanos in frames {
                 for step in steps(&mut clock, Duration::from_nanos(nanos)) {
-                    // The first whole nanosecond that belongs to the step after it.
+                    // `end` is the first whole nanosecond that belongs to the following step.
                     let end = (u128::from(step.tick) + 1) * NANOS_PER_SECOND;
                     prop_assert_eq!(step.real_end.as_nanos(), end.div_ceil(hz.into()));
                 }
@@ -295,7 +296,7 @@ mod tests {
             let rate = rate.unwrap();
             let mut clock = Clock::new(rate);
             clock.settings_mut().set_max_frame_time(Duration::MAX);
-            // 1,000,003 is prime: frames of an odd length, and the last one makes up the rest.
+            // 1,000,003 is prime, so frames have an odd length and the last one makes up the rest.
             let frame = ten_years / 1_000_003;
             let mut made: u64 = (0..1_000_003).map(|_| due(&mut clock, frame)).sum();
             let rest = ten_years - clock.real_time();
@@ -326,7 +327,7 @@ mod tests {
         assert_eq!((dropped.aborted, clock.due()), (2, 1));
         assert_eq!(clock.next_step().unwrap().tick, 1);
         assert_eq!((clock.next_step(), clock.dropped().aborted), (None, 2));
-        // Their time is gone: two steps were simulated, and half a step waits.
+        // The time of the dropped steps is gone: two steps were simulated, and half a step waits.
         assert_eq!((clock.time(), clock.overstep()), (MS(25), MS(5)));
     }
 
@@ -344,7 +345,7 @@ mod tests {
             assert_eq!(due(&mut clock, MS(50)), 0, "{stepping:?}");
             clock.settings_mut().set_speed(1.0).unwrap();
             assert_eq!(due(&mut clock, Duration::ZERO), 0, "{stepping:?}");
-            assert_eq!(clock.time(), MS(19), "{stepping:?}: no time is lost");
+            assert_eq!(clock.time(), MS(19), "{stepping:?}: time is not lost");
             let waited: f32 = steps(&mut clock, MS(1)).iter().map(|step| step.dt).sum();
             assert!((waited - 0.01).abs() < 1e-6, "{stepping:?}: {waited}");
         }
@@ -354,7 +355,7 @@ mod tests {
     fn steps_that_a_new_rate_makes_of_waiting_time_end_no_earlier_than_they_begin() {
         let mut clock = clock(100);
         steps(&mut clock, MS(19));
-        // 9 ms wait. By how little each nanosecond now puts in, they would have taken 0.9 s.
+        // 9 ms are waiting. At the small amount that each nanosecond now adds, they would have taken 0.9 s.
         clock.settings_mut().set_rate(Rate::hz(1_000).unwrap());
         clock.settings_mut().set_speed(0.01).unwrap();
         let steps = steps(&mut clock, MS(1));

@@ -8,7 +8,7 @@ mod speed;
 mod budget;
 // Settings.
 mod settings;
-// A step, and time that was dropped.
+// A step, and dropped time.
 mod step;
 // Steps due in a frame.
 mod due;
@@ -27,13 +27,13 @@ pub use step::{Dropped, Step};
 pub(crate) use units::ExactTime;
 use units::in_units_of;
 
-/// Turns the elapsed time of frames into whole steps: the accumulator of
-/// [Fix Your Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
+/// Turns the elapsed time of frames into whole steps. It is the accumulator of [Fix Your
+/// Timestep!](https://gafferongames.com/post/fix_your_timestep/), in integers.
 ///
-/// A [`Simulation`](crate::Simulation) has one; use it alone to step something else. Time is passed as `Duration`s and
-/// counted in exact units, so that the number of steps does not depend on how the time is split into frames, or on the
-/// length of the session: after durations that sum to T, exactly floor(T · rate) steps were due, with
-/// [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
+/// A [`Simulation`](crate::Simulation) has a clock; use one alone to step something else. You pass time as `Duration`s,
+/// and the clock counts it in exact units. So the number of steps does not depend on how the time is split into frames,
+/// or on the length of the session. After durations that sum to T, exactly floor(T · rate) steps were due. This applies
+/// to [`Stepping::Fixed`](crate::Stepping::Fixed), at speed 1 and if nothing was dropped.
 ///
 /// ```
 /// use evenstep::{Clock, Rate};
@@ -57,57 +57,56 @@ use units::in_units_of;
 /// ```
 ///
 /// # Real and simulated time
-/// [`real_time`](Self::real_time) is the sum of all frame times; input is stamped with it.
-/// [`time`](Self::time) is simulated time: it stands still in a pause, is slower in slow motion,
-/// and excludes what was dropped.
+/// [`real_time`](Self::real_time) is the sum of all frame times. Input is stamped with it. [`time`](Self::time) is
+/// simulated time: it stops in a pause, runs slower in slow motion, and excludes dropped time.
 ///
 /// # Settings
-/// [`settings_mut`](Self::settings_mut) has what can be set. What is set while a frame's steps are being made takes
-/// effect in the next frame: rate, stepping, speed, pause, limits and tick are read in
-/// [`begin_frame`](Self::begin_frame) only.
+/// Change settings through [`settings_mut`](Self::settings_mut). Rate, stepping, speed, pause, limits and tick are read
+/// only in [`begin_frame`](Self::begin_frame), so a change during the steps of a frame takes effect in the next frame.
 ///
 /// # Long frames
-/// A step that costs more than it lasts would make each frame longer than the one before: the
-/// spiral of death. Three limits prevent it, and each reports what it dropped:
-/// [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) limits the frame time;
-/// [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and
-/// [`set_budget`](ClockSettings::set_budget) (both off by default) drop whole steps and keep the fraction. What is
-/// dropped is time: the steps that follow have the next ticks.
+/// If a step takes longer to compute than it lasts, each frame would be longer than the previous one: the spiral of
+/// death. Three limits prevent it, and each reports what it dropped:
+/// - [`set_max_frame_time`](ClockSettings::set_max_frame_time) (0.25 s by default) limits the frame time.
+/// - [`set_max_steps_per_frame`](ClockSettings::set_max_steps_per_frame) and [`set_budget`](ClockSettings::set_budget)
+///   (both off by default) drop whole steps and keep the fraction.
+///
+/// Only time is dropped, never a tick: the steps that follow have the next ticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
     settings: ClockSettings,
-    /// The rate of the frame at hand, which the units of time are made of.
+    /// The rate of the current frame, which defines the units of time.
     unit_rate: Rate,
-    /// Time that has gone in and makes no step in this frame, in units of 1 ns / (rate · speed units).
+    /// Time that was added but is in no step of this frame, in units of 1 ns / (rate · speed units).
     overstep: u128,
     /// The length of all steps so far, in the same units.
     simulated: u128,
     tick: u64,
-    /// All time handed in, cut or not.
+    /// All time that was passed in, cut or not.
     real_time: Duration,
-    /// Where on `real_time` the step that is still to come begins.
+    /// The real time at which the next step begins.
     step_start: Duration,
     due: Option<Due>,
     dropped: Dropped,
 }
 
-/// The steps of a frame that are still to be made.
+/// The steps of a frame that are still to be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Due {
-    /// The tick after the last of them.
+    /// The tick after the last of these steps.
     end: u64,
-    /// Their length. All but the last are as long as the rate says.
+    /// The length of these steps. All except the last have the rate's length.
     units: u128,
-    /// Whether none of the frame was made yet.
+    /// Whether no step of the frame has been run.
     is_whole: bool,
-    /// How much a nanosecond of real time put in; `None` for single steps, which take none.
+    /// How much each nanosecond of real time added. `None` for single steps, which take no real time.
     units_per_nano: Option<NonZeroU128>,
 }
 
 impl Clock {
-    /// A clock at zero, at speed 1.
+    /// Creates a clock at time zero, at speed 1.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         Self {
@@ -123,18 +122,19 @@ impl Clock {
         }
     }
 
-    /// What is set, for the next frame.
+    /// Returns the settings for the next frame.
     #[must_use]
     pub fn settings(&self) -> &ClockSettings {
         &self.settings
     }
 
-    /// To change what is set: it takes effect in the next frame.
+    /// Returns the settings for changing them. Changes take effect in the next frame.
     pub fn settings_mut(&mut self) -> &mut ClockSettings {
         &mut self.settings
     }
 
-    /// Goes to this tick and simulated time. Real time, the settings, the overstep and the number of steps that are due stay.
+    /// Moves to this tick and simulated time. Real time, the settings, the overstep and the number of steps that are
+    /// due stay.
     pub(crate) fn go_to(&mut self, tick: u64, time: ExactTime) {
         if let Some(due) = &mut self.due {
             match tick.checked_add(due.end.saturating_sub(self.tick)) {
@@ -146,7 +146,7 @@ impl Clock {
         self.simulated = in_units_of(self.unit_rate, time.units, time.rate);
     }
 
-    /// Counts as dropped a step that was taken and not made, from before which the clock continues.
+    /// Counts a step as dropped that was taken but not run. The clock continues from before that step.
     pub(crate) fn drop_taken_step(&mut self) -> Dropped {
         let dropped = Dropped {
             aborted: 1,
@@ -156,7 +156,7 @@ impl Clock {
         dropped
     }
 
-    /// Real time passes that is part of no frame, and counts as dropped.
+    /// Lets real time pass that is part of no frame, and counts it as dropped.
     pub(crate) fn skip_real_time(&mut self, skipped: Duration) {
         self.real_time = self.real_time.saturating_add(skipped);
         self.dropped += Dropped {
@@ -165,7 +165,7 @@ impl Clock {
         };
     }
 
-    /// Goes on at another real time.
+    /// Continues at another real time.
     pub(crate) fn set_real_time(&mut self, real_time: Duration) {
         (self.real_time, self.step_start) = (real_time, real_time);
     }
@@ -184,13 +184,13 @@ mod tests {
         Clock::new(Rate::hz(hz).unwrap())
     }
 
-    /// The number of steps that are due in a frame, which are not taken.
+    /// Returns the number of steps that are due in a frame, without taking them.
     pub(super) fn due(clock: &mut Clock, elapsed: Duration) -> u64 {
         clock.begin_frame(elapsed);
         clock.due()
     }
 
-    /// Steps due in a frame.
+    /// Returns the steps that are due in a frame.
     pub(super) fn steps(clock: &mut Clock, elapsed: Duration) -> Vec<Step> {
         clock.begin_frame(elapsed);
         std::iter::from_fn(|| clock.next_step()).collect()
@@ -205,7 +205,7 @@ mod tests {
         ]
     }
 
-    /// floor(time · rate) and the rest, straight from the definition.
+    /// Returns floor(time · rate) and the rest, directly from the definition.
     pub(super) fn steps_in(time: Duration, rate: Rate) -> (u128, u128) {
         let scaled = time.as_nanos() * u128::from(rate.steps());
         let step = NANOS_PER_SECOND * u128::from(rate.seconds());
@@ -220,7 +220,7 @@ mod tests {
         Stepping::DisplayCounted,
     ];
 
-    /// What can be asked of a clock, of this frame and of the next ones.
+    /// Returns all that can be read from a clock, in this frame and in the next ones.
     fn all_of(mut clock: Clock) -> (Vec<Option<Step>>, String) {
         let asked = format!(
             "{:?}",
@@ -249,7 +249,7 @@ mod tests {
             pause in any::<bool>(),
         ) {
             let mut clocks = [clock(100), clock(100)];
-            // The same time in one frame, and in two.
+            // One clock gets the time in one frame, the other in two.
             let [a, b] = &mut clocks;
             a.settings_mut().set_stepping(stepping);
             b.settings_mut().set_stepping(stepping);
@@ -277,7 +277,7 @@ mod tests {
         assert_ne!(split, whole);
         steps(&mut split, MS(10));
         assert_eq!(split, whole);
-        // At another speed meanwhile.
+        // The speed is different meanwhile.
         split.settings_mut().set_speed(2.0).unwrap();
         steps(&mut split, MS(5));
         steps(&mut whole, MS(10));
@@ -351,7 +351,7 @@ mod tests {
                 clock.settings_mut().set_rate(Rate::hz(u32::MAX).unwrap());
                 clock.settings_mut().set_tick(u64::MAX - 1);
             }
-            // It counts no further, so it makes no further steps.
+            // The tick cannot count any further, so no more steps are due.
             assert_eq!((clock.tick(), clock.next_step()), (u64::MAX, None));
             assert!(clock.time() >= clock.overstep());
             assert_eq!(clock.real_time(), Duration::MAX);
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_change_of_rate_keeps_the_waiting_time() {
-        // 11 does not divide a step's units, so that there is something to round.
+        // 11 does not divide a step's units, so there is something to round.
         let mut clock = clock(11);
         steps(&mut clock, MS(250));
         let (time, overstep) = (clock.time(), clock.overstep());

@@ -1,4 +1,4 @@
-//! What a clock says.
+//! The readings of a clock.
 
 use std::time::Duration;
 
@@ -9,28 +9,28 @@ use super::speed::Speed;
 use super::step::Dropped;
 use super::units::{ExactTime, units_per_nano, units_per_step};
 
-/// The largest f32 below one: an alpha is never rounded up to a whole step.
+/// The largest `f32` below one. It keeps an alpha from being rounded up to a whole step.
 pub(super) const LARGEST_ALPHA: f32 = 1.0_f32.next_down();
 
 /// # Readings
 impl Clock {
-    /// The tick of the next step: the number of steps made so far, unless
+    /// Returns the tick of the next step. This is the number of steps run so far, unless
     /// [`set_tick`](crate::ClockSettings::set_tick) has renumbered them.
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Real time: the sum of all frame times, dropped or not, paused or not.
-    /// [Input](crate::InputQueue) is stamped with it.
+    /// Returns real time: the sum of all frame times, including dropped and paused time. [Input](crate::InputQueue) is
+    /// stamped with it.
     #[must_use]
     pub fn real_time(&self) -> Duration {
         self.real_time
     }
 
-    /// Simulated time, rounded down to a nanosecond: the length of all steps so far, of those that are due, and the
-    /// [overstep](Self::overstep). Within a frame it is the time at the end of the frame; that of a step is
-    /// [`Step::time`](crate::Step::time):
+    /// Returns simulated time, rounded down to a nanosecond. It is the length of all steps so far, of those that are
+    /// due, and of the [overstep](Self::overstep). Within a frame it is the time at the end of the frame; the time of a
+    /// step is [`Step::time`](crate::Step::time):
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -48,13 +48,13 @@ impl Clock {
         self.duration(units.saturating_add(self.overstep))
     }
 
-    /// The length of all steps so far, rounded down to a nanosecond: the time of the newest state.
+    /// Returns the length of all steps so far, rounded down to a nanosecond: the time of the newest state.
     pub(crate) fn simulated(&self) -> Duration {
         self.duration(self.simulated)
     }
 
-    /// What [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now: for what the game
-    /// animates itself, before it advances the simulation.
+    /// Returns what [`time`](Self::time) will be at the end of a frame of `elapsed` that begins now. Use it for things
+    /// that your game animates itself, before it advances the simulation.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -72,19 +72,20 @@ impl Clock {
         clock.time()
     }
 
-    /// The time in the accumulator: less than a step. Rounded down to a nanosecond of simulated time; the clock
-    /// itself keeps it exact.
+    /// Returns the time in the accumulator, which is less than a step. It is rounded down to a nanosecond of simulated
+    /// time; the clock itself keeps it exact.
     #[must_use]
     pub fn overstep(&self) -> Duration {
         self.duration(self.overstep)
     }
 
-    /// How long the next frame must be for a step to be due, rounded up to a nanosecond. Never zero, unless a
-    /// [single step](crate::ClockSettings::step_once) is due. `None` if time stands still: in a pause, or at speed 0.
+    /// Returns how long the next frame must be for a step to be due, rounded up to a nanosecond. It is never zero,
+    /// unless a [single step](crate::ClockSettings::step_once) is due. `None` if time is stopped: in a pause, or at
+    /// speed 0.
     ///
-    /// For a loop that draws nothing and sleeps until then, such as a server's. With
-    /// [`Stepping::Fixed`](crate::Stepping::Fixed) only: the others depend on how many frames there are. A frame longer
-    /// than [`max_frame_time`](crate::ClockSettings::max_frame_time) counts as that.
+    /// Use it in a loop that draws nothing and sleeps until then, such as a server's. It applies only to
+    /// [`Stepping::Fixed`](crate::Stepping::Fixed), because the other strategies depend on the number of frames. A
+    /// frame longer than [`max_frame_time`](crate::ClockSettings::max_frame_time) counts as that long.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -108,25 +109,25 @@ impl Clock {
             return Some(Duration::ZERO);
         }
         let missing = units_per_step(settings.rate()).saturating_sub(self.next_overstep());
-        // A frame of no time makes no step, also if a faster rate makes one of what waits.
+        // A frame of no time has no step, even if a faster rate turns the waiting time into one.
         let nanos = missing.div_ceil(settings.units_per_nano()).max(1);
         Some(duration_from_nanos(nanos))
     }
 
-    /// [`overstep`](Self::overstep) as a fraction of a step, in [0, 1): where between the last two
-    /// states a frame is shown.
+    /// Returns [`overstep`](Self::overstep) as a fraction of a step, in [0, 1): the frame's position between the last
+    /// two states.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "rounding to f32 is the point"
+        reason = "rounding to f32 is intended"
     )]
-    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
+    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is intended")]
     pub fn alpha(&self) -> f32 {
         let fraction = self.overstep as f64 / units_per_step(self.unit_rate) as f64;
         (fraction as f32).min(LARGEST_ALPHA)
     }
 
-    /// The length of all steps so far, without rounding.
+    /// Returns the length of all steps so far, without rounding.
     pub(crate) fn exact_time(&self) -> ExactTime {
         ExactTime {
             units: self.simulated,
@@ -134,12 +135,12 @@ impl Clock {
         }
     }
 
-    /// An amount of simulated time, rounded down to a nanosecond.
+    /// Returns an amount of simulated time, rounded down to a nanosecond.
     pub(super) fn duration(&self, units: u128) -> Duration {
         duration_from_nanos(units / units_per_nano(self.unit_rate, Speed::ONE))
     }
 
-    /// All that was dropped since the clock was made.
+    /// Returns everything that was dropped since the clock was created.
     #[must_use]
     pub fn dropped(&self) -> Dropped {
         self.dropped
@@ -175,13 +176,13 @@ mod tests {
                 clock.settings_mut().set_overstep(Duration::from_nanos(overstep));
             }
             let until = clock.until_next_step().unwrap();
-            // As much as a frame can be.
+            // The time must fit into one frame.
             prop_assume!(until <= clock.settings().max_frame_time());
             let earlier = until.checked_sub(Duration::from_nanos(1));
             if let Some(earlier) = earlier.filter(|earlier| !earlier.is_zero()) {
                 prop_assert_eq!(due(&mut clock.clone(), earlier), 0);
             }
-            // Never none: a new rate may make several of the time that waits.
+            // At least one step is due. A new rate may turn the waiting time into several.
             prop_assert!(due(&mut clock, until) > 0);
         }
     }

@@ -1,4 +1,4 @@
-//! What can be set of a clock.
+//! The settings of a clock.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::speed::{Speed, SpeedError};
 use super::step::Dropped;
 use super::units;
 
-/// What can be set of a [`Clock`](crate::Clock): from [`Clock::settings`](crate::Clock::settings).
+/// The settings of a [`Clock`](crate::Clock), from [`Clock::settings`](crate::Clock::settings).
 ///
-/// A setting takes effect in the next frame; its getter returns what was set. Settings are a plain value: those of one clock can be
-/// given to another.
+/// A change takes effect in the next frame, but getters return it at once. Settings are a plain value, so you can copy
+/// them from one clock to another.
 ///
 /// ```
 /// use evenstep::{Clock, ClockSettings, Rate};
@@ -31,21 +31,21 @@ use super::units;
 pub struct ClockSettings {
     rate: Rate,
     speed: Speed,
-    /// In a pause, how many single steps are asked for.
+    /// In a pause, the number of requested single steps.
     pause: Option<u32>,
     stepping: Stepping,
-    /// In nanoseconds: of more, the accumulator would overflow.
+    /// Nanoseconds in 64 bits, because a longer frame would overflow the accumulator.
     max_frame_time: u64,
     max_steps_per_frame: Option<NonZeroU32>,
     budget: Option<Budget>,
-    // What is asked of the next frame alone.
+    // Requests for the next frame only.
     new_tick: Option<u64>,
     new_overstep: Option<Duration>,
     are_limits_lifted: bool,
 }
 
 impl ClockSettings {
-    /// The settings of a clock at speed 1, with the defaults.
+    /// Returns the default settings, at speed 1.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         Self {
@@ -62,22 +62,23 @@ impl ClockSettings {
         }
     }
 
-    /// The steps per second.
+    /// Returns the number of steps per second.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Sets the steps per second. Ticks continue, and the overstep is kept.
+    /// Sets the number of steps per second. Ticks continue, and the overstep is kept.
     ///
-    /// A change of the rate changes the run: choose it once, and use
-    /// [`set_speed`](Self::set_speed) for slow motion.
+    /// A change of the rate changes the run. Choose the rate once, and use [`set_speed`](Self::set_speed) for slow
+    /// motion.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    /// Numbers the steps of the next frame, and all later ones, from `tick` on: to join a match on another machine, or to
-    /// continue one. A [`Simulation`](crate::Simulation) then drops steps that are still to be resimulated.
+    /// Numbers the steps of the next frame and all later ones from `tick` on. Use it to join a match on another
+    /// machine, or to continue one. A [`Simulation`](crate::Simulation) then drops steps that are still to be
+    /// resimulated.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -93,14 +94,14 @@ impl ClockSettings {
         self.new_tick = Some(tick);
     }
 
-    /// The tick that the next frame will start with, if one was set.
+    /// Returns the tick that the next frame will start with, if one was set.
     #[must_use]
     pub fn new_tick(&self) -> Option<u64> {
         self.new_tick
     }
 
-    /// Sets the [overstep](crate::Clock::overstep) that the next frame starts with, in simulated time. A whole step or more
-    /// is taken as just less than a step.
+    /// Sets the [overstep](crate::Clock::overstep) that the next frame starts with, in simulated time. A whole step or
+    /// more is reduced to just under a step.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -114,20 +115,20 @@ impl ClockSettings {
     /// # Ok::<(), evenstep::RateError>(())
     /// ```
     ///
-    /// Zero discards it, so that a frame of a whole step's length ends exactly at a state: after a loading screen,
-    /// or to start in sync with another clock. In a pause it chooses what is shown between the last two states:
-    /// [`Simulation::rewind`](crate::Simulation::rewind) has an example.
+    /// Zero discards the overstep, so that a frame of a whole step's length ends exactly at a state. Use it after a
+    /// loading screen, or to start in sync with another clock. In a pause the overstep chooses which moment between the
+    /// last two states is displayed. [`Simulation::rewind`](crate::Simulation::rewind) has an example.
     pub fn set_overstep(&mut self, overstep: Duration) {
         self.new_overstep = Some(overstep);
     }
 
-    /// The overstep that the next frame will start with, if one was set.
+    /// Returns the overstep that the next frame will start with, if one was set.
     #[must_use]
     pub fn new_overstep(&self) -> Option<Duration> {
         self.new_overstep
     }
 
-    /// How elapsed time becomes steps: [`Stepping::Fixed`] by default.
+    /// Returns how elapsed time becomes steps: [`Stepping::Fixed`] by default.
     #[must_use]
     pub fn stepping(&self) -> Stepping {
         self.stepping
@@ -138,30 +139,30 @@ impl ClockSettings {
         self.stepping = stepping;
     }
 
-    /// Stops simulated time until [`resume`](Self::resume). [`alpha`](crate::Clock::alpha) stays, so the picture stands still.
-    /// [`real_time`](crate::Clock::real_time) goes on.
+    /// Stops simulated time until [`resume`](Self::resume). [`alpha`](crate::Clock::alpha) keeps its value, so the
+    /// picture freezes. [`real_time`](crate::Clock::real_time) continues.
     pub fn pause(&mut self) {
         self.pause.get_or_insert(0);
     }
 
-    /// Resumes time. Single steps that were requested and not made are discarded.
+    /// Resumes time. Single steps that were requested but not run are discarded.
     pub fn resume(&mut self) {
         self.pause = None;
     }
 
-    /// Whether the clock is paused.
+    /// Returns whether the clock is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.pause.is_some()
     }
 
-    /// Whether no time passes: in a pause, and at speed 0.
+    /// Returns whether simulated time is stopped: in a pause, and at speed 0.
     pub(crate) fn stands_still(&self) -> bool {
         self.is_paused() || self.units_per_nano() == 0
     }
 
-    /// While paused, requests one step in the next frame, however long that is; several calls add up. Has no effect
-    /// while time runs.
+    /// Requests one step in the next frame, however long the frame is. Several calls add up. Has an effect only while
+    /// the clock is paused.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -181,20 +182,20 @@ impl ClockSettings {
         self.pause = self.pause.map(|steps| steps.saturating_add(1));
     }
 
-    /// The single steps that were requested of the next frame.
+    /// Returns the number of single steps that were requested for the next frame.
     #[must_use]
     pub fn single_steps(&self) -> u32 {
         self.pause.unwrap_or(0)
     }
 
-    /// The speed of simulated time: 1 by default.
+    /// Returns the speed of simulated time: 1 by default.
     #[must_use]
     pub fn speed(&self) -> f64 {
         self.speed.into()
     }
 
-    /// Scales the time that is added, never the length of a step: 0 stops time, 0.1 is slow motion, 4
-    /// is fast. The steps are the same, so a run in slow motion is the same run.
+    /// Sets the speed of simulated time. It scales the time that is added, never the length of a step: 0 stops time,
+    /// 0.1 is slow motion, 4 is fast motion. The steps are the same, so a run in slow motion is the same run.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -208,25 +209,25 @@ impl ClockSettings {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Speeds are multiples of 1/1,260,000, to which `speed` is rounded: thirds, sevenths and up
-    /// to four decimals are exact, and a clock at such a speed never drifts.
+    /// `speed` is rounded to a multiple of 1/1,260,000. Thirds, sevenths and numbers of up to four decimals are exact,
+    /// and a clock at such a speed never drifts.
     ///
     /// # Errors
-    /// A [`SpeedError`] for a speed that is negative, above 1000 or not finite; nothing is changed.
+    /// [`SpeedError`] if the speed is negative, above 1000 or not finite. Nothing is changed then.
     pub fn set_speed(&mut self, speed: f64) -> Result<(), SpeedError> {
         self.speed = speed.try_into()?;
         Ok(())
     }
 
-    /// The most elapsed time that a frame may add: 0.25 s by default.
+    /// Returns the maximum elapsed time that a frame may add: 0.25 s by default.
     #[must_use]
     pub fn max_frame_time(&self) -> Duration {
         Duration::from_nanos(self.max_frame_time)
     }
 
-    /// Sets the most elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and the
-    /// game runs slower than the wall clock for that frame. Values above 584 years are taken as 584 years.
-    /// [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`] count steps instead, and ignore it.
+    /// Sets the maximum elapsed time that a frame may add, before it is scaled by the speed. The rest is dropped, and
+    /// the game runs slower than the wall clock for that frame. Values above 584 years are reduced to 584 years.
+    /// [`Stepping::FrameLocked`] and [`Stepping::DisplayCounted`] count steps instead, and ignore this limit.
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -241,14 +242,14 @@ impl ClockSettings {
         self.max_frame_time = max.as_nanos().try_into().unwrap_or(u64::MAX);
     }
 
-    /// The most steps that a frame may make: `None`, no limit, by default.
+    /// Returns the maximum number of steps in a frame: `None`, no limit, by default.
     #[must_use]
     pub fn max_steps_per_frame(&self) -> Option<u32> {
         self.max_steps_per_frame.map(NonZeroU32::get)
     }
 
-    /// Sets the most steps that a frame may make. Whole steps over it are dropped and the fraction is kept.
-    /// 0 is taken as 1: to stop time, [`pause`](Self::pause).
+    /// Sets the maximum number of steps in a frame. Whole steps over it are dropped, and the fraction is kept. 0 counts
+    /// as 1. To stop time, call [`pause`](Self::pause).
     ///
     /// ```
     /// # use evenstep::{Clock, Rate};
@@ -264,16 +265,16 @@ impl ClockSettings {
         self.max_steps_per_frame = max.map(|max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN));
     }
 
-    /// The wall time that the steps of a frame may take: `None`, no limit, by default.
+    /// Returns the wall time that the steps of a frame may take: `None`, no limit, by default.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
         self.budget
     }
 
-    /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped and the fraction
-    /// is kept: instead of a spiral of death the game runs slower, and still smoothly.
+    /// Sets the wall time that the steps of a frame may take. Whole steps over it are dropped, and the fraction is
+    /// kept. Instead of entering a spiral of death, the game runs slower but still smoothly.
     ///
-    /// The clock does not measure anything: measure what a step costs, and set the budget before each frame. One step
+    /// The clock measures nothing itself. Measure how long a step takes, and set the budget before each frame. One step
     /// always fits.
     ///
     /// ```
@@ -293,7 +294,7 @@ impl ClockSettings {
 }
 
 impl ClockSettings {
-    /// The settings of a frame that begins now. What is asked of that frame alone is asked of no later one.
+    /// Returns the settings of a frame that begins now. Requests for that frame do not apply to later ones.
     pub(super) fn begin_frame(&mut self) -> Self {
         let mut settings = self.clone();
         if self.are_limits_lifted {
@@ -307,7 +308,7 @@ impl ClockSettings {
         settings
     }
 
-    /// Sets here what was changed there, from `before` to `after`.
+    /// Adopts the settings that differ between `before` and `after`.
     pub(crate) fn adopt(&mut self, before: &Self, after: &Self) {
         macro_rules! adopt {
             ($($setting:ident)*) => {$(
@@ -321,37 +322,38 @@ impl ClockSettings {
         }
     }
 
-    /// Says that the next frame makes all steps that are due, of one length, whatever limits are set: for a driver that
-    /// makes each step a frame of its own. They stay set: a saved state has them.
+    /// Sets whether the next frame has all steps that are due, with equal lengths, whatever limits are set. It is for a
+    /// driver that runs each step in a separate frame. The limits themselves stay set, because saved states include
+    /// them.
     pub(crate) fn lift_limits(&mut self, are_lifted: bool) {
         self.are_limits_lifted = are_lifted;
     }
 
-    /// Of the single steps that are asked for, `most` stay.
+    /// Keeps at most `most` of the requested single steps.
     #[cfg(feature = "serde")]
     pub(crate) fn bound_single_steps(&mut self, most: u32) {
         self.pause = self.pause.map(|steps| steps.min(most));
     }
 
-    /// Whether the next frame makes no step, however long it is.
+    /// Returns whether the next frame has no step, however long it is.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stands_still() && self.single_steps() == 0
     }
 
-    /// Whether a part of a step may be left over at the end of the next frame, to be interpolated.
+    /// Returns whether the next frame may end with part of a step left over, to be interpolated.
     pub(crate) fn leaves_a_fraction(&self) -> bool {
         self.are_limits_lifted || self.stepping == Stepping::Fixed
     }
 
-    /// How much a nanosecond puts into the accumulator.
+    /// Returns how much a nanosecond adds to the accumulator.
     pub(super) fn units_per_nano(&self) -> u128 {
         units::units_per_nano(self.rate, self.speed)
     }
 
-    /// What of a frame's time counts, and how much it puts into the accumulator.
+    /// Returns how much of a frame's time counts, and how much it adds to the accumulator.
     pub(super) fn gain(&self, elapsed: Duration) -> (Duration, u128) {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
-            // At speed 1 so many whole steps, however long the frame took.
+            // At speed 1 this adds `count` whole steps, however long the frame took.
             let step = NANOS_PER_SECOND * u128::from(self.rate.seconds());
             return (elapsed, count * step * self.speed.units());
         }
@@ -359,7 +361,7 @@ impl ClockSettings {
         (taken, taken.as_nanos() * self.units_per_nano())
     }
 
-    /// How many of `whole` steps may be made, beside a shorter one: all together one at least.
+    /// Returns how many of `whole` steps may be run beside a shorter one, at least one step in total.
     pub(super) fn limit(&self, whole: u64, has_shorter: bool, dropped: &mut Dropped) -> u64 {
         let left = |most: u64| most.max(1) - u64::from(has_shorter);
         let at_most = |most| whole.min(left(most));
@@ -398,7 +400,11 @@ mod tests {
         assert_eq!(steps(&mut clock, MS(7)).len(), 1);
         assert_eq!(clock.tick(), 4);
         clock.settings_mut().step_once();
-        assert_eq!(due(&mut clock, MS(9)), 0, "time runs: no single steps");
+        assert_eq!(
+            due(&mut clock, MS(9)),
+            0,
+            "time is running, so there are no single steps"
+        );
     }
 
     #[test]
@@ -416,12 +422,12 @@ mod tests {
             assert_eq!(clock.alpha().to_bits(), f32::to_bits(alpha));
             assert_eq!(clock.tick(), 0);
         }
-        // Once: later frames go on from there. Not even the largest is a step.
+        // This happens once, and later frames continue from there. Even the largest overstep is less than a step.
         assert_eq!(clock.overstep(), Duration::from_nanos(9_999_999));
         clock.settings_mut().resume();
         assert_eq!(due(&mut clock, Duration::ZERO), 0);
         assert_eq!(due(&mut clock, Duration::from_nanos(1)), 1);
-        // Of the rate of that frame, in whichever order they are set.
+        // The overstep uses the rate of that frame, in whichever order the two are set.
         clock.settings_mut().set_overstep(MS(15));
         clock.settings_mut().set_rate(Rate::hz(50).unwrap());
         assert_eq!((due(&mut clock, MS(4)), clock.overstep()), (0, MS(19)));
@@ -443,7 +449,7 @@ mod tests {
         assert_eq!(
             clock.settings().max_steps_per_frame(),
             Some(1),
-            "time never stands still"
+            "time never stops"
         );
         let (mut clock, mut untouched) = (clock, untouched);
         assert_eq!(clock.alpha().to_bits(), untouched.alpha().to_bits());

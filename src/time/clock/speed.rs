@@ -1,16 +1,16 @@
-//! How fast simulated time goes.
+//! The speed of simulated time.
 
 /// Speeds are whole multiples of 1 / `SPEED_UNITS`, so that scaled time stays an integer.
 ///
-/// 2⁵·3²·5⁴·7: every speed of at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144.
-/// A larger number would make finer speeds, but the longest frame at the largest rate and
-/// speed has to fit into 128 bits: 2⁶⁴ ns · 2³² · 2³¹.
+/// The value is 2⁵·3²·5⁴·7. Every speed with at most four decimals is exact, and so are 1/3, 1/7, 1/60 and 1/144. A
+/// larger number would allow finer speeds, but the longest frame at the largest rate and speed has to fit into 128
+/// bits: 2⁶⁴ ns · 2³² · 2³¹.
 pub(super) const SPEED_UNITS: u32 = 1_260_000;
 
-/// The largest speed: see [`SPEED_UNITS`] for what bounds it.
+/// The largest speed. See [`SPEED_UNITS`] for what bounds it.
 const MAX: f64 = 1_000.0;
 
-/// A speed that a clock can have, as a multiple of 1 / [`SPEED_UNITS`].
+/// A valid speed of a clock, as a multiple of 1 / [`SPEED_UNITS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -23,13 +23,13 @@ pub(super) struct Speed(u32);
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpeedError {
-    /// NaN or infinite.
+    /// The speed is NaN or infinite.
     #[error("the speed {0} is not finite: give one from 0 to 1000")]
     NotFinite(f64),
-    /// Below zero: time does not run backwards.
+    /// The speed is below zero. Time does not run backwards.
     #[error("the speed {0} is negative: 0 stops time, and `Simulation::rewind` goes back")]
     Negative(f64),
-    /// Above 1000.
+    /// The speed is above 1000.
     #[error("the speed {0} is too large: give one from 0 to 1000")]
     TooLarge(f64),
 }
@@ -37,13 +37,13 @@ pub enum SpeedError {
 impl Speed {
     pub const ONE: Self = Self(SPEED_UNITS);
 
-    /// In [`SPEED_UNITS`].
+    /// Returns the speed in [`SPEED_UNITS`].
     pub fn units(self) -> u128 {
         self.0.into()
     }
 }
 
-/// Rounded to the nearest one.
+/// Rounds to the nearest valid speed.
 impl TryFrom<f64> for Speed {
     type Error = SpeedError;
 

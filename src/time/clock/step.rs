@@ -1,41 +1,42 @@
-//! What a clock gives: one step, and what a frame dropped.
+//! What a clock returns: a step, and what a frame dropped.
 
 use std::time::Duration;
 
 use super::units::ExactTime;
 
-/// One step: which one it is, and the time that it covers.
+/// One step: its number, and the time that it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Step {
-    /// Its number: how many steps were before it, unless [`set_tick`](crate::ClockSettings::set_tick) has renumbered them.
+    /// The number of the step: how many steps came before it, unless [`set_tick`](crate::ClockSettings::set_tick) has
+    /// renumbered them.
     pub tick: u64,
-    /// The length in seconds of simulated time: the same for every step, unless
-    /// [`Stepping`](crate::Stepping) is one that varies it.
+    /// The length in seconds of simulated time. It is the same for every step, unless [`Stepping`](crate::Stepping)
+    /// varies it.
     pub dt: f32,
-    /// Simulated time at its start, rounded down to a nanosecond: the sum of all steps before.
+    /// Simulated time at the start of the step, rounded down to a nanosecond: the sum of all previous steps.
     pub time: Duration,
-    /// Simulated time at its end, rounded down to a nanosecond.
+    /// Simulated time at the end of the step, rounded down to a nanosecond.
     pub end_time: Duration,
-    /// [Real time](crate::Clock::real_time) at its start.
+    /// [Real time](crate::Clock::real_time) at the start of the step.
     pub real_start: Duration,
-    /// [Real time](crate::Clock::real_time) at its end, exclusive. The intervals of the steps follow each
-    /// other without a gap, whatever was dropped, paused or scaled.
+    /// [Real time](crate::Clock::real_time) at the end of the step, exclusive. The intervals of the steps follow each
+    /// other without a gap, even if time is dropped, paused or scaled.
     pub real_end: Duration,
-    /// [Real time](crate::Clock::real_time) at the end of the frame in which it is made.
+    /// [Real time](crate::Clock::real_time) at the end of the frame in which the step is run.
     pub real_frame_end: Duration,
-    /// Whether it is the first step of its frame.
+    /// Whether this is the first step of its frame.
     pub is_first: bool,
-    /// Whether it is the last step that is due in its frame.
+    /// Whether this is the last step that is due in its frame.
     pub is_last: bool,
-    /// Whether it was made before, and is resimulated after a
-    /// [rollback](crate::Simulation::roll_back). All other fields are as they were the first time.
+    /// Whether the step was run before and is now resimulated after a [rollback](crate::Simulation::roll_back). All
+    /// other fields are as they were the first time.
     pub is_resimulated: bool,
 }
 
 impl Step {
-    /// A step that no clock has made due, from one time to another.
+    /// Returns a step from one time to another that no clock has made due.
     pub(crate) fn of_physics(tick: u64, dt: f32, [start, end]: [ExactTime; 2]) -> Self {
         Self {
             tick,
@@ -52,21 +53,21 @@ impl Step {
     }
 }
 
-/// What was dropped in a frame, or in all of them, and why.
+/// What was dropped in a frame, or in all frames so far, and why.
 ///
 /// Counts saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Dropped {
-    /// Elapsed time over [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time), before it is scaled
-    /// by the speed.
+    /// Elapsed time over [`ClockSettings::set_max_frame_time`](crate::ClockSettings::set_max_frame_time), before it is
+    /// scaled by the speed.
     pub frame_time: Duration,
     /// Steps over [`ClockSettings::set_max_steps_per_frame`](crate::ClockSettings::set_max_steps_per_frame).
     pub steps: u64,
     /// Steps over [`ClockSettings::set_budget`](crate::ClockSettings::set_budget).
     pub over_budget: u64,
-    /// Steps that were due when the frame ended early: by an error or a panic of the game, or by its choice.
+    /// Steps that were still due when the frame ended early, whether through an error, a panic or the game's decision.
     pub aborted: u64,
 }
 

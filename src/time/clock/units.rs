@@ -1,4 +1,4 @@
-//! The units that a clock counts in: 1 ns / (rate · speed units).
+//! The units in which a clock counts: 1 ns / (rate · speed units).
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 
 use super::speed::{SPEED_UNITS, Speed};
 
-/// Simulated time without rounding, in the units of the rate that it was counted by.
+/// Simulated time without rounding, in the units of the rate with which it was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ExactTime {
@@ -15,12 +15,12 @@ pub(crate) struct ExactTime {
 }
 
 impl ExactTime {
-    /// Rounded down to a nanosecond.
+    /// Returns the time rounded down to a nanosecond.
     pub fn duration(self) -> Duration {
         duration_from_nanos(self.units / units_per_nano(self.rate, Speed::ONE))
     }
 
-    /// The time after a step of this many seconds.
+    /// Returns the time after a step of this many seconds.
     pub fn after(self, dt: f32) -> Self {
         let length = if dt.to_bits() == self.rate.dt().to_bits() {
             units_per_step(self.rate)
@@ -44,7 +44,8 @@ impl ExactTime {
     }
 }
 
-/// A time in units of another rate, rounded down to one of these, which is less than a femtosecond.
+/// Converts a time from the units of another rate. It is rounded down to one new unit, which is less than a
+/// femtosecond.
 pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     if new == old {
         return units;
@@ -54,7 +55,7 @@ pub(super) fn in_units_of(new: Rate, units: u128, old: Rate) -> u128 {
     whole.saturating_add(units % old * new / old)
 }
 
-/// How much a nanosecond is at a speed.
+/// Returns how many units a nanosecond has at a speed.
 pub(super) fn units_per_nano(rate: Rate, speed: Speed) -> u128 {
     u128::from(rate.steps()) * speed.units()
 }
@@ -63,18 +64,18 @@ pub(super) fn units_per_step(rate: Rate) -> u128 {
     NANOS_PER_SECOND * u128::from(rate.seconds()) * u128::from(SPEED_UNITS)
 }
 
-/// The length of a step in seconds, rounded to the nearest f32.
+/// Returns the length of a step in seconds, rounded to the nearest `f32`.
 pub(super) fn seconds(units: u128, rate: Rate) -> f32 {
     if units == units_per_step(rate) {
         return rate.dt();
     }
-    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is the point")]
+    #[expect(clippy::cast_precision_loss, reason = "rounding to f64 is intended")]
     let steps = units as f64 / units_per_step(rate) as f64;
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "rounding to f32 is the point"
+        reason = "rounding to f32 is intended"
     )]
     let seconds = (steps * rate.dt_f64()) as f32;
-    // A step of no length is never made: Rapier's queries would miss after it.
+    // No step has length zero, because Rapier's queries would miss after it.
     seconds.max(f32::MIN_POSITIVE)
 }

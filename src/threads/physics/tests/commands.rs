@@ -4,11 +4,11 @@ use super::*;
 use crate::dim::testing::{pose, spin, vector};
 use std::convert::Infallible;
 
-/// Pushes, inserts, removes and moves bodies, by the tick and the state alone, and fails in some steps.
+/// Pushes, inserts, removes and moves bodies, depending on the tick and the state alone, and fails in some steps.
 #[derive(Clone, Default)]
 struct Busy {
     seed: u64,
-    /// What each step began with, in its last run.
+    /// The state before each step, in its last run.
     begun: BTreeMap<u64, Vec<(BodyKey, Pose, Vector)>>,
     failed: u64,
 }
@@ -54,13 +54,13 @@ fn keys(physics: &Physics) -> Vec<BodyKey> {
     keys
 }
 
-/// Between two steps.
+/// Commands to run between two steps.
 const COMMANDS: [fn(&mut Simulation); 9] = [
     |simulation| drop(simulation.roll_back(simulation.physics.tick().saturating_sub(3))),
     |simulation| drop(simulation.rewind(simulation.physics.tick().saturating_sub(2))),
     |simulation| simulation.correct(simulation.physics.clone()).unwrap(),
     |simulation| {
-        // A state of another tick, with other bodies.
+        // The state has another tick and other bodies.
         let (other, _) = flyer();
         simulation.physics = other.physics;
     },
@@ -110,7 +110,7 @@ fn the_same_commands_give_the_same_steps_as_in_one_thread() {
     }
 }
 
-/// A frame that a call makes itself takes nothing away from the view.
+/// A frame that a call runs itself takes nothing away from the view.
 #[test]
 fn bodies_that_a_call_removes_and_inserts_in_a_frame_of_its_own_reach_the_view() {
     let (mut simulation, _) = flyer();
@@ -174,7 +174,7 @@ fn on_the_thread_no_body_is_listed_as_moved_or_removed() {
     assert_eq!(both.physics.hooks.0, 0);
 }
 
-/// Removed on the thread and not yet displayed when the runner stops.
+/// The body is removed on the thread, and the removal not yet displayed when the runner stops.
 #[test]
 fn after_a_stop_bodies_that_were_removed_are_listed_once() {
     for is_displayed in [false, true] {

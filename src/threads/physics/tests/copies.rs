@@ -1,4 +1,4 @@
-//! What is handed over is whole, and the run is that of one thread.
+//! Handed-over states are complete, and the run is that of one thread.
 
 use super::*;
 use crate::dim::testing::{cuboid, spin, vector};
@@ -42,7 +42,7 @@ fn bits(simulation: &Simulation) -> Vec<(RigidBodyHandle, Pose, Vector, AngVecto
         .collect()
 }
 
-/// Whether a screen shows of what was handed over what it would show of the simulation's own bodies.
+/// Returns whether a screen displays the handed-over state as it would display the simulation's own bodies.
 fn copies_are_whole<H: Hooks>(physics: &Worker<H>, alpha: f32) -> bool {
     let moment = Moment {
         frame: physics.simulation.frame().number,
@@ -89,7 +89,7 @@ fn smoothings_and_errors_are_handed_over_too() {
                     .unwrap();
             });
         }
-        // Now one alone, now all.
+        // Three bodies move until 4 s, and the flyer alone after that.
         if ms == 4_000 {
             assert!(both.runner.remove_all(vec![off, curved]).is_empty());
         }
@@ -108,8 +108,8 @@ fn smoothings_and_errors_are_handed_over_too() {
 proptest! {
     #![proptest_config(crate::testing::random(40))]
 
-    /// Whatever each thread is late: the steps are those of one thread, each event comes once, and a map kept
-    /// from the lists is what is shown.
+    /// However late each thread is, the steps are those of one thread, each event arrives once, and a map kept from the
+    /// lists has the displayed poses.
     #[test]
     fn stalls_of_either_side_change_no_bit_and_lose_nothing(
         stalls in prop::collection::vec((0..60u64, any::<bool>()), 50..200),
@@ -131,7 +131,7 @@ proptest! {
             last = view.time();
             for key in view.removed() {
                 map.remove(key);
-                prop_assert!(gone.insert(*key), "once, also if it was never shown");
+                prop_assert!(gone.insert(*key), "once, even if it was never displayed");
                 prop_assert_eq!(view.pose(*key), None);
             }
             map.extend(view.moved().iter().copied());

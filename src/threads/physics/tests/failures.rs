@@ -78,7 +78,7 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
         assert_eq!(both.frame(MS(120)).pose(key), Some(shown));
         both.call(|simulation, _| simulation.clock_settings_mut().set_tick(100));
         both.runner.recover().unwrap();
-        // It panics again, as it is the same step.
+        // It panics again, because it is the same step.
         for ms in 13..=20 {
             both.physics(MS(10 * ms));
         }
@@ -91,7 +91,7 @@ fn a_panic_is_reported_and_what_was_shown_stays_until_it_recovers() {
     }
 }
 
-/// Panics where it is dropped.
+/// Panics when it is dropped.
 #[derive(Debug)]
 struct Bomb;
 
@@ -103,7 +103,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Hooks whose errors panic where they are dropped, and those themselves if they are to.
+/// Hooks whose errors panic when they are dropped. The hooks themselves do so too if they are set to.
 struct Armed {
     fails: bool,
     is_bomb: bool,
@@ -141,7 +141,7 @@ fn call_with_bomb(both: &mut Both<Armed>) {
 fn what_panics_where_it_is_dropped_ends_no_thread() {
     let mut both = armed(false);
     both.physics(MS(10));
-    // Questions that nobody answers and calls that nobody makes, as a call has panicked.
+    // A call has panicked, so nobody answers these questions or carries out these calls.
     for _ in 0..2 {
         let bomb = Bomb;
         (both.runner.ask(move |_| drop(bomb))).map(drop).unwrap();
@@ -149,7 +149,7 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
     call_with_bomb(&mut both);
     call_with_bomb(&mut both);
     assert_eq!(both.physics(MS(20)), None);
-    // A function of the game's that goes with its body.
+    // The game's function is dropped with its body.
     both.runner.recover().unwrap();
     both.call(|simulation, _| {
         let (key, _) = simulation.physics.bodies().next().unwrap();
@@ -171,7 +171,7 @@ fn what_panics_where_it_is_dropped_ends_no_thread() {
     both.physics(MS(40));
     let failures = format!("{:?}", both.runner.failures());
     assert_eq!(failures, "[Panic { tick: 1, .. }, Panic { tick: 2, .. }]");
-    // What is left over when the thread ends.
+    // These are left over when the thread ends.
     for _ in 0..2 {
         call_with_bomb(&mut both);
     }
@@ -256,7 +256,7 @@ impl Hooks for PanicsOnce {
     }
 }
 
-/// The state before the panic has the bodies again that entities had until then.
+/// The state before the panic has the bodies that entities had until then.
 #[test]
 fn what_was_removed_after_a_panic_stays_removed() {
     let (mut simulation, key) = flyer();

@@ -1,6 +1,6 @@
-//! Both threads in one, with a clock of our own: what depends on time is tested here.
+//! Both threads in one, with a simulated clock: tests of everything that depends on time.
 
-// What frames show, and when.
+// What frames display, and when.
 mod shown;
 // Calls, questions, other simulations.
 mod orders;
@@ -8,9 +8,9 @@ mod orders;
 mod time;
 // Errors and panics.
 mod failures;
-// Ways back in time, while bodies come and go.
+// Going back in time, while bodies come and go.
 mod ways_back;
-// What is handed over is whole.
+// Handed-over states are complete.
 mod copies;
 // Entities of a hecs world.
 #[cfg(feature = "hecs")]
@@ -34,13 +34,13 @@ use std::sync::mpsc::channel;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Numbers that look like chance.
+/// Returns pseudo-random numbers.
 fn mixed(number: u64) -> u64 {
     let mixed = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     (mixed ^ mixed >> 29).wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> 20
 }
 
-/// Both threads, with a clock of our own.
+/// Both threads, with a simulated clock.
 struct Both<H: Hooks>
 where
     H::Error: Send,
@@ -60,14 +60,14 @@ where
         Self { physics, runner }
     }
 
-    /// Stopped at `now`, as [`Runner::stop`] does.
+    /// Stops at `now`, as [`Runner::stop`] does.
     fn stop(mut self, now: Duration) -> (Simulation, H) {
         let (mut simulation, hooks) = self.physics.end(now);
         simulation.put_screen(self.runner.view.take_screen());
         (simulation, hooks)
     }
 
-    /// All that was sent, and all that is due.
+    /// Carries out everything that was sent, and everything that is due.
     fn physics(&mut self, now: Duration) -> Option<Duration> {
         self.physics.orders.fetch();
         loop {
@@ -78,7 +78,7 @@ where
         }
     }
 
-    /// As the thread has it that is never late: each step when it is due, and what was sent at `now`.
+    /// Runs as a thread that is never late: each step when it is due, and orders sent at `now`.
     fn in_time(&mut self, now: Duration) {
         while let Some(next) = self.physics.deadline().filter(|next| *next <= now) {
             self.physics.run_until(next);
@@ -95,7 +95,7 @@ where
         self.runner.call(call).unwrap();
     }
 
-    /// Sets something of the clock.
+    /// Changes a setting of the clock.
     fn set(&mut self, set: impl FnOnce(&mut ClockSettings) + Send + 'static) {
         self.call(|simulation, _| set(simulation.clock_settings_mut()));
     }
@@ -137,7 +137,7 @@ impl Hooks for Idle {
     type Error = &'static str;
 }
 
-/// A metre in each of 100 steps a second.
+/// Returns a body that moves a metre in each step at 100 Hz.
 pub fn flyer() -> (Simulation, BodyKey) {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.physics.rapier_mut().gravity = Vector::ZERO;

@@ -48,7 +48,7 @@ fn what_is_sent_is_done_at_once_between_two_steps_in_the_order_sent() {
     both.physics(MS(30));
     let view = both.frame(MS(40));
     assert_eq!((view.pose(one), view.removed()), (None, &[one][..]));
-    // Keys of what is gone do nothing.
+    // Keys of removed bodies do nothing.
     both.call(move |simulation, _| {
         assert!(simulation.physics.add_force(one, Vector::X).is_err());
         assert!(simulation.physics.remove(one).is_none());
@@ -70,7 +70,7 @@ fn bodies_that_are_sent_have_the_keys_of_one_thread() {
         let x = f32::from(i);
         sent.push(both.runner.spawn(body(x), [ball()]).unwrap());
         keys.push(alone.physics.insert(body(x), ball()));
-        // Some before they have come, some long after, by each of the ways.
+        // Bodies are removed in each way: some before they have arrived, some long after.
         if i % 3 == 2 {
             let spawned = sent.remove(usize::from(i) / 3);
             both.call(move |simulation, _| {
@@ -132,7 +132,7 @@ fn a_state_put_back_by_a_call_is_shown_whole() {
     let view = both.frame(MS(95));
     assert_eq!(view.pose(sleeper), Some(Pose::IDENTITY));
     assert_eq!((view.pose(late), view.removed()), (None, &[late][..]));
-    // It goes on from now, whatever its clock has said.
+    // It continues from now, whatever its clock says.
     let x = view.pose(flyer).unwrap().translation.x;
     assert!((x - 3.0).abs() < 1e-3, "{x}");
 }
@@ -164,7 +164,7 @@ fn questions_see_every_call_before_them_also_in_a_pause() {
     assert_eq!(both.tick(), 1, "the pause came before the second step");
 }
 
-/// Between two steps a copy is asked.
+/// Between two steps, questions are answered on a copy.
 #[test]
 fn questions_in_a_pause_know_the_past() {
     let (mut simulation, flyer) = flyer();
@@ -198,9 +198,9 @@ fn what_finds_the_mailbox_taken_comes_again_soon() {
     let mut next = None;
     both.physics.orders.fetch();
     mailbox.try_with(|_| next = both.physics.run_until(MS(10)));
-    assert_eq!(next, Some(MS(10) + SOON), "also in a pause");
+    assert_eq!(next, Some(MS(10) + SOON), "even in a pause");
     assert_eq!(both.physics.run_until(MS(11)), None);
-    // And who reads shows what there is.
+    // A reader displays the states that are there.
     let shown = both.frame(MS(30)).pose(key);
     mailbox.try_with(|_| assert_eq!(both.frame(MS(31)).pose(key), shown));
 }
@@ -215,12 +215,12 @@ fn another_simulation_is_shown_from_its_first_state_on() {
         both.physics(MS(10 * ms));
     }
     assert_eq!(both.frame(MS(405)).time(), 0.39);
-    // Back in time: what comes is shown as it is then.
+    // The simulation goes back in time: later states are displayed as they are then.
     both.call(|simulation, _| simulation.rewind(20).unwrap());
     both.physics(MS(410));
     let x = both.frame(MS(410)).pose(key).unwrap().translation.x;
     assert!((20.0..=21.0).contains(&x), "{x}");
-    // Another one, with bodies that rest: they are there, and the others are not.
+    // Another simulation has bodies at rest. They are displayed, and the old ones are not.
     let mut other = Simulation::new(Rate::hz(100).unwrap());
     let rock = other
         .physics
@@ -235,7 +235,7 @@ fn another_simulation_is_shown_from_its_first_state_on() {
     for ms in 42..48 {
         both.physics(MS(10 * ms));
     }
-    // By its own clock it is another time; it goes on from now.
+    // Its own clock has another time; it continues from now.
     assert_eq!(both.tick(), 9 + 5);
     let view = both.frame(MS(480));
     assert_eq!(view.dropped(), Duration::ZERO);
@@ -299,7 +299,7 @@ fn a_simulation_with_a_step_due_at_its_new_rate_is_stepped() {
     assert_eq!(both.tick(), 30);
 }
 
-/// Counts the frames that it was told of.
+/// Counts the frames that it is told of.
 #[derive(Default)]
 struct Frames(u64);
 
@@ -359,7 +359,7 @@ impl Hooks for Replaces {
 fn a_simulation_that_a_hook_puts_in_is_shown_whole_and_goes_on_from_now() {
     let (mut other, _) = flyer();
     let wall = RigidBodyBuilder::fixed().translation(vector(0.0, 5.0, 0.0));
-    // A key that the first one has not.
+    // This key does not exist in the first simulation.
     other
         .physics
         .insert(RigidBodyBuilder::dynamic(), ColliderBuilder::ball(0.1));
@@ -385,7 +385,7 @@ fn a_simulation_that_a_hook_puts_in_is_shown_whole_and_goes_on_from_now() {
     assert_eq!(view.removed(), []);
 }
 
-/// A frame that the game makes by itself.
+/// Tests a frame that the game runs itself.
 #[test]
 fn what_happens_in_a_frame_of_a_call_is_shown() {
     let (mut simulation, _) = flyer();
@@ -416,7 +416,7 @@ fn an_error_that_no_frame_has_shown_is_smoothed_after_a_stop() {
     }
 }
 
-/// Before and after the thread has handed over a state with it.
+/// Tests the stop before and after the thread has handed over a state with the error.
 fn an_error_is_smoothed_after_a_stop(end: u64) {
     let (mut simulation, key) = flyer();
     simulation.set_rewind_limits(50, usize::MAX);

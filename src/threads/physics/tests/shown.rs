@@ -1,4 +1,4 @@
-//! What frames show, and when.
+//! What frames display, and when.
 
 use super::*;
 use crate::dim::testing::translation;
@@ -34,7 +34,7 @@ fn a_late_step_starves_frames_and_is_made_up_for() {
     both.physics(MS(100));
     let mut shown = 0.0;
     let mut starved = 0;
-    // The step of 110 ms is made at 123 ms, with two more.
+    // The step of 110 ms is run at 123 ms, together with two more.
     for ms in 100..140 {
         if ms == 123 || ms > 123 && ms % 10 == 0 {
             both.physics(MS(ms));
@@ -75,7 +75,7 @@ fn states_are_filled_again_once_nobody_has_them() {
     let mut most = 0;
     for ms in 0..300 {
         both.physics(MS(10 * ms));
-        // One that does not come for long.
+        // One state does not arrive for a long time.
         if !(100..=200).contains(&ms) {
             both.frame(MS(10 * ms));
             most = most.max(both.physics.publisher.sent.len());
@@ -102,7 +102,7 @@ fn a_pause_copies_nothing_that_nobody_has_changed() {
     assert!(copies(&both) > 0);
     both.physics(MS(20));
     assert_eq!(copies(&both), 0);
-    // Nothing that could be seen.
+    // Nothing visible changes.
     both.set_speed(2.0);
     both.physics(MS(30));
     assert_eq!(copies(&both), 0);
@@ -121,7 +121,7 @@ fn what_is_done_in_a_pause_is_shown_in_it() {
     both.frame(MS(102));
     both.pause();
     both.physics(MS(103));
-    // The picture stands where it was, in the step before the last one.
+    // The picture stays where it was, in the step before the last one.
     for ms in [103, 114, 115, 119] {
         let x = x(&mut both, flyer, MS(ms));
         assert!((x - 8.8).abs() < 1e-3, "{x} at {ms} ms");
@@ -155,7 +155,7 @@ fn the_origin_is_shifted_in_a_pause_and_no_body_moves() {
     both.pause();
     both.physics(MS(103));
     let before = x(&mut both, key, MS(104));
-    // Twice, so that positions are rounded twice.
+    // The origin is shifted twice, so that positions are rounded twice.
     for shift in [0.3, 7.1] {
         both.call(move |simulation, _| {
             let origin = Vector::X * shift;
@@ -258,12 +258,12 @@ fn what_is_too_late_is_dropped_and_counted() {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
     both.physics(MS(100));
-    // Five steps at once, and the rest right after.
+    // Five steps are run at once, and the rest right after.
     assert_eq!(both.physics.run_until(MS(300)), Some(MS(160)));
     assert_eq!(both.tick(), 15);
     both.physics(MS(300));
     assert_eq!(both.tick(), 30);
-    // More than 250 ms behind: the clock goes on from now.
+    // The thread is more than 250 ms behind, so the clock continues from now.
     assert_eq!(both.physics(MS(800)), Some(MS(810)));
     assert_eq!(both.tick(), 31);
     both.frame(MS(800));
@@ -275,11 +275,11 @@ fn what_is_too_late_is_dropped_and_counted() {
     assert_eq!(both.physics.simulation.clock().real_time(), MS(800));
 }
 
-/// What shows a simulation.
+/// A host that displays a simulation.
 enum Host {
     Loop(Box<Simulation>),
     Overlap(Box<Overlap>),
-    /// With its wall clock.
+    /// A runner with its wall clock.
     Runner(Box<Both<Idle>>, Duration),
 }
 
@@ -303,7 +303,7 @@ impl Host {
         }
     }
 
-    /// Where the body is shown in a frame of so long, and at which simulated time.
+    /// Returns where the body is displayed after a frame of this length, and at which simulated time.
     fn frame(&mut self, frame_time: Duration, key: BodyKey) -> (f32, Option<f64>) {
         let (pose, time) = match self {
             Self::Loop(simulation) => {
@@ -342,8 +342,8 @@ fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
                     let by = x - last;
                     let case =
                         format!("{by} from {from} to {to} in frame {i}, restarted in {restart}");
-                    // A steady frame is 0.3 m. Where the delay grows it is half of that, or nothing where it grows by a
-                    // whole step; where it shrinks, all that is left out comes at once.
+                    // A steady frame moves the body by 0.3 m. Where the delay grows it moves half as far, or not at all
+                    // where the delay grows by a whole step. Where the delay shrinks, the skipped motion comes at once.
                     let least = if (from, to) == (0, 1) { 0.0 } else { 0.149 };
                     let most = match (from, to) {
                         (1, 0) => 1.3,
@@ -360,7 +360,7 @@ fn who_goes_on_with_a_simulation_goes_on_with_what_was_shown() {
     }
 }
 
-/// Makes the last step again, with the body a metre to the side.
+/// Runs the last step again, with the body a metre to the side.
 fn put_aside(simulation: &mut Simulation, key: BodyKey) {
     let aside = translation(0.0, 1.0, 0.0);
     let again = |physics: &mut Physics, _| physics.teleport_by(key, aside).unwrap();

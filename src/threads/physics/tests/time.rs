@@ -1,4 +1,4 @@
-//! Pauses and speeds: they hold from the moment they are sent, and no time is lost or gained.
+//! Pauses and speeds: they apply from the moment they are sent, and no time is lost or gained.
 
 use super::*;
 use crate::dim::testing::translation;
@@ -21,7 +21,7 @@ fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
     assert_eq!(both.tick(), 11);
     both.resume();
     both.set_speed(0.5);
-    // Twice as long, from now on: six of ten milliseconds were left.
+    // The remaining six of ten milliseconds take twice as long from now on.
     let next = both.physics(MS(6_000)).unwrap();
     assert_eq!(next, MS(6_012));
     both.physics(next);
@@ -31,7 +31,7 @@ fn pause_speed_and_single_steps_stop_and_scale_what_is_shown() {
     let two = x(&mut both, key, next + MS(40));
     assert!((two - one - 0.5).abs() < 1e-3, "{one} {two}");
     assert_eq!(both.tick(), 14);
-    // Two seconds a step, at half the speed, less the five milliseconds that have passed.
+    // A step takes two seconds at half the speed, less the five milliseconds that have passed.
     both.set(|settings| settings.set_rate(Rate::hz(1).unwrap()));
     let next = both.physics(next + MS(50)).unwrap();
     assert_eq!(next, MS(6_012 + 50 + 1_990));
@@ -64,7 +64,7 @@ fn a_lag_is_counted_when_another_speed_is_set() {
         let mut both = Both::new(simulation, Idle);
         both.physics(MS(100));
         both.set_speed(speed);
-        // Fourteen steps late.
+        // The thread is fourteen steps late.
         both.physics(MS(245));
         both.physics(MS(345));
         let clock = both.physics.simulation.clock();
@@ -89,7 +89,7 @@ fn another_tick_moves_no_picture() {
             both.in_time(MS(ms));
             let x = x(&mut both, key, MS(ms));
             let by = x - last;
-            // A metre in each of 100 steps a second.
+            // The body moves a metre in each step at 100 Hz.
             assert!(ms < 30 || (by - 0.1).abs() < 1e-3, "{by} at {ms} ms");
             last = x;
         }
@@ -125,7 +125,7 @@ fn another_rate_hastens_no_picture_that_is_ahead() {
 /// The length of a frame.
 const FRAME: Duration = Duration::from_millis(7);
 
-/// Frames of a flyer, at each of these speeds for so many milliseconds.
+/// Checks the frames of a flyer, at each of these speeds for this many milliseconds.
 fn fly(speeds: impl IntoIterator<Item = (f64, u64)>) {
     let (simulation, key) = flyer();
     let mut both = Both::new(simulation, Idle);
@@ -138,7 +138,7 @@ fn fly(speeds: impl IntoIterator<Item = (f64, u64)>) {
         while next_frame <= now {
             both.in_time(next_frame);
             let x = x(&mut both, key, next_frame);
-            // It is shown a step and a half in the past.
+            // It is displayed a step and a half in the past.
             if both.physics.simulation.clock().time() > MS(25) {
                 stood = if x > shown { 0 } else { stood + 1 };
                 assert!(stood <= 2, "at {x} for {stood} frames, at {next_frame:?}");
@@ -169,7 +169,7 @@ fn slow_motion_holds_from_when_it_is_sent_and_no_frame_leaps() {
     for speed in [0.1, 0.05, 0.01] {
         fly([(1.0, 500), (speed, 2_000), (1.0, 500)]);
     }
-    // Also in the middle of steps.
+    // Speeds also change in the middle of steps.
     fly([(1.0, 503), (0.1, 1_998), (2.0, 509), (0.3, 1_001)]);
 }
 
@@ -179,7 +179,7 @@ fn a_speed_that_changes_often_changes_no_sum_of_time() {
     fly([(1.0, 13), (0.02, 29)].repeat(60));
 }
 
-/// Runs and pauses that often, for so many milliseconds each; the time that was simulated.
+/// Runs and pauses this often, for these times in milliseconds. Returns the simulated time.
 fn pauses(times: u32, running: u64, paused: u64) -> Duration {
     let (simulation, _) = flyer();
     let mut both = Both::new(simulation, Idle);
@@ -219,7 +219,7 @@ fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
     both.in_time(MS(108));
     both.set_speed(0.0001);
     both.physics(MS(108));
-    // 1.5 steps before 108 ms it is 93 ms.
+    // 1.5 steps before 108 ms, the time is 93 ms.
     assert!((x(&mut both, key, MS(110)) - 9.3).abs() < 1e-3);
     let there = translation(0.0, 7.0, 0.0);
     both.teleport(wall, there);
@@ -240,11 +240,11 @@ fn what_is_sent_in_slow_motion_is_done_shown_and_answered_at_once() {
     let view = both.frame(MS(121));
     assert_eq!(view.pose(wall), Some(there));
     assert_eq!(view.pose(spawned), Some(Pose::IDENTITY));
-    // That is no pause: the flyer goes on as slowly as before.
+    // This is no pause: the flyer continues as slowly as before.
     assert!((x(&mut both, key, MS(200)) - 9.3).abs() < 1e-2);
 }
 
-/// A rollback in a call: the thread goes by the time of the present, not of the state that it went back to.
+/// After a rollback in a call, the thread follows the present time, not that of the state to which it went back.
 #[test]
 fn a_rollback_in_a_call_neither_drops_nor_gains_time() {
     for (at, pauses) in [(500, false), (503, false), (503, true)] {

@@ -1,5 +1,5 @@
-//! Games that go back in time and replace their state while bodies come and go, slots are reused and the origin moves. In every loop, a map kept
-//! from the lists of each frame equals the displayed poses, and a saved state can be loaded.
+//! Games that go back in time and replace their state while bodies come and go, slots are reused and the origin moves.
+//! In every loop, a map kept from the lists of each frame equals the displayed poses, and a saved state can be loaded.
 
 use super::*;
 use crate::BodyKey;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Inserts, removes and teleports bodies, chosen by the tick and the run.
 #[derive(Clone, Default)]
 struct Churn {
-    /// Each change of the past begins another run.
+    /// The run. Each change of the past begins another one.
     run: u64,
     is_over: bool,
     guest: Option<BodyKey>,
@@ -34,7 +34,7 @@ impl Hooks for Churn {
             (5, Some(key)) => physics.teleport(*key, Pose::IDENTITY).unwrap(),
             _ => (),
         }
-        // In the slot that was just freed.
+        // The body uses the slot that was just freed.
         if chance % 16 == 3 {
             physics.insert_body(RigidBodyBuilder::fixed());
         }
@@ -46,7 +46,7 @@ impl Hooks for Churn {
         if chance / 2048 % 32 == 7 && !step.is_resimulated {
             return Err("as it was told");
         }
-        // It lives for less than a frame.
+        // The guest lives for less than a frame.
         self.guest = (chance / 16)
             .is_multiple_of(8)
             .then(|| physics.insert_body(RigidBodyBuilder::dynamic()));
@@ -55,14 +55,14 @@ impl Hooks for Churn {
 
     fn after_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Self::Error> {
         if let Some(guest) = self.guest.take() {
-            // Not if the state was replaced since.
+            // The guest is missing if the state was replaced since.
             drop(physics.remove(guest));
         }
         let chance = mixed(!(self.run << 32 | step.tick));
         let mut keys: Vec<_> = physics.bodies().map(|(key, _)| key).collect();
         keys.sort_unstable();
         if let (0 | 1, Some(key)) = (chance % 8, keys.last()) {
-            // A portal. Not if the body is at no finite place.
+            // A portal. It fails if the body's position is not finite.
             let _ = physics.teleport_by(*key, Pose::from_translation(Vector::Y));
         }
         if (chance / 8).is_multiple_of(16) && !self.is_over {
@@ -74,7 +74,7 @@ impl Hooks for Churn {
 
 /// Goes back in time, or replaces the state by an earlier copy.
 fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chance: u64) {
-    // An assignment in one thread is for its host to notice.
+    // In one thread, the host has to detect an assignment.
     let is_displayed_here = simulation.screen().is_some();
     let tick = simulation.physics.tick();
     let back = tick.saturating_sub(chance / 8 % 6);
@@ -102,7 +102,7 @@ fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chan
             simulation.physics = other.physics;
         }
         _ => {
-            // Forwards again, as far as the states are known.
+            // Goes forward again, as far as the states are known.
             let last = simulation.rewindable().end.saturating_sub(1);
             if last > tick && simulation.steps_to_resimulate() == 0 {
                 drop(simulation.rewind(last));
@@ -117,10 +117,10 @@ fn change_the_past(simulation: &mut Simulation, kept: &mut Vec<Simulation>, chan
     }
 }
 
-/// One of the loops, with what its frames display.
+/// One of the loops, with its displayed poses.
 enum Loop {
     OneThread(Simulation),
-    /// It goes back in time between two steps of a frame, too.
+    /// Goes back in time between two steps of a frame, too.
     Pull(Simulation),
     Overlap(Box<Overlap>),
     Runner(Box<Both<Churn>>, Duration),
@@ -141,7 +141,7 @@ impl Loop {
         }
     }
 
-    /// Between two frames.
+    /// Returns the simulation between two frames.
     fn simulation(&mut self) -> &mut Simulation {
         match self {
             Self::OneThread(simulation) | Self::Pull(simulation) => simulation,
@@ -197,7 +197,7 @@ impl Loop {
     }
 }
 
-/// The steps of a frame. After some of them it goes back, and takes a copy over.
+/// Runs the steps of a frame. After some of them it goes back in time, and takes over a copy.
 fn pull(simulation: &mut Simulation, churn: &mut Churn) {
     while let Some(step) = simulation.next_step() {
         if churn.before_step(&mut simulation.physics, step).is_err() {

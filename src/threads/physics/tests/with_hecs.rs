@@ -1,4 +1,4 @@
-//! A hecs world on a runner, with a clock of our own.
+//! A hecs world on a runner, with a simulated clock.
 
 use super::*;
 use crate::dim::testing::vector;
@@ -20,13 +20,13 @@ struct Game {
     runner: Runner<Idle>,
     physics: Worker<Idle>,
     now: Duration,
-    /// The bodies that are to live, and whose they are.
+    /// The bodies that are to stay alive, and their entities.
     owned: BTreeMap<BodyKey, Entity>,
-    /// Those that were sent and are to come, and whose.
+    /// Bodies that were requested but have not arrived, and their entities.
     coming: Vec<(Spawned, Entity)>,
-    /// Entities that had one, or waited for one.
+    /// Entities that had a body, or waited for one.
     bare: Vec<Entity>,
-    /// Moved by hand since the last sync.
+    /// Whether an entity was moved by hand since the last sync.
     is_moved: bool,
 }
 
@@ -83,7 +83,7 @@ fn ball() -> ColliderBuilder {
 }
 
 impl Game {
-    /// With bodies that were spawned before there was a thread.
+    /// Creates a game with bodies that were spawned before there was a thread.
     fn new(commands: usize) -> Self {
         let mut simulation = Simulation::new(Rate::hz(100).unwrap());
         let (mut world, mut entities) = (World::new(), Entities::default());
@@ -127,7 +127,7 @@ impl Game {
     fn sync(&mut self) {
         self.entities.sync(&mut self.world, &mut self.runner);
         self.is_moved = false;
-        // Who has its body now?
+        // Finds the current owner of each body.
         for (spawned, entity) in std::mem::take(&mut self.coming) {
             let body = self.world.get::<&Body>(entity).ok().map(|body| body.key());
             match body {
@@ -140,7 +140,7 @@ impl Game {
         }
     }
 
-    /// Takes one out that is to come.
+    /// Takes one of the bodies that have not arrived.
     fn take_coming(&mut self, n: usize) -> Option<(Spawned, Entity)> {
         let n = n.checked_rem(self.coming.len())?;
         Some(self.coming.swap_remove(n))
@@ -159,7 +159,7 @@ impl Game {
         Some((*owned.0, *owned.1))
     }
 
-    /// `None` if there is nothing to do it to.
+    /// Applies an operation. `None` if there is nothing to apply it to.
     fn apply(&mut self, i: usize, operation: Operation) -> Option<()> {
         let Self {
             world,
@@ -262,7 +262,8 @@ impl Game {
         Some(())
     }
 
-    /// After a sync: who has a body is shown where that is shown, and who waits for one where it will be.
+    /// Checks the state after a sync: an entity with a body is displayed where its body is, and one that waits for a
+    /// body where the body will be.
     fn check(&self) {
         for (key, entity) in &self.owned {
             assert_eq!(self.entities.entity(*key), Some(*entity));
@@ -276,7 +277,7 @@ impl Game {
         }
     }
 
-    /// Until all that was asked for is done and shown.
+    /// Runs until everything requested is done and displayed.
     fn settle(&mut self) {
         for _ in 0..500 {
             self.now += MS(10);
@@ -291,7 +292,8 @@ impl Game {
 proptest! {
     #![proptest_config(crate::testing::random(60))]
 
-    /// Whoever is late, whatever is full: in the end each body has its entity and each entity its body.
+    /// Whichever side is late and whichever queue is full, in the end each body has its entity and each entity its
+    /// body.
     #[test]
     fn no_entity_without_its_body_nor_a_body_without_its_entity(
         commands in 1..20usize,
@@ -387,7 +389,7 @@ fn a_body_that_goes_where_it_has_come_to_rest_unseen_does_not_come_back() {
     assert!(!game.world.satisfies::<hecs::Or<&Body, &RenderPose>>(entity));
 }
 
-/// The state that it is in was never displayed.
+/// The state with the body was never displayed.
 #[test]
 fn a_body_that_goes_with_its_state_before_it_is_shown_is_taken_off() {
     let mut game = Game::new(9);

@@ -3,11 +3,11 @@
 use super::player::{Command, Entry, Player, Reading};
 use super::*;
 
-/// Metres per second of the flyer.
+/// Speed of the flyer in metres per second.
 pub const SPEED: f64 = 16.0;
-/// Radians per second of the spinner.
+/// Angular velocity of the spinner in radians per second.
 pub const SPIN: f64 = 0.2;
-/// Seconds: two simulated times that are closer are the same.
+/// Seconds: two simulated times that are closer count as equal.
 pub const SAME: f64 = 1e-8;
 
 /// One move of a game.
@@ -16,14 +16,14 @@ pub enum Action {
     Wait(Duration),
     Send(Command),
     Frame,
-    /// The thread comes now, whenever it came last.
+    /// The thread runs now, however long ago it last ran.
     Late,
-    /// It came whenever a step was due.
+    /// The thread ran whenever a step was due.
     InTime,
     Restart,
 }
 
-/// A game, with the model that its frames are compared with.
+/// A game, with the model against which its frames are checked.
 pub struct Game {
     pub both: Option<Both<Player>>,
     pub flyer: BodyKey,
@@ -34,17 +34,17 @@ pub struct Game {
     pub waiting: Vec<Command>,
     /// The clock's time in thousandths of a nanosecond: speeds have three decimals.
     pub time: u128,
-    /// How far off that may be, in nanoseconds, since another time was assigned.
+    /// How far off that time may be, in nanoseconds, since another time was assigned.
     pub rounded: u128,
-    /// What this thread has dropped.
+    /// The real time that this thread has dropped.
     pub dropped: Duration,
-    /// The poses by the lists of the frames.
+    /// The poses according to the lists of the frames.
     pub displayed: BTreeMap<BodyKey, Pose>,
     /// The displayed time, the real time of that frame, and the largest speed since.
     pub last: (f64, Duration, f64),
     /// The length of single steps since the last frame.
     pub single_steps: Duration,
-    /// How often simulated time may have gone back unseen.
+    /// How often simulated time may have gone back undetected.
     pub ways_back: u32,
     /// The sum of the displayed shifts of the origin.
     pub origin: f64,
@@ -71,7 +71,7 @@ impl Game {
             ways_back: 0,
             origin: 0.0,
         };
-        // What was never displayed has no path to what is.
+        // A body that was never displayed has no path to the displayed pose.
         game.frame();
         game
     }
@@ -112,7 +112,7 @@ impl Game {
         self.waiting.push(command);
     }
 
-    /// The thread comes at this time, or came whenever a step was due.
+    /// Lets the thread run at this time, or lets it have run whenever a step was due.
     pub fn physics(&mut self, in_time: bool) {
         let now = self.now;
         let before = Reading::of(self.simulation());
@@ -148,13 +148,13 @@ impl Game {
             };
             self.passes(&before, &after, dropped);
         }
-        assert_eq!(after.single_steps, 0, "they are made");
+        assert_eq!(after.single_steps, 0, "they have been run");
         let waiting = now - after.real_time;
         assert!(after.until_next_step.is_none_or(|until| until > waiting));
         self.last.2 = self.last.2.max(after.speed);
     }
 
-    /// Time passes at one speed: what is simulated and what is dropped is all of it.
+    /// Lets time pass at one speed, and checks that simulated and dropped time account for all of it.
     pub fn passes(&mut self, from: &Reading, to: &Reading, dropped: Duration) {
         let real = to.real_time - from.real_time;
         assert_eq!(to.dropped.frame_time - from.dropped.frame_time, dropped);
@@ -164,7 +164,7 @@ impl Game {
         let period = from.period.as_nanos() * 1_000;
         self.time += u128::from(from.single_steps) * period;
         self.single_steps += from.period * from.single_steps;
-        // After a way back the time before was rounded to nanoseconds.
+        // After going back in time, the previous time was rounded to nanoseconds.
         let aborted = u128::from(to.dropped.aborted - from.dropped.aborted) * period;
         self.time = self.time.saturating_sub(aborted);
         let off = (self.time / 1_000).abs_diff(to.time.as_nanos());
@@ -175,7 +175,7 @@ impl Game {
         );
     }
 
-    /// No time passes while commands are carried out. Some lead to another one.
+    /// Checks that no time passes while commands are carried out. Some commands change the time.
     pub fn is_set(&mut self, from: &Reading, to: &Reading, commands: &[Command]) {
         let ways_back = std::mem::take(&mut self.both().physics.hooks.ways_back);
         self.ways_back += ways_back;
@@ -209,11 +209,11 @@ impl Game {
         self.last = (time, now, Reading::of(self.simulation()).speed);
     }
 
-    /// A map kept from the lists has the displayed poses, and the bodies of the displayed time.
+    /// Checks that a map kept from the lists has the displayed poses, and the bodies of the displayed time.
     pub fn check_poses(&self, time: f64) {
         let both = self.both.as_ref().expect("it runs");
         let view = both.view();
-        // Before the first state bodies that were never displayed have a pose, and are in no list.
+        // Before the first state, bodies that were never displayed have a pose but are in no list.
         let bodies = (self.newest().into_iter()).flat_map(|_| self.simulation().physics.bodies());
         let bodies = bodies.map(|(key, _)| key);
         for key in bodies.chain(self.displayed.keys().copied()) {
@@ -234,12 +234,12 @@ impl Game {
         assert!(off.min(turn - off) < 0.01, "spinner {off} off at {time} s");
     }
 
-    /// The picture is as late as it should be, and time goes back only with the simulation.
+    /// Checks that the picture is as late as it should be, and that time goes back only with the simulation.
     pub fn check_time(&mut self, time: f64) {
         let (last, then, speed) = self.last;
         let ways_back = self.ways_back;
         let single_steps = std::mem::take(&mut self.single_steps);
-        // But for rounding, where another thread begins.
+        // Where another thread begins, rounding may move the time back.
         let is_later = time >= last - SAME;
         assert!(is_later || ways_back > 0, "{time} s after {last} s");
         let Some((end, dt)) = self.newest() else {
@@ -259,7 +259,7 @@ impl Game {
         );
         let elapsed = (self.now - then).as_secs_f64();
         let soonest = last + elapsed * speed.max(1.0) + single_steps.as_secs_f64();
-        // At the beginning of a step of which the states before are not known.
+        // The time is at the beginning of a step whose earlier states are unknown.
         let is_first_known = self
             .both
             .as_ref()
@@ -270,7 +270,8 @@ impl Game {
         );
     }
 
-    /// The time and the last step's length of the newest state, unless what has replaced it waits for its first step.
+    /// Returns the time and the last step's length of the newest state, unless its replacement is waiting for its first
+    /// step.
     pub fn newest(&self) -> Option<(f64, f64)> {
         let simulation = self.simulation();
         let newest = self.both.as_ref()?.physics.publisher.sent.last()?;
@@ -280,7 +281,7 @@ impl Game {
         is_known.then(|| (newest.time.as_secs_f64(), newest.dt))
     }
 
-    /// The thread ends, and another one goes on.
+    /// Ends the thread, and lets another one continue.
     pub fn restart(&mut self) {
         self.physics(false);
         let before = Reading::of(self.simulation());
@@ -295,7 +296,7 @@ impl Game {
         self.dropped = Duration::ZERO;
     }
 
-    /// Everything comes to rest, and is displayed where it is.
+    /// Lets everything come to rest, and checks that it is displayed where it is.
     pub fn end(&mut self) {
         for command in [
             Command::Resume,
@@ -330,14 +331,14 @@ impl Game {
         assert_eq!(self.last.0, time);
     }
 
-    /// The same commands before the same steps, in one thread.
+    /// Runs the same commands before the same steps in one thread.
     pub fn equals_one_thread(mut self) {
         let player = &mut self.both().physics.hooks;
         let log = std::mem::take(&mut player.log);
         let mut alone = Player::new(player.seed, false);
         let mut simulation = start();
         let mut done = Vec::new();
-        // The frames in which a command resimulates steps are its own.
+        // Frames in which a command resimulates steps belong to the command.
         for entry in &log {
             match entry {
                 Entry::Command(command, _) => {
@@ -369,7 +370,7 @@ impl Game {
     }
 }
 
-/// A flyer and a spinner that nobody touches, a wall, and guests.
+/// Returns a flyer and a spinner that nothing touches, a wall, and guests.
 pub fn start() -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(100).unwrap());
     simulation.set_rewind_limits(30, usize::MAX);

@@ -78,7 +78,7 @@ fn actions(
     prop::collection::vec(action, 20..150)
 }
 
-/// All laws, in each frame and at the end.
+/// Checks all laws, in each frame and at the end.
 fn plays(seed: u64, actions: Vec<Action>) {
     let mut game = Game::new(seed);
     for action in actions {
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// The last step of the state was longer than those of the rate that was set since.
+/// The last step of the state is longer than a step of the new rate.
 #[test]
 fn an_assigned_state_is_displayed_by_the_length_of_its_own_step() {
     let actions = [

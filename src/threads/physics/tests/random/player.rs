@@ -1,8 +1,8 @@
-//! What a random game sends, and the hooks that carry it out.
+//! The commands of a random game, and the hooks that carry them out.
 
 use super::*;
 
-/// What a game sends.
+/// A command that a game sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Command {
     Pause,
@@ -29,7 +29,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether simulated time may go back.
+    /// Returns whether simulated time may go back.
     pub fn goes_back(self) -> bool {
         matches!(
             self,
@@ -37,22 +37,22 @@ impl Command {
         )
     }
 
-    /// Whether bodies that came and went may be there or gone again.
+    /// Returns whether bodies that came and went may exist or be removed again.
     pub fn changes_the_past(self) -> bool {
         self.goes_back() || matches!(self, Self::RollBack(_) | Self::Resimulate(_))
     }
 }
 
-/// What the physics did, in its order.
+/// An entry in the log of the physics.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// With the result of those that can fail.
+    /// A command, and whether it succeeded.
     Command(Command, bool),
-    /// A frame of the simulation, with so many new steps that are due, and whether time stands still.
+    /// A frame of the simulation, with the number of new steps that are due, and whether time is stopped.
     Frame(u64, bool),
-    /// All bits before a step.
+    /// A hash of all bits before a step.
     Begun(Step, u64),
-    /// All bits after it.
+    /// A hash of all bits after a step.
     Made(u64, u64),
     Failed,
 }
@@ -60,7 +60,7 @@ pub enum Entry {
 /// The hooks of a game, which also carry out its commands.
 pub struct Player {
     pub seed: u64,
-    /// How many decisions were made: a step that is made again is another one.
+    /// The number of decisions. A resimulated step makes new decisions.
     pub decisions: u64,
     pub may_fail: bool,
     /// Whether the commands for the clock are carried out, too.
@@ -68,9 +68,9 @@ pub struct Player {
     pub kept: Vec<Simulation>,
     pub log: Vec<Entry>,
     pub readings: Vec<Reading>,
-    /// How often simulated time has gone back since the thread came last.
+    /// How often simulated time has gone back since the thread last ran.
     pub ways_back: u32,
-    /// When bodies came, or went, in simulated time.
+    /// When bodies appeared or were removed, in simulated time.
     pub changes: BTreeMap<BodyKey, (f64, bool)>,
 }
 
@@ -137,7 +137,7 @@ impl Player {
         }
     }
 
-    /// Gives whether it was possible.
+    /// Carries out a command. Returns whether it was possible.
     pub fn try_command(&mut self, command: Command, simulation: &mut Simulation) -> bool {
         let tick = simulation.physics.tick();
         let is_redoing = simulation.is_redoing();
@@ -148,7 +148,7 @@ impl Player {
                 let rate = Rate::hz(hz).unwrap();
                 simulation.clock_settings_mut().set_rate(rate);
             }
-            // It drops steps that are to be resimulated.
+            // This command drops steps that are to be resimulated.
             Command::Tick(_) if is_redoing => return false,
             Command::Tick(tick) => simulation.clock_settings_mut().set_tick(tick),
             Command::LetFail(may_fail) => self.may_fail = may_fail,
@@ -201,7 +201,7 @@ impl Player {
     }
 }
 
-/// Of the bodies but the flyer, the spinner and the wall, any.
+/// Returns any body except the flyer, the spinner and the wall.
 pub fn guest(physics: &Physics, chance: u64) -> Option<BodyKey> {
     let mut keys: Vec<_> = physics.bodies().map(|(key, _)| key).collect();
     keys.sort_unstable();
@@ -216,7 +216,7 @@ pub fn set_clock(command: Command, settings: &mut ClockSettings) {
         Command::StepOnce => settings.step_once(),
         Command::Speed(speed) => settings.set_speed(speed).unwrap(),
         Command::SetStepping(stepping) => settings.set_stepping(stepping),
-        _ => unreachable!("it is none for the clock"),
+        _ => unreachable!("clock commands are handled elsewhere"),
     }
 }
 
@@ -288,13 +288,13 @@ impl Hooks for Player {
     }
 }
 
-/// What the clock says, and what is asked of it.
+/// The readings and requests of a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub time: Duration,
     pub real_time: Duration,
     pub dropped: Dropped,
-    /// 0 while time stands still.
+    /// The speed, 0 while time is stopped.
     pub speed: f64,
     pub period: Duration,
     pub single_steps: u32,
@@ -326,7 +326,7 @@ impl Reading {
         }
     }
 
-    /// The real time that is dropped if the thread comes at `now`, as it is too late.
+    /// Returns the real time that is dropped if the thread runs only at `now`.
     pub fn too_late(&self, now: Duration) -> Duration {
         let Some(until) = self.until_next_step else {
             return Duration::ZERO;
