@@ -5,8 +5,8 @@ use std::time::Duration;
 use evenstep::{Clock, FrameFilter, Rate};
 use mutatis::{Result, Session};
 
-use crate::scenes::frame_times as reader;
 use crate::mutate::{Bytes, TEXT};
+use crate::scenes::frame_times as reader;
 use crate::tally::Tally;
 
 pub fn seeds() -> Vec<Vec<u8>> {
