@@ -1,4 +1,5 @@
-//! What the book's recipes say beyond their own programs: what each is made to avoid, and frame rates compared.
+//! What the book's recipes promise beyond their own programs: the defects that each avoids, and the same result at all
+//! frame rates.
 
 mod character;
 mod others;
@@ -19,7 +20,7 @@ fn position(physics: &Physics, key: BodyKey) -> Pose {
     *physics.body(key).unwrap().position()
 }
 
-/// `state` of the simulation before step `tick`, at a number of frames a second.
+/// Returns `state` of the simulation before step `tick`, at this number of frames per second.
 fn at_tick<T>(
     tick: u64,
     frames_per_second: u32,
@@ -151,7 +152,7 @@ fn slide(physics: &mut Physics, step: Step, key: BodyKey, velocity: Vector) {
     rapier.bodies[handle].set_next_kinematic_translation(next);
 }
 
-/// A capsule of 1.6 m that stands on a ground at `height`.
+/// Inserts a capsule of 1.6 m that stands on ground at `height`.
 fn sliding_capsule(simulation: &mut Simulation, height: f32) -> BodyKey {
     simulation.physics.insert(
         RigidBodyBuilder::kinematic_position_based().translation(Vector::Y * (height + 0.82)),
@@ -159,7 +160,7 @@ fn sliding_capsule(simulation: &mut Simulation, height: f32) -> BodyKey {
     )
 }
 
-/// Where it is after each step.
+/// Returns the position of the capsule after each step.
 fn places(
     simulation: &mut Simulation,
     hero: &mut Hero,
