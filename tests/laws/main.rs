@@ -3,10 +3,10 @@
 //! - `model`: every displayed pose, list and event of random games equals those of a plain map, in one thread.
 //! - `loops`: random games give the same states and events in the closure form, the pull form and `Overlap`.
 //! - `random`: random games of joints, multibodies and soft bodies produce the same bits at every frame rate and
-//! through every rollback.
+//!   through every rollback.
 //! - `conformance`: eleven scenes run the same steps as bare Rapier.
 //! - `golden`: eighteen scenes produce the same bits on every platform. After a change that is meant to change bits,
-//! `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
+//!   `GOLDEN=write cargo test --workspace --all-features --test laws golden` renews them.
 //! - `states`: every public method in every state that a `Simulation` can be in.
 //!
 //! Runs in 3D and in 2D. To run one case: `cargo test --all-features --test laws model::`. `PROPTEST_CASES` sets the

@@ -4,9 +4,9 @@
 //! combinations, 16 can be reached. These eight cannot:
 //!
 //! - A step is current, or the game reacts to it, while no frame is open and no rollback is in progress. Steps of the
-//! clock are due in a frame only. A rollback that ends or is dropped ends its step.
+//!   clock are due in a frame only. A rollback that ends or is dropped ends its step.
 //! - All steps of a rollback are resimulated, and yet the last one is over, another one is current, or Rapier has
-//! panicked. The end of the last step ends the rollback, and a step in which Rapier panics does not count as run.
+//!   panicked. The end of the last step ends the rollback, and a step in which Rapier panics does not count as run.
 //!
 //! Any call in any state leads to one of the 16: [`every_method_in_every_state`] checks this.
 

@@ -198,7 +198,7 @@ impl Run {
         self.before.push(hash(self.simulation.physics.rapier()));
     }
 
-    /// Calls [`act`](Self::act) in a hook, where the caller owns the physics.
+    /// Calls [`act`](Self::act) in a hook, where the caller has the physics.
     pub fn act_on(&mut self, physics: &mut Physics, step: Step) {
         std::mem::swap(physics, &mut self.simulation.physics);
         self.act(step);
