@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::key::BodyKey;
-use crate::pose::{Moment, Screen};
+use crate::pose::{Moment, RenderData, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
@@ -108,6 +108,24 @@ impl Simulation {
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.as_ref().map_or(&[], Screen::removed)
+    }
+
+    /// Keeps [`render_data`](Self::render_data) from the next picture on: for a renderer that blends poses on the GPU or
+    /// needs motion vectors.
+    ///
+    /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
+    /// body that moved. A `Runner` or an `Overlap` keeps the data if its simulation did. A clone keeps them as well;
+    /// saved bytes do not.
+    pub fn keep_render_data(&mut self, is_kept: bool) {
+        if let Some(screen) = &mut self.screen {
+            screen.keep_render_data(is_kept);
+        }
+    }
+
+    /// Returns the data of this picture for renderers; `None` unless they are [kept](Self::keep_render_data).
+    #[must_use]
+    pub fn render_data(&self) -> Option<&RenderData> {
+        self.screen.as_ref()?.render_data()
     }
 
     /// Returns what has changed since the frame with this [`number`](crate::Frame::number), for a host that missed the

@@ -13,6 +13,8 @@ mod pairs;
 mod smoothing;
 // A picture is fixed when its frame ends.
 mod picture;
+// Pairs for the GPU, and motion vectors.
+mod render_data;
 // The game's own values, interpolated.
 mod interpolated;
 // Cameras and attachments: the functions of the book.

@@ -9,6 +9,7 @@ pub mod everything;
 pub mod frame_times;
 mod hash;
 pub mod preview;
+pub mod renderer;
 pub mod strategies;
 // Vectors, turns and shapes of either number of dimensions.
 #[cfg_attr(dim2, path = "../../src/dim/dim2/testing.rs")]

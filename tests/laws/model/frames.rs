@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::plain::{Body, Model, Reach, Shown, at_previous};
 use super::reference::Way;
 use super::script::{Action, Cut, Drive, FrameScript};
+use crate::scenes::renderer::Renderer;
 use crate::scenes::{MS, with_floor};
 
 /// The game's part in a frame.
@@ -142,9 +143,17 @@ pub fn play(script: &[FrameScript]) -> u64 {
         .integration_parameters
         .max_ccd_substeps = 4;
     let mut model = Model::new(&simulation);
+    simulation.keep_render_data(true);
+    let mut renderer = Renderer::default();
     let mut operations = 0;
     for frame in script {
         run(&mut model, &mut simulation, frame);
+        renderer.draw(
+            simulation.render_data().unwrap(),
+            (simulation.moved(), simulation.removed()),
+            simulation.frame().origin_shift,
+            |key| simulation.pose(key),
+        );
         let actions = frame.between.len() + frame.before.len() + frame.after.len();
         operations += actions as u64 + simulation.frame().steps;
     }

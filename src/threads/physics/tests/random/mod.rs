@@ -4,6 +4,9 @@
 mod game;
 // Commands and hooks.
 mod player;
+// A renderer of the data of frames.
+#[path = "../../../../../tests/scenes/renderer.rs"]
+mod renderer;
 
 use super::*;
 use crate::dim::testing::{about_z, rotation_numbers, spin, spin_numbers, translation, vector};
@@ -168,4 +171,24 @@ fn a_view_without_a_state_yet_shifts_no_camera_again() {
         Action::Frame,
     ];
     plays(2, actions.to_vec());
+}
+
+/// Two pictures in a pause lead to states that differ only in a body at rest.
+#[test]
+fn each_path_to_an_edited_state_is_uploaded() {
+    let actions = [
+        Action::Send(Command::Insert(0)),
+        Action::Send(Command::Insert(24)),
+        Action::Wait(MS(42)),
+        Action::InTime,
+        Action::Send(Command::Pause),
+        Action::InTime,
+        Action::Send(Command::Velocity(64)),
+        Action::Late,
+        Action::Frame,
+        Action::Send(Command::Remove(0)),
+        Action::Late,
+        Action::Frame,
+    ];
+    plays(0, actions.to_vec());
 }
