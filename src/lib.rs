@@ -199,7 +199,8 @@ pub use resources::Resources;
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;
 pub use simulation::{
-    CorrectError, Frame, FrameChanges, Hooks, PastWorld, ResimulateError, RewindError, Simulation,
+    CorrectError, DisplayedWorld, Frame, FrameChanges, Hooks, ResimulateError, RewindError,
+    Simulation,
 };
 #[cfg(feature = "serde")]
 pub use state::{LoadError, fingerprint_of};

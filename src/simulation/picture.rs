@@ -7,6 +7,7 @@ use crate::pose::{Moment, RenderData, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
+use super::displayed_world::DisplayedWorld;
 use super::root::Simulation;
 
 /// What changed since an earlier frame. Returned by [`Simulation::changes_since`].
@@ -71,6 +72,41 @@ impl Simulation {
         };
         let pose = self.pose(self.physics.key(parent)?)?;
         Some(pose * collider.position_wrt_parent()?)
+    }
+
+    /// Returns the world as this frame displays it, for a mouse ray that hits what the player sees, and for debug lines
+    /// that do not wobble beside the models.
+    ///
+    /// ```
+    /// use evenstep::rapier::prelude::*;
+    /// use evenstep::Simulation;
+    /// use std::time::Duration;
+    ///
+    /// let mut simulation = Simulation::default();
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
+    /// simulation.advance(Duration::from_millis(25), |_, _| ()); // displayed at x = 0.5
+    ///
+    /// let displayed = simulation.displayed_world();
+    /// let mouse = Ray::new(Vector::new(0.5, 5.0, 0.0), Vector::NEG_Y);
+    /// let hit = displayed.query_pipeline(QueryFilter::default()).cast_ray(&mouse, 100.0, true);
+    /// assert_eq!(displayed.key_of_collider(hit.unwrap().0), Some(ball));
+    /// ```
+    ///
+    /// It differs from [`world_at`](Self::world_at) for the same frame in that it includes
+    /// [visual errors](Self::visual_error) and the edits that this frame displays. It needs no history. Bodies that were
+    /// removed since the frame are missing, and a body that no frame has displayed yet is at its current pose. A query
+    /// finds a new collider from the first step after its insertion on. It costs as much as `world_at`, and a look at
+    /// every body.
+    ///
+    /// With a [`Runner`](crate::threads::Runner) or an [`Overlap`](crate::threads::Overlap), the view displays an earlier
+    /// frame than the simulation: use `world_at` with the tick and alpha of the view.
+    #[must_use]
+    pub fn displayed_world(&self) -> DisplayedWorld<'_> {
+        let world = &self.physics.world;
+        let bodies = world.keys.iter();
+        let poses = bodies.filter_map(|(key, handle)| Some((handle, self.pose(key)?)));
+        DisplayedWorld::new(world, poses)
     }
 
     /// Returns the offset of the displayed pose of a body from its corrected pose, in metres and in world axes; `None`

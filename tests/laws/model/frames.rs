@@ -201,6 +201,7 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
     assert_eq!(frame.forgotten_forces, forgotten);
     check_poses(model, simulation, frame);
     check_counts(model, frame);
+    check_displayed_world(simulation);
     check_moved(model, simulation);
     check_moved_since(model, simulation);
     check_removed(model, simulation);
@@ -251,6 +252,22 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
             frame.alpha,
             body.way
         );
+    }
+}
+
+/// Bodies and colliders of the displayed world are where the frame displays them.
+fn check_displayed_world(simulation: &Simulation) {
+    let world = simulation.displayed_world();
+    let bodies = world.bodies();
+    for (key, _) in simulation.physics.bodies() {
+        let handle = simulation.physics.handle(key).unwrap();
+        assert_eq!(Some(*bodies[handle].position()), simulation.pose(key));
+    }
+    for (handle, collider) in world.colliders().iter() {
+        if collider.is_enabled() {
+            let pose = simulation.collider_pose(handle).unwrap();
+            assert_eq!(*collider.position(), pose);
+        }
     }
 }
 
