@@ -192,3 +192,23 @@ fn each_path_to_an_edited_state_is_uploaded() {
     ];
     plays(0, actions.to_vec());
 }
+
+/// The rewind and the next step come in one state, so no state of the time in between replaces the abandoned one.
+#[test]
+fn a_state_in_the_middle_of_a_rewound_step_is_abandoned() {
+    let us = |us| Action::Wait(Duration::from_micros(us));
+    let actions = [
+        us(11_844),
+        Action::Late,
+        us(10_295),
+        Action::Send(Command::Rate(50)),
+        Action::Send(Command::Rewind(1)),
+        Action::Send(Command::Insert(0)),
+        Action::Late,
+        us(17_862),
+        Action::Late,
+        Action::Send(Command::Rewind(0)),
+        Action::Frame,
+    ];
+    plays(7364, actions.to_vec());
+}
