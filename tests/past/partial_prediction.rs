@@ -26,7 +26,7 @@ impl Match {
         });
     }
 
-    /// Advances `whole` by a tick whose inputs are all known. `hook` applies the inputs of the others.
+    /// All inputs of the next tick are known: the others' are applied by `hook`.
     fn confirm(&mut self, hook: impl Fn(&mut Physics, Step)) {
         let (pairs, pushes) = (&self.pairs, &self.pushes);
         let period = self.whole.clock().until_next_step().expect("it runs");
@@ -48,9 +48,7 @@ impl Match {
             let push = pushes[step.tick as usize];
             physics.apply_impulse(pairs[0][1], push).unwrap();
         };
-        self.near
-            .resimulate(tick, predict)
-            .expect("the tick is kept");
+        self.near.resimulate(tick, predict).expect("it is kept");
     }
 
     fn x(&self, pair: usize) -> f32 {
