@@ -101,7 +101,7 @@ fn after_a_rollback_the_steps_made_again_set_it_anew() {
     }
     let tick = simulation.physics.tick();
     simulation.roll_back(tick - 9).unwrap();
-    // The velocities differ from those of the first run.
+    // The velocities are not those of the first run.
     let (key, value) = (follower.key, &mut follower.x);
     while let Some(step) = simulation.next_step() {
         simulation

@@ -1,4 +1,4 @@
-//! The game's own part of the state follows the bodies in every loop.
+//! The game's part of the state follows the bodies in every loop.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};

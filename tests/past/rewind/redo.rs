@@ -91,7 +91,11 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
     assert_eq!(watch.steps.len(), 3);
     let there = (simulation.physics.tick(), simulation.steps_to_resimulate());
     assert_eq!(there, (7, 3));
-    assert_eq!(simulation.pose(key), before.1, "the picture stays");
+    assert_eq!(
+        simulation.pose(key),
+        before.1,
+        "the picture does not change"
+    );
     // The failed step is repeated in the next frame.
     let mut watch = Watch::default();
     let frame = simulation.advance_with(MS(0), &mut watch).unwrap();

@@ -319,7 +319,7 @@ fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
         if frame.steps == 0 {
             continue;
         }
-        // Resimulates the steps of this frame, with the game's own data as it was before them.
+        // Resimulates the steps of this frame, with the game's data as it was before them.
         game.simulation.resimulate_with(tick, &mut script).unwrap();
         game.script = script;
         assert_eq!(game.seen(), before, "in frame {number}");

@@ -149,7 +149,7 @@ fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
         let shown = f64::from(shown_x(&simulation, key));
         assert!(
             (shown - expected).abs() < 1e-4,
-            "{shown} in {frame}, not {expected}"
+            "{shown} in frame {frame}, not {expected}"
         );
     }
 }

@@ -7,7 +7,7 @@ pub struct Scene {
     pub name: &'static str,
     /// Fills a world and returns the body to watch.
     pub build: fn(&mut Simulation) -> BodyKey,
-    /// The game's own force on that body, computed before each step.
+    /// The game's force on that body, computed before each step.
     pub force: Option<fn(&RigidBody, Duration) -> Vector>,
     /// Returns the figure that the scene measures. `figure_name` describes it.
     pub figure: fn(&Simulation, BodyKey) -> f64,
