@@ -87,7 +87,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert_eq!(starts(simulation.event_changes().new), [8]);
     assert!(starts(simulation.event_changes().retracted).is_empty());
     assert_eq!(starts(simulation.events()), [8]);
-    // The game has been told of each of these steps' events, so each plays once.
+    // The game has been told of each of these events, so each plays once.
     simulation.resimulate(6, |_, _| ()).unwrap();
     assert_eq!(starts(simulation.event_changes().confirmed), [8]);
     let frame = advance(&mut simulation, 0);

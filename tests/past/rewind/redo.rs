@@ -109,7 +109,7 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
     );
     assert_eq!(after, before);
     assert_eq!(simulation.rewindable(), 0..10);
-    // Inside a frame, `resimulate` ends that frame and repeats the last picture.
+    // If a hook fails in a frame, the frame ends and repeats the last picture.
     advance(&mut simulation, 40);
     let shown = simulation.pose(key);
     simulation.roll_back(12).unwrap();

@@ -46,7 +46,8 @@ fn corners(smoothing: Smoothing) -> f32 {
 #[test]
 fn hermite_has_no_corners() {
     let (straight, curved) = (corners(Smoothing::Interpolate), corners(Smoothing::Hermite));
-    // The velocity changes at each state by the effect of the force, or gradually over a hundred frames.
+    // With straight lines, the velocity jumps at each state by the effect of the force. With curves, the change is
+    // spread over a hundred frames.
     assert!(
         (3.0..8.0).contains(&straight),
         "{straight} m/s, {curved} m/s"

@@ -120,7 +120,7 @@ fn a_shift_before_the_first_step_loses_nothing() {
 
 #[test]
 fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
-    // Far out the spacing of f32 is coarse, so positions near the new origin can represent all far ones.
+    // Far out the spacing of f32 is coarse, so coordinates near the new origin represent far positions exactly.
     let far = vector(2_100.0, 0.0, -1_300.0);
     let pile = || {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
