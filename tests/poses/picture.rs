@@ -1,4 +1,4 @@
-//! The picture during a rollback and after edits in a pause, and input and hits that come in one step each.
+//! The picture during a rollback and after edits in a pause, and input and hits that arrive in exactly one step.
 
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, advance, ball, flyer_in_space};
@@ -13,7 +13,7 @@ impl Hooks for Idle {
     type Error = Infallible;
 }
 
-/// The displayed poses.
+/// Returns the displayed poses.
 fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
     keys.iter().map(|key| simulation.pose(*key)).collect()
 }
@@ -151,7 +151,7 @@ fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
     }
 }
 
-/// Through frames of none to many steps, errors and rollbacks.
+/// This holds in frames of zero to many steps, with errors and rollbacks.
 #[test]
 fn input_by_tick_comes_in_its_step_once_in_every_loop() {
     struct Inputs {
