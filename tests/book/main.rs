@@ -7,6 +7,8 @@ mod scenes;
 
 // Links, excerpts and programs.
 mod pages;
+// The program for Rapier's guide.
+mod guide;
 // What the book's recipes promise.
 mod recipes;
 // Commands that name examples and features.
