@@ -458,3 +458,39 @@ struct Idle;
 impl Hooks for Idle {
     type Error = std::convert::Infallible;
 }
+
+#[test]
+fn counted_steps_account_for_the_time_that_they_lose_or_gain() {
+    for stepping in [Stepping::FrameLocked, Stepping::DisplayCounted] {
+        for (frames_per_second, hz) in [(60, 240), (75, 240), (144, 240), (144, 60), (50, 60)] {
+            let mut clock = clock(hz, stepping);
+            let frame = Duration::from_secs(1) / frames_per_second;
+            let (mut lost, mut gained) = (Duration::ZERO, Duration::ZERO);
+            for _ in 0..frames_per_second {
+                let dropped = clock.begin_frame(frame);
+                (lost, gained) = (lost + dropped.uncounted, gained + dropped.overcounted);
+                while clock.next_step().is_some() {}
+            }
+            let all = clock.dropped();
+            assert_eq!((all.uncounted, all.overcounted), (lost, gained));
+            let accounted = frame * frames_per_second + gained - lost;
+            let off = accounted.abs_diff(clock.time());
+            assert!(
+                off <= Duration::from_nanos(frames_per_second.into()),
+                "{off:?}"
+            );
+        }
+    }
+    // At 144 Hz two steps of 240 Hz take 8.3 ms of a frame of 6.9 ms.
+    let mut fast = clock(240, Stepping::DisplayCounted);
+    let dropped = fast.begin_frame(Duration::from_micros(6_944));
+    assert_eq!(dropped.overcounted, Duration::from_nanos(1_389_333));
+    // A hitch is cut to the steps of a display at 30 Hz.
+    let dropped = fast.begin_frame(Duration::from_secs(1));
+    assert_eq!(dropped.uncounted, Duration::from_nanos(966_666_667));
+    fast.settings_mut().pause();
+    assert_eq!(fast.begin_frame(MS(50)).uncounted, Duration::ZERO);
+    fast.settings_mut().resume();
+    fast.settings_mut().set_speed(0.0).unwrap();
+    assert_eq!(fast.begin_frame(MS(50)), evenstep::Dropped::default());
+}
