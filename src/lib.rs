@@ -127,6 +127,9 @@
 // Settings of random tests.
 #[cfg(test)]
 mod testing;
+// Files of the tests name this crate.
+#[cfg(test)]
+extern crate self as evenstep;
 // The standard library's float functions, with equal results on every platform.
 mod portable_math;
 // Mathematics that differs between two and three dimensions.
@@ -177,7 +180,7 @@ pub mod threads;
 #[cfg(feature = "hecs")]
 pub mod entities;
 
-pub use dim::{interpolate, interpolate_all, matrices::*};
+pub use dim::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices::*};
 #[cfg(feature = "checksum")]
 pub use fingerprint::fingerprint;
 #[cfg(feature = "hecs")]
@@ -188,13 +191,16 @@ pub use owners::{Bodies, Host, Owners, Unmatched};
 pub use physics::Physics;
 #[doc(hidden)]
 pub use portable_math::__libm;
-pub use pose::{Correction, ErrorDecay, Interpolated, OriginError, PoseCounts, Smoothing};
+pub use pose::{
+    Correction, ErrorDecay, Interpolated, OriginError, PoseCounts, RenderData, Smoothing,
+};
 pub use rapier;
 pub use resources::Resources;
 #[cfg(feature = "serde")]
 pub use simulation::SaveError;
 pub use simulation::{
-    CorrectError, Frame, FrameChanges, Hooks, PastWorld, ResimulateError, RewindError, Simulation,
+    CorrectError, DisplayedWorld, Frame, FrameChanges, Hooks, ResimulateError, RewindError,
+    Simulation,
 };
 #[cfg(feature = "serde")]
 pub use state::{LoadError, fingerprint_of};

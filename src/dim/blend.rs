@@ -106,6 +106,11 @@ impl Blend {
     }
 }
 
+/// Returns whether two rotations are so close that the terms for small angles are exact enough.
+pub(crate) fn is_near(previous: &Pose, current: &Pose) -> bool {
+    distances_squared(&[*previous], &[*current]).to_array()[0] <= NEAR
+}
+
 /// Returns the coefficients of `Σ c_i(α) yⁱ`, lowest power first, scaled for 2 y.
 fn terms(alpha: f32) -> [f32; NEAR_TERMS] {
     let mut terms = [alpha; NEAR_TERMS];

@@ -12,13 +12,14 @@ mod blend;
 // Arithmetic on four bodies at once.
 mod lanes;
 
-pub(crate) use blend::Blend;
+pub(crate) use blend::{Blend, is_near};
 #[cfg(test)]
 pub(crate) use dimension::testing;
+pub use dimension::{BLEND_WGSL, PoseFloats, interpolate, interpolate_all, matrices};
 pub(crate) use dimension::{
-    Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, turns,
+    Rotations, Spins, Vectors, angle, capped_spin, is_same, lerp_in_f64, normalized, pose_floats,
+    turns,
 };
-pub use dimension::{interpolate, interpolate_all, matrices};
 #[cfg(feature = "checksum")]
 pub(crate) use dimension::{rotation_to_array, spin_to_array, world_of_all_shapes};
 pub(crate) use lanes::{Floats, LANES, chosen};

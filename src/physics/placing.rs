@@ -217,9 +217,7 @@ impl Physics {
         let all: Vec<_> = self.world.keys.iter().collect();
         self.pairs.shift(&by);
         for (key, handle) in all {
-            if self.pairs.transform(key, handle, &by, tick) {
-                self.turn_error(key, &by);
-            }
+            self.pairs.transform(key, handle, &by, tick);
         }
         Ok(())
     }

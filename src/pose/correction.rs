@@ -71,6 +71,14 @@ impl Correction {
         shown
     }
 
+    /// Returns whether a part of the error is too large to be smoothed, so that the body jumps.
+    pub(super) fn exceeds(&self, error: &Pose) -> bool {
+        let is_within = error.is_finite()
+            && distance(error) <= self.position.max
+            && angle(error.rotation) <= self.rotation.max;
+        !is_within
+    }
+
     /// Returns the remaining error after `elapsed`.
     pub(super) fn decayed(&self, error: &Pose, elapsed: Duration) -> Pose {
         let whole = Pose::from_rotation(error.rotation);

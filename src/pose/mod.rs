@@ -35,5 +35,6 @@ pub(crate) use movers::Movers;
 pub(crate) use origin::Origin;
 pub use origin::OriginError;
 pub(crate) use pairs::Pairs;
+pub use screen::RenderData;
 pub(crate) use screen::{Moment, Screen};
 pub(crate) use smoothing_settings::{GeneralSmoothing, SmoothingSettings};

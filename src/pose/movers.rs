@@ -6,6 +6,7 @@ use rapier::dynamics::{RigidBody, RigidBodyHandle};
 use rapier::math::{Pose, Rotation, Vector};
 
 use crate::dim::LANES;
+use crate::id::Id;
 use crate::key::BodyKey;
 use crate::step::World;
 
@@ -80,6 +81,16 @@ impl Movers {
         self.awake = awake;
     }
 
+    pub fn uses_trajectory(&self, place: usize) -> bool {
+        self.use_trajectory[place]
+    }
+
+    /// Returns the previous and the current pose of each body.
+    pub fn all_poses(&self) -> impl Iterator<Item = [&Pose; 2]> {
+        let poses = self.previous.iter().zip(&self.current);
+        poses.map(|(previous, current)| [previous, current])
+    }
+
     pub fn pair(&self, place: usize) -> Pair {
         Pair {
             previous: self.previous[place],
@@ -120,9 +131,15 @@ impl Movers {
         self.trajectories.swap_remove(place);
     }
 
+    /// Sets a version that no state has, for a copy whose poses are about to change.
+    pub fn renew_version(&mut self) {
+        self.version = !Id::default().number();
+    }
+
     /// Becomes a copy of another one's bodies, as far as a screen displays them.
     pub fn copy_shown(&mut self, of: &Self) {
         self.order = of.order;
+        self.version = of.version;
         self.keys.clone_from(&of.keys);
         self.previous.clone_from(&of.previous);
         self.current.clone_from(&of.current);

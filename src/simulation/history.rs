@@ -4,7 +4,8 @@ use crate::key::BodyKey;
 use crate::pose::Pair;
 use rapier::math::Pose;
 
-use super::past::{PastWorld, RewindError};
+use super::displayed_world::DisplayedWorld;
+use super::past::RewindError;
 use super::root::Simulation;
 
 /// # Earlier poses
@@ -121,14 +122,18 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RewindError::NotKept`] if the state of that tick is not kept.
-    pub fn world_at(&self, tick: u64, alpha: f32) -> Result<PastWorld<'_>, RewindError> {
+    pub fn world_at(&self, tick: u64, alpha: f32) -> Result<DisplayedWorld<'_>, RewindError> {
         let kept = self.known_past().and_then(|past| past.snapshot(tick));
         let state = kept.unwrap_or(&self.physics);
         let Some(pairs) = state.pairs_of_step().filter(|_| state.tick() == tick) else {
             let kept = self.rewindable();
             return Err(RewindError::NotKept { tick, kept });
         };
-        Ok(PastWorld::new(state, pairs, clamp_alpha(alpha)))
+        let alpha = clamp_alpha(alpha);
+        let poses = pairs.moved();
+        let poses =
+            poses.filter_map(|(key, pair)| Some((state.world.handle(key)?, pair.at(alpha))));
+        Ok(DisplayedWorld::new(&state.world, poses))
     }
 }
 

@@ -18,6 +18,8 @@ mod clock;
 mod resources;
 // Poses for a renderer.
 mod picture;
+// The world as a frame displayed it.
+mod displayed_world;
 // The last steps: snapshots, records, poses.
 mod past;
 // Earlier poses, and queries against them.
@@ -34,10 +36,11 @@ mod roll_back;
 #[cfg(feature = "serde")]
 mod saving;
 
+pub use displayed_world::DisplayedWorld;
 pub use frame::Frame;
 pub use hooks::Hooks;
 pub(crate) use hooks::or_none;
-pub use past::{PastWorld, RewindError};
+pub use past::RewindError;
 pub use picture::FrameChanges;
 pub use roll_back::{CorrectError, ResimulateError};
 pub use root::Simulation;

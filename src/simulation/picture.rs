@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::key::BodyKey;
-use crate::pose::{Moment, Screen};
+use crate::pose::{Moment, RenderData, Screen};
 use rapier::geometry::ColliderHandle;
 use rapier::math::Pose;
 
+use super::displayed_world::DisplayedWorld;
 use super::root::Simulation;
 
 /// What changed since an earlier frame. Returned by [`Simulation::changes_since`].
@@ -73,6 +74,41 @@ impl Simulation {
         Some(pose * collider.position_wrt_parent()?)
     }
 
+    /// Returns the world as this frame displays it, for a mouse ray that hits what the player sees, and for debug lines
+    /// that do not wobble beside the models.
+    ///
+    /// ```
+    /// use evenstep::rapier::prelude::*;
+    /// use evenstep::Simulation;
+    /// use std::time::Duration;
+    ///
+    /// let mut simulation = Simulation::default();
+    /// let body = RigidBodyBuilder::dynamic().linvel(Vector::X * 60.0); // 1 m a step
+    /// let ball = simulation.physics.insert(body, ColliderBuilder::ball(0.1));
+    /// simulation.advance(Duration::from_millis(25), |_, _| ()); // displayed at x = 0.5
+    ///
+    /// let displayed = simulation.displayed_world();
+    /// let mouse = Ray::new(Vector::new(0.5, 5.0, 0.0), Vector::NEG_Y);
+    /// let hit = displayed.query_pipeline(QueryFilter::default()).cast_ray(&mouse, 100.0, true);
+    /// assert_eq!(displayed.key_of_collider(hit.unwrap().0), Some(ball));
+    /// ```
+    ///
+    /// It differs from [`world_at`](Self::world_at) for the same frame in that it includes
+    /// [visual errors](Self::visual_error) and the edits that this frame displays. It needs no history. Bodies that were
+    /// removed since the frame are missing, and a body that no frame has displayed yet is at its current pose. A query
+    /// finds a new collider from the first step after its insertion on. It costs as much as `world_at`, and a look at
+    /// every body.
+    ///
+    /// With a [`Runner`](crate::threads::Runner) or an [`Overlap`](crate::threads::Overlap), the view displays an earlier
+    /// frame than the simulation: use `world_at` with the tick and alpha of the view.
+    #[must_use]
+    pub fn displayed_world(&self) -> DisplayedWorld<'_> {
+        let world = &self.physics.world;
+        let bodies = world.keys.iter();
+        let poses = bodies.filter_map(|(key, handle)| Some((handle, self.pose(key)?)));
+        DisplayedWorld::new(world, poses)
+    }
+
     /// Returns the offset of the displayed pose of a body from its corrected pose, in metres and in world axes; `None`
     /// if there is no error. The displayed pose has the rotation `error.rotation * rotation`, and `error.translation`
     /// added.
@@ -108,6 +144,24 @@ impl Simulation {
     #[must_use]
     pub fn removed(&self) -> &[BodyKey] {
         self.screen.as_ref().map_or(&[], Screen::removed)
+    }
+
+    /// Keeps [`render_data`](Self::render_data) from the next picture on: for a renderer that blends poses on the GPU or
+    /// needs motion vectors.
+    ///
+    /// A frame with a step then copies both poses of each moving body, and every frame copies the previous pose of each
+    /// body that moved. A `Runner` or an `Overlap` keeps the data if its simulation did. A clone keeps them as well;
+    /// saved bytes do not.
+    pub fn keep_render_data(&mut self, is_kept: bool) {
+        if let Some(screen) = &mut self.screen {
+            screen.keep_render_data(is_kept);
+        }
+    }
+
+    /// Returns the data of this picture for renderers; `None` unless they are [kept](Self::keep_render_data).
+    #[must_use]
+    pub fn render_data(&self) -> Option<&RenderData> {
+        self.screen.as_ref()?.render_data()
     }
 
     /// Returns what has changed since the frame with this [`number`](crate::Frame::number), for a host that missed the

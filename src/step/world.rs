@@ -93,7 +93,6 @@ impl World {
     /// joint ends that do not move. It is not told when a contact wakes a body that was put to sleep by hand. Nor is it
     /// told that the step still rounds the poses of such bodies, and of bodies that became fixed, because it steps both
     /// with the others. Their joints would continue differently than in a copy.
-    /// steps both with the others. Their joints would go on otherwise than in a copy.
     fn are_joints_in_doubt(&self) -> bool {
         let PhysicsWorld {
             bodies,

@@ -39,6 +39,9 @@ pub(super) struct Snapshot {
     pub is_single: bool,
 }
 
+/// Both times of a step are rounded to nanoseconds.
+const ROUNDING: f64 = 2e-9;
+
 /// A state to hand over, with the changes since the previous one.
 #[derive(Debug)]
 pub(super) struct Update {
@@ -122,8 +125,13 @@ impl<E> Mail<E> {
     /// Adds a state in place of those that it replaces.
     pub fn add(&mut self, mut state: Update) {
         let (run, time) = (state.snapshot.run, state.snapshot.time);
-        let is_before = |last: &Update| last.snapshot.run == run && last.snapshot.time < time;
-        // The other states belong to a pause, to another simulation, or to a run that was abandoned.
+        let start = time.as_secs_f64() - state.snapshot.dt;
+        let is_before = |last: &Update| {
+            let end = last.snapshot.time;
+            last.snapshot.run == run && end < time && end.as_secs_f64() < start + ROUNDING
+        };
+        // The other states belong to a pause, to another simulation, or to a run that was abandoned. The last one may be
+        // in the middle of this step.
         let replaced = self
             .states
             .iter()

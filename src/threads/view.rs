@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::BodyKey;
-use crate::pose::{Moment, Movers, PoseLog, Screen};
+use crate::pose::{Moment, Movers, PoseLog, RenderData, Screen};
 use crate::step::Event;
 use rapier::math::{Pose, Vector};
 
@@ -255,6 +255,14 @@ impl<E> View<E> {
     #[must_use]
     pub fn origin_shift(&self) -> Vector {
         self.screen.origin_shift()
+    }
+
+    /// Returns the data of this picture for renderers, like
+    /// [`Simulation::render_data`](crate::Simulation::render_data). They are kept if the simulation
+    /// [kept them](crate::Simulation::keep_render_data) when it was passed to the `Runner` or `Overlap`.
+    #[must_use]
+    pub fn render_data(&self) -> Option<&RenderData> {
+        self.screen.render_data()
     }
 
     /// Returns the screen, which knows what changed since an earlier frame, like

@@ -8,6 +8,8 @@ mod scenes;
 
 // Links, excerpts and programs.
 mod pages;
+// The program for Rapier's guide.
+mod guide;
 // The promises of the book's recipes.
 mod recipes;
 // Commands, which must name existing examples and features.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BOOK: &str = "docs/book/src";
 
 /// The documentation outside the book.
-const OTHERS: [&str; 34] = [
+const OTHERS: [&str; 35] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
@@ -27,6 +27,7 @@ const OTHERS: [&str; 34] = [
     "docs/upstream/multibody-root.md",
     "docs/upstream/parallel-steps.md",
     "docs/upstream/relative-pose.md",
+    "docs/upstream/timestep-guide.md",
     "docs/upstream/voxel-contacts.md",
     "evenstep2d/README.md",
     "examples/README.md",

@@ -1,6 +1,7 @@
 //! Earlier states: snapshots, rollbacks, rewinds and corrections, and the poses and worlds of earlier ticks.
 //!
-//! Runs the closure and the pull form, in 3D and in 2D; `laws` and `threads` have rollbacks under `Overlap` and `Runner`.
+//! Runs the closure form and the pull form, in 3D and in 2D. `laws` and `threads` test rollbacks under `Overlap` and
+//! `Runner`.
 //! One case: `cargo test --all-features --test past rewind::correction::`.
 
 #[path = "../scenes/mod.rs"]

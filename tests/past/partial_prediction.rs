@@ -6,18 +6,18 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Physics, Rate, Simulation, Step};
 use std::time::Duration;
 
-/// The whole match up to the last tick of which all inputs are known, and what is near the player up to the present.
+/// The whole match up to the last tick whose inputs are all known, and the player's surroundings up to the present.
 struct Match {
     whole: Simulation,
     near: Simulation,
-    /// The bodies of `whole` that `near` has too, the player's first.
+    /// The bodies that both `whole` and `near` have, the player's first.
     pairs: Vec<[BodyKey; 2]>,
     /// The player's inputs, by tick.
     pushes: Vec<Vector>,
 }
 
 impl Match {
-    /// A frame of the present: what the player does is seen at once.
+    /// Runs a frame of the present, in which the player's input takes effect at once.
     fn predict(&mut self, frame_time: Duration, push: Vector) {
         let (pairs, pushes) = (&self.pairs, &mut self.pushes);
         self.near.advance(frame_time, |physics, _| {
@@ -56,10 +56,10 @@ impl Match {
     }
 }
 
-/// How many ticks later the others' inputs are known.
+/// The number of ticks until the others' inputs are known.
 const DELAY: usize = 8;
 
-/// The player, a crate, another player, and what is out of sight.
+/// Creates a match with the player, a crate, another player, and bodies that are out of sight.
 fn start(out_of_sight: u16) -> Match {
     let [mut whole, mut near] = [(); 2].map(|()| with_floor(Rate::default()));
     let crates = |x| {
@@ -72,7 +72,7 @@ fn start(out_of_sight: u16) -> Match {
     for i in 0..out_of_sight {
         whole.physics.insert(crates(-2.0 - f32::from(i)), ball());
     }
-    // Led by what was last known of it.
+    // In `near`, the other player moves at its last known velocity.
     let proxy = near.physics.body_mut(pairs[2][1]).unwrap();
     proxy.set_body_type(RigidBodyType::KinematicVelocityBased, true);
     near.set_rewind_limits(20, usize::MAX);
@@ -101,7 +101,7 @@ fn what_is_near_is_in_the_present_and_what_was_predicted_comes() {
         led = led.max((playing.x(2) - before).abs());
         let tick = playing.whole.physics.tick() as usize;
         assert_eq!(playing.near.physics.tick() as usize, tick + DELAY);
-        // What nobody else touches: the player, who pushes the crate.
+        // The bodies that nobody else touches: the player and the crate that it pushes.
         for pair in [0, 1] {
             let body = playing.whole.physics.body(playing.pairs[pair][0]).unwrap();
             let error = body.translation().x - predicted[tick - 1][pair];
@@ -110,7 +110,10 @@ fn what_is_near_is_in_the_present_and_what_was_predicted_comes() {
     }
     assert!(playing.x(1) > 3.0, "the crate was pushed");
     let meeting = playing.x(2);
-    assert!((8.0..11.5).contains(&meeting), "{meeting}: the other came");
+    assert!(
+        (8.0..11.5).contains(&meeting),
+        "{meeting}: the other player has arrived"
+    );
     assert_eq!(led, 0.0, "corrections are smooth");
 }
 
@@ -129,7 +132,10 @@ fn what_could_not_be_predicted_is_corrected() {
         let body = playing.whole.physics.body(crates).unwrap();
         error = error.max((body.translation().x - playing.x(1)).abs());
     }
-    assert!(error > 0.5, "the other has thrown the crate: {error} m");
+    assert!(
+        error > 0.5,
+        "the other player has thrown the crate: {error} m"
+    );
     for [whole, near] in &playing.pairs {
         let whole = playing.whole.physics.body(*whole).unwrap().translation();
         let near = playing.near.physics.body(*near).unwrap().translation();

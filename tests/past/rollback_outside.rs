@@ -1,4 +1,4 @@
-//! A world that cannot be cloned and stays outside of the simulation: what goes back is a copy of its components.
+//! A world that cannot be cloned and stays outside the simulation. A rollback restores a copy of its components.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use crate::scenes::testing::vector;
 use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Owners, Simulation, Step};
 
-/// An ECS: entities have ids that are never used twice.
+/// An ECS whose entities have ids that are never reused.
 #[derive(Default)]
 struct World {
     next: u32,
-    /// Of each living entity: its body, and how many steps it has to live.
+    /// For each entity that is alive, its body and its remaining steps.
     entities: BTreeMap<u32, (BodyKey, u64)>,
 }
 
-/// The components by body: what goes back.
+/// The restored part: the components, indexed by body.
 #[derive(Clone, Default)]
 struct Kept(BTreeMap<BodyKey, u64>);
 
@@ -23,11 +23,11 @@ struct Game {
     simulation: Simulation,
     owners: Owners<u32>,
     world: World,
-    /// How many entities came back, and how many went.
+    /// The numbers of restored and removed entities.
     counts: [usize; 2],
 }
 
-/// Whether something is fired in a step, and what that seemed to be before the input came.
+/// Whether a shot is fired in a step, and the prediction of that before the input arrives.
 const FIRES: fn(u64) -> bool = |tick| tick * 7 % 5 < 2;
 const SEEMS: fn(u64) -> bool = |tick| tick * 3 % 7 < 2;
 
@@ -107,7 +107,7 @@ impl Game {
         }
     }
 
-    /// By body: what is left, where it is shown, and whose it is.
+    /// Returns, for each body, its remaining steps and its displayed pose, and checks who owns it.
     fn state(&mut self) -> Vec<(BodyKey, u64, Option<Pose>)> {
         assert!(self.owners.removed(&mut self.simulation).is_empty());
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Queries against the world as a frame showed it are those that were made then.
+//! Queries against an earlier world return the same answers as those made when its frame was displayed.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use evenstep::{BodyKey, Frame, RewindError, Simulation, Step};
 
 const KEPT: u64 = 40;
 
-/// Rays from above and from the side, boxes that are cast, points, and filters.
+/// Answers of rays from above and from the side, shape casts with boxes, point queries, and filters.
 #[derive(Clone, Debug, PartialEq)]
 struct Answers {
     rays: Vec<Option<(ColliderHandle, f32)>>,
@@ -65,8 +65,8 @@ fn filters() -> [QueryFilter<'static>; 3] {
     ]
 }
 
-/// A pile into which bodies fall and from which others are taken, with one that is teleported, a sensor that a target
-/// moves, and a collider off its body's middle.
+/// A pile into which bodies fall and from which others are removed, with a teleported body, a sensor that a target
+/// moves, and a collider that is off its body's origin.
 struct Game {
     simulation: Simulation,
     pile: Vec<BodyKey>,
@@ -140,7 +140,7 @@ impl Game {
     }
 }
 
-/// At alpha 1, all answers to the bit, whatever was removed, inserted and teleported since.
+/// At alpha 1, all answers are equal to the bit, whatever was removed, inserted and teleported since.
 #[test]
 fn after_a_step_answers_are_what_they_were_right_after_it() {
     let mut game = Game::new();
@@ -171,7 +171,7 @@ fn after_a_step_answers_are_what_they_were_right_after_it() {
     assert!(inside > 300, "{inside}");
 }
 
-/// At any alpha colliders are where the frame drew them, also those of bodies that are gone.
+/// At any alpha, colliders are where the frame drew them, even those of removed bodies.
 #[test]
 fn colliders_are_where_the_frame_has_drawn_them() {
     let mut game = Game::new();
@@ -179,7 +179,7 @@ fn colliders_are_where_the_frame_has_drawn_them() {
     let (mut checked, mut gone) = (0, 0);
     for time in [7, 16, 3, 33, 12].repeat(12) {
         if time == 33 {
-            // Between two frames: what the one before has drawn stays where it was.
+            // Between two frames, poses of the previous frame do not change.
             let place = translation(0.0, 5.0, 0.0);
             (game.simulation)
                 .physics
@@ -195,7 +195,7 @@ fn colliders_are_where_the_frame_has_drawn_them() {
                 Some((handle, key, simulation.collider_pose(handle)?))
             })
             .collect();
-        // Rapier's queries find what a step has seen.
+        // Rapier's queries find colliders at their poses in the last step.
         if frame.tick > 0 {
             shown.push((frame, poses));
         }
@@ -217,7 +217,7 @@ fn colliders_are_where_the_frame_has_drawn_them() {
                 gone += usize::from(simulation.physics.body(*key).is_none());
                 checked += 1;
             }
-            // What the tree finds is what is there.
+            // The query tree finds exactly the colliders that are there.
             for x in places() {
                 let ray = Ray::new(vector(x, 30.0, 0.1), Vector::NEG_Y);
                 let hit = pipeline.cast_ray(&ray, 100.0, true).map(|(_, at)| at);
@@ -303,7 +303,7 @@ fn bad_times_are_refused_or_clamped() {
         assert_eq!(ask_at(alpha), ask_at(clamped));
     }
     assert_ne!(ask_at(0.0), ask_at(1.0));
-    // What is asked changes nothing.
+    // Queries change nothing.
     let mut other = Game::new();
     for _ in 0..60 {
         other.frame(10, |_| ());
@@ -312,7 +312,7 @@ fn bad_times_are_refused_or_clamped() {
     assert_eq!(worlds[0], worlds[1]);
 }
 
-/// Without states only the present is there.
+/// Without states only the present can be queried.
 #[test]
 fn the_present_needs_no_states() {
     let mut game = Game::new();

@@ -1,4 +1,4 @@
-//! Values of the game's own between two steps: they are shown at the time of the poses, on each loop.
+//! Your own values between two steps: each loop interpolates them at the time of the poses.
 
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,7 +17,7 @@ fn x(physics: &Physics, key: BodyKey) -> f32 {
     physics.body(key).unwrap().translation().x
 }
 
-/// Sets where its body is after each step, and sends it.
+/// Sets the value to its body's position after each step, and sends it.
 struct Follower {
     key: BodyKey,
     x: Interpolated<f32>,
@@ -28,7 +28,7 @@ impl Hooks for Follower {
     type Error = Infallible;
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), Infallible> {
-        // To and fro: what is late or early by a step is seen.
+        // The body moves to and fro, so that a value that is a step late or early is noticed.
         let side = if step.tick % 7 < 4 { 90.0 } else { -110.0 };
         let body = physics.body_mut(self.key).unwrap();
         body.set_linvel(Vector::X * side, true);
@@ -58,7 +58,7 @@ fn with_channel() -> (Simulation, Follower, Receiver<(u64, f32)>) {
     (simulation, follower, from)
 }
 
-/// A value is shown where the body is that it follows.
+/// Asserts that a value is at the displayed position of the body that it follows.
 #[track_caller]
 fn assert_there(value: f32, pose: f32) {
     assert!((value - pose).abs() < 1e-4, "{value} is not {pose}");
@@ -78,7 +78,7 @@ fn it_is_shown_where_its_body_is_whatever_the_frames_and_settings_are() {
                 .set_rate(Rate::hz(48).unwrap()),
             _ => (),
         }
-        // Of no step, and of many.
+        // Frames without a step, and with many.
         let frame_time = if number % 50 == 49 {
             MS(120)
         } else {
@@ -101,7 +101,7 @@ fn after_a_rollback_the_steps_made_again_set_it_anew() {
     }
     let tick = simulation.physics.tick();
     simulation.roll_back(tick - 9).unwrap();
-    // Other velocities than at first.
+    // The velocities are not those of the first run.
     let (key, value) = (follower.key, &mut follower.x);
     while let Some(step) = simulation.next_step() {
         simulation
@@ -162,7 +162,7 @@ fn a_step_that_sets_nothing_shows_the_value_before() {
     assert_eq!([3, 4, 5, u64::MAX].map(at), [1.0, 1.5, 2.0, 2.0]);
     value.set(3, 4.0);
     assert_eq!(value.at(4, 0.5, lerp), 2.5);
-    // The last one of a step holds, whether it jumps or not.
+    // The last value of a step holds, whether it jumps or not.
     value.jump(3, 5.0);
     assert_eq!(value.at(4, 0.5, lerp), 5.0);
     value.set(3, 5.0);
@@ -178,7 +178,7 @@ fn the_values_of_64_steps_are_kept() {
     let half = |a: &u64, b: &u64, _: f32| a + b;
     assert_eq!(value.at(938, 0.5, half), 937 + 938);
     assert_eq!(value.at(937, 0.5, half), 936 + 937);
-    // Before that the oldest.
+    // Earlier ticks have the oldest value.
     assert_eq!(value.at(936, 0.5, half), 936);
     assert_eq!(value.at(3, 0.5, half), 936);
 }

@@ -1,7 +1,8 @@
 //! Displayed poses: smooth, exact at both ends of a step, and listed in `moved` and `removed` when they change.
 //!
-//! Runs the closure form, `Overlap` in `picture`, and `Overlap` and `Runner` in `interpolated`, in 3D and in 2D. The random
-//! games of `laws/model` compare every pose on one thread; `tests/threads` has those of `Overlap` and `Runner`.
+//! Runs the closure form in 3D and in 2D, `Overlap` in `picture`, and `Overlap` and `Runner` in `interpolated`. The
+//! random games of `laws/model` compare every pose on one thread. `tests/threads` compares those of `Overlap` and
+//! `Runner`.
 //! One case: `cargo test --all-features --test poses smoothing::hermite::`.
 
 #[path = "../scenes/mod.rs"]
@@ -13,9 +14,11 @@ mod pairs;
 mod smoothing;
 // A picture is fixed when its frame ends.
 mod picture;
+// Pairs for the GPU, and motion vectors.
+mod render_data;
 // The game's own values, interpolated.
 mod interpolated;
 // Cameras and attachments: the functions of the book.
 mod camera;
-// Previews of a step that is not made yet.
+// Previews of the next step.
 mod preview;

@@ -1,4 +1,4 @@
-//! The picture during a rollback and after edits in a pause, and input and hits that come in one step each.
+//! The picture during a rollback and after edits in a pause, and input and hits that arrive in exactly one step.
 
 use crate::scenes::testing::translation;
 use crate::scenes::{MS, advance, ball, flyer_in_space};
@@ -13,7 +13,7 @@ impl Hooks for Idle {
     type Error = Infallible;
 }
 
-/// The displayed poses.
+/// Returns the displayed poses.
 fn picture(simulation: &Simulation, keys: &[BodyKey]) -> Vec<Option<Pose>> {
     keys.iter().map(|key| simulation.pose(*key)).collect()
 }
@@ -151,7 +151,7 @@ fn hits_saved_for_the_next_step_are_the_same_after_a_rollback() {
     }
 }
 
-/// Through frames of none to many steps, errors and rollbacks.
+/// This holds in frames of zero to many steps, with errors and rollbacks.
 #[test]
 fn input_by_tick_comes_in_its_step_once_in_every_loop() {
     struct Inputs {
@@ -220,4 +220,59 @@ fn input_by_tick_comes_in_its_step_once_in_every_loop() {
             "{kind}"
         );
     }
+}
+
+/// Where on the x axis a ray from above hits, and what.
+fn hit_at(simulation: &Simulation, x: f32) -> Option<BodyKey> {
+    let world = simulation.displayed_world();
+    let ray = Ray::new(translation(x, 5.0, 0.0).translation, Vector::NEG_Y);
+    let hit = world
+        .query_pipeline(QueryFilter::default())
+        .cast_ray(&ray, 100.0, true)?;
+    world.key_of_collider(hit.0)
+}
+
+#[test]
+fn a_mouse_ray_hits_what_the_player_sees() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.set_rewind_limits(20, usize::MAX);
+    advance(&mut simulation, 25);
+    let x = simulation.pose(key).unwrap().translation.x;
+    assert_eq!(
+        (hit_at(&simulation, x), hit_at(&simulation, x + 0.5)),
+        (Some(key), None)
+    );
+    // A teleport is in the next picture.
+    let there = translation(-7.0, 0.0, 0.0);
+    simulation.physics.teleport(key, there).unwrap();
+    assert_eq!(
+        (hit_at(&simulation, x), hit_at(&simulation, -7.0)),
+        (Some(key), None)
+    );
+    advance(&mut simulation, 1);
+    assert_eq!(
+        (hit_at(&simulation, x), hit_at(&simulation, -7.0)),
+        (None, Some(key))
+    );
+    // After a rollback the body is displayed with a visual error.
+    let first = simulation.physics.tick();
+    advance(&mut simulation, 20);
+    let before = simulation.pose(key).unwrap().translation.x;
+    simulation
+        .resimulate(first, |physics, step| {
+            if step.tick == first {
+                let by = translation(1.0, 0.0, 0.0);
+                physics.teleport_by(key, by).unwrap();
+            }
+        })
+        .unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(hit_at(&simulation, before), Some(key));
+    let frame = simulation.frame();
+    let true_world = simulation.world_at(frame.tick, frame.alpha).unwrap();
+    let collider = simulation.physics.body(key).unwrap().colliders()[0];
+    let off = true_world.colliders()[collider].position().translation.x - before;
+    assert!((off - 1.0).abs() < 1e-3, "{off}");
+    simulation.physics.remove(key).unwrap();
+    assert_eq!(hit_at(&simulation, before), None);
 }

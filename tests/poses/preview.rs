@@ -1,4 +1,4 @@
-//! What the comparison of previews with extrapolation measures, where the right figures are known.
+//! The measurements of the comparison of previews with extrapolation, in cases where the right figures are known.
 
 use crate::scenes::preview::{Figures, Way, latency, measure, scenes as all};
 use evenstep::{Rate, Smoothing};
@@ -10,9 +10,10 @@ const PARTIAL: Way = preview(0.0);
 const FULL: Way = preview(1.0);
 
 const HZ: u32 = 100;
-/// a · dt² of free fall.
+/// a · dt² of free fall, in metres.
 const FALL: f64 = 9.81e-4;
-/// How much of a · dt² Rapier adds to v · dt: its step is four small ones, of 1/16, 2/16, 3/16 and 4/16.
+/// The fraction of a · dt² that Rapier adds to v · dt. Its step consists of four small ones, which add 1/16, 2/16, 3/16
+/// and 4/16.
 const ADDED: f64 = 0.625;
 
 const fn preview(least: f32) -> Way {
@@ -35,29 +36,29 @@ fn assert_between(low: f64, value: f64, high: f64) {
 
 #[test]
 fn of_free_fall_the_errors_are_those_of_the_formulas() {
-    // At up to 20 m a float of 32 bits is off by a micrometre or two.
+    // At up to 20 m an f32 is off by a micrometre or two.
     let rounding = 4e-6;
     let worst = |way| {
         let figures = figures("free fall", way);
         (figures.off.worst, figures.off_curve.unwrap().worst)
     };
-    // A straight line between two points of a parabola, by a · dt² / 8: shifted by a frame it would be
-    // off by its way in the frame, centimetres.
+    // A straight line between two points of a parabola is off by a · dt² / 8. If it were shifted by a frame, it would
+    // be off by the motion in that frame, which is centimetres.
     let (line, curve) = worst(FULL);
     assert_between(0.0, line, 0.0);
     assert_between(0.99 * FALL / 8.0 - rounding, curve, FALL / 8.0 + rounding);
-    // A step of half the length falls by a quarter of what a whole one adds.
+    // A step of half the length adds a quarter of what a whole step adds to the fall.
     let (line, curve) = worst(PARTIAL);
     let high = ADDED * FALL / 4.0;
     assert_between(0.99 * high - rounding, line, high + rounding);
     let high = (ADDED - 0.5) * FALL / 4.0;
     assert_between(0.99 * high - rounding, curve, high + rounding);
-    // Without acceleration it ends short by all of it.
+    // Without acceleration, extrapolation falls short by the whole addition.
     let (line, curve) = worst(EXTRAPOLATED);
     let high = ADDED * FALL;
     assert_between(0.97 * high, line, high + rounding);
     assert_between(0.97 * high, curve, high + rounding);
-    // A step late, at up to 19.6 m/s.
+    // Interpolation is a step late, at up to 19.6 m/s.
     let (line, _) = worst(INTERPOLATED);
     assert_between(0.19, line, 0.2);
 }
@@ -83,7 +84,7 @@ fn a_force_of_the_games_own_is_missed_by_a_preview_without_its_hook() {
         plays: false,
     };
     assert_between(0.0, figures("force of the game", FULL).off.worst, 1e-6);
-    // Of v² / r, 12.8 m/s².
+    // The acceleration is v² / r, 12.8 m/s².
     let high = ADDED * 12.8e-4;
     let worst = figures("force of the game", without).off.worst;
     assert_between(0.95 * high, worst, 1.02 * high);
@@ -95,10 +96,10 @@ fn a_preview_shows_an_input_in_the_first_frame_after_it() {
     let frame = 1.0 / 144.0;
     assert_between(0.3 * frame, latency(FULL, rate), frame);
     assert_between(0.3 * frame, latency(PARTIAL, rate), frame);
-    // It waits for its step to be made: half a step more.
+    // Extrapolation waits until the step has run, which takes another half step.
     let extrapolated = latency(EXTRAPOLATED, rate);
     assert_between(1.0 / 60.0, extrapolated, 1.0 / 60.0 + frame);
-    // Which way it turns is not known before it turns, by a right angle at 6 m/s.
+    // The player turns by a right angle at 6 m/s, and its new direction is not known before the turn.
     let player = figures("player who turns", FULL);
     assert_between(0.005, player.off.worst, 0.085);
 }

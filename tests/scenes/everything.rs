@@ -1,4 +1,4 @@
-//! A scene with everything in it: for tests that must not forget anything.
+//! A scene with everything in it, for tests that must not forget anything.
 
 use super::testing::{ball_joint, cloth, cuboid, spaced, translation, vector};
 use super::{MS, hash, pile, sleepers, with_floor};
@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// A scene with everything in it, and a game that does something of everything, by tick.
+/// A scene with everything in it, and a game that uses every feature, by tick.
 #[derive(Clone)]
 pub struct Everything {
     pub simulation: Simulation,
     pub script: Script,
 }
 
-/// What the game keeps beside the simulation.
+/// The game's data outside the simulation.
 #[derive(Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Script {
@@ -27,12 +27,12 @@ pub struct Script {
     pub lift: BodyKey,
     bullet: BodyKey,
     guests: VecDeque<BodyKey>,
-    /// Every key that was given out.
+    /// Every key that has been issued.
     keys: Vec<BodyKey>,
     collisions: usize,
 }
 
-/// The custom force of the scene, which a state that is read has by its name.
+/// Returns the custom force of the scene. A loaded state finds it by its name.
 pub fn gusts() -> ForceGenerator {
     ForceGenerator::named("gusts", |body, step| Wrench {
         force: Vector::X * (step.tick % 17) as f32 - body.linvel(),
@@ -49,7 +49,7 @@ impl Everything {
         let at = |x: f32, y: f32, z: f32| RigidBodyBuilder::dynamic().translation(vector(x, y, z));
         let ball = || ColliderBuilder::ball(0.4).active_events(listening());
 
-        // Joints of both kinds: a chain of each, hung up.
+        // Joints of both kinds: a hanging chain of each.
         for (z, is_multibody) in [(12.0, false), (15.0, true)] {
             let hook = RigidBodyBuilder::fixed().translation(spaced(0.0, 8.0, z));
             let mut last = simulation.physics.insert_body(hook);
@@ -84,7 +84,7 @@ impl Everything {
                 .sensor(true)
                 .active_events(listening()),
         );
-        // Sleepers, one of which is hit later.
+        // Sleeping bodies, one of which is hit later.
         sleepers(&mut simulation, 4);
         simulation
             .physics
@@ -118,13 +118,13 @@ impl Everything {
         Self { simulation, script }
     }
 
-    /// The frame of that number, which has a length and deeds of its own.
+    /// Runs the frame of this number, which has its own length and actions.
     pub fn frame(&mut self, number: u64) {
         let frame_time = self.prepare(number);
         let Ok(_) = self.simulation.advance_with(frame_time, &mut self.script);
     }
 
-    /// What the game does before that frame; gives the time that it takes.
+    /// Performs the game's actions before that frame. Returns the frame time.
     pub fn prepare(&mut self, number: u64) -> Duration {
         let time = self.simulation.clock().real_time();
         let micros = 9_000 + number * 7_919 % 15_000;
@@ -140,7 +140,7 @@ impl Everything {
                 .set_kinematic_target(self.script.lift, pose, there)
                 .unwrap();
         }
-        // Forces and edits that wait between two frames.
+        // Forces and edits that are pending between two frames.
         if number % 11 == 3 {
             let push = vector(0.0, 2.0, 1.0);
             self.simulation
@@ -162,7 +162,7 @@ impl Everything {
         frame_time
     }
 
-    /// All that can be seen of it.
+    /// Returns all that can be observed of the game.
     pub fn seen(&self) -> Seen {
         let simulation = &self.simulation;
         let events = simulation.events();
@@ -188,7 +188,7 @@ impl Everything {
     }
 }
 
-/// All that can be seen of it.
+/// All that can be observed of the game.
 #[derive(Debug, PartialEq)]
 pub struct Seen {
     pub hash: u64,

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
-/// The columns that hold the time of a frame in milliseconds: of PresentMon 1 and 2, and of MangoHud.
+/// The columns that hold the time of a frame in milliseconds, in PresentMon 1, PresentMon 2 and MangoHud.
 const COLUMNS: [&str; 3] = ["MsBetweenPresents", "FrameTime", "frametime"];
 
-/// Why a file is no list of frame times.
+/// The reason why a file is not a list of frame times.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     #[error("line {line} cannot be read")]
@@ -24,21 +24,21 @@ pub enum TraceError {
     Short { line: usize },
     #[error("line {line}: {text:?} is not a frame time in milliseconds")]
     BadTime { line: usize, text: String },
-    #[error("it holds no frame times")]
+    #[error("the file holds no frame times")]
     Empty,
 }
 
-/// Frame times from PresentMon's CSV, MangoHud's, or a plain list of milliseconds, one a line.
+/// Reads frame times from a CSV file of PresentMon or MangoHud, or from a plain list of milliseconds, one per line.
 ///
-/// Empty lines and those that begin with `#` are passed over. MangoHud writes about the machine
-/// before its header, and older versions of it count in microseconds.
+/// Skips empty lines and those that begin with `#`. MangoHud writes a description of the machine before its header, and
+/// its older versions count in microseconds.
 pub fn read(file: impl Read) -> Result<Vec<Duration>, TraceError> {
     let mut columns = None;
     let mut preamble = None;
     let mut times = Vec::new();
     for (text, line) in BufReader::new(file).lines().zip(1..) {
         let text = text.map_err(|source| TraceError::Io { line, source })?;
-        // Programs on Windows begin a text file with a mark that is no text.
+        // Programs on Windows begin a text file with a byte order mark.
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
@@ -63,10 +63,10 @@ pub fn read(file: impl Read) -> Result<Vec<Duration>, TraceError> {
     }
 }
 
-/// Where a capture has what.
+/// The index of each column of a capture.
 struct Columns {
     time: usize,
-    /// Frames a second, in MangoHud's.
+    /// Frames per second, in MangoHud's files.
     fps: Option<usize>,
 }
 
@@ -81,8 +81,8 @@ impl Columns {
 /// The time of one frame, in the file's unit.
 struct Time {
     time: f64,
-    /// Whether frames a second tell that the unit is a microsecond: their product with the time
-    /// is a thousand milliseconds, or a million microseconds.
+    /// Whether the frames per second say that the unit is a microsecond. Their product with the time is a thousand
+    /// milliseconds, or a million microseconds.
     in_micros: bool,
 }
 
@@ -104,7 +104,7 @@ impl Time {
 }
 
 fn durations(times: &[Time]) -> Vec<Duration> {
-    // The rate of a single frame may be an average over many: the whole file decides.
+    // The rate of a single frame may be an average over many, so the whole file decides.
     let in_micros = times.iter().filter(|time| time.in_micros).count() * 2 > times.len();
     let unit = if in_micros { 1e-6 } else { 1e-3 };
     times
@@ -113,7 +113,7 @@ fn durations(times: &[Time]) -> Vec<Duration> {
         .collect()
 }
 
-/// The fields of one line. A line at a time, so that an error can name it.
+/// Returns the fields of one line. Lines are read one at a time, so that an error can name the line.
 fn fields(text: &str) -> Result<StringRecord, csv::Error> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)

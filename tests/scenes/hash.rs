@@ -3,8 +3,8 @@
 use super::testing::{rotation_numbers, spin_numbers};
 use evenstep::rapier::pipeline::PhysicsWorld;
 
-/// Every bit of the state of every body, in one number (FNV-1a). One NaN is as good as another: nothing that a body does
-/// depends on its sign, and what is saved has one.
+/// Returns a hash of every bit of the state of every body (FNV-1a). Any NaN counts as equal to any other: nothing that
+/// a body does depends on the sign of a NaN, and saved states have only one.
 pub fn hash(world: &PhysicsWorld) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for (handle, body) in world.bodies.iter() {

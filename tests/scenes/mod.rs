@@ -2,15 +2,16 @@
 #![allow(
     dead_code,
     missing_docs,
-    reason = "each user takes the scenes that it needs"
+    reason = "each user needs only some of the scenes"
 )]
 
 pub mod everything;
 pub mod frame_times;
 mod hash;
 pub mod preview;
+pub mod renderer;
 pub mod strategies;
-// Vectors, turns and shapes of either number of dimensions.
+// Vectors, rotations and shapes in either number of dimensions.
 #[cfg_attr(dim2, path = "../../src/dim/dim2/testing.rs")]
 #[cfg_attr(not(dim2), path = "../../src/dim/dim3/testing.rs")]
 pub mod testing;
@@ -38,7 +39,7 @@ pub const STEPPINGS: [Stepping; 5] = [
     Stepping::DisplayCounted,
 ];
 
-/// A world with a wide floor whose top is at 0.
+/// Creates a world with a wide floor whose top is at height 0.
 pub fn with_floor(rate: Rate) -> Simulation {
     let mut simulation = Simulation::new(rate);
     simulation.physics.insert(
@@ -48,41 +49,41 @@ pub fn with_floor(rate: Rate) -> Simulation {
     simulation
 }
 
-/// Free space: no gravity, and nothing in it.
+/// Creates free space, without gravity and without bodies.
 pub fn space(hz: u32) -> Simulation {
     let mut simulation = Simulation::new(Rate::hz(hz).unwrap());
     simulation.physics.rapier_mut().gravity = Vector::ZERO;
     simulation
 }
 
-/// A ball of 10 cm.
+/// Returns a ball with a radius of 10 cm.
 pub fn ball() -> ColliderBuilder {
     ColliderBuilder::ball(0.1)
 }
 
-/// A ball that flies along x: at 100 steps a second 1 m in each.
+/// Returns a body that flies along x, 1 m per step at 100 Hz.
 pub fn flyer() -> RigidBodyBuilder {
     RigidBodyBuilder::dynamic().linvel(Vector::X * 100.0)
 }
 
-/// Free space at 100 steps a second, and a flyer of 1 kg.
+/// Creates free space at 100 Hz, with a flyer of 1 kg.
 pub fn flyer_in_space() -> (Simulation, BodyKey) {
     let mut simulation = space(100);
     let key = simulation.physics.insert(flyer(), ball().mass(1.0));
     (simulation, key)
 }
 
-/// Where on the x axis a body is after the last step.
+/// Returns a body's x coordinate after the last step.
 pub fn stepped_x(physics: &Physics, key: BodyKey) -> f32 {
     physics.body(key).unwrap().translation().x
 }
 
-/// Where on the x axis this frame shows a body.
+/// Returns a body's x coordinate as this frame displays it.
 pub fn shown_x(simulation: &Simulation, key: BodyKey) -> f32 {
     simulation.pose(key).unwrap().translation.x
 }
 
-/// The keys that [`Simulation::moved`] names.
+/// Returns the keys that [`Simulation::moved`] names.
 pub fn moved_keys(simulation: &Simulation) -> Vec<BodyKey> {
     simulation.moved().iter().map(|(key, _)| *key).collect()
 }
@@ -92,7 +93,7 @@ pub fn assert_near(a: f32, b: f32) {
     assert!((a - b).abs() < 1e-5, "{a} is not {b}");
 }
 
-/// Calls `frame` until so many steps are made; fails if that takes too many frames.
+/// Calls `frame` until `tick` steps have run. Fails if that takes too many frames.
 #[track_caller]
 pub fn until_tick(tick: u64, mut frame: impl FnMut() -> u64) {
     for _ in 0..100_000 {
@@ -100,35 +101,38 @@ pub fn until_tick(tick: u64, mut frame: impl FnMut() -> u64) {
             return;
         }
     }
-    panic!("{tick} steps are never made");
+    panic!("{tick} steps are never run");
 }
 
-/// Runs it where a defect that hangs is found.
+/// Runs a closure on another thread, so that a defect that hangs is detected.
 pub fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = channel();
     std::thread::spawn(move || done.send(run()));
     let patience = Duration::from_secs(60);
-    result.recv_timeout(patience).expect("it ends, and well")
+    result
+        .recv_timeout(patience)
+        .expect("it ends in time and without a panic")
 }
 
-/// The number of cases of a random test, unless the environment asks for another one.
+/// Returns the number of cases of a random test: `usual`, unless the environment asks for another number.
 pub fn cases(usual: u32) -> u32 {
     let asked = std::env::var("PROPTEST_CASES").ok();
     asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }
 
-/// Numbers that look like chance.
+/// Returns numbers that look random.
 pub fn mixed(number: u64) -> u64 {
     let mixed = (number.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
 }
 
-/// A frame of so many milliseconds in which the game does nothing.
+/// Runs a frame of `ms` milliseconds in which the game does nothing.
 pub fn advance(simulation: &mut Simulation, ms: u64) -> Frame {
     simulation.advance(Duration::from_millis(ms), |_, _| ())
 }
 
-/// Lets no body fall asleep: a pile that did half way through a measurement would be two scenes in one.
+/// Keeps all bodies from falling asleep. A pile that fell asleep halfway through a measurement would be two scenes in
+/// one.
 pub fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {
     for key in keys {
         let body = simulation.physics.body_mut(*key).expect("just inserted");
@@ -136,11 +140,11 @@ pub fn keep_awake(simulation: &mut Simulation, keys: &[BodyKey]) {
     }
 }
 
-/// A frame without a step after [`to_between_states`]: a million of them until the next step, and yet
-/// each shows every body that turns a little further.
+/// The time of a frame without a step after [`to_between_states`]. A million of them fit before the next step, and yet
+/// each displays every spinning body a little further turned.
 pub const NO_STEP: Duration = Duration::from_micros(1);
 
-/// Brings a simulation at one step a second to a tenth of the way between two states.
+/// Brings a simulation at 1 Hz to a tenth of the path between two states.
 pub fn to_between_states(simulation: &mut Simulation) {
     simulation
         .clock_settings_mut()
@@ -148,7 +152,7 @@ pub fn to_between_states(simulation: &mut Simulation) {
     simulation.advance(Duration::from_millis(2_100), |_, _| ());
 }
 
-/// `count` crates of 1 m in stacks of ten, standing on the floor.
+/// Creates `count` crates of 1 m in stacks of ten, standing on the floor.
 pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     let stacks = count.div_ceil(10);
     let side = (stacks as f32).sqrt().ceil() as usize;
@@ -165,7 +169,7 @@ pub fn pile(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .collect()
 }
 
-/// `count` crates of 1 m that fell onto one heap: each touches several others.
+/// Creates `count` crates of 1 m that have fallen onto one heap, where each touches several others.
 pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     (0..count)
         .map(|i| {
@@ -179,7 +183,7 @@ pub fn heap(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .collect()
 }
 
-/// `count` bodies that spin in free space and never meet: no gravity, no contacts, all above 3 m.
+/// Creates `count` bodies that spin in free space and never meet: without gravity or contacts, all above 3 m.
 pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let side = (1..).find(|side| side * side * side >= count).unwrap_or(1);
@@ -196,7 +200,7 @@ pub fn spinners(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
         .collect()
 }
 
-/// `count` balls on the floor that are asleep, each on a place of its own.
+/// Creates `count` balls asleep on the floor, each at a separate position.
 pub fn sleepers(simulation: &mut Simulation, count: usize) -> Vec<BodyKey> {
     let side = (count as f32).sqrt().ceil() as usize;
     (0..count)
@@ -218,8 +222,7 @@ pub enum Key {
     Jump,
 }
 
-/// A scene that has everything in it: a pile, one-step forces, lasting ones, input, and bodies
-/// that come and go by tick.
+/// A scene with a pile, forces of one step, lasting forces, input, and bodies that are spawned and removed by tick.
 pub struct Yard {
     pub simulation: Simulation,
     pub game: Game,
@@ -231,7 +234,7 @@ pub struct Game {
     player: BodyKey,
     left: bool,
     guests: VecDeque<BodyKey>,
-    /// Which input each step got.
+    /// The inputs that each step got.
     pub delivered: Vec<(u64, Key)>,
 }
 

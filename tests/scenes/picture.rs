@@ -1,4 +1,4 @@
-//! The pictures of the book: readable on light and dark pages, and on a phone.
+//! The pictures of the book, readable on light and dark pages, and on a phone.
 #![allow(dead_code, reason = "not every program draws lines")]
 
 use std::error::Error;
@@ -9,15 +9,16 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// In pixels. A phone, whose pages are 320 wide, shows it at less than six tenths of its size.
+/// The width and height are in pixels. A phone, whose pages are 320 wide, displays the picture at less than six tenths
+/// of its size.
 const WIDTH: u32 = 560;
 const HEIGHT: u32 = 360;
 
-/// 19 pixels high for the viewer of an SVG, so that a phone shows 11.
+/// The font is 19 pixels high in an SVG viewer, so that it is 11 pixels high on a phone.
 pub const FONT: (&str, u32) = ("sans-serif", 24);
-/// The width of a letter, at most.
+/// The maximum width of a letter, in pixels.
 const LETTER: u32 = 10;
-/// The height of a row of the legend.
+/// The height of a row of the legend, in pixels.
 const ROW: u32 = 28;
 
 pub const RED: RGBColor = RGBColor(200, 60, 40);
@@ -25,7 +26,7 @@ pub const BLUE: RGBColor = RGBColor(30, 100, 190);
 pub const ORANGE: RGBColor = RGBColor(190, 110, 0);
 pub const GREY: RGBColor = RGBColor(110, 110, 110);
 
-/// Browsers and code hosts tell a picture whether its page is dark. White becomes a dark grey, and hues stay what they are.
+/// Browsers and code hosts tell a picture whether its page is dark. White becomes a dark grey, and hues do not change.
 const ON_DARK_PAGES: &str = "<style>\
     @media (prefers-color-scheme: dark) { svg { filter: invert(0.9) hue-rotate(180deg) } }\
     </style>";
@@ -35,7 +36,7 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// A name, and its points.
 pub type Line<'a> = (&'a str, RGBColor, Vec<(f64, f64)>);
 
-/// Writes a picture with the legend above, where it hides nothing.
+/// Writes a picture. The legend is above the lines, where it hides nothing.
 pub fn write(
     file: &Path,
     legend: &[(&str, RGBColor)],
@@ -64,13 +65,13 @@ pub fn write(
         draw(&all.split_vertically(above).1)?;
         all.present()?;
     }
-    // After the tag that opens it.
+    // After the opening tag.
     let content = svg.find('>').ok_or("no SVG")? + 1;
     svg.insert_str(content, ON_DARK_PAGES);
     Ok(fs::write(file, svg)?)
 }
 
-/// Lines over the same time, in seconds.
+/// Draws lines over the same time axis, in seconds.
 pub fn lines_over_time(file: &Path, y: &str, lines: &[Line]) -> Result<(), Box<dyn Error>> {
     let range = |of: fn(&(f64, f64)) -> f64| {
         let values = lines.iter().flat_map(|line| &line.2).map(of);

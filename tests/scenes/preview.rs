@@ -1,5 +1,5 @@
-//! Frames that show the present: by extrapolation, or by a step that a copy of the state makes ahead. How
-//! far are they from what the run turns out to be?
+//! Frames that display the present, by extrapolation or by a step that a copy of the state runs ahead. How far are they
+//! from the poses that the run reaches?
 
 use super::testing::{angle_between, axes, cuboid, cuboid_of, spin, translation, vector};
 use std::time::{Duration, Instant};
@@ -10,14 +10,14 @@ use evenstep::{BodyKey, Physics, Rate, Simulation, Smoothing, Step, Stepping};
 use super::strategies::{self, Random};
 use super::{ball, heap, with_floor};
 
-/// One way to show a frame that falls between two steps.
+/// A method of displaying a frame that falls between two steps.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     Smoothing(Smoothing),
-    /// A copy makes one step that ends at the frame's time and is thrown away.
+    /// A copy runs one step that ends at the frame's time, and is discarded.
     Preview {
-        /// The shortest step that the copy makes, as a fraction of a whole one. Of a longer one than is needed a
-        /// part is shown, between its two states: at 1 always.
+        /// The shortest step that the copy runs, as a fraction of a whole one. If the step is longer than the frame
+        /// needs, the frame displays a pose between its two states. With 1, the step is always whole.
         least: f32,
         /// Whether the game's hook is called for it.
         plays: bool,
@@ -40,17 +40,17 @@ pub const WAYS: [(&str, Way); 7] = {
 };
 
 impl Way {
-    /// How many steps before the frame's time it shows.
+    /// Returns how many steps the displayed pose is behind the frame's time.
     fn steps_late(self) -> u64 {
         let is_late = [Smoothing::Interpolate, Smoothing::Hermite];
         matches!(self, Self::Smoothing(smoothing) if is_late.contains(&smoothing)).into()
     }
 }
 
-/// The game's part in a step, of which it knows what has happened up to a real time.
+/// The game's part in a step. It knows what has happened up to a real time.
 type Game<'a> = &'a dyn Fn(&mut Physics, Step, Duration);
 
-/// A simulation and the frames that it shows in one way.
+/// A simulation and its frames, displayed by one method.
 pub struct Screen {
     way: Way,
     pub simulation: Simulation,
@@ -69,7 +69,7 @@ impl Screen {
         }
     }
 
-    /// The steps of a frame; then [`preview`](Self::preview) it.
+    /// Runs the steps of a frame. Call [`preview`](Self::preview) afterwards.
     pub fn advance(&mut self, time: Duration, game: Game) {
         self.simulation.advance(time, |physics, step| {
             game(physics, step, Duration::MAX);
@@ -105,7 +105,7 @@ impl Screen {
         let pose = match (&self.ahead, self.way) {
             (Some(ahead), Way::Preview { least, .. }) => {
                 let alpha = self.simulation.frame().alpha;
-                // Of a step that ends at the frame's time the end is shown, also if it took no time.
+                // A step that ends at the frame's time is displayed at its end, even if it took no time.
                 let share = if alpha >= least { 1.0 } else { alpha / least };
                 ahead.pose_at(key, ahead.physics.tick(), share)
             }
@@ -115,7 +115,7 @@ impl Screen {
     }
 }
 
-/// The same run, so many steps ahead: what the frames should have shown is known in it.
+/// The same run, some steps ahead. It knows the poses that the frames should have displayed.
 pub struct Truth(Simulation);
 
 const AHEAD: u64 = 3;
@@ -140,14 +140,15 @@ impl Truth {
         });
     }
 
-    /// Between the states after `tick` steps and after the next one: what interpolation shows a step later.
+    /// Returns the pose between the states after `tick` steps and after the next one. Interpolation displays it a step
+    /// later.
     pub fn between(&self, key: BodyKey, tick: u64, alpha: f32) -> Pose {
         let pose = self.0.pose_at(key, tick + 1, alpha);
         pose.expect("states are kept for long enough")
     }
 
-    /// On the smooth curve through these two states and the ones before and after: Lagrange's cubic, which is what the
-    /// body does where nothing hits it. After two steps at the earliest.
+    /// Returns the position on the smooth curve through these two states and the ones before and after (Lagrange's
+    /// cubic). The body follows it where nothing hits it. At least two steps must have run.
     pub fn curve(&self, key: BodyKey, tick: u64, alpha: f32) -> Vector {
         let a = alpha;
         let weights = [
@@ -158,7 +159,7 @@ impl Truth {
         ];
         let near = self.between(key, tick, 0.0).translation;
         let states = (tick - 2..).zip(weights);
-        // Relative to one of them, so that a far one is not rounded.
+        // Relative to one of the states, so that positions far out are not rounded.
         let of = |(before, weight)| (self.between(key, before, 1.0).translation - near) * weight;
         near + states.map(of).sum::<Vector>()
     }
@@ -167,10 +168,10 @@ impl Truth {
 /// A scene, and the game's part in it.
 pub struct Scene {
     pub name: &'static str,
-    /// Fills a world and gives the body that the game plays with.
+    /// Fills a world and returns the body that the game controls.
     pub build: fn(&mut Simulation) -> BodyKey,
     pub game: fn(&mut Physics, BodyKey, Step, Duration),
-    /// Whether nothing hits anything, so that the motion has a smooth curve.
+    /// Whether nothing collides, so that the motion follows a smooth curve.
     pub is_smooth: bool,
 }
 
@@ -204,7 +205,7 @@ pub fn scenes() -> [Scene; 9] {
         }),
         Scene {
             game: |physics, key, step, _| {
-                let force = of_report("curve").force.expect("it has one");
+                let force = of_report("curve").force.expect("the scene has a force");
                 let body = physics.body(key).expect("it lives");
                 let force = force(body, step.time);
                 physics.add_force(key, force).expect("it lives");
@@ -254,13 +255,14 @@ fn of_report(name: &str) -> &'static strategies::Scene {
     scene.expect("the report has it")
 }
 
-/// How often the player has turned: once in each 0.4 s, at no moment that is near a step or a frame by rule.
+/// Returns how often the player has turned. It turns once in each 0.4 s, at times that do not coincide with steps or
+/// frames.
 fn turns_before(time: Duration) -> usize {
     let at = |i: u16| 0.4 * f64::from(i) + 0.3 * Random(i.into()).next();
     (0..).take_while(|i| at(*i) < time.as_secs_f64()).count()
 }
 
-/// Twenty balls of 5 to 50 m/s that hit the walls and each other.
+/// Creates twenty balls of 5 to 50 m/s that hit the walls and each other.
 fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
     simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let elastic = |collider: ColliderBuilder| collider.restitution(1.0).friction(0.0);
@@ -286,10 +288,10 @@ fn bullets_in_a_box(simulation: &mut Simulation) -> BodyKey {
                 .insert(body, elastic(ColliderBuilder::ball(0.1))),
         );
     }
-    last.expect("twenty are put in")
+    last.expect("twenty balls are inserted")
 }
 
-/// Crates that fall onto a heap, and ten heavy balls that fly into it.
+/// Creates crates that fall onto a heap, and ten heavy balls that fly into it.
 fn heap_shot_at(simulation: &mut Simulation) -> BodyKey {
     *simulation = with_floor(simulation.clock().settings().rate());
     let crates = heap(simulation, 200);
@@ -317,7 +319,8 @@ fn lift(simulation: &mut Simulation) -> BodyKey {
     lift
 }
 
-/// 144 frames a second, each up to a fifth longer or shorter; one in sixteen ends a microsecond after a step.
+/// Returns frame times of 144 frames per second, each up to a fifth longer or shorter. One in sixteen frames ends a
+/// microsecond after a step.
 pub fn frames(rate: Rate, length: Duration) -> Vec<Duration> {
     let mut random = Random(1);
     let (mut now, mut frames) = (Duration::ZERO, Vec::new());
@@ -333,7 +336,7 @@ pub fn frames(rate: Rate, length: Duration) -> Vec<Duration> {
     frames
 }
 
-/// A mean and the worst. Of metres, or of degrees.
+/// The mean and the largest error, in metres or in degrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Errors {
     sum: f64,
@@ -358,25 +361,25 @@ impl Errors {
     }
 }
 
-/// How far the frames of one way were off, over all bodies that are not fixed.
+/// The errors of one method's frames, over all bodies that are not fixed.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// From what the run turns out to have at the frame's time: metres.
+    /// The distance from the run's true position at the frame's time, in metres.
     pub off: Errors,
-    /// The same of the rotation: degrees.
+    /// The same for the rotation, in degrees.
     pub turned: Errors,
-    /// From the smooth curve, where there is one: metres.
+    /// The distance from the smooth curve, if there is one, in metres.
     pub off_curve: Option<Errors>,
-    /// The way from the frame before, beyond the true one at the time that is shown: metres.
+    /// The motion since the previous frame, less the true motion at the displayed time, in metres.
     pub jump: Errors,
-    /// What each preview cost as a multiple of a frame with one step, median against median; `None` without any.
+    /// The cost of a preview as a multiple of a frame with one step, median against median. `None` without previews.
     pub cost: Option<f64>,
 }
 
-/// Shows a scene in one way and compares each frame.
+/// Displays a scene by one method and compares each frame.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the cost is measured by the wall clock"
+    reason = "the cost is measured with the wall clock"
 )]
 pub fn measure(scene: &Scene, way: Way, rate: Rate, length: Duration) -> Figures {
     let mut simulation = Simulation::new(rate);
@@ -434,7 +437,8 @@ pub fn measure(scene: &Scene, way: Way, rate: Rate, length: Duration) -> Figures
     figures
 }
 
-/// The mean time from an input to the first frame that shows it: by a run without it beside the one with it. Seconds.
+/// Returns the mean time from an input to the first frame that displays its effect, in seconds. Compares the run with
+/// one without the input.
 pub fn latency(way: Way, rate: Rate) -> f64 {
     let mut total = Duration::ZERO;
     let presses = 48;
@@ -465,7 +469,7 @@ fn seen_after(way: Way, rate: Rate, pressed: Duration) -> Duration {
             return screen.simulation.clock().real_time() - pressed;
         }
     }
-    unreachable!("every way shows it in the end")
+    unreachable!("every method displays the effect in the end")
 }
 
 fn degrees(one: Rotation, other: Rotation) -> f32 {

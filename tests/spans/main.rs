@@ -1,4 +1,4 @@
-//! The spans of the feature `tracing`: which there are, and what is inside of what.
+//! The spans of the feature `tracing`, and how they nest.
 
 #[path = "../scenes/mod.rs"]
 mod scenes;
@@ -17,7 +17,7 @@ use tracing::span::{Attributes, Id};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Every span that was entered, by thread: one line each, with two blanks for each span that it is in.
+/// Every span that was entered, by thread. Each has one line, indented by two spaces for each span around it.
 #[derive(Clone, Default)]
 struct Entered(Arc<Mutex<BTreeMap<String, Vec<String>>>>);
 
@@ -62,8 +62,8 @@ impl<S: tracing::Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Entered {
     }
 }
 
-/// One for the whole process, from before the first span on: a span that is first met on a thread without a
-/// subscriber may count as one that nobody wants, also for other threads' subscribers.
+/// One subscriber for the whole process, set before the first span. A span that is first met on a thread without a
+/// subscriber may count as unwanted, even for the subscribers of other threads.
 static ENTERED: LazyLock<Entered> = LazyLock::new(|| {
     let entered = Entered::default();
     let subscriber = tracing_subscriber::registry().with(entered.clone());
@@ -71,7 +71,7 @@ static ENTERED: LazyLock<Entered> = LazyLock::new(|| {
     entered
 });
 
-/// What this thread enters meanwhile. Each test has a thread of its own.
+/// Returns the spans that this thread enters in `run`. Each test has a separate thread.
 fn spans_of(run: impl FnOnce()) -> Vec<String> {
     let before = ENTERED.here().len();
     run();
@@ -104,7 +104,7 @@ fn the_parts_of_a_step_are_in_the_step_and_steps_in_the_frame() {
             "    before_step",
             "      of the game",
             "    forces",
-            // What is shown is between the two states around the last step.
+            // The displayed poses are between the two states around the last step.
             "    take_poses",
             "    rapier tick=2",
             "    forces",
@@ -165,7 +165,7 @@ fn steps_made_again_say_so() {
     );
 }
 
-/// Tells which thread it is on, and that each step was made.
+/// Reports the thread that it is on, and each step that has run.
 struct Game(std::sync::mpsc::Sender<(ThreadId, u64)>);
 
 impl Hooks for Game {
@@ -183,12 +183,12 @@ fn the_steps_on_a_thread_are_frames_of_it() {
     let (steps, made) = std::sync::mpsc::channel();
     let runner = Runner::new(flyer_in_space().0, Game(steps), RunnerSettings::default()).unwrap();
     let patience = Duration::from_secs(60);
-    let (thread, _) = made.recv_timeout(patience).expect("a step is made");
-    // Ends the thread, after the step at hand.
+    let (thread, _) = made.recv_timeout(patience).expect("a step runs");
+    // Ends the thread after the current step.
     drop(runner.stop());
 
     let spans = ENTERED.of(thread);
-    // What is shown of it is no part of this thread.
+    // Displaying the poses is no part of this thread.
     let first: Vec<_> = spans.iter().take(9).map(String::as_str).collect();
     assert_eq!(
         first,

@@ -1,4 +1,4 @@
-//! In the steady state a frame allocates nothing but what Rapier's own step does.
+//! In the steady state, a frame allocates nothing except what Rapier's step allocates.
 
 use crate::scenes::testing::vector;
 use allocation_counter::measure;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
-/// Balls that bounce for ever, so that there are collisions, each with a generator.
+/// Creates balls that bounce for ever, so that there are collisions. Each ball has a generator.
 fn scene() -> (Simulation, Vec<BodyKey>) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
     let keys: Vec<BodyKey> = (0..200)
         .map(|i| {
-            // Apart in a plane too, where there are no rows behind each other.
+            // The balls are apart along x, because a plane has no rows behind each other.
             let at = vector((i as f32 - 100.0) * 0.4, 2.0, (i % 10) as f32 * 2.0);
             let ball = ColliderBuilder::ball(0.15)
                 .restitution(1.0)
@@ -33,11 +33,11 @@ fn scene() -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// A frame with forces, events and poses; gives how many collisions it had.
+/// Runs a frame with forces, events and poses. Returns the number of its collisions.
 fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
     simulation.advance(STEP * steps, |physics, _| {
         for key in keys {
-            // Two forces that are none together: the bare world makes the same motion without.
+            // The two forces cancel out, so the bare world makes the same motion without them.
             physics.add_force(*key, Vector::X).unwrap();
             physics.add_force(*key, -Vector::X).unwrap();
             physics.body_mut(*key).unwrap();
@@ -52,7 +52,7 @@ fn frame(simulation: &mut Simulation, keys: &[BodyKey], steps: u32) -> usize {
 #[test]
 #[cfg_attr(
     feature = "parallel",
-    ignore = "on many threads Rapier's own step allocates now more, now less"
+    ignore = "on many threads the allocations of Rapier's step vary"
 )]
 fn a_frame_allocates_nothing_of_ours() {
     let (mut simulation, keys) = scene();
@@ -61,7 +61,7 @@ fn a_frame_allocates_nothing_of_ours() {
     bare.integration_parameters.dt = simulation.clock().settings().rate().dt();
     let handles: Vec<RigidBodyHandle> = bare.bodies.iter().map(|(handle, _)| handle).collect();
     let mut step = || {
-        // Rapier allocates for each `get_mut`, and whoever adds a force calls it.
+        // Rapier allocates for each `get_mut`, which adding a force calls.
         for handle in &handles[1..] {
             bare.bodies.get_mut(*handle);
         }
@@ -124,7 +124,7 @@ fn a_sync_with_hecs_allocates_nothing() {
     }
 }
 
-/// The size that limits the states kept for a rollback is an estimate: by what it is off.
+/// The size that limits the states kept for a rollback is an estimate. This test bounds its error.
 #[test]
 fn the_size_of_a_state_is_estimated_to_a_quarter() {
     let mut heap = crate::scenes::with_floor(Rate::default());

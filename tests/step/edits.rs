@@ -1,4 +1,4 @@
-//! What a game changes between two steps, and what that does to what is shown.
+//! Edits between two steps, and their effect on displayed poses.
 
 use crate::scenes::testing::{angle_between, spin, translation, turned, vector};
 use crate::scenes::{MS, advance, ball, space};
@@ -32,7 +32,7 @@ fn a_player_turned_by_the_mouse_in_every_frame_moves_as_evenly_as_before() {
             assert!((now - last - 0.0694).abs() < 1e-3, "{} m", now - last);
         }
         last = now;
-        // The mouse has no latency: what was set is shown, but for what the steps since turn.
+        // The mouse has no latency: the frame displays the rotation that was set, plus what later steps turn.
         let shown = simulation.pose(key).unwrap().rotation;
         assert!(angle_between(shown, rotation) < 1e-5, "{shown:?}");
     }
@@ -60,7 +60,7 @@ fn a_body_that_is_lifted_in_every_frame_turns_as_evenly_as_before() {
     }
 }
 
-// What is reported.
+// Reported bodies.
 
 #[test]
 fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
@@ -90,7 +90,7 @@ fn edits_after_a_frame_are_displayed_and_listed_by_the_next_one() {
             let x = x + f32::from(frames as u8);
             simulation.physics.teleport(*key, at(x)).unwrap();
         }
-        // A new body is in no picture yet: its pose is the current one, and moves with each edit.
+        // A new body is in no picture yet. Its displayed pose is the current one, and follows each edit.
         let new = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
         simulation.physics.teleport(new, at(800.0)).unwrap();
         assert_eq!(simulation.pose(new), Some(at(800.0)));
@@ -148,13 +148,13 @@ fn only_what_is_named_is_looked_at() {
         .map(|key| simulation.physics.handle(*key).unwrap())
         .collect();
 
-    // A controller's access in every step costs nothing.
+    // A controller that accesses the world in every step costs nothing.
     let frame = simulation.advance(MS(50), |physics, _| {
         physics.rapier_mut_except_bodies().gravity = Vector::ZERO;
     });
     assert_eq!((frame.steps, frame.poses.movers), (5, 0));
 
-    // One body is named, twice, with one that is gone; another is put elsewhere in silence.
+    // One body is named twice, together with a removed one. Another body is moved without being named.
     let gone = simulation.physics.insert(asleep(), ball());
     simulation.physics.remove(gone);
     let physics = simulation.physics.rapier_mut_for(&[keys[3], gone, keys[3]]);
@@ -165,7 +165,7 @@ fn only_what_is_named_is_looked_at() {
     assert_eq!((frame.poses.movers, frame.poses.teleported), (1, 1));
     assert_eq!(simulation.moved(), [(keys[3], at(7.0))]);
     assert_eq!(x(&simulation, keys[4]), 0.0);
-    // Once it moves, it is shown.
+    // Once the unnamed body moves, it is displayed.
     simulation
         .physics
         .apply_impulse(keys[4], Vector::Y)
@@ -173,7 +173,7 @@ fn only_what_is_named_is_looked_at() {
     advance(&mut simulation, 20);
     assert_eq!(x(&simulation, keys[4]), 7.0);
 
-    // The whole world is looked at once a frame, and so are removals.
+    // The whole world is checked once per frame, which also finds removals.
     simulation
         .physics
         .rapier_mut_except_bodies()
@@ -206,11 +206,11 @@ fn a_collider_can_be_removed_and_its_body_turns_about_its_new_center() {
     for _ in 0..20 {
         advance(&mut simulation, 3);
         let off = simulation.pose(key).unwrap().translation.distance(origin);
-        assert!(off < 1e-4, "its origin stands: {off} m off");
+        assert!(off < 1e-4, "its origin is at rest: {off} m off");
     }
 }
 
-// Looking back.
+// Poses of earlier ticks.
 
 #[test]
 fn a_look_back_is_at_the_motion_before_a_teleport() {
@@ -262,14 +262,14 @@ fn a_new_body_that_is_moved_before_its_first_step_was_nowhere_else() {
             inside = Some(key);
         }
     });
-    // Shown at the origin in a frame of that tick, and in none before.
+    // The body is at the origin in a frame of that tick, and has no pose at earlier ticks.
     assert_eq!(simulation.pose_at(between, frame.tick, 0.7), Some(at(0.0)));
     assert_eq!(simulation.pose_at(between, frame.tick - 1, 0.7), None);
     assert_eq!(
         simulation.pose_at(between, frame.tick + 1, 0.7),
         Some(at(9.0))
     );
-    // Never shown before its first step.
+    // The body has no pose before its first step.
     let inside = inside.unwrap();
     assert_eq!(simulation.pose_at(inside, frame.tick, 0.7), None);
     assert_eq!(
@@ -335,7 +335,7 @@ fn spins_are_shown_as_slow_as_rapier_makes_them() {
     }
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }

@@ -1,4 +1,4 @@
-//! Events: none lost, none doubled, each with its tick and its bodies.
+//! Events: none is lost or doubled, and each has its tick and its bodies.
 
 use crate::scenes::MS;
 use crate::scenes::testing::{cuboid, translation, vector};
@@ -14,12 +14,12 @@ fn noisy_ball() -> ColliderBuilder {
         .active_events(ActiveEvents::COLLISION_EVENTS | ActiveEvents::CONTACT_FORCE_EVENTS)
 }
 
-/// Those of the last frame.
+/// Returns the collisions of the last frame.
 fn collisions(simulation: &Simulation) -> Vec<Collision> {
     simulation.events().collisions().collect()
 }
 
-/// Balls that bounce on a floor, and that are removed and spawned by tick.
+/// Balls that bounce on a floor, and that are removed and spawned at given ticks.
 struct Bouncing {
     simulation: Simulation,
     game: Churn,
@@ -28,7 +28,7 @@ struct Bouncing {
 #[derive(Default)]
 struct Churn {
     balls: Vec<BodyKey>,
-    /// The collisions and the number of contact forces, as each hook after a step saw them.
+    /// The collisions that each hook after a step saw. `forces` is the number of contact forces.
     seen: Vec<Collision>,
     forces: usize,
 }
@@ -69,7 +69,7 @@ impl Bouncing {
         }
     }
 
-    /// All events of 300 steps, read after each frame.
+    /// Returns all events of 300 steps, read after each frame.
     fn run(mut self, frame: Duration) -> (Vec<Collision>, usize, Churn) {
         let (mut collisions, mut forces) = (Vec::new(), 0);
         crate::scenes::until_tick(300, || {
@@ -113,11 +113,11 @@ fn every_start_has_its_stop_and_every_collision_both_keys() {
             let at = touching
                 .iter()
                 .position(|pair| *pair == collision.colliders);
-            touching.swap_remove(at.expect("stopped without a start"));
+            touching.swap_remove(at.expect("a collision stopped without a start"));
             removed += u32::from(collision.removed);
         }
     }
-    assert!(removed > 5, "some were removed while they touched");
+    assert!(removed > 5, "some balls were removed while they touched");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_removed_body_is_named_in_its_last_event_also_when_its_slot_is_used_again() 
         assert_eq!(slot(new_collider), slot(collider), "the same slot");
         simulation.advance(MS(10), |_, _| ());
         let [stopped, started] = collisions(&simulation)[..] else {
-            panic!("one stops and one starts")
+            panic!("expected one stop and one start")
         };
         assert!(!stopped.started && stopped.removed && stopped.tick == 1);
         assert!(stopped.bodies.contains(&Some(old)), "{stopped:?}");
@@ -181,7 +181,7 @@ fn a_sensor_and_colliders_without_a_key_are_told_as_such() {
     assert!(collisions[0].started && !collisions[1].started);
     assert!(collisions[0].tick < collisions[1].tick);
 
-    // Tracked later, it is named from then on.
+    // The body is tracked later, and events name it from then on.
     let key = simulation.physics.track(handle).unwrap();
     simulation
         .physics
@@ -237,7 +237,7 @@ fn a_body_tracked_after_it_began_to_touch_is_named_in_its_last_event() {
         |simulation, _, _, collider| drop(simulation.physics.remove_collider(collider)),
     ];
     for remove in ways {
-        // One that our own step saw begin, and one that came with its world.
+        // One contact began in a step here, and one came with its world.
         for began_here in [true, false] {
             let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
             let body = RigidBodyBuilder::dynamic().translation(Vector::Y * 0.49);
@@ -274,13 +274,13 @@ fn a_body_tracked_in_a_slot_used_again_takes_no_event_of_the_one_before() {
     let new = simulation.physics.track(handle).unwrap();
     simulation.advance(MS(10), |_, _| ());
     let [stopped, started] = collisions(&simulation)[..] else {
-        panic!("one stops and one starts")
+        panic!("expected one stop and one start")
     };
     assert!(!stopped.started && stopped.bodies.contains(&Some(old)));
     assert!(started.started && started.bodies.contains(&Some(new)));
 }
 
-/// The two colliders of an event, the lower one first.
+/// Returns the two colliders of an event, the lower one first.
 fn pair(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
     let mut pair = colliders.map(ColliderHandle::into_raw_parts);
     pair.sort_unstable();
@@ -289,8 +289,8 @@ fn pair(colliders: [ColliderHandle; 2]) -> [(u32, u32); 2] {
 
 #[test]
 fn a_look_through_body_mut_changes_no_order_of_events() {
-    // Balls that fall onto each other. Half of them are taken out of the world for a while, all in one step; `look`
-    // visits some of them before that.
+    // Balls that fall onto each other. Half of them are removed from the world for a while, all in one step. `look`
+    // chooses balls that are accessed before that.
     let run = |look: fn(usize) -> bool| {
         let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
         let keys: Vec<BodyKey> = (0..60)
@@ -334,7 +334,7 @@ fn a_look_through_body_mut_changes_no_order_of_events() {
         assert!(theirs == collisions, "another order of collisions");
         assert!(their_forces == forces, "another order of contact forces");
     }
-    // The order that is documented.
+    // The documented order.
     let order = |collision: &Collision| (collision.tick, pair(collision.colliders));
     assert!(collisions.is_sorted_by_key(order));
     assert!(forces.is_sorted_by_key(|(tick, pair, _)| (*tick, *pair)));
@@ -392,14 +392,14 @@ fn quarantined_bodies_are_in_the_order_of_their_keys() {
     assert_eq!(bodies, [0, 2, 3, 5, 7].map(|i| keys[i]));
 }
 
-/// A ball that begins to touch the floor in the next step.
+/// Inserts a ball that begins to touch the floor in the next step.
 fn insert_one(physics: &mut Physics, number: usize) -> BodyKey {
     let at = vector(number as f32 * 1.5, 0.49, 0.0);
     let ball = ColliderBuilder::ball(0.5).active_events(ActiveEvents::COLLISION_EVENTS);
     physics.insert(RigidBodyBuilder::dynamic().translation(at), ball)
 }
 
-/// With its tick, the ball of each collision: the floor's key is lower.
+/// Returns the ball of each collision, with its tick. The floor's key is lower.
 fn balls(events: Events) -> Vec<(u64, BodyKey)> {
     let ball = |event: &Collision| event.bodies.into_iter().flatten().max().unwrap();
     let balls = events.collisions().map(|event| (event.tick, ball(&event)));
@@ -408,7 +408,7 @@ fn balls(events: Events) -> Vec<(u64, BodyKey)> {
 
 #[test]
 fn events_of_a_tick_are_its_own_also_if_ticks_are_renumbered_within_a_frame() {
-    // To before the steps that were made in it, to one of them, and to after them.
+    // The ticks are renumbered to before the frame's steps, to one of them, and to after them.
     for (first, kept) in [(0, 3..6), (4, 3..4), (40, 3..6)] {
         let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
         simulation.advance(MS(30), |_, _| ());

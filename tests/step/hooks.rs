@@ -1,4 +1,4 @@
-//! Hooks that fail, panic, or do what they should not.
+//! Hooks that fail, panic, or misuse the API.
 
 use crate::scenes::{MS, flyer_in_space};
 use evenstep::rapier::prelude::*;
@@ -41,7 +41,7 @@ impl Hooks for Failing {
     }
 }
 
-/// After a frame of five steps of which `made` were made: all is in order, and goes on.
+/// Checks the simulation after a frame of five steps, of which `made` were run, and that it continues.
 fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
     let frame = simulation.frame();
     assert_eq!(
@@ -54,7 +54,7 @@ fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
     let body = simulation.physics.body(key).unwrap();
     assert!(
         (body.linvel().y - made as f32).abs() < 1e-5,
-        "a force for each step made"
+        "one force per step that was run"
     );
     assert_eq!(body.user_force(), Vector::ZERO);
     let latest = *body.position();
@@ -68,12 +68,12 @@ fn check(mut simulation: Simulation, key: BodyKey, made: u64) {
     }
     let mut ticks = Vec::new();
     simulation.advance(MS(20), |_, step| ticks.push(step.tick));
-    assert_eq!(ticks, [made, made + 1], "and the next frame goes on");
+    assert_eq!(ticks, [made, made + 1], "the next frame continues");
     assert_eq!(simulation.frame().dropped.aborted, 0);
     let rise = simulation.physics.body(key).unwrap().linvel().y;
     assert!(
         (rise - made as f32).abs() < 1e-5,
-        "a force for a step not made is forgotten"
+        "the force of an aborted step is discarded"
     );
     let pair = (
         previous_pose(&simulation, key).unwrap(),
@@ -192,7 +192,7 @@ fn an_error_before_the_first_step_shows_the_latest_state_too() {
         after: false,
         key,
     };
-    // The time goes on into a step that is not made: the picture must not go back.
+    // Time continues into a step that is not run, and the picture must not go back.
     assert_eq!(
         simulation.advance_with(MS(3), &mut failing),
         Err(Failure(2))
@@ -202,7 +202,7 @@ fn an_error_before_the_first_step_shows_the_latest_state_too() {
     assert_eq!(simulation.pose(key), latest);
 }
 
-/// Fails before every other frame, and lists the times of all.
+/// Fails before every other frame, and lists the times of all frames.
 struct EachFrame(Vec<Duration>);
 
 impl Hooks for EachFrame {
@@ -229,7 +229,7 @@ fn an_error_before_a_frame_drops_its_steps_and_no_time() {
     assert_eq!(simulation.advance_with(MS(25), &mut hooks), Err(1));
     let frame = simulation.frame();
     assert_eq!((frame.steps, frame.dropped.aborted), (0, 2));
-    // The rest of it is in the next frame.
+    // The rest of the time is in the next frame.
     let frame = simulation.advance_with(MS(5), &mut hooks).unwrap();
     assert_eq!((frame.steps, frame.tick, frame.dropped.aborted), (1, 1, 0));
     assert_eq!(simulation.clock().real_time(), MS(30));
@@ -260,7 +260,7 @@ fn a_panic_before_a_frame_leaves_that_frame_out() {
     assert_eq!((frame.number, frame.steps), (1, 1));
 }
 
-/// Panics in one step, and goes back before the frame after it.
+/// Panics in one step, and goes back before the next frame.
 struct GoesBack {
     panics_at: u64,
     to: u64,
@@ -287,7 +287,7 @@ impl Hooks for GoesBack {
 
 #[test]
 fn before_a_frame_none_is_open_even_after_a_panic() {
-    // Back to an earlier tick, and to the present one, of which no state is kept: there the frame that was open continues.
+    // Back to an earlier tick, and to the present one, for which no state is kept. There, the open frame continues.
     for (kept, to, ticks) in [(20, 1, 1..2), (0, 3, 0..4)] {
         let (mut simulation, _) = flyer_in_space();
         simulation.set_rewind_limits(kept, usize::MAX);
@@ -303,7 +303,7 @@ fn before_a_frame_none_is_open_even_after_a_panic() {
 #[test]
 fn a_panic_in_rapiers_step_is_the_end() {
     let (mut simulation, _) = flyer_in_space();
-    // Rapier panics in a step on a joint to a body that is no more.
+    // Rapier panics in a step on a joint to a removed body.
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
     let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
     simulation.physics.rapier_mut().remove_body(ends[1]);
@@ -340,11 +340,11 @@ fn an_advance_within_a_frame_takes_the_frame_over() {
         assert_eq!(simulation.make_step(), step.tick < 2);
     }
     let outer = simulation.end_frame();
-    // Two steps of the outer one and one of the inner; what was due beside these is dropped and counted.
+    // Two steps of the outer frame and one of the inner frame run. The other due steps are dropped and counted.
     assert_eq!((outer.steps, outer.dropped.aborted), (3, 3));
     assert_eq!(inner, Some(outer));
     let rise = simulation.physics.body(key).unwrap().linvel().y;
-    assert!((rise - 3.0).abs() < 1e-5, "a force for each step made");
+    assert!((rise - 3.0).abs() < 1e-5, "one force per step that was run");
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn a_pause_within_a_frame_holds_from_the_next_one_on() {
     assert_eq!(simulation.advance(MS(30), |_, _| ()).steps, 0);
 }
 
-/// Has the whole simulation before each frame: looks back, goes back, changes the speed, and pauses.
+/// Uses the whole simulation before each frame: reads earlier poses, goes back, changes the speed, and pauses.
 struct Director(BodyKey);
 
 impl Hooks for Director {
@@ -465,16 +465,16 @@ fn rapiers_own_hooks_are_called() {
     let Ok(_) = simulation.advance_with(MS(1_000), &mut Ghosts);
     assert!(
         simulation.physics.body(key).unwrap().translation().y < -3.0,
-        "it fell through the floor"
+        "the body fell through the floor"
     );
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

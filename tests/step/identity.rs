@@ -1,4 +1,4 @@
-//! Copies of a simulation: their contents, and what replacing a simulation by a copy keeps.
+//! Copies of a simulation: their contents, and what replacing a simulation with a copy keeps.
 
 use crate::scenes::{MS, advance, ball, flyer, flyer_in_space, hash, in_time, moved_keys};
 use evenstep::rapier::prelude::*;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Pushes the flyer in each step, and inserts a body in some.
+/// Pushes the flyer in each step, and inserts a body in some steps.
 fn play(physics: &mut Physics, key: BodyKey, tick: u64) {
     let push = crate::scenes::testing::vector(0.0, (tick % 5) as f32, 0.1);
     physics.apply_impulse(key, push).unwrap();
@@ -23,7 +23,7 @@ struct Copies {
     tick: u64,
     is_after: bool,
     copy: Option<Physics>,
-    /// The bits at the start of each step.
+    /// The tick and the bits of the state at the start of each step.
     begun: Vec<(u64, u64)>,
 }
 
@@ -173,7 +173,10 @@ fn a_level_that_is_restarted_in_a_hook_is_the_same_run_at_every_frame_rate() {
                 .chain(&beside.begun)
                 .filter(|(tick, _)| **tick < 20)
             {
-                assert_eq!(*bits, reference.begun[tick], "{tick}, frames of {frame} ms");
+                assert_eq!(
+                    *bits, reference.begun[tick],
+                    "tick {tick}, frames of {frame} ms"
+                );
             }
         }
     }
@@ -229,7 +232,7 @@ fn going_back_to_the_present_between_two_frames_changes_nothing() {
     );
 }
 
-/// A key that the copy gives out again belongs to the new body, if the game asks who is left right after it.
+/// A key that the copy issues again belongs to the new body, if the game asks for unmatched entities right after it.
 #[test]
 fn entities_are_matched_before_a_restored_level_gives_a_key_out_again() {
     for is_in_hook in [false, true] {
@@ -266,7 +269,7 @@ fn entities_are_matched_before_a_restored_level_gives_a_key_out_again() {
     }
 }
 
-/// Late input was applied and no frame has displayed it: the copy has the same error to smooth away.
+/// Late input was applied, and no frame has displayed it. The copy has the same visual error to smooth away.
 #[test]
 fn a_copy_between_a_rollback_and_the_next_frame_displays_what_the_original_does() {
     let (mut simulation, key) = flyer_in_space();
@@ -291,7 +294,7 @@ fn a_copy_between_a_rollback_and_the_next_frame_displays_what_the_original_does(
 fn a_copy_is_as_broken_as_the_original_and_a_sound_one_mends_it() {
     let (mut simulation, key) = flyer_in_space();
     let sound = simulation.clone();
-    // Rapier panics in a step on a joint to a body that is no more.
+    // Rapier panics in a step on a joint to a removed body.
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
     let ends = ends.map(|body| simulation.physics.rapier_mut().insert_body(body));
     simulation.physics.rapier_mut().remove_body(ends[1]);

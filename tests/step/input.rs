@@ -1,4 +1,4 @@
-//! Input over what a session goes through: clamps, level restarts, bad stamps, pauses.
+//! Input across events of a session: clamps, level restarts, bad stamps, pauses.
 
 use evenstep::{Button, Delivery, InputQueue, Physics, Rate, Simulation, TickCounts, TickQueue};
 use std::time::Duration;
@@ -9,7 +9,7 @@ fn simulation() -> Simulation {
     Simulation::new(Rate::hz(100).unwrap())
 }
 
-/// Advances frame by frame, and gives the inputs of each step that had some, by tick.
+/// Advances frame by frame. Returns the inputs of each step that had some, by tick.
 fn play<T>(
     simulation: &mut Simulation,
     frames: &[u64],
@@ -42,7 +42,7 @@ fn after_a_restart_of_the_clock_input_comes_in_its_own_step_again() {
         let mut played = play(&mut level, &[30], &mut queue);
         queue.push(MS(31), 5);
         played.extend(play(&mut level, &[10], &mut queue));
-        // What waited belongs to no step of the new clock: the first one gets it.
+        // Waiting samples belong to no step of the new clock, so the first step gets them.
         let old: &[_] = if clears { &[] } else { &[(0, 2)] };
         assert_eq!(played, [old, &[(0, 3), (2, 4), (3, 5)]].concat());
         assert_eq!(queue.counts().reordered, 0);
@@ -91,7 +91,7 @@ fn a_stamp_that_is_believed_holds_back_no_longer_than_two_steps() {
 /// The samples of steps, with their ticks.
 type Played = Vec<(u64, u64)>;
 
-/// A rollback after five frames, with late samples for a past step and one for the next step.
+/// Runs a rollback after five frames, with late samples for a past step and one for the next step.
 fn resimulated(delivery: Delivery) -> (Played, Played, InputQueue<u64>) {
     let (mut simulation, mut queue) = (simulation(), InputQueue::new(delivery));
     simulation.set_rewind_limits(60, usize::MAX);
@@ -148,7 +148,7 @@ fn clear_forgets_the_newest_stamp() {
     assert_eq!(queue.counts().reordered, 0);
 }
 
-/// Frames of 60 Hz with hitches, under both clamps, and paused now and then.
+/// Runs frames of 60 Hz with hitches, under both clamps, with a pause now and then.
 fn rough_frames(simulation: &mut Simulation, mut frame: impl FnMut(&mut Simulation, Duration)) {
     simulation
         .clock_settings_mut()
@@ -184,7 +184,8 @@ fn input_by_tick_comes_in_its_step_whatever_is_cut() {
     assert_eq!(queue.counts(), TickCounts::default());
 }
 
-/// Why there is a queue by tick: `tick / rate` is the real time of that tick's step only while nothing is cut.
+/// This is the reason for a queue by tick: `tick / rate` is the real time of that tick's step only while no time is
+/// dropped.
 #[test]
 fn a_tick_made_a_time_stamp_leads_to_another_step_after_a_cut() {
     let mut queue = InputQueue::new(Delivery::ByTime);
@@ -224,7 +225,8 @@ impl Keys {
         }
     }
 
-    /// A frame of 10 ms: a step, or none in the menu. Gives the presses and releases that the game saw.
+    /// Runs a frame of 10 ms, with a step, or without one in the menu. Returns the presses and releases that the game
+    /// saw.
     fn frame(&mut self, simulation: &mut Simulation, queue: &mut InputQueue<Key>) -> [u32; 4] {
         let mut seen = [0; 4];
         if simulation.clock().settings().is_paused() {
@@ -268,7 +270,7 @@ fn keys_are_right_after_a_pause_and_the_game_sees_no_press_of_the_menu() {
     }
     simulation.resume();
 
-    // The key that went up in the menu is up, the one still held is down, and neither has just changed.
+    // The key that was released in the menu is up, the one still held is down, and neither has just changed.
     assert_eq!(keys.frame(&mut simulation, &mut queue), [0; 4]);
     assert_eq!((keys.walk.is_down(), keys.fire.is_down()), (false, true));
     queue.push(simulation.clock().real_time() + MS(5), Key::Fire(false));
@@ -288,7 +290,7 @@ fn a_stamp_of_exactly_a_step_ahead_is_believed_and_one_beyond_is_not() {
     assert_eq!(
         play(&mut level, &[10], &mut queue),
         [(3, 2)],
-        "taken as now"
+        "the stamp is taken as now"
     );
     assert_eq!(queue.counts().future, 1);
 }

@@ -1,6 +1,6 @@
-//! What happens in a step happens once, in that step: forces, targets, input, hooks, events, edits and teleports.
+//! Effects that belong to a step happen once, in that step: forces, targets, input, hooks, events, edits and teleports.
 //!
-//! Runs the closure and the pull form, and `Overlap` and `Runner` where a step is made elsewhere, in 3D and in 2D.
+//! Runs the closure and the pull form in 3D and in 2D, and `Overlap` and `Runner` where a step runs elsewhere.
 //! One case: `cargo test --all-features --test step forces::once::`.
 
 #[path = "../scenes/mod.rs"]
@@ -24,7 +24,7 @@ mod placing;
 mod multibodies;
 // Keys of bodies, and two simulations side by side.
 mod identity;
-// Values of the game that belong to a simulation.
+// Your own values that belong to a simulation.
 mod resources;
 // No allocation in a steady frame.
 mod allocations;

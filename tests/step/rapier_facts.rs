@@ -1,4 +1,4 @@
-//! What the book says of Rapier's defaults.
+//! The book's statements about Rapier's defaults.
 
 use evenstep::Simulation;
 use evenstep::rapier::dynamics::RigidBodyActivation;
@@ -11,7 +11,7 @@ fn a_body_falls_asleep_after_half_a_second() {
     assert_eq!(RigidBodyActivation::default_time_until_sleep(), 0.5);
 }
 
-/// How many of twenty bullets without CCD, of 10 to 200 m/s, pass a wall of 5 cm.
+/// Returns how many of twenty bullets without CCD, at 10 to 200 m/s, pass a wall of 5 cm.
 fn passed(wall: RigidBodyBuilder, max_ccd_substeps: usize) -> usize {
     let mut world = PhysicsWorld::new();
     world.gravity = Vector::ZERO;
@@ -39,7 +39,7 @@ fn bullets_without_ccd_pass_walls_that_may_move() {
     assert!(passed(RigidBodyBuilder::fixed(), 0) > 10);
 }
 
-/// Whether a kinematic player that enters a sensor without a moving body is reported.
+/// Returns whether a kinematic player that enters a sensor without a moving body is reported.
 fn is_reported(player: ActiveCollisionTypes, sensor: ActiveCollisionTypes) -> bool {
     let mut simulation = Simulation::default();
     let body = RigidBodyBuilder::kinematic_velocity_based().linvel(Vector::X * 5.0);
@@ -68,7 +68,7 @@ fn one_of_two_colliders_asks_for_kinematic_against_fixed() {
     assert!(is_reported(default, both));
 }
 
-/// The speed of 1 kg after a second, if each frame adds 1 N by Rapier's own `add_force`.
+/// Returns the speed of 1 kg after a second, if each frame adds 1 N with Rapier's `add_force`.
 fn speed(frames_per_second: usize) -> f32 {
     let mut world = PhysicsWorld::new();
     world.gravity = Vector::ZERO;
@@ -97,7 +97,7 @@ fn the_handle_of_a_removed_body_finds_nothing() {
     let old = simulation.physics.insert_body(RigidBodyBuilder::dynamic());
     let handle = simulation.physics.handle(old).unwrap();
     simulation.physics.remove(old);
-    simulation.physics.insert_body(RigidBodyBuilder::dynamic()); // in its place
+    simulation.physics.insert_body(RigidBodyBuilder::dynamic()); // takes its slot
     assert!(simulation.physics.rapier().bodies.get(handle).is_none());
     assert_eq!(simulation.physics.handle(old), None);
 }
@@ -112,8 +112,8 @@ fn a_body_has_the_handles_of_its_colliders() {
     assert_eq!(simulation.physics.key_of_collider(collider), Some(key));
 }
 
-/// The least and the greatest ratio of the force that a joint's impulses say to the force that the motion of a bar says,
-/// which hangs by that joint: from its end, which is at `offset` from its middle.
+/// Compares the force from a joint's impulses with the force from the motion of a bar that hangs by that joint. Returns
+/// the smallest and the largest ratio. The joint is at the bar's end, at `offset` from its middle.
 fn measured_force(offset: Vector) -> [f32; 2] {
     let mut world = PhysicsWorld::new();
     let post = world.insert_body(RigidBodyBuilder::fixed());
@@ -137,7 +137,7 @@ fn measured_force(offset: Vector) -> [f32; 2] {
     })
 }
 
-/// Rapier makes the rows of a joint orthogonal, so a pull across them is in none of them alone.
+/// Rapier makes the rows of a joint orthogonal, so no single row has the force of a pull across them.
 #[test]
 fn the_impulses_of_a_joint_are_its_force_only_for_a_straight_pull() {
     let [least, most] = measured_force(Vector::Y);
@@ -147,7 +147,7 @@ fn the_impulses_of_a_joint_are_its_force_only_for_a_straight_pull() {
     assert!(most < 1.01, "{most}");
 }
 
-/// How far a chain of two links of a multibody falls that hangs on a body by an impulse joint.
+/// Returns how far a chain of two multibody links falls that hangs on a body by an impulse joint.
 fn fall_of_chain(post: RigidBodyBuilder) -> f32 {
     let mut world = PhysicsWorld::new();
     let bodies = rope(&mut world, 2, RigidBodyType::Dynamic);
@@ -162,7 +162,7 @@ fn fall_of_chain(post: RigidBodyBuilder) -> f32 {
     -world.bodies[bodies[1]].translation().y
 }
 
-/// A rope of multibody joints along x, 1 m from body to body.
+/// Creates a rope of multibody joints along x, 1 m from body to body.
 fn rope(world: &mut PhysicsWorld, bodies: u8, root: RigidBodyType) -> Vec<RigidBodyHandle> {
     let bodies: Vec<_> = (0..bodies)
         .map(|i| {
@@ -182,7 +182,8 @@ fn rope(world: &mut PhysicsWorld, bodies: u8, root: RigidBodyType) -> Vec<RigidB
     bodies
 }
 
-/// What Rapier's step says when it panics, if it does within a second, on a floor, with one body of a rope disabled.
+/// Returns the message with which Rapier's step panics, if it does within a second, on a floor, with one body of a rope
+/// disabled.
 fn panic_with_disabled(root: RigidBodyType, disabled: usize) -> Option<String> {
     let mut world = PhysicsWorld::new();
     let floor = RigidBodyBuilder::fixed().translation(Vector::Y * -0.9);

@@ -1,4 +1,4 @@
-//! The game's own part of the state goes wherever the bodies go, in every loop.
+//! The game's part of the state follows the bodies in every loop.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use evenstep::threads::{Overlap, Runner, RunnerSettings};
 use evenstep::{BodyKey, Hooks, Physics, Rate, ResimulateError, Simulation, Step};
 use std::time::Duration;
 
-/// A game whose steps depend on what it keeps: it pushes harder the more often it has pushed.
+/// A game whose steps depend on its own data: it pushes harder the more often it has pushed.
 #[derive(Clone, Debug, PartialEq)]
 struct Game {
     ball: BodyKey,
@@ -57,7 +57,7 @@ fn make_steps(simulation: &mut Simulation, push: fn(u64) -> u32) {
     }
 }
 
-/// The game, where its ball is and how fast.
+/// Returns the game, and the pose and the velocity of its ball.
 fn state(simulation: &Simulation) -> (Game, Pose, Vector) {
     let game = game(simulation).clone();
     let ball = simulation.physics.body(game.ball).unwrap();
@@ -73,11 +73,11 @@ fn never_went_back(steps: u64, push: fn(u64) -> u32) -> (Game, Pose, Vector) {
     state(&simulation)
 }
 
-/// What was believed, and what was so.
+/// The predicted input, and the real one.
 const SEEMED: fn(u64) -> u32 = |_| 1;
 const WAS: fn(u64) -> u32 = |tick| tick as u32 % 3;
 
-/// Hooks that push as seems, and as was in the steps that are made again.
+/// Hooks that push with the predicted input, and with the real one in resimulated steps.
 struct Late;
 
 impl Hooks for Late {
@@ -180,7 +180,7 @@ fn a_rewind_and_a_clone() {
     (0..5).for_each(|_| push(&mut simulation));
     simulation = saved;
     assert_eq!(state(&simulation), never_went_back(10, WAS));
-    // The two have nothing in common.
+    // The two simulations share no data.
     let copy = simulation.clone();
     simulation
         .physics
@@ -211,7 +211,7 @@ fn a_hook_that_fails_in_a_step_made_again_leaves_the_rest_due() {
         (simulation.physics.tick(), simulation.steps_to_resimulate()),
         (8, 2)
     );
-    // From the state that is kept on, with the right input.
+    // From the kept state on, with the right input.
     simulation
         .resimulate(5, |physics, now| step(physics, now, WAS(now.tick)))
         .unwrap();
@@ -259,7 +259,7 @@ fn what_a_scope_does_with_its_own_type_holds() {
     let scope = simulation.resource_scope(|simulation, number: &mut u32| {
         assert_eq!(is_there(simulation), None);
         *number += 1;
-        // Another type in between, and the same one: there is none.
+        // A nested scope of the same type finds no value.
         assert_eq!(simulation.resource_scope(|_, _: &mut u32| ()), None);
     });
     assert_eq!((scope, is_there(&simulation)), (Some(()), Some(2)));
@@ -303,7 +303,7 @@ fn a_frame_may_be_in_a_scope_if_no_states_are_kept() {
     assert_eq!(scope, Some(()));
 }
 
-/// Also in a step whose state is not kept: not only in every fourth.
+/// This holds even in a step whose state is not kept, not only in every fourth step.
 #[test]
 fn with_an_interval_each_step_in_a_scope_is_refused() {
     let mut simulation = start();
@@ -315,7 +315,8 @@ fn with_an_interval_each_step_in_a_scope_is_refused() {
     assert!(catch_unwind(AssertUnwindSafe(scope)).is_err());
 }
 
-/// What copies the state without the value that is out of it would lose that: it panics, and changes nothing.
+/// A copy of the state would lack the value that the scope has taken out. Every call that copies it panics and changes
+/// nothing.
 #[test]
 fn a_state_with_a_hole_is_never_kept() {
     type Misuse = fn(&mut Simulation);

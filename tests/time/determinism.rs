@@ -1,4 +1,4 @@
-//! One scene, one hash, whatever the frames are like.
+//! One scene, one hash, at any frame times.
 
 use crate::scenes::{Key, MS, Yard, hash};
 use evenstep::Rate;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const TICKS: u64 = 240;
 
-/// Presses and releases, by time stamp.
+/// Returns presses and releases, by time stamp.
 fn script() -> Vec<(Duration, Key)> {
     vec![
         (MS(301), Key::Left(true)),
@@ -24,7 +24,7 @@ fn script() -> Vec<(Duration, Key)> {
 /// Runs the scene for `TICKS` steps and hashes it right after the last one.
 fn run(mut frame_times: impl Iterator<Item = Duration>) -> (u64, Vec<(u64, Key)>) {
     let mut yard = Yard::new(Rate::hz(60).unwrap());
-    // No frame may lose time here: what is cut makes a different run.
+    // No frame may drop time here, because that makes a different run.
     yard.simulation
         .clock_settings_mut()
         .set_max_frame_time(Duration::MAX);
@@ -57,7 +57,7 @@ fn the_same_bits_at_every_frame_rate() {
     let covering = [18, 25, 25, 75, 120, 120, 168];
     assert_eq!(ticks, covering, "each key in the step that covers it");
     for fps in [5, 15, 30, 144, 240, 1_000] {
-        assert_eq!(at_fps(fps), expected, "at {fps} frames a second");
+        assert_eq!(at_fps(fps), expected, "at {fps} frames per second");
     }
 }
 
@@ -71,7 +71,7 @@ fn the_hash_sees_a_difference() {
     assert_ne!(
         hash(yard.simulation.physics.rapier()),
         expected,
-        "without input it is another run"
+        "without input the run differs"
     );
 }
 
@@ -103,7 +103,7 @@ fn the_same_bits_as_a_bare_loop_over_rapiers_own_step() {
 
 #[test]
 fn the_same_keys_at_every_frame_rate_also_of_bodies_that_died_unnoticed() {
-    // Removed through Rapier at one tick, by its key at a later one, and others are inserted after that.
+    // A body is removed through Rapier at one tick and by its key at a later one, and others are inserted after that.
     let run = |frame_time: Duration| {
         let mut simulation = crate::scenes::space(60);
         let mut keys: Vec<_> = (0..40)

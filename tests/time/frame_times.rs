@@ -1,4 +1,4 @@
-//! The reader of captures, on good files and bad ones.
+//! The reader of captures, on good and bad files.
 
 use crate::scenes::frame_times::{TraceError, read};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Elapsed time becomes steps: exactly, at every rate, speed and stepping, and with the same bits at every frame rate.
 //!
-//! Runs the closure and the pull form, `Runner` and `Overlap` where they differ, in 3D and in 2D.
+//! Runs the closure and the pull form in 3D and in 2D, and `Runner` and `Overlap` where they differ.
 //! One case: `cargo test --all-features --test time stepping::`.
 
 #[path = "../scenes/mod.rs"]
@@ -12,9 +12,9 @@ mod pull;
 mod stepping;
 // The same bits at every frame rate.
 mod determinism;
-// Recorded frame times, and how they are read.
+// Recorded frame times and their reader.
 mod frame_times;
 // Frame times that a display or a browser has rounded.
 mod rounded_stamps;
-// Strategies of a timestep compared.
+// The stepping strategies compared.
 mod strategies;

@@ -1,6 +1,6 @@
-//! Browsers round their time stamps, so that nobody can measure with them: Chrome to 0.1 ms, Firefox those of frames to
-//! 0.02 ms and its clock to 1 ms, and all to a frame of 60 Hz or to 100 ms where it resists fingerprinting. What that
-//! makes of motion, and what a filter saves.
+//! Browsers round their time stamps, so that nobody can measure with them. Chrome rounds to 0.1 ms. Firefox rounds
+//! frame times to 0.02 ms and its clock to 1 ms. All of them round to a frame of 60 Hz or to 100 ms when they resist
+//! fingerprinting. The tests measure the effect on motion, and the benefit of a filter.
 
 use crate::scenes::strategies::Random;
 use crate::scenes::{frame_times, shown_x, space};
@@ -11,20 +11,20 @@ use std::time::Duration;
 
 const US: fn(u64) -> Duration = Duration::from_micros;
 
-/// Displays as they are sold: a little off the rate that is written on them, so that their frames move over the
-/// boundaries of the rounding.
+/// Real displays: a little off their nominal rate, so that their frames move across the boundaries of the rounding.
 const DISPLAYS: [(u32, f64); 3] = [(60, 59.95), (75, 74.97), (144, 144.05)];
 
-/// The first frames are not measured: an average has to fill.
+/// The first frames are not measured, because an average has to fill.
 const WARM_UP: usize = 200;
 
-/// A frame as it is seen, and as the page is told, in milliseconds and as a time.
+/// The time at which a frame is seen, in milliseconds, and the time stamp that the page gets.
 struct Frame {
     seen: f64,
     stamp: Duration,
 }
 
-/// A minute of a display at `hz`: stamps up to 0.2 ms off, rounded down. Of the frames, `missed` are left out.
+/// Returns a minute of frames of a display at `hz`. Stamps are up to 0.2 ms off, and rounded down. The fraction
+/// `missed` of the frames is left out.
 fn frames(hz: f64, rounding: Duration, missed: f64) -> Vec<Frame> {
     let mut random = Random(7);
     let mut periods = 0;
@@ -39,14 +39,14 @@ fn frames(hz: f64, rounding: Duration, missed: f64) -> Vec<Frame> {
     (0..60 * 60).map(frame).collect()
 }
 
-/// How a body that moves at 1 m/s is shown, so that a millimetre is a millisecond: all in those.
+/// The displayed motion of a body at 1 m/s, so that a millimetre is a millisecond. All fields are in these units.
 #[derive(Debug)]
 struct Shown {
-    /// How far a frame's motion is from even, root mean square.
+    /// The deviation of a frame's motion from even motion, root mean square.
     uneven: f64,
-    /// The same of the worst frame.
+    /// The same deviation in the worst frame.
     worst: f64,
-    /// How far behind what the timer gave, on average and at most.
+    /// How far the filtered time is behind the timer, on average and at most.
     behind: f64,
     most_behind: f64,
 }
@@ -99,7 +99,7 @@ fn stamps_of_a_millisecond_or_less_are_even_once_they_are_snapped() {
             let bare = shown(&frames, None);
             assert!(bare.uneven > least, "{hz} Hz: {bare:?}");
             let snapped = shown(&frames, snapping(hz));
-            // A millisecond is more than a twelfth of a period there: a few missed frames are seen a frame late.
+            // A millisecond is more than a twelfth of a period here, so a few missed frames are detected a frame late.
             let (uneven, worst, behind) = if (hz, rounding, missed) == (144, US(1_000), 0.01) {
                 (0.3, 7.0, 7.0)
             } else {
@@ -127,7 +127,7 @@ fn stamps_of_many_milliseconds_are_even_once_they_are_averaged() {
         (DISPLAYS[2], US(100_000), 25.0, 80.0),
     ];
     for ((hz, real), rounding, least, behind) in cases {
-        // What is left of frames none of which is missed, and what the missed ones add.
+        // The error that remains without missed frames, and with them.
         for (missed, most) in [(0.0, 1.2), (0.01, 2.1)] {
             let frames = frames(real, rounding, missed);
             let bare = shown(&frames, None);
@@ -138,7 +138,7 @@ fn stamps_of_many_milliseconds_are_even_once_they_are_averaged() {
                 averaged.behind.abs() < 0.2 && averaged.most_behind < behind,
                 "{hz} Hz: {averaged:?}"
             );
-            // Nothing fits the display's frames: they pass.
+            // No rounded frame time fits the display's period, so frame times pass unchanged.
             let snapped = shown(&frames, snapping(hz));
             assert!(
                 (snapped.uneven - bare.uneven).abs() < 0.01,
@@ -156,7 +156,7 @@ fn the_automatic_filter_is_as_good_as_the_one_that_fits() {
                 let frames = frames(real, rounding, missed);
                 let fixed = [None, snapping(hz), averaging(64)];
                 let fixed = fixed.map(|filter| shown(&frames, filter).uneven);
-                // At one frame a stamp there are too few signs of the rounding: it is as good as none.
+                // With one frame per stamp there are too few signs of the rounding, so the filter is as good as none.
                 let is_rare = (rounding, hz) == (US(16_667), 60);
                 let choice = if is_rare { &fixed[..2] } else { &fixed };
                 let best = choice.iter().copied().fold(f64::MAX, f64::min);
@@ -195,7 +195,7 @@ fn stamps_of_one_frame_of_the_display_are_as_good_as_they_get() {
 
 // Hitches.
 
-/// Frame times of games: those that ship with the project, and all in the folder that the environment variable
+/// Returns frame times of games: those that ship with the project, and all in the folder that the environment variable
 /// `FRAME_TIMES` names.
 fn captures() -> Vec<Vec<Duration>> {
     let shipped = include_bytes!("../../examples/hecs_game/frame-times.csv");
@@ -212,7 +212,7 @@ fn captures() -> Vec<Vec<Duration>> {
     captures
 }
 
-/// The same frames by a timer that is rounded down.
+/// Returns the same frames as measured by a timer that is rounded down.
 fn rounded(times: &[Duration], rounding: Duration) -> Vec<Duration> {
     let (mut real, mut last) = (Duration::ZERO, Duration::ZERO);
     let round = |time: &Duration| {
@@ -224,7 +224,7 @@ fn rounded(times: &[Duration], rounding: Duration) -> Vec<Duration> {
     times.iter().map(round).collect()
 }
 
-/// The median of the frames that took any time, in nanoseconds.
+/// Returns the median of the frame times that are not zero, in nanoseconds.
 fn typical(last: &[Duration]) -> i128 {
     let mut some: Vec<_> = last.iter().filter(|time| !time.is_zero()).collect();
     some.sort_unstable();
@@ -232,10 +232,10 @@ fn typical(last: &[Duration]) -> i128 {
     some.get(middle).map_or(0, |time| time.as_nanos() as i128)
 }
 
-/// How far the filtered times are behind the frame times at most, and how far ahead, in milliseconds.
+/// Returns how far the filtered times are behind the frame times at most, and how far ahead, in milliseconds.
 ///
 /// # Panics
-/// If they are further than the docs say of a filter over that many frames.
+/// If they are further off than the docs of a filter over that many frames say.
 fn most_off(mut filter: FrameFilter, frames: usize, times: &[Duration]) -> [f64; 2] {
     let (mut behind, mut most) = (0, [0; 2]);
     for (i, time) in times.iter().enumerate() {
@@ -245,11 +245,11 @@ fn most_off(mut filter: FrameFilter, frames: usize, times: &[Duration]) -> [f64;
         let is_waiting = filtered.is_zero();
         assert!(
             behind <= 2 * typical,
-            "{behind} ns behind in frame {i} of {typical} ns"
+            "{behind} ns behind in frame {i}, with frames of {typical} ns"
         );
         assert!(
             is_waiting || -behind <= typical,
-            "{behind} ns behind in frame {i} of {typical} ns"
+            "{behind} ns behind in frame {i}, with frames of {typical} ns"
         );
         most = [most[0].max(behind), most[1].max(-behind)];
     }
@@ -273,7 +273,7 @@ fn filtered_times_of_games_keep_to_their_bounds() {
     }
 }
 
-/// What is ahead after it was counted twice: 70 ms of a hitch of 250 ms.
+/// Counted twice, a hitch of 250 ms would leave the filtered time 70 ms ahead.
 #[test]
 fn a_hitch_is_paid_once() {
     let mut times = vec![US(16_667); 600];
@@ -283,7 +283,7 @@ fn a_hitch_is_paid_once() {
         behind < 33.4 && ahead < 1.0,
         "{behind} ms behind, {ahead} ms ahead"
     );
-    // Rounded, it is as near as without the hitch, and a rounding.
+    // With rounded times, the result is as near as without the hitch, plus one rounding.
     let rounded = rounded(&times, US(16_667));
     let [behind, ahead] = most_off(FrameFilter::automatic(), 64, &rounded);
     assert!(
@@ -292,7 +292,7 @@ fn a_hitch_is_paid_once() {
     );
 }
 
-/// A display that changes its rate.
+/// The display changes its rate.
 #[test]
 fn a_change_of_the_rate_keeps_to_the_bounds() {
     for (from, to) in [
@@ -310,7 +310,8 @@ fn a_change_of_the_rate_keeps_to_the_bounds() {
     }
 }
 
-/// Frames of some periods and jitters, in microseconds, so many of each; and hitches, each at a fraction of all frames.
+/// Returns frame times. Each part has a period and a jitter, in microseconds, and a number of frames. Each hitch has
+/// its position as a fraction of all frames.
 fn uneven(parts: &[(u64, u64, usize)], hitches: &[(f64, u64)]) -> Vec<Duration> {
     let mut random = Random(3);
     let mut times = Vec::new();
@@ -325,7 +326,7 @@ fn uneven(parts: &[(u64, u64, usize)], hitches: &[(f64, u64)]) -> Vec<Duration> 
     times
 }
 
-/// It was ahead by nearly two frames, which an average over longer frames had left.
+/// The filter was once ahead by nearly two frames, left over from an average over longer frames.
 #[test]
 fn a_timer_that_is_no_longer_coarse_keeps_to_the_bounds() {
     let parts = [

@@ -1,4 +1,4 @@
-//! Each strategy's plan, and that none of them loses time or makes a step of no length.
+//! Each strategy's plan. No strategy loses time or runs a step of length zero.
 
 use crate::scenes::{MS, STEPPINGS, flyer_in_space};
 use evenstep::threads::{Overlap, Runner, RunnerSettings};
@@ -14,13 +14,13 @@ fn clock(hz: u32, stepping: Stepping) -> Clock {
     clock
 }
 
-/// The steps of a frame.
+/// Returns the steps of a frame.
 fn steps(clock: &mut Clock, elapsed: Duration) -> Vec<Step> {
     clock.begin_frame(elapsed);
     std::iter::from_fn(|| clock.next_step()).collect()
 }
 
-/// The number of steps that are due in a frame, and what it dropped.
+/// Returns the number of steps that are due in a frame, and the dropped time.
 fn due(clock: &mut Clock, ms: u64) -> (u64, Dropped) {
     let dropped = clock.begin_frame(MS(ms));
     let due = clock.due();
@@ -28,7 +28,7 @@ fn due(clock: &mut Clock, ms: u64) -> (u64, Dropped) {
     (due, dropped)
 }
 
-/// The lengths of the steps of each frame, in tenths of a millisecond.
+/// Returns the lengths of the steps of each frame, in tenths of a millisecond.
 fn lengths(clock: &mut Clock, frames: &[u64]) -> Vec<Vec<u32>> {
     let tenths = |step: &Step| (step.dt * 1e4).round() as u32;
     frames
@@ -95,7 +95,7 @@ fn steps_by_count_are_whole_ones_at_a_rate_of_a_fraction_too() {
 fn a_shorter_last_step_covers_what_is_left_of_the_frame() {
     let mut clock = clock(100, Stepping::SemiFixed);
     clock.begin_frame(MS(25));
-    assert_eq!(clock.time(), MS(25), "also before its steps are made");
+    assert_eq!(clock.time(), MS(25), "even before its steps are run");
     let steps = std::iter::from_fn(|| clock.next_step());
     let ends: Vec<Duration> = steps.map(|step| step.real_end).collect();
     assert_eq!(ends, [MS(10), MS(20), MS(25)]);
@@ -128,7 +128,7 @@ fn speed_scales_all_of_them() {
             due(&mut clock, 10);
         }
         assert_eq!(clock.tick(), expected, "{stepping:?}");
-        // In slow motion the same amount of time goes by in each.
+        // In slow motion the same simulated time passes under each stepping.
         let step = (0..2).find_map(|_| steps(&mut clock, MS(20)).first().copied());
         assert_eq!(step.unwrap().time, MS(100), "{stepping:?}");
     }
@@ -156,7 +156,7 @@ fn the_clamps_hold_for_the_strategies_that_go_by_time() {
     assert_eq!(
         (due, dropped.steps),
         (3, 4),
-        "two whole ones, and the rest of 7 ms"
+        "two whole steps, and the rest of 7 ms"
     );
 }
 
@@ -210,7 +210,7 @@ fn a_budget_limits_the_steps_and_says_so() {
     assert_eq!((made, dropped.over_budget, dropped.steps), (2, 3, 0));
     assert_eq!(clock.overstep(), MS(7), "the fraction stays");
     clock.settings_mut().set_budget(budget(MS(100)));
-    assert_eq!(due(&mut clock, 33).0, 1, "time never stands still");
+    assert_eq!(due(&mut clock, 33).0, 1, "time never stops");
     clock.settings_mut().set_budget(budget(Duration::ZERO));
     assert_eq!(due(&mut clock, 50).0, 5, "steps that cost nothing");
     clock.settings_mut().set_budget(budget(MS(2)));
@@ -219,13 +219,13 @@ fn a_budget_limits_the_steps_and_says_so() {
     assert_eq!(
         (made, dropped.over_budget, dropped.steps),
         (3, 0, 3),
-        "the narrower of the two"
+        "the lower limit holds"
     );
     assert_eq!(clock.dropped().over_budget, 3 + 3);
 }
 
-/// The manner of Box2D's users, as it is written by hand: whole steps by floor, at most so many, the
-/// rest dropped, the fraction kept.
+/// The usual hand-written loop of Box2D's users: the number of whole steps, rounded down and limited. The rest is
+/// dropped, and the fraction is kept.
 fn by_hand(accumulator: &mut u64, nanos: u64, step: u64, most: u64) -> u64 {
     *accumulator += nanos;
     let due = *accumulator / step;
@@ -295,7 +295,7 @@ proptest! {
                 steps(&mut clock, Duration::from_nanos(*nanos));
                 prop_assert_eq!(clock.overstep(), Duration::ZERO);
             }
-            // The next step starts where all frames end.
+            // The next step starts at the end of all frames.
             clock.begin_frame(MS(1));
             prop_assert_eq!(clock.next_step().unwrap().time, Duration::from_nanos(frames.iter().sum()));
         }
@@ -343,7 +343,7 @@ fn without_a_fraction_the_latest_state_is_shown() {
             assert_eq!(simulation.moved(), [(key, current.unwrap())]);
             assert_eq!(simulation.frame().alpha, 1.0);
         }
-        // A fraction left by one strategy goes into the next one's first step.
+        // A fraction of a step that one strategy leaves goes into the next one's first step.
         simulation
             .clock_settings_mut()
             .set_stepping(Stepping::Variable);
@@ -391,7 +391,7 @@ fn extrapolation_has_no_latency() {
         assert_eq!(simulation.moved(), [(key, shown)]);
         assert_eq!(frame.poses.extrapolated, usize::from(frame.alpha > 0.0));
     }
-    // A body at rest is shown where it is.
+    // A body at rest is displayed at its true pose.
     simulation.physics.body_mut(key).unwrap().sleep();
     for _ in 0..3 {
         simulation.advance(MS(13), |_, _| ());
@@ -420,12 +420,12 @@ fn only_fixed_steps_make_the_same_run_at_every_frame_rate() {
     }
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<evenstep::rapier::math::Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }
@@ -457,4 +457,40 @@ struct Idle;
 
 impl Hooks for Idle {
     type Error = std::convert::Infallible;
+}
+
+#[test]
+fn counted_steps_account_for_the_time_that_they_lose_or_gain() {
+    for stepping in [Stepping::FrameLocked, Stepping::DisplayCounted] {
+        for (frames_per_second, hz) in [(60, 240), (75, 240), (144, 240), (144, 60), (50, 60)] {
+            let mut clock = clock(hz, stepping);
+            let frame = Duration::from_secs(1) / frames_per_second;
+            let (mut lost, mut gained) = (Duration::ZERO, Duration::ZERO);
+            for _ in 0..frames_per_second {
+                let dropped = clock.begin_frame(frame);
+                (lost, gained) = (lost + dropped.uncounted, gained + dropped.overcounted);
+                while clock.next_step().is_some() {}
+            }
+            let all = clock.dropped();
+            assert_eq!((all.uncounted, all.overcounted), (lost, gained));
+            let accounted = frame * frames_per_second + gained - lost;
+            let off = accounted.abs_diff(clock.time());
+            assert!(
+                off <= Duration::from_nanos(frames_per_second.into()),
+                "{off:?}"
+            );
+        }
+    }
+    // At 144 Hz two steps of 240 Hz take 8.3 ms of a frame of 6.9 ms.
+    let mut fast = clock(240, Stepping::DisplayCounted);
+    let dropped = fast.begin_frame(Duration::from_micros(6_944));
+    assert_eq!(dropped.overcounted, Duration::from_nanos(1_389_333));
+    // A hitch is cut to the steps of a display at 30 Hz.
+    let dropped = fast.begin_frame(Duration::from_secs(1));
+    assert_eq!(dropped.uncounted, Duration::from_nanos(966_666_667));
+    fast.settings_mut().pause();
+    assert_eq!(fast.begin_frame(MS(50)).uncounted, Duration::ZERO);
+    fast.settings_mut().resume();
+    fast.settings_mut().set_speed(0.0).unwrap();
+    assert_eq!(fast.begin_frame(MS(50)), evenstep::Dropped::default());
 }

@@ -1,4 +1,4 @@
-//! What the comparison of the strategies says, and that it says the same each time.
+//! The findings of the comparison of strategies, and that they are the same each time.
 
 use crate::scenes::strategies::{
     Outcome, Reference, SCENES, STRATEGIES, Scene, latency, run, traces,
@@ -12,7 +12,7 @@ fn scene(name: &str) -> &'static Scene {
     ALL.iter().find(|scene| scene.name == name).unwrap()
 }
 
-/// The outcomes of a strategy over all traces.
+/// Returns the outcomes of a strategy over all traces.
 fn outcomes(scene: &Scene, strategy: &str) -> Vec<Outcome> {
     let strategy = STRATEGIES.iter().find(|s| s.name == strategy).unwrap();
     let traces = traces(7, LENGTH, &[]);

@@ -8,6 +8,8 @@ mod lanes;
 pub mod matrices;
 // The parts of a pose and of a motion.
 mod parts;
+// Poses for the GPU.
+mod gpu;
 // Helpers for tests of both dimensions.
 #[cfg(test)]
 pub(crate) mod testing;
@@ -18,6 +20,8 @@ mod turns;
 mod world;
 
 pub use blend::{interpolate, interpolate_all};
+pub(crate) use gpu::pose_floats;
+pub use gpu::{BLEND_WGSL, PoseFloats};
 pub(crate) use lanes::{Rotations, Spins, Vectors};
 pub(crate) use parts::{angle, capped_spin, is_same, lerp_in_f64, normalized};
 #[cfg(feature = "checksum")]

@@ -24,18 +24,28 @@ impl Screen {
         match change {
             ErrorChange::Add(key, by) => {
                 let error = self.error(key).map_or(by, |error| with_error(error, &by));
-                self.set_error(key, settings.correction_of(key).shown(&error));
+                let correction = settings.correction_of(key);
+                if correction.exceeds(&error) {
+                    self.note_jump(key);
+                }
+                self.set_error(key, correction.shown(&error));
             }
             ErrorChange::Turn(key, by) => {
+                self.note_jump(key);
                 if let Some(error) = self.error(key) {
                     self.set_error(key, turned(error, by));
                 }
             }
-            ErrorChange::Clear(key) if self.errors.contains_key(&key) => {
-                self.set_error(key, Pose::IDENTITY);
+            ErrorChange::Clear(key) => {
+                self.note_jump(key);
+                if self.errors.contains_key(&key) {
+                    self.set_error(key, Pose::IDENTITY);
+                }
             }
-            ErrorChange::Clear(_) => (),
             ErrorChange::ClearAll => {
+                if let Some(data) = &mut self.render_data {
+                    data.jump_all();
+                }
                 let keys: Vec<_> = self.errors.keys().copied().collect();
                 for key in keys {
                     self.set_error(key, Pose::IDENTITY);
@@ -95,7 +105,10 @@ impl Screen {
                 self.errors.insert(key, offset);
             }
             if now != shown {
-                self.report_resting(key, now);
+                if let Some(data) = &mut self.render_data {
+                    data.add_exception(key, now);
+                }
+                self.report_resting(key, shown, now);
             }
         }
     }

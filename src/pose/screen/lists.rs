@@ -15,6 +15,9 @@ impl Screen {
             Some(Displayed::Resting { moved_at, .. }) => (self.pose(key), *moved_at),
             None => (None, 0),
         };
+        if shown.is_none() {
+            self.note_jump(key);
+        }
         let place = self.shown.len();
         self.shown.push((key, shown.unwrap_or_default()));
         self.marks.push(Marks {

@@ -6,6 +6,8 @@ mod show;
 mod errors;
 // The lists of moving bodies.
 mod lists;
+// Pairs of poses and motion, for renderers.
+mod render_data;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,6 +22,8 @@ use crate::key_log::KeyLog;
 
 use super::origin::Origin;
 use super::smoothing_settings::SmoothingSettings;
+
+pub use render_data::RenderData;
 
 /// The displayed bodies of a simulation, or of its view on another thread.
 ///
@@ -48,6 +52,9 @@ pub struct Screen {
     /// Bodies whose last change was displayed while they were not among the movers, by frame.
     rested: KeyLog,
     removals: KeyLog,
+    /// `None` if nobody asked for it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    render_data: Option<Box<RenderData>>,
     /// The epoch of the last log.
     #[cfg_attr(feature = "serde", serde(skip))]
     epoch: u64,
@@ -247,28 +254,34 @@ impl Screen {
                 marks
             }
             Some(Displayed::Resting { moved_at, .. }) => Marks::reported_at(*moved_at),
-            None => Marks::reported_at(0),
+            None => {
+                self.note_jump(key);
+                Marks::reported_at(0)
+            }
         };
+        if let Some(data) = &mut self.render_data {
+            data.add_exception(key, now);
+        }
         let moved_at = marks.moved_at;
         self.bodies
             .insert(key, Displayed::Resting { pose, moved_at });
         self.rested.grow(self.bodies.len());
         if before.is_none_or(|before| !is_same(&before, &now)) || marks.is_unreported {
-            self.report_resting(key, now);
+            self.report_resting(key, before.unwrap_or(now), now);
         }
     }
 
     /// Reports a body at rest. The lists report moving bodies anyway.
-    fn report_resting(&mut self, key: BodyKey, shown: Pose) {
+    fn report_resting(&mut self, key: BodyKey, before: Pose, shown: Pose) {
         if let Some(&Displayed::Resting { pose, moved_at }) = self.bodies.get(key) {
             self.rested.push(self.number, key);
-            let moved_at = self.report(key, shown, moved_at);
+            let moved_at = self.report(key, before, shown, moved_at);
             self.bodies[key] = Displayed::Resting { pose, moved_at };
         }
     }
 
-    /// Reports a body in `moved`. Returns its index there.
-    fn report(&mut self, key: BodyKey, shown: Pose, moved_at: u32) -> u32 {
+    /// Reports a body in `moved`, which was displayed at `before` until now. Returns its index there.
+    fn report(&mut self, key: BodyKey, before: Pose, shown: Pose, moved_at: u32) -> u32 {
         match self.moved.get_mut(moved_at as usize) {
             Some(reported) if reported.0 == key => {
                 reported.1 = shown;
@@ -276,6 +289,9 @@ impl Screen {
             }
             _ => {
                 self.moved.push((key, shown));
+                if let Some(data) = &mut self.render_data {
+                    data.add_moved(before, self.origin_shift);
+                }
                 index(self.moved.len() - 1)
             }
         }

@@ -32,14 +32,19 @@ impl Screen {
         self.let_rest(movers, log.rest);
         let weights = Weights::new(moment.alpha);
         let mut extrapolated = 0;
+        if let Some(data) = &mut self.render_data {
+            data.show(movers, moment.alpha);
+        }
         let mut poses = [Pose::IDENTITY; CHUNK];
         self.have_all_moved = self.moved.is_empty();
         for start in (0..self.shown.len()).step_by(CHUNK) {
             let poses = &mut poses[..CHUNK.min(self.shown.len() - start)];
             extrapolated += movers.blend(start, &weights, poses);
             self.add_errors(start, poses);
+            self.list_exceptions(movers, start, poses);
             self.compare(start, poses);
         }
+        self.finish_render_data();
         extrapolated
     }
 
@@ -58,6 +63,7 @@ impl Screen {
         let shift = self
             .origin
             .map_or(Vector::ZERO, |before| origin.from(&before));
+        movers.renew_version();
         for place in 0..movers.len() {
             let key = movers.keys()[place];
             let is_led = self.bodies.contains_key(key) && !edited.contains(&key);
@@ -77,11 +83,17 @@ impl Screen {
         self.moved.clear();
         self.have_all_moved = false;
         self.removed.clear();
+        if let Some(data) = &mut self.render_data {
+            data.repeat();
+        }
     }
 
     fn begin(&mut self, moment: &Moment) {
         self.show_same(moment.frame, moment.time);
         self.unseen.clear();
+        if let Some(data) = &mut self.render_data {
+            data.clear_exceptions();
+        }
         self.alpha = moment.alpha;
         let before = self.origin.replace(moment.origin);
         self.origin_shift = before.map_or(Vector::ZERO, |before| moment.origin.from(&before));
@@ -90,6 +102,9 @@ impl Screen {
     fn remove_gone(&mut self, movers: &Movers, log: &mut PoseLog) {
         if std::mem::replace(&mut self.epoch, log.epoch) != log.epoch {
             self.order = None;
+            if let Some(data) = &mut self.render_data {
+                data.expect_another_state();
+            }
             let resting = log.rest.iter().map(|(key, _)| *key);
             let listed = movers.keys().iter().copied().chain(resting);
             let listed: SecondaryMap<BodyKey, ()> = listed.map(|key| (key, ())).collect();
@@ -147,6 +162,11 @@ impl Screen {
                 has_moved(&shown.1, marks, pose)
             })
         {
+            if let Some(data) = &mut self.render_data {
+                for (_, pose) in shown.iter() {
+                    data.add_moved(*pose, self.origin_shift);
+                }
+            }
             for (shown, pose) in shown.iter_mut().zip(poses) {
                 shown.1 = *pose;
             }
@@ -161,6 +181,9 @@ impl Screen {
         for (place, pose) in (start..).zip(poses) {
             let (shown, marks) = (&mut self.shown[place], &mut self.marks[place]);
             if has_moved(&shown.1, marks, pose) {
+                if let Some(data) = &mut self.render_data {
+                    data.add_moved(shown.1, self.origin_shift);
+                }
                 shown.1 = *pose;
                 marks.moved_at = index(self.moved.len());
                 marks.is_unreported = false;

@@ -4,8 +4,6 @@
 mod motion;
 // The poses of earlier ticks.
 mod poses;
-// Queries against an earlier state.
-mod world;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,8 +14,6 @@ use crate::step::{Events, SharedEvents};
 use crate::time::{ExactTime, Step};
 
 use motion::Motion;
-
-pub use world::PastWorld;
 
 /// Why a simulation cannot go back in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

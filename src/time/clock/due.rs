@@ -144,8 +144,7 @@ impl Clock {
         elapsed: Duration,
         dropped: &mut Dropped,
     ) -> Option<Due> {
-        let (taken, gained) = settings.gain(elapsed);
-        dropped.frame_time = elapsed.saturating_sub(taken);
+        let (taken, gained) = settings.gain(elapsed, dropped);
         let units_per_nano = NonZeroU128::new(gained.div_ceil(taken.as_nanos().max(1)))?;
         let gathered = self.overstep.saturating_add(gained);
         let length = units_per_step(self.unit_rate);

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::time::rate::{NANOS_PER_SECOND, Rate};
+use crate::time::rate::{NANOS_PER_SECOND, Rate, duration_from_nanos};
 use crate::time::stepping::Stepping;
 
 use super::budget::Budget;
@@ -350,14 +350,21 @@ impl ClockSettings {
         units::units_per_nano(self.rate, self.speed)
     }
 
-    /// Returns how much of a frame's time counts, and how much it adds to the accumulator.
-    pub(super) fn gain(&self, elapsed: Duration) -> (Duration, u128) {
+    /// Returns how much of a frame's time counts, and how much it adds to the accumulator. Writes the difference from
+    /// the elapsed time to `dropped`.
+    pub(super) fn gain(&self, elapsed: Duration, dropped: &mut Dropped) -> (Duration, u128) {
         if let Some(count) = self.stepping.step_count(elapsed.as_nanos(), self.rate) {
             // At speed 1 this adds `count` whole steps, however long the frame took.
-            let step = NANOS_PER_SECOND * u128::from(self.rate.seconds());
-            return (elapsed, count * step * self.speed.units());
+            let steps = count * NANOS_PER_SECOND * u128::from(self.rate.seconds());
+            if self.speed.units() > 0 {
+                let counted = duration_from_nanos(steps / u128::from(self.rate.steps()));
+                dropped.uncounted = elapsed.saturating_sub(counted);
+                dropped.overcounted = counted.saturating_sub(elapsed);
+            }
+            return (elapsed, steps * self.speed.units());
         }
         let taken = elapsed.min(self.max_frame_time());
+        dropped.frame_time = elapsed - taken;
         (taken, taken.as_nanos() * self.units_per_nano())
     }
 

@@ -67,6 +67,13 @@ pub struct Dropped {
     pub steps: u64,
     /// Steps over [`ClockSettings::set_budget`](crate::ClockSettings::set_budget).
     pub over_budget: u64,
+    /// Elapsed time by which the steps of [`FrameLocked`](crate::Stepping::FrameLocked) or
+    /// [`DisplayCounted`](crate::Stepping::DisplayCounted) fell short, before it is scaled by the speed. It is rounded to
+    /// nanoseconds in each frame.
+    pub uncounted: Duration,
+    /// Time by which those steps exceeded the elapsed time: nothing was dropped, but time was added. The simulation is
+    /// behind real time by `uncounted` and ahead by this.
+    pub overcounted: Duration,
     /// Steps that were still due when the frame ended early, whether through an error, a panic or the game's decision.
     pub aborted: u64,
 }
@@ -76,6 +83,8 @@ impl std::ops::AddAssign for Dropped {
         self.frame_time = self.frame_time.saturating_add(other.frame_time);
         self.steps = self.steps.saturating_add(other.steps);
         self.over_budget = self.over_budget.saturating_add(other.over_budget);
+        self.uncounted = self.uncounted.saturating_add(other.uncounted);
+        self.overcounted = self.overcounted.saturating_add(other.overcounted);
         self.aborted = self.aborted.saturating_add(other.aborted);
     }
 }

@@ -3,6 +3,7 @@
 use super::game::{Failure, Game, act};
 use super::model::{Model, Plan};
 use super::script::{Setting, Twist};
+use crate::scenes::renderer::Renderer;
 use crate::scenes::{MS, mixed};
 use evenstep::threads::Overlap;
 use evenstep::{Frame, Hooks, Simulation};
@@ -16,7 +17,13 @@ pub enum Kind {
     Overlap,
 }
 
-pub enum Host {
+/// A loop, and a renderer that draws its frames.
+pub struct Host {
+    kind: Loop,
+    renderer: Renderer,
+}
+
+enum Loop {
     Hooks(Box<Simulation>),
     Pull(Box<Simulation>),
     Overlap(Box<Overlap>),
@@ -24,22 +31,26 @@ pub enum Host {
 
 impl Host {
     pub fn new(simulation: Simulation, kind: Kind, slack: f32) -> Self {
-        match kind {
-            Kind::Hooks => Self::Hooks(simulation.into()),
-            Kind::Pull => Self::Pull(simulation.into()),
+        let kind = match kind {
+            Kind::Hooks => Loop::Hooks(simulation.into()),
+            Kind::Pull => Loop::Pull(simulation.into()),
             Kind::Overlap => {
                 let mut overlap = Overlap::new(simulation).unwrap();
                 overlap.set_slack(slack);
-                Self::Overlap(overlap.into())
+                Loop::Overlap(overlap.into())
             }
+        };
+        Self {
+            kind,
+            renderer: Renderer::default(),
         }
     }
 
     /// Returns the simulation between two frames.
     fn simulation(&mut self) -> &mut Simulation {
-        match self {
-            Self::Hooks(simulation) | Self::Pull(simulation) => simulation,
-            Self::Overlap(overlap) => overlap.simulation(),
+        match &mut self.kind {
+            Loop::Hooks(simulation) | Loop::Pull(simulation) => simulation,
+            Loop::Overlap(overlap) => overlap.simulation(),
         }
     }
 
@@ -48,7 +59,7 @@ impl Host {
         if plan.setting.is_none() && plan.edits.is_empty() && plan.twist.is_none() {
             return; // without a wait for the step that is running
         }
-        let is_pull = matches!(self, Self::Pull(_));
+        let is_pull = matches!(self.kind, Loop::Pull(_));
         let simulation = self.simulation();
         assert_eq!(simulation.physics.tick(), plan.tick);
         set(simulation, plan.setting);
@@ -84,19 +95,40 @@ impl Host {
     pub fn frame(&mut self, plan: &Plan, model: &mut Model, game: &mut Game) {
         game.begin_frame(plan.fails());
         let frame_time = MS(plan.millis);
-        match self {
-            Self::Hooks(simulation) => {
+        match &mut self.kind {
+            Loop::Hooks(simulation) => {
                 let _ = simulation.advance_with(frame_time, game);
                 check(simulation, simulation.frame(), plan, game);
             }
-            Self::Pull(simulation) => {
+            Loop::Pull(simulation) => {
                 simulation.begin_frame(frame_time);
                 let _ = pull(simulation, plan, model, game);
                 let frame = simulation.end_frame();
                 check(simulation, frame, plan, game);
             }
-            Self::Overlap(overlap) => {
+            Loop::Overlap(overlap) => {
                 let _ = overlap.frame(frame_time, game);
+            }
+        }
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        match &self.kind {
+            Loop::Hooks(simulation) | Loop::Pull(simulation) => self.renderer.draw(
+                simulation.render_data().unwrap(),
+                (simulation.moved(), simulation.removed()),
+                simulation.frame().origin_shift,
+                |key| simulation.pose(key),
+            ),
+            Loop::Overlap(overlap) => {
+                let view = overlap.view();
+                self.renderer.draw(
+                    view.render_data().unwrap(),
+                    (view.moved(), view.removed()),
+                    view.origin_shift(),
+                    |key| view.pose(key),
+                );
             }
         }
     }
@@ -104,9 +136,9 @@ impl Host {
     /// Stops after the last hook.
     pub fn stop(mut self, game: &mut Game) -> Simulation {
         self.simulation().pause();
-        match self {
-            Self::Hooks(simulation) | Self::Pull(simulation) => *simulation,
-            Self::Overlap(mut overlap) => {
+        match self.kind {
+            Loop::Hooks(simulation) | Loop::Pull(simulation) => *simulation,
+            Loop::Overlap(mut overlap) => {
                 assert!(overlap.frame(MS(0), game).is_ok());
                 overlap.stop()
             }

@@ -23,6 +23,7 @@ fn play(script: &Script, kind: Kind) -> (Game, Vec<(u64, u64)>) {
     game::furnish(&mut simulation);
     simulation.set_rewind_limits(60, usize::MAX);
     simulation.set_rewind_interval(script.interval);
+    simulation.keep_render_data(true);
     let mut model = Model::new(&simulation, script.interval);
     let mut host = Host::new(simulation, kind, script.slack);
     let (mut game, mut reference) = (Game::new(script.seed), Game::new(script.seed));

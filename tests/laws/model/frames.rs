@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::plain::{Body, Model, Reach, Shown, at_previous};
 use super::reference::Way;
 use super::script::{Action, Cut, Drive, FrameScript};
+use crate::scenes::renderer::Renderer;
 use crate::scenes::{MS, with_floor};
 
 /// The game's part in a frame.
@@ -142,9 +143,17 @@ pub fn play(script: &[FrameScript]) -> u64 {
         .integration_parameters
         .max_ccd_substeps = 4;
     let mut model = Model::new(&simulation);
+    simulation.keep_render_data(true);
+    let mut renderer = Renderer::default();
     let mut operations = 0;
     for frame in script {
         run(&mut model, &mut simulation, frame);
+        renderer.draw(
+            simulation.render_data().unwrap(),
+            (simulation.moved(), simulation.removed()),
+            simulation.frame().origin_shift,
+            |key| simulation.pose(key),
+        );
         let actions = frame.between.len() + frame.before.len() + frame.after.len();
         operations += actions as u64 + simulation.frame().steps;
     }
@@ -192,6 +201,7 @@ fn run(model: &mut Model, simulation: &mut Simulation, script: &FrameScript) {
     assert_eq!(frame.forgotten_forces, forgotten);
     check_poses(model, simulation, frame);
     check_counts(model, frame);
+    check_displayed_world(simulation);
     check_moved(model, simulation);
     check_moved_since(model, simulation);
     check_removed(model, simulation);
@@ -242,6 +252,22 @@ fn check_poses(model: &mut Model, simulation: &Simulation, frame: Frame) {
             frame.alpha,
             body.way
         );
+    }
+}
+
+/// Bodies and colliders of the displayed world are where the frame displays them.
+fn check_displayed_world(simulation: &Simulation) {
+    let world = simulation.displayed_world();
+    let bodies = world.bodies();
+    for (key, _) in simulation.physics.bodies() {
+        let handle = simulation.physics.handle(key).unwrap();
+        assert_eq!(Some(*bodies[handle].position()), simulation.pose(key));
+    }
+    for (handle, collider) in world.colliders().iter() {
+        if collider.is_enabled() {
+            let pose = simulation.collider_pose(handle).unwrap();
+            assert_eq!(*collider.position(), pose);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A pile with bodies that come and go, spinners off their centre, and a simulation-wide smoothing.
+/// A pile with bodies that are spawned and removed, spinners off their centre, and a simulation-wide smoothing.
 fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
     simulation.smoothing = smoothing;
@@ -21,7 +21,7 @@ fn scene(smoothing: Smoothing, states: usize) -> (Simulation, Vec<BodyKey>) {
     (simulation, keys)
 }
 
-/// All that a frame showed.
+/// The frame and its displayed poses.
 type Shown = (Frame, Vec<(BodyKey, Pose)>);
 
 #[test]
@@ -36,7 +36,7 @@ fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
             let mut frames: VecDeque<Shown> = VecDeque::new();
             let mut checked = 0;
             for i in 0..400u64 {
-                // Frames of none to four steps.
+                // Each frame has zero to four steps.
                 let frame = advance(&mut simulation, 1 + 13 * i % 67);
                 if i % 50 == 49 {
                     simulation.physics.remove(keys.remove(3)).unwrap();
@@ -57,7 +57,7 @@ fn every_kept_frame_can_be_asked_for_again_to_the_bit() {
                 frames.retain(|(old, _)| old.tick + 2 >= oldest);
             }
             assert!(simulation.physics.body(keys[0]).unwrap().is_sleeping());
-            assert_eq!(checked > 1_000, states > 2, "{checked} looks back");
+            assert_eq!(checked > 1_000, states > 2, "{checked} poses checked");
         }
     }
 }
@@ -74,7 +74,7 @@ fn times_that_are_not_kept_are_none() {
     advance(&mut simulation, 20);
     assert_eq!(simulation.physics.tick(), 14);
     let known = |key, tick| simulation.pose_at(key, tick, 0.5).is_some();
-    // Kept since tick 10.
+    // Poses are kept since tick 10.
     let ticks: Vec<u64> = (0..20).filter(|tick| known(key, *tick)).collect();
     assert_eq!(ticks, [11, 12, 13, 14]);
     let ticks: Vec<u64> = (0..20).filter(|tick| known(young, *tick)).collect();
@@ -84,8 +84,8 @@ fn times_that_are_not_kept_are_none() {
     }
     let known = |key, tick| simulation.pose_at(key, tick, 0.5).is_some();
     let ticks: Vec<u64> = (0..30).filter(|tick| known(young, *tick)).collect();
-    assert_eq!(ticks, [17, 18, 19, 20], "five states are four ways");
-    // Fewer again, and none but the last.
+    assert_eq!(ticks, [17, 18, 19, 20], "five states bound four ticks");
+    // A shorter history, then none except the last tick.
     simulation.set_history(3);
     assert!(simulation.pose_at(key, 19, 0.5).is_some());
     assert_eq!(simulation.pose_at(key, 18, 0.5), None);
@@ -110,7 +110,7 @@ fn a_body_that_rests_or_is_teleported_was_where_it_was() {
         advance(&mut simulation, 10);
     }
     assert_eq!(x(&simulation, 3, 0.5), 0.0);
-    // Teleported after ten steps, it is at rest for ten more, and then moves.
+    // The body is teleported after ten steps, rests for ten more, and then moves.
     let there = translation(5.0, 0.0, 0.0);
     simulation.physics.teleport(key, there).unwrap();
     simulation.physics.body_mut(key).unwrap().sleep();
@@ -145,7 +145,7 @@ fn a_body_that_rests_or_is_teleported_was_where_it_was() {
 
 #[test]
 fn a_click_hits_what_the_player_saw() {
-    // A target that crosses the screen at 20 m/s; the click comes five frames late.
+    // A target crosses the screen at 20 m/s. The click arrives five frames late.
     let mut simulation = space(60);
     simulation.set_history(8);
     let key = simulation
@@ -161,7 +161,7 @@ fn a_click_hits_what_the_player_saw() {
             let hits = |pose: Pose| SharedShape::ball(0.1).intersects_ray(&pose, &ray, 20.0);
             assert!(
                 i < 8 || !hits(simulation.pose(key).unwrap()),
-                "it is gone by now"
+                "the target has moved away by now"
             );
             let seen = simulation.pose_at(key, frame.tick, frame.alpha);
             assert!(hits(seen.unwrap()));

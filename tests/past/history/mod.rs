@@ -1,4 +1,4 @@
-//! A look back at what earlier frames showed.
+//! Poses that earlier frames displayed.
 
 mod frames;
 mod random;
@@ -14,7 +14,7 @@ use evenstep::{
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A flyer at 100 steps a second, 1 m in each, with so many states kept, of the last 100 ticks.
+/// Creates a flyer at 100 Hz that moves 1 m per step, with `states` snapshots kept and a history of the last 100 ticks.
 fn flyer(states: usize) -> (Simulation, BodyKey) {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     simulation.set_rewind_limits(100, usize::MAX);
@@ -27,7 +27,7 @@ fn x_at(simulation: &Simulation, key: BodyKey, tick: u64) -> Option<f32> {
     Some(pose.translation.x.round())
 }
 
-/// The poses of each tick, at three times between its two states.
+/// The poses of each body in one tick, at three times between the tick's two states.
 type Poses = BTreeMap<BodyKey, [Pose; 3]>;
 
 const ALPHAS: [f32; 3] = [0.0, 0.5, 1.0];
@@ -36,9 +36,9 @@ const ALPHAS: [f32; 3] = [0.0, 0.5, 1.0];
 #[derive(Clone, Default)]
 struct Run {
     poses: BTreeMap<u64, Poses>,
-    /// The poses of ticks whose state is kept, as that has them.
+    /// The poses of ticks whose state is kept, as they are in that state.
     kept: BTreeMap<u64, Poses>,
-    /// The earlier ticks that are known for sure.
+    /// The earlier ticks whose poses must be known.
     known: BTreeSet<u64>,
     keys: Vec<BodyKey>,
     /// The number of ticks whose poses are kept.
@@ -46,13 +46,13 @@ struct Run {
     seed: u64,
     /// The tick in which a hook fails.
     fails_at: Option<u64>,
-    /// The tick of an aborted frame or a replaced state, from which no step was made since.
+    /// The tick of an aborted frame or a replaced state from which no step has run since.
     unstepped_at: Option<u64>,
-    /// The ticks whose state is kept, and that were within a frame without a history: their steps were not looked at.
+    /// The ticks whose state is kept, but whose step was not captured, because it ran within a frame without a history.
     unseen: BTreeSet<u64>,
 }
 
-/// When something is done.
+/// The time of an edit, relative to a step.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
     Before,
@@ -61,19 +61,19 @@ enum When {
 }
 
 impl Run {
-    /// A simulation of this state without a past, which has changed nothing in it: no call of the loop has followed.
+    /// Returns a simulation with a clone of this state and without a past. No call of the loop has changed it yet.
     fn assigned(physics: &Physics) -> Simulation {
         let mut simulation = Simulation::default();
         simulation.physics = physics.clone();
         simulation
     }
 
-    /// What such a simulation shows.
+    /// Returns the poses that such a simulation has for its tick.
     fn seen(physics: &Physics, keys: impl Iterator<Item = BodyKey>) -> Poses {
         let simulation = Self::assigned(physics);
         let keys = keys.filter(|key| physics.body(*key).is_some());
         let poses = keys.map(|key| {
-            // Without a history, steps within a frame are not looked at.
+            // Without a history, steps within a frame are not captured.
             let there = *physics.body(key).unwrap().position();
             let at = |alpha| simulation.pose_at(key, physics.tick(), alpha);
             (key, ALPHAS.map(|alpha| at(alpha).unwrap_or(there)))
@@ -81,7 +81,7 @@ impl Run {
         poses.collect()
     }
 
-    /// Whether the last step was looked at.
+    /// Returns whether the last step was captured.
     fn is_seen(physics: &Physics) -> bool {
         let simulation = Self::assigned(physics);
         let mut keys = physics.bodies().map(|(key, _)| key);
@@ -93,7 +93,7 @@ impl Run {
         self.poses.insert(physics.tick(), poses);
     }
 
-    /// Something that depends on the step, and on the run.
+    /// Makes an edit that depends on the step and the run.
     fn deed(&mut self, physics: &mut Physics, number: u64, when: When) {
         let number = (number + self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let at = vector((number % 50) as f32, (number % 7) as f32, 0.0);
@@ -142,7 +142,7 @@ impl Run {
                         .flatten()
                         .for_each(|pose| *pose = by * *pose);
                 }
-                // In a step that is dropped it counts as between two steps.
+                // An edit in a dropped step counts as one between two steps.
                 if when == When::Between || when == When::Before && self.fails_at == Some(tick) {
                     self.poses.retain(|of, _| *of == tick);
                     self.kept.clear();
@@ -153,7 +153,7 @@ impl Run {
         }
     }
 
-    /// After limits were set: what they do not allow at this tick is gone.
+    /// Discards what new limits do not allow at this tick.
     fn cut(&mut self, simulation: &Simulation) {
         let first = (simulation.physics.tick() + 1).saturating_sub(self.len);
         self.known = self
@@ -168,9 +168,9 @@ impl Run {
         let is_present = simulation.steps_to_resimulate() == 0;
         if tick != now && simulation.rewind(tick).is_ok() {
             if !is_present {
-                // The rollback is given up, and with it the state that it was at.
+                // This abandons the rollback, together with the state that it had reached.
             } else if kept.end <= now + 1 {
-                // The present that is left is kept too.
+                // The present, which the rewind leaves, is kept too.
                 self.kept.insert(now, self.poses[&now].clone());
             } else if let Some(kept) = self.kept.get(&now) {
                 // The edits at this tick are undone.
@@ -184,7 +184,7 @@ impl Run {
         }
     }
 
-    /// Replaces the state by another one of this tick.
+    /// Replaces the state by another one of the same tick.
     fn replace(&mut self, simulation: &mut Simulation, number: u64) {
         let tick = simulation.physics.tick();
         let mut theirs = simulation.clone();
@@ -205,7 +205,7 @@ impl Run {
 
     fn check(&self, simulation: &Simulation) {
         if simulation.steps_to_resimulate() > 0 && !Self::is_seen(&simulation.physics) {
-            // On the way to the present.
+            // The rollback has not reached the present yet.
             return;
         }
         let now = simulation.physics.tick();
@@ -219,7 +219,7 @@ impl Run {
             {
                 let Some(seen) = poses.get(key) else {
                     let again = simulation.pose_at(*key, *tick, 0.5);
-                    assert_eq!(again, None, "{key:?} at {tick} of {now} was not there yet");
+                    assert_eq!(again, None, "{key:?} at {tick} of {now} did not exist yet");
                     continue;
                 };
                 for (alpha, seen) in ALPHAS.into_iter().zip(seen) {
@@ -235,11 +235,11 @@ impl Run {
         self.check_worlds(simulation);
     }
 
-    /// The kept states know the same.
+    /// Checks that the kept states have the same poses.
     fn check_worlds(&self, simulation: &Simulation) {
         let now = simulation.physics.tick();
         let times = (0..=now).flat_map(|tick| ALPHAS.map(|alpha| (tick, alpha)));
-        // In the present the game may have moved bodies, whose colliders follow in the next step.
+        // In the present the game may have moved bodies. Their colliders follow in the next step.
         let is_unstepped = self.unstepped_at == Some(now);
         let times = times.filter(|(tick, alpha)| *tick < now || *alpha == 1.0 && !is_unstepped);
         for (tick, alpha) in times {
@@ -270,7 +270,7 @@ impl Hooks for Run {
 
     fn before_step(&mut self, physics: &mut Physics, step: Step) -> Result<(), ()> {
         let tick = step.tick;
-        // Later ones are of another run.
+        // Later states belong to another run.
         self.poses.split_off(&(tick + 1));
         self.kept.split_off(&tick);
         self.known.split_off(&tick);
@@ -329,19 +329,19 @@ fn way() -> impl Strategy<Value = Way> {
     ]
 }
 
-/// Plays the steps that are to be resimulated.
+/// Runs the steps that remain to be resimulated.
 fn resimulate_rest(run: &mut Run, simulation: &mut Simulation) {
     while simulation.steps_to_resimulate() > 0 {
         let step = simulation.next_step().unwrap();
         let Ok(()) = run.before_step(&mut simulation.physics, step) else {
-            unreachable!("none is told to fail");
+            unreachable!("no hook fails here");
         };
         simulation.make_step();
         let Ok(()) = run.after_step(&mut simulation.physics, step) else {
-            unreachable!("none is told to fail");
+            unreachable!("no hook fails here");
         };
     }
-    // The present is reached.
+    // The rollback has reached the present.
     simulation.next_step();
 }
 
@@ -371,7 +371,7 @@ fn go(run: &mut Run, simulation: &mut Simulation, way: Way) {
             run.fails_at = (fails && now > 0).then(|| now - 1);
             let result = simulation.resimulate_with(now.saturating_sub(back), run);
             if let Err(ResimulateError::Hook(())) = result {
-                // The rest is due from the step on that failed.
+                // The failed step and those after it are still due.
                 simulation.begin_frame(MS(0));
                 simulation.end_frame();
                 run.see_all(&simulation.physics);

@@ -1,11 +1,11 @@
-//! Random games: `pose_at` and `world_at` agree with a list of what each step left.
+//! Random games: `pose_at` and `world_at` agree with a list of the poses after each step.
 
 use super::*;
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// For each tick that is kept, `pose_at` gives what was seen right after its step, and `world_at` agrees.
+    /// For each kept tick, `pose_at` returns the pose that the body had right after that step, and `world_at` agrees.
     #[test]
     fn whatever_way_is_gone_what_is_known_was_seen(
         ways in prop::collection::vec(way(), 1..60),

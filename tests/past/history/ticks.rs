@@ -1,8 +1,8 @@
-//! Poses at ticks: bodies that are born, edits between steps, when recording begins.
+//! Poses at ticks: bodies that are inserted, edits between steps, the start of the history.
 
 use super::*;
 
-/// A frame in the pull form, in which the game has the whole simulation before each step.
+/// Runs a frame in the pull form, in which the game has the whole simulation before each step.
 fn steps_of_frame(
     simulation: &mut Simulation,
     ms: u64,
@@ -52,7 +52,7 @@ fn a_body_that_is_born_in_the_step_in_which_a_history_begins_was_not_there_befor
     assert_eq!(known, [3, 4, 5]);
 }
 
-/// The step is given up, and with it the tick that the body was to be born at: frames show it before.
+/// The step is aborted, and the body's first tick with it. Frames display the body at the tick before.
 #[test]
 fn a_body_that_is_born_in_a_step_that_is_not_made_was_there_from_the_tick_before_on() {
     let mut simulation = space(100);
@@ -73,18 +73,18 @@ fn a_body_that_is_born_in_a_step_that_is_not_made_was_there_from_the_tick_before
     assert_eq!(known(&simulation), [3, 4, 5]);
 }
 
-/// It is in the coordinates of the present, earlier ticks are in theirs.
+/// The previous pose is in the coordinates of the present. Earlier ticks keep theirs.
 #[test]
 fn a_previous_pose_that_is_set_changes_no_tick_before_a_shifted_origin() {
     let mut simulation = space(100);
     simulation.set_history(10);
     let key = (simulation.physics).insert(RigidBodyBuilder::fixed(), ball());
-    // It is at rest.
+    // The body is at rest.
     advance(&mut simulation, 30);
     simulation.begin_frame(MS(10));
     simulation.next_step().unwrap();
     simulation.make_step();
-    // After the last step, and part of it.
+    // After the last step, and within a step.
     let by = translation(7.0, 0.0, 0.0);
     simulation.physics.teleport_by(key, by).unwrap();
     (simulation.physics)
@@ -100,8 +100,8 @@ fn a_previous_pose_that_is_set_changes_no_tick_before_a_shifted_origin() {
     assert_eq!(seen(&simulation), expected);
 }
 
-/// Without kept poses only the last step of a frame is looked at, and what the game does after an earlier one belongs to no
-/// tick before it.
+/// Without kept poses only the last step of a frame is captured. An edit after an earlier step then belongs to no tick
+/// before it.
 #[test]
 fn between_the_steps_of_a_frame_no_tick_has_later_edits() {
     type Edit = fn(&mut Physics, BodyKey);
@@ -117,7 +117,7 @@ fn between_the_steps_of_a_frame_no_tick_has_later_edits() {
         |physics, _| physics.shift_origin(Vector::X * 100.0).unwrap(),
     ];
     for edit in edits {
-        // Snapshots of every fourth tick are no poses of the others.
+        // Snapshots of every fourth tick contain no poses of the ticks between them.
         for is_rewindable in [false, true] {
             let (mut simulation, key) = crate::scenes::flyer_in_space();
             if is_rewindable {
@@ -133,7 +133,7 @@ fn between_the_steps_of_a_frame_no_tick_has_later_edits() {
             assert!(at_five.is_some());
             simulation.begin_frame(MS(40));
             while let Some(step) = simulation.next_step() {
-                // The step at hand is not made, and the present is that of the last one.
+                // The pending step is not run, so the present is that of the last step.
                 let seen = known(&simulation, key, step.tick);
                 if step.tick == 5 {
                     assert_eq!(seen, at_five);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Also where it differs from the first step that is resimulated on, and if that is the only one.
+/// This holds even if the two runs differ from the first resimulated step on, and if that step is the only one.
 #[test]
 fn steps_made_again_take_the_place_of_what_they_were() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
@@ -89,7 +89,7 @@ fn what_was_let_go_before_going_back_is_not_made_up() {
     }
     assert_eq!(simulation.physics.tick(), 20);
     for (now, tick, x) in seen {
-        // Since the state that was gone back to, and as many as are kept.
+        // Known are the ticks since the rewind, and no more than are kept.
         let is_known = tick >= 10 && tick + 4 > now;
         assert_eq!(x, is_known.then_some(tick as f32), "{tick} at {now}");
     }
@@ -116,7 +116,7 @@ fn a_state_of_a_later_tick_has_no_history_before_it() {
 
 #[test]
 fn a_body_that_a_state_brings_has_a_history_from_there_on() {
-    // One that only the other machine has had.
+    // A body that only the other machine has had.
     let (mut simulation, _) = flyer(20);
     let mut theirs = simulation.clone();
     let key = theirs.physics.insert(crate::scenes::flyer(), ball());
@@ -126,7 +126,7 @@ fn a_body_that_a_state_brings_has_a_history_from_there_on() {
     advance(&mut simulation, 50);
     let ticks = [4, 6, 8].map(|tick| x_at(&simulation, key, tick));
     assert_eq!(ticks, [None, Some(6.0), Some(8.0)]);
-    // One that was removed for longer than the history goes back.
+    // A body that was removed for longer than the history reaches.
     let (mut simulation, key) = flyer(3);
     advance(&mut simulation, 50);
     simulation.physics.remove(key).unwrap();
@@ -145,7 +145,7 @@ fn poses_of_before_a_portal_stay_before_it() {
         .physics
         .teleport_by(key, translation(100.0, 0.0, 0.0))
         .unwrap();
-    assert_eq!(x_at(&simulation, key, 5), Some(5.0), "in this tick too");
+    assert_eq!(x_at(&simulation, key, 5), Some(5.0), "also in this tick");
     advance(&mut simulation, 50);
     let ticks = [3, 5, 6, 10];
     let seen = |simulation: &Simulation| ticks.map(|tick| x_at(simulation, key, tick));
@@ -153,14 +153,14 @@ fn poses_of_before_a_portal_stay_before_it() {
     assert_eq!(seen(&simulation), expected);
     simulation.rewind(4).unwrap();
     assert_eq!(x_at(&simulation, key, 3), Some(3.0));
-    // Another portal there, in a run that is abandoned without a step.
+    // Another portal at this tick, in a run that is abandoned without a step.
     simulation
         .physics
         .teleport_by(key, translation(0.0, 7.0, 0.0))
         .unwrap();
     simulation.rewind(10).unwrap();
     assert_eq!(seen(&simulation), expected);
-    // Another run, with another portal.
+    // A new run, with another portal.
     simulation.rewind(4).unwrap();
     simulation
         .physics
@@ -183,7 +183,7 @@ fn an_origin_that_is_shifted_outside_of_a_step_ends_what_is_known() {
     assert_eq!(seen, [None, Some(-95.0), Some(-94.0), Some(-93.0)]);
 }
 
-/// A body that rests and one that moves. The origin is shifted before and after the step.
+/// One body rests and one moves. The origin is shifted before and after the step.
 #[test]
 fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
     struct Shifter(bool);
@@ -228,7 +228,7 @@ fn an_origin_that_is_shifted_in_a_step_leaves_earlier_poses_where_they_were() {
     }
 }
 
-/// The server had the body at another pose for long.
+/// The server has had the body at another pose for a long time.
 #[test]
 fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
     let (mut client, _) = flyer(20);
@@ -266,7 +266,7 @@ fn a_body_at_rest_that_a_state_has_elsewhere_was_where_it_was() {
     assert_eq!(y(&client), [0.0, 0.0, 9.0, 9.0].map(Some));
 }
 
-/// Its key belongs to a body of the abandoned run, too.
+/// The body's key also belongs to a body of the abandoned run.
 #[test]
 fn a_body_that_is_inserted_on_a_visit_to_an_earlier_tick_leaves_no_trace() {
     let (mut simulation, _) = flyer(20);

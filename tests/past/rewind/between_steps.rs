@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The same state, taken over or made again between two steps of a frame, is shown without an error.
+/// The same state, assigned or resimulated between two steps of a frame, is displayed without a visual error.
 #[test]
 fn between_two_steps_of_a_frame_nothing_changes_what_is_the_same() {
     for interval in [1, 8] {
@@ -29,7 +29,7 @@ fn between_two_steps_of_a_frame_nothing_changes_what_is_the_same() {
     }
 }
 
-/// And what is not the same moves to where it is.
+/// If the state differs, displayed poses move to it smoothly.
 #[test]
 fn between_two_steps_of_a_frame_a_state_is_taken_over_smoothly() {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
@@ -44,7 +44,7 @@ fn between_two_steps_of_a_frame_a_state_is_taken_over_smoothly() {
         .unwrap();
     simulation.correct(theirs.physics).unwrap();
     simulation.end_frame();
-    // Half a metre, of which 30 ms have taken a part.
+    // The error was half a metre, and 30 ms have reduced it.
     let error = simulation.visual_error(key).unwrap().translation.x;
     assert!(-0.5 < error && error < -0.44, "{error}");
 }
@@ -63,7 +63,7 @@ fn forces_of_a_step_at_hand_do_not_come_along_with_a_state() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
-/// By the loop that a game writes itself.
+/// In a loop that the game writes itself.
 #[test]
 fn once_all_steps_are_resimulated_the_present_is_reached() {
     let resimulated = || {
@@ -90,7 +90,7 @@ fn once_all_steps_are_resimulated_the_present_is_reached() {
     simulation.rewind(3).unwrap();
 }
 
-/// The state that was gone back to gets the number.
+/// The state that the rollback had reached gets the new tick.
 #[test]
 fn a_new_number_of_ticks_gives_up_a_rollback() {
     let (mut simulation, key) = flyer_with_states(60);

@@ -9,14 +9,14 @@ fn what_is_shown_goes_on_without_a_jump_and_reaches_the_truth() {
     assert_near(shown.translation.y, 0.0);
     assert_near(shown.translation.x, 9.4);
     let error = simulation.visual_error(key).unwrap();
-    // Off by 40 % of the way between 0.2 m and 0.4 m, and between 0.04 and 0.08 rad.
+    // The error is 40 % of the difference between 0.2 m and 0.4 m, and between 0.04 and 0.08 rad.
     assert_near(error.translation.y, -0.28);
     assert_near(about_z(error.rotation), -0.056);
-    // A frame in which no time passes shows the same.
+    // A frame in which no time passes displays the same pose.
     let frame = advance(&mut simulation, 0);
     assert_eq!(frame.poses.corrected, 1);
     assert_same(simulation.pose(key).unwrap(), shown);
-    // In 200 ms the error is half of it, in steps of any length.
+    // The error halves in 200 ms, however long the frames are.
     for millis in [0, 50, 1, 140, 9] {
         advance(&mut simulation, millis);
         let error = simulation.visual_error(key).unwrap();
@@ -82,14 +82,14 @@ fn a_correction_may_be_off_or_too_large_for_a_body() {
     assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
     let mut own = Correction::default();
     own.rotation.max = 0.01;
-    // The angle alone is too large.
+    // The angle alone exceeds its limit.
     correct_as(&mut simulation, key, 190.0, Some(own));
     assert_eq!(simulation.physics.body_correction(key), Some(own));
     assert_eq!(simulation.correction, Correction::default());
     let error = simulation.visual_error(key).unwrap();
     assert!(error.translation.length() > 0.1);
     assert_eq!(error.rotation, Rotation::IDENTITY);
-    // The distance: it is elsewhere now, and turned.
+    // The distance exceeds its limit: the body is moved and turned at once.
     own.position.max = 0.01;
     own.rotation.max = 2.0;
     correct_as(&mut simulation, key, 180.0, Some(own));
@@ -99,7 +99,11 @@ fn a_correction_may_be_off_or_too_large_for_a_body() {
     let off = Some(Correction::OFF);
     simulation.physics.set_body_correction(key, off).unwrap();
     advance(&mut simulation, 0);
-    assert_eq!(simulation.visual_error(key), None, "in the next frame");
+    assert_eq!(
+        simulation.visual_error(key),
+        None,
+        "the error ends in the next frame"
+    );
     assert_eq!(simulation.pose(key), Some(true_pose(&simulation, key)));
     correct_as(&mut simulation, key, 160.0, off);
     assert_eq!(simulation.visual_error(key), None);
@@ -167,7 +171,7 @@ fn an_error_ends_with_a_teleport_and_turns_with_a_portal() {
             simulation.physics.teleport(key, there).unwrap();
             assert!(
                 simulation.visual_error(key).is_some(),
-                "until the next picture"
+                "the error lasts until the next picture"
             );
             advance(&mut simulation, 0);
             assert_eq!(simulation.pose(key), Some(there));
@@ -242,7 +246,7 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_in_the_next_picture
     simulation.advance(MS(104), insert);
     let first = guest.get().unwrap();
     assert!(moved_keys(&simulation).contains(&first));
-    // It never was; the one that is there all along is gone.
+    // In the corrected run the guest was never inserted, and the body that was there from the start is removed.
     simulation
         .resimulate(2, |physics, step| {
             if step.tick == 6 {
@@ -262,7 +266,7 @@ fn a_body_that_a_correction_brings_or_takes_is_there_or_gone_in_the_next_picture
     removed.sort_unstable();
     assert_eq!(removed, [key, first]);
     assert_eq!(simulation.moved(), []);
-    // Both are, after all.
+    // Another rollback brings both back.
     simulation.resimulate(1, insert).unwrap();
     assert_eq!(guest.get(), Some(first), "the same steps give the same key");
     advance(&mut simulation, 0);

@@ -1,4 +1,4 @@
-//! Events of resimulated steps: which are new, which are confirmed, which are retracted.
+//! Events of resimulated steps: new, confirmed and retracted ones.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn a_step_made_again_has_its_own_tick_time_and_events() {
         game.simulation.roll_back(from as u64).unwrap();
         pulled.pull(&mut game.simulation);
         assert_eq!(pulled.steps, expected);
-        // The clock is that of the present all along.
+        // The clock stays at the present throughout.
         let clock = game.simulation.clock();
         let present = (clock.tick(), clock.real_time());
         assert_eq!(pulled.clocks, vec![present; expected.len()]);
@@ -55,7 +55,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     let (mut simulation, ball) = ball_and_sensor();
     advance(&mut simulation, 100);
     assert_eq!(starts(simulation.events()), [6]);
-    // The ball was stopped in time: it never hit.
+    // The ball is stopped before it hits.
     simulation
         .resimulate(3, |physics, step| {
             if step.tick == 3 {
@@ -71,9 +71,9 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert!(starts(changes.new).is_empty());
     assert!(
         starts(simulation.events()).is_empty(),
-        "of the frame that was corrected"
+        "the events are those of the corrected frame"
     );
-    // It was not, after all, but it was shot off a step later.
+    // In another rollback it is not stopped, but is shot off a step later.
     simulation
         .resimulate(4, |physics, step| {
             if step.tick == 5 {
@@ -87,7 +87,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert_eq!(starts(simulation.event_changes().new), [8]);
     assert!(starts(simulation.event_changes().retracted).is_empty());
     assert_eq!(starts(simulation.events()), [8]);
-    // Each of these is one that the game was told of, so it plays once.
+    // The game has been told of each of these events, so each plays once.
     simulation.resimulate(6, |_, _| ()).unwrap();
     assert_eq!(starts(simulation.event_changes().confirmed), [8]);
     let frame = advance(&mut simulation, 0);
@@ -95,7 +95,7 @@ fn events_of_another_run_are_new_those_of_both_confirmed_the_rest_retracted() {
     assert!(starts(simulation.events()).is_empty());
 }
 
-/// A hook that fails after the last resimulated step leaves the corrected present, of which the changes tell.
+/// A hook that fails after the last resimulated step leaves the corrected present, and the changes describe it.
 #[test]
 fn events_are_those_of_the_present_if_the_last_hook_fails() {
     struct Fails {
@@ -147,7 +147,7 @@ fn events_are_those_of_the_present_if_the_last_hook_fails() {
             let retracted = |simulation: &Simulation| starts(simulation.event_changes().retracted);
             let expected: &[u64] = if is_over { &[6] } else { &[] };
             assert_eq!(retracted(&simulation), expected, "{at}, {is_after}");
-            // The ball stopped before the sensor in the present too, and frames display it there.
+            // In the present too, the ball has stopped before the sensor, and frames display it there.
             fails.at = u64::MAX;
             simulation.advance_with(MS(0), &mut fails).unwrap();
             assert_eq!(simulation.physics.tick(), 10);
@@ -183,7 +183,7 @@ fn events_of_steps_made_again_in_a_frame_are_not_the_frames() {
     assert_eq!(
         seen,
         [(6, true), (8, false)],
-        "starts again, and stops for the first time"
+        "the contact starts again, and stops for the first time"
     );
     let events = simulation.events();
     assert!(events.iter().all(|event| event.tick() >= 7), "{events:?}");

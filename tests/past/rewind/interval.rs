@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The limits hold, and the memory is divided.
+/// The limits hold, and memory is divided by the interval.
 #[test]
 fn with_an_interval_states_are_kept_that_far_apart() {
     let run = |interval| {
@@ -19,7 +19,7 @@ fn with_an_interval_states_are_kept_that_far_apart() {
     assert_eq!(eighth.rewindable(), 80..100);
     assert_eq!(each.rewind_bytes() / 20, eighth.rewind_bytes() / 3);
     advance(&mut eighth, 30);
-    // At least twenty steps back, from the state before them.
+    // Rewinds reach at least twenty steps back, so the oldest state is the one before them.
     assert_eq!(eighth.rewindable(), 80..103);
     advance(&mut eighth, 50);
     assert_eq!(eighth.rewindable(), 88..108);
@@ -33,10 +33,10 @@ fn with_an_interval_states_are_kept_that_far_apart() {
     assert!(eighth.world_at(96, 0.5).is_ok());
     eighth.rewind(96).unwrap();
     assert_eq!(eighth.physics.tick(), 96);
-    // The present was kept beside it.
+    // The present was kept in addition.
     eighth.rewind(108).unwrap();
 
-    // A limit in bytes that two states fit into.
+    // The limit in bytes has room for two states.
     let bytes = each.rewind_bytes() / 20;
     each.set_rewind_interval(8);
     each.set_rewind_limits(20, 2 * bytes);
@@ -46,7 +46,7 @@ fn with_an_interval_states_are_kept_that_far_apart() {
     assert!(each.rewindable().is_empty());
 }
 
-/// Else it would never discard what is before the only state.
+/// Otherwise states before the only one in the limit would never be discarded.
 #[test]
 fn an_interval_is_no_longer_than_the_limit() {
     let (mut simulation, _) = flyer_with_states(20);
@@ -59,7 +59,7 @@ fn an_interval_is_no_longer_than_the_limit() {
     simulation.rewind(180).unwrap();
 }
 
-/// No step leads to a state that was taken over: a rollback to after it does not begin before it.
+/// No step leads to an assigned state, so a rollback to a later tick does not begin before it.
 #[test]
 fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
     let height = |simulation: &Simulation, key| true_pose(simulation, key).translation.y;
@@ -88,7 +88,7 @@ fn with_an_interval_no_rollback_undoes_a_state_that_was_taken_over() {
     }
 }
 
-/// The step after it is taken, given up and taken again.
+/// The step after the state is pending, aborted, and pending again.
 #[test]
 fn with_an_interval_a_state_that_was_taken_over_is_kept_though_its_step_is_given_up() {
     let (mut simulation, key) = flyer_with_states(60);
@@ -109,7 +109,7 @@ fn with_an_interval_a_state_that_was_taken_over_is_kept_though_its_step_is_given
     assert_eq!(true_pose(&simulation, key).translation.y, 50.0);
 }
 
-/// A rollback to a tick between two states may be asked for again on the way there.
+/// A rollback to a tick between two states may be repeated before it has reached that tick.
 #[test]
 fn with_an_interval_a_rollback_may_be_asked_for_twice() {
     let at =
@@ -126,14 +126,14 @@ fn with_an_interval_a_rollback_may_be_asked_for_twice() {
     simulation.make_step();
     simulation.roll_back(45).unwrap();
     assert_eq!(at(&simulation), (41, 9));
-    // Past it, it goes back to the state again.
+    // After that tick, a rollback returns to the state again.
     for _ in 0..5 {
         simulation.next_step().unwrap();
         simulation.make_step();
     }
     simulation.roll_back(45).unwrap();
     assert_eq!(at(&simulation), (40, 10));
-    // What lies ahead is due anyway.
+    // Later ticks are due anyway.
     simulation.roll_back(48).unwrap();
     assert_eq!(at(&simulation), (40, 10));
     simulation.begin_frame(MS(0));

@@ -1,4 +1,4 @@
-//! Back in time: steps that are resimulated, what is shown meanwhile and after, and rewinding for good.
+//! Going back in time: resimulated steps, displayed poses during and after a rollback, and permanent rewinds.
 
 mod between_steps;
 mod correction;
@@ -25,14 +25,14 @@ use std::time::Duration;
 
 const ALL: usize = usize::MAX;
 
-/// A flyer at 100 steps a second, 1 m in each, with states kept.
+/// Creates a flyer at 100 Hz that moves 1 m per step, with states kept.
 fn flyer_with_states(ticks: u64) -> (Simulation, BodyKey) {
     let (mut simulation, key) = crate::scenes::flyer_in_space();
     simulation.set_rewind_limits(ticks, ALL);
     (simulation, key)
 }
 
-/// A world in which two players push balls, and bodies come and go, by tick.
+/// A world in which two players push balls, and bodies are spawned and removed at given ticks.
 #[derive(Clone)]
 struct Match {
     simulation: Simulation,
@@ -41,7 +41,7 @@ struct Match {
 
 type States = (BodyKey, Option<Pose>, Option<Pose>);
 
-/// What one tick's input does. None for most ticks.
+/// The effects of each tick's input. Most ticks have none.
 type Inputs = BTreeMap<u64, Vec<Deed>>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl Match {
         (self.simulation).advance(time, |physics, step| act(physics, balls, inputs, step))
     }
 
-    /// The next step, whether it is one that is resimulated or not.
+    /// Runs the next step, resimulated or not.
     fn step(&mut self, inputs: &Inputs) {
         let step = self.simulation.next_step().unwrap();
         act(&mut self.simulation.physics, &self.balls, inputs, step);
@@ -86,7 +86,7 @@ impl Match {
         self.simulation.resimulate(tick, act)
     }
 
-    /// All that the next steps and what is shown of them depend on.
+    /// Returns everything that the next steps and their displayed poses depend on.
     fn state(&self) -> (u64, Vec<States>, u64) {
         let simulation = &self.simulation;
         let mut poses: Vec<_> = (simulation.physics.bodies())
@@ -110,7 +110,7 @@ impl Match {
 fn act(physics: &mut Physics, balls: &[BodyKey], inputs: &Inputs, step: Step) {
     for deed in inputs.get(&step.tick).into_iter().flatten() {
         let key = |i: usize| balls[i % balls.len()];
-        // A ball may be gone.
+        // The ball may have been removed.
         match *deed {
             Deed::Push(i, x) => {
                 let _ = physics.apply_impulse(key(i), vector(x, 0.1, 0.0));
@@ -139,22 +139,22 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// Input for a tick, and how many frames later it comes.
+/// Generates inputs, each with its tick and the number of frames by which it is late.
 fn inputs() -> impl Strategy<Value = Vec<(u64, Deed, usize)>> {
     prop::collection::vec((0..60u64, deed(), 0..8usize), 0..20)
 }
 
 #[derive(Default)]
 struct Watch {
-    /// Each with the tick and the time of the state, and its events.
+    /// The steps, each with the tick and the time of the state, and the number of its events.
     steps: Vec<(Step, u64, Duration, usize)>,
-    /// In the pull form also tick and real time of the clock.
+    /// In the pull form, also the tick and the real time of the clock.
     clocks: Vec<(u64, Duration)>,
     fails_at: Option<u64>,
 }
 
 impl Watch {
-    /// The steps that are due, or are to be resimulated, in the pull form.
+    /// Runs the steps that are due or are to be resimulated, in the pull form.
     fn pull(&mut self, simulation: &mut Simulation) {
         while let Some(step) = simulation.next_step() {
             let clock = simulation.clock();
@@ -188,7 +188,7 @@ impl Hooks for Watch {
     }
 }
 
-/// A ball that flies at a sensor, which it hits in the step of tick 6.
+/// Creates a ball that flies at a sensor and hits it in the step of tick 6.
 fn ball_and_sensor() -> (Simulation, BodyKey) {
     let (mut simulation, ball) = flyer_with_states(50);
     insert_sensor(&mut simulation, 6.5);
@@ -208,7 +208,7 @@ fn starts(events: Events) -> Vec<u64> {
     starts.map(|event| event.tick).collect()
 }
 
-/// Flies along x; the run that is resimulated has it fly at `speed` from tick 8 on.
+/// Creates a body that flies along x. In the resimulated run it flies at `speed` from tick 8 on.
 fn corrected(speed: f32) -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_with_states(50);
     advance(&mut simulation, 104);
@@ -220,7 +220,7 @@ fn correct(simulation: &mut Simulation, key: BodyKey, speed: f32) {
     correct_as(simulation, key, speed, None);
 }
 
-/// The body's own correction is set in the same step: the states before it do not have it.
+/// Like `corrected`, but the body's own correction is set in the same step, so the states before it do not have it.
 fn correct_as(simulation: &mut Simulation, key: BodyKey, speed: f32, own: Option<Correction>) {
     let start = simulation.physics.tick() - 2;
     simulation
@@ -233,7 +233,7 @@ fn correct_as(simulation: &mut Simulation, key: BodyKey, speed: f32, own: Option
             }
         })
         .unwrap();
-    // The next picture has the error.
+    // The next picture has the visual error.
     advance(simulation, 0);
 }
 
@@ -246,19 +246,19 @@ fn assert_same(one: Pose, other: Pose) {
     assert!(turned < 2e-5, "{one:?} {other:?}");
 }
 
-/// Between the last two states, without any error.
+/// Returns the interpolated pose between the last two states, without a visual error.
 fn true_pose(simulation: &Simulation, key: BodyKey) -> Pose {
     simulation
         .pose_at(key, simulation.physics.tick(), simulation.frame().alpha)
         .unwrap()
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

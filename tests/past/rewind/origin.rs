@@ -11,7 +11,7 @@ fn an_origin_that_is_shifted_outside_of_a_step_is_never_shifted_back() {
             simulation.make_step();
         }
     };
-    // Between two frames, before a frame's first step, after its last one, and before the first that is resimulated.
+    // Between two frames, before a frame's first step, after its last one, and before the first resimulated step.
     for place in 0..4 {
         let (mut simulation, key) = flyer_with_states(20);
         advance(&mut simulation, 50);
@@ -42,7 +42,7 @@ fn an_origin_that_is_shifted_outside_of_a_step_is_never_shifted_back() {
     }
 }
 
-/// The game is in no step once `resimulate` has returned.
+/// After `resimulate` has returned, the game is in no step.
 #[test]
 fn an_origin_that_is_shifted_after_a_rollback_is_shifted_outside_of_a_step() {
     let (mut simulation, key) = flyer_with_states(20);
@@ -87,7 +87,7 @@ fn an_origin_that_is_shifted_after_a_step_is_shifted_again() {
     }
 }
 
-/// Shifts the origin in a step, and fails in it the first time.
+/// Shifts the origin in a step, and fails in that step the first time.
 struct ShiftsAndFails {
     tick: u64,
     has_failed: bool,

@@ -36,7 +36,7 @@ fn a_rollback_within_a_frame_takes_the_step_at_hand_anew() {
 #[test]
 fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
     let (mut simulation, key) = ball_and_sensor();
-    // Another one, which it hits in the step of tick 3.
+    // Another sensor, which the ball hits in the step of tick 3.
     insert_sensor(&mut simulation, 3.5);
     advance(&mut simulation, 100);
     let mut made = Vec::new();
@@ -53,7 +53,7 @@ fn a_rollback_during_a_rollback_goes_further_back_or_begins_anew() {
     step(&mut simulation);
     step(&mut simulation);
     simulation.roll_back(4).unwrap();
-    // The steps from there on are due already.
+    // The steps from that tick on are due already.
     simulation.roll_back(8).unwrap();
     assert_eq!(simulation.physics.tick(), 4);
     assert_eq!(simulation.steps_to_resimulate(), 6);
@@ -91,8 +91,12 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
     assert_eq!(watch.steps.len(), 3);
     let there = (simulation.physics.tick(), simulation.steps_to_resimulate());
     assert_eq!(there, (7, 3));
-    assert_eq!(simulation.pose(key), before.1, "the picture stays");
-    // The step that failed is taken again in the next frame.
+    assert_eq!(
+        simulation.pose(key),
+        before.1,
+        "the picture does not change"
+    );
+    // The failed step is repeated in the next frame.
     let mut watch = Watch::default();
     let frame = simulation.advance_with(MS(0), &mut watch).unwrap();
     assert_eq!((frame.resimulated, frame.steps, frame.tick), (5, 0, 10));
@@ -105,7 +109,7 @@ fn a_hook_that_fails_leaves_the_rest_of_the_steps_due() {
     );
     assert_eq!(after, before);
     assert_eq!(simulation.rewindable(), 0..10);
-    // In a frame, the frame ends, and repeats the last picture.
+    // If a hook fails in a frame, the frame ends and repeats the last picture.
     advance(&mut simulation, 40);
     let shown = simulation.pose(key);
     simulation.roll_back(12).unwrap();
@@ -156,7 +160,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     );
     let bytes = simulation.rewind_bytes();
     assert!(bytes > 0);
-    // A clone has none, but keeps as many.
+    // A clone has no states, but keeps as many from now on.
     let mut clone = simulation.clone();
     assert_eq!((clone.rewindable(), clone.rewind_bytes()), (0..0, 0));
     advance(&mut clone, 100);
@@ -166,7 +170,7 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
     assert!(simulation.rewind_bytes() <= bytes / 2);
     advance(&mut simulation, 100);
     assert_eq!(simulation.rewindable(), 21..25);
-    // One that does not fit at all is not kept.
+    // A state that exceeds the limit alone is not kept.
     simulation.set_rewind_limits(8, 1);
     advance(&mut simulation, 100);
     assert!(simulation.rewindable().is_empty());
@@ -179,13 +183,13 @@ fn how_far_back_one_can_go_is_bounded_and_asked() {
         simulation.roll_back(tick),
         Err(RewindError::NotKept { tick, kept })
     );
-    // The present, and what is to come: the steps from there on are due anyway.
+    // The present and future ticks: steps from there on are due anyway.
     for ahead in [37, 38, u64::MAX] {
         assert_eq!(simulation.roll_back(ahead), Ok(()));
         assert_eq!(simulation.steps_to_resimulate(), 0);
         assert_eq!(simulation.physics.tick(), 37);
     }
-    // Another numbering, or another origin between two frames: earlier states are of no use.
+    // A new tick number, or a shift of the origin between two frames, makes earlier states useless.
     simulation.clock_settings_mut().set_tick(1_000);
     advance(&mut simulation, 0);
     assert!(simulation.rewindable().is_empty());
@@ -208,14 +212,14 @@ fn the_present_that_a_rewind_leaves_takes_no_room_from_the_states_before_it() {
     );
     simulation.rewind(20).unwrap();
     assert_same(true_pose(&simulation, key), present);
-    // What is changed there is kept when it is left again.
+    // An edit at that tick is kept when another rewind leaves it.
     let there = Pose::from_translation(Vector::Y * 9.0);
     let body = simulation.physics.body_mut(key).unwrap();
     body.set_position(there, true);
     simulation.rewind(12).unwrap();
     simulation.rewind(20).unwrap();
     assert_eq!(*simulation.physics.body(key).unwrap().position(), there);
-    // The next step is of another run: what is after it is gone.
+    // The next step begins another run, so later states are discarded.
     simulation.rewind(15).unwrap();
     advance(&mut simulation, 10);
     assert_eq!(
@@ -239,7 +243,7 @@ fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
     }
     let bytes = simulation.rewind_bytes();
     simulation.set_rewind_limits(100, bytes);
-    // The present is larger than all the states before it.
+    // The present is larger than all earlier states together.
     grow(&mut simulation, 1_000);
     let kept = simulation.rewindable();
     assert!(kept.start > 0 && kept.end == 9, "{kept:?}");
@@ -255,7 +259,7 @@ fn a_rewind_keeps_the_states_it_says_under_a_limit_in_bytes() {
     assert_eq!(simulation.rewindable().end, 9);
 }
 
-/// A mark of what waited at the end of an earlier frame comes along with the state.
+/// The state contains a mark for forces that were pending at the end of an earlier frame.
 #[test]
 fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
     let (mut simulation, key) = flyer_with_states(20);
@@ -263,7 +267,7 @@ fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
         simulation.physics.apply_impulse(key, Vector::Y).unwrap();
     };
     push(&mut simulation);
-    // A frame without a step: it waits for the next one.
+    // In a frame without a step, the force waits for the next one.
     advance(&mut simulation, 5);
     advance(&mut simulation, 15);
     simulation.resimulate(0, |_, _| ()).unwrap();
@@ -275,7 +279,7 @@ fn after_a_rollback_a_pause_discards_what_was_pushed_in_it() {
     assert_near(simulation.physics.body(key).unwrap().linvel().y, 1.0);
 }
 
-/// Else a rollback would drop steps, or could not be made.
+/// Otherwise a rollback would drop steps, or would be impossible.
 #[test]
 fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
     let (mut simulation, key) = flyer_with_states(100);
@@ -293,7 +297,7 @@ fn steps_made_again_do_not_count_against_the_limits_of_a_frame() {
         (frame.resimulated, frame.steps, frame.dropped.steps),
         (20, 6, 4)
     );
-    // Nor those that are made within the frame.
+    // Nor do resimulated steps within a frame.
     simulation.roll_back(11).unwrap();
     let frame = advance(&mut simulation, 100);
     assert_eq!(

@@ -1,12 +1,12 @@
-//! Random rollbacks in random loops: a resimulated run is the run without them, and the lists mirror the poses.
+//! Random rollbacks in random loops: a resimulated run equals the run without them, and the lists mirror the poses.
 
 use super::*;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// However late input comes, and whichever way its steps are resimulated, the run is that in which it was
-    /// there in time, to the bit.
+    /// However late input arrives, and however its steps are resimulated, the run equals the one with input in time, to
+    /// the bit.
     #[test]
     fn late_input_ends_where_input_in_time_does(
         inputs in inputs(),
@@ -28,7 +28,7 @@ proptest! {
         let mut known = Inputs::new();
         for (number, (millis, way)) in frames.into_iter().enumerate() {
             let now = late.simulation.physics.tick();
-            // What comes now: all that is due by then, in the order in which the other run has it.
+            // Input that arrives now: all that is due by this frame, in the order of the other run.
             let mut first = now;
             for (tick, deeds) in &all {
                 let come = inputs.iter().filter(|(of, ..)| of == tick);
@@ -39,32 +39,32 @@ proptest! {
                 }
             }
             let shown = late.simulation.moved().to_vec();
-            // From the last state before it.
+            // The rollback begins at the last state before that tick.
             let from = if first < now { first - first % interval.max(1) } else { now };
             let mut again = now - from;
             match way {
                 0 => late.resimulate(&known, first).unwrap(),
                 1 => late.simulation.roll_back(first).unwrap(),
-                // A part of it, and once more from the start.
+                // A part of the steps, and then all of them from the start.
                 _ => {
                     late.simulation.roll_back(first).unwrap();
                     let made = millis % 3 * u64::from(again > 1);
                     (0..made).for_each(|_| late.step(&known));
                     late.simulation.roll_back(first).unwrap();
-                    // Before that tick it goes on.
+                    // The second rollback continues from the current step if that is before its tick.
                     again += if from + made > first { made } else { 0 };
                 }
             }
             for (key, pose) in shown {
                 let now = late.simulation.pose(key);
-                prop_assert!(now.is_none() || now == Some(pose), "nothing is shown between frames");
+                prop_assert!(now.is_none() || now == Some(pose), "displayed poses do not change between frames");
             }
             let frame = late.advance(&known, MS(millis));
             prop_assert_eq!(frame.steps, in_time.advance(&all, MS(millis)).steps);
             prop_assert_eq!(frame.resimulated, again);
             check_lists(&late.simulation);
         }
-        // Whatever has not come by now comes in the end, before the next frame.
+        // Input that is still missing arrives at the end, before the next frame.
         let tick = late.simulation.physics.tick();
         let first = all.keys().find(|tick| known.get(tick) != all.get(tick)).copied();
         late.resimulate(&all, first.unwrap_or(tick).min(tick)).unwrap();
@@ -75,7 +75,7 @@ proptest! {
             check_lists(&late.simulation);
         }
         prop_assert_eq!(late.state(), in_time.state());
-        // Errors that were shown have ended, or are about to.
+        // Visual errors end with this frame.
         late.simulation.correction = Correction::OFF;
         late.advance(&all, MS(0));
         in_time.advance(&all, MS(0));
@@ -88,8 +88,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    /// In a pause, a rewind with an overstep shows what a frame so far after that tick would have shown, to the bit,
-    /// whatever was made, spawned, removed or teleported since; and `moved` and `removed` report it.
+    /// In a pause, a rewind with an overstep displays what a frame that far after that tick would have displayed, to
+    /// the bit, whatever was created, spawned, removed or teleported since. `moved` and `removed` report the changes.
     #[test]
     fn a_smooth_rewind_shows_the_frames_that_could_have_been(
         inputs in inputs(),
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// A map that is kept from [`Simulation::moved`] and [`Simulation::removed`] would be right.
+/// Checks that a map kept from [`Simulation::moved`] and [`Simulation::removed`] would be right.
 fn check_lists(simulation: &Simulation) {
     for key in simulation.removed() {
         assert_eq!(simulation.pose(*key), None);
@@ -159,7 +159,7 @@ fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed
     let mut inputs = Inputs::from([spawn(3), spawn(6)]);
     game.advance(&inputs, MS(101));
     assert_eq!(game.simulation.physics.tick(), 6);
-    // The body of tick 3 gets the slot of this one, that of tick 6 the key that is free then.
+    // The body of tick 3 gets the slot of the removed body, and the body of tick 6 the key that is free then.
     inputs.insert(2, vec![Deed::Remove(0)]);
     game.resimulate(&inputs, 2).unwrap();
     game.advance(&inputs, MS(17));
@@ -168,7 +168,7 @@ fn a_key_that_a_rollback_frees_and_the_same_frame_gives_out_again_is_not_removed
     check_lists(&game.simulation);
 }
 
-/// In the corrected run another body has the slot of one that was shown, and is teleported before a frame shows it.
+/// In the corrected run another body has the slot of a displayed one, and is teleported before a frame displays it.
 #[test]
 fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
     let (mut simulation, old) = flyer_with_states(50);
@@ -197,7 +197,7 @@ fn a_body_may_be_teleported_before_it_is_shown_in_the_slot_of_one_that_was() {
     }
 }
 
-/// Whoever keeps a map of what is shown, by the lists of each frame, is right after rollbacks too.
+/// A map of displayed poses that is kept from the lists of each frame stays right after rollbacks too.
 #[test]
 fn a_map_kept_from_the_lists_stays_right() {
     let mut game = Match::new(30);
@@ -215,7 +215,7 @@ fn a_map_kept_from_the_lists_stays_right() {
                 2 => Deed::Teleport(2, 1.0),
                 _ => Deed::Push(1, 3.0),
             };
-            // Every now and then what was there is gone: bodies that were spawned never were.
+            // In some corrections earlier spawns disappear from the inputs, so their bodies never existed.
             if number % 4 == 1 {
                 inputs.retain(|of, _| *of < first);
             }
@@ -225,7 +225,10 @@ fn a_map_kept_from_the_lists_stays_right() {
         game.advance(&inputs, MS(number * 7 % 40));
         map.extend(game.simulation.moved().iter().copied());
         for key in game.simulation.removed() {
-            assert!(map.remove(key).is_some(), "only what was shown is removed");
+            assert!(
+                map.remove(key).is_some(),
+                "only displayed bodies are removed"
+            );
         }
         let shown = game.simulation.physics.bodies().map(|(key, _)| key);
         let shown: BTreeMap<_, _> = shown

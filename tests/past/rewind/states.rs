@@ -1,8 +1,8 @@
-//! Rewinds and states from elsewhere.
+//! Rewinds, and corrections with states from other simulations.
 
 use super::*;
 
-/// What their origin was before is no matter of our past.
+/// Earlier shifts of the other state's origin do not affect the past of this simulation.
 #[test]
 fn a_state_that_was_edited_takes_no_past_away() {
     let (mut simulation, key) = flyer_with_states(20);
@@ -36,7 +36,7 @@ fn settings_are_not_part_of_what_goes_back() {
     check(&simulation);
 }
 
-/// The smoothing and the correction of a body belong to the body, and are part of the state.
+/// A body's smoothing and correction belong to the body and are part of the state.
 #[test]
 fn what_was_set_for_a_body_goes_back_with_it() {
     let (mut simulation, key) = flyer_with_states(50);
@@ -53,7 +53,7 @@ fn what_was_set_for_a_body_goes_back_with_it() {
     advance(&mut simulation, 50);
     set(&mut simulation.physics, Smoothing::Latest);
     advance(&mut simulation, 50);
-    // The state of that tick has it, earlier ones do not.
+    // The state of that tick has the settings, and earlier states do not.
     simulation.resimulate(5, |_, _| ()).unwrap();
     assert_eq!(seen(&simulation), (Some(Smoothing::Latest), true));
     simulation.resimulate(4, |_, _| ()).unwrap();
@@ -72,7 +72,7 @@ fn what_was_set_for_a_body_goes_back_with_it() {
     assert_eq!(seen(&simulation), (Some(Smoothing::Hermite), true));
 }
 
-/// A rollback brings a body back whose slot a later one has had.
+/// A rollback brings back a body whose slot a later body has had.
 #[test]
 fn a_body_that_comes_back_can_be_set_whatever_was_set_for_the_next_in_its_slot() {
     let (mut simulation, old) = flyer_with_states(50);
@@ -111,7 +111,7 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
         assert_eq!(
             simulation.visual_error(key),
             None,
-            "a player's rewind shows what was"
+            "a rewind displays the earlier poses"
         );
         hashes.push(hash(simulation.physics.rapier()));
         assert_eq!(simulation.rewindable(), 0..11);
@@ -120,12 +120,12 @@ fn a_rewind_goes_back_for_good_and_forwards_again_until_the_next_step() {
         simulation.rewind(tick).unwrap();
         assert_eq!(hash(simulation.physics.rapier()), hash_then);
     }
-    // The present that was left.
+    // The present, which the rewinds left.
     simulation.rewind(10).unwrap();
     advance(&mut simulation, 0);
     assert_near(shown_x(&simulation, key), 9.5);
     assert_eq!(simulation.clock().time(), MS(105));
-    // One step on from an earlier one: what came after it never happened.
+    // One step from an earlier tick: later states belong to an abandoned run.
     simulation.rewind(4).unwrap();
     simulation.clock_settings_mut().step_once();
     advance(&mut simulation, 0);
@@ -154,7 +154,7 @@ fn a_rewind_keeps_its_place_outside_of_frames() {
     assert_eq!(simulation.rewind(2), within);
     simulation.end_frame();
     advance(&mut simulation, 10);
-    // It gives up a rollback that is under way.
+    // A rewind ends a rollback that is under way.
     for tick in [1, 2, 3] {
         advance(&mut simulation, 50);
         simulation.roll_back(2).unwrap();
@@ -168,7 +168,7 @@ fn a_rewind_keeps_its_place_outside_of_frames() {
         assert_eq!((frame.steps, frame.resimulated), (0, 1));
         assert_near(shown_x(&simulation, key), tick as f32 - 0.5);
         assert_eq!(simulation.visual_error(key), None);
-        // The rest of the step, for the next round.
+        // The rest of the step, before the next tick.
         advance(&mut simulation, 5);
     }
 }
@@ -215,7 +215,7 @@ fn a_state_of_another_tick_is_given_back() {
     simulation.roll_back(2).unwrap();
     refuse(&mut simulation, 2);
     let state = refuse(&mut simulation, 2);
-    // It can be assigned.
+    // The state can be assigned.
     simulation.physics = *state;
     advance(&mut simulation, 0);
     assert_eq!(simulation.physics.tick(), 7);
@@ -250,7 +250,7 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
     advance(&mut server, 60);
     advance(&mut client, 105);
     let shown = client.pose(key).unwrap();
-    // Of an earlier tick: the steps since are resimulated from it.
+    // For an earlier tick, the steps since then are resimulated from it.
     client.roll_back(server.physics.tick()).unwrap();
     client.correct(server.physics.clone()).unwrap();
     assert_eq!(client.steps_to_resimulate(), 4);
@@ -260,7 +260,7 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
     assert_near(current_pose(&client, key).unwrap().translation.y, 0.3);
     advance(&mut server, 40);
     assert_eq!(hash(client.physics.rapier()), hash(server.physics.rapier()));
-    // Of a tick that is yet to come: it is assigned.
+    // For a future tick, the state is assigned.
     advance(&mut server, 1_000);
     client.roll_back(server.physics.tick()).unwrap();
     let error = client.correct(server.physics.clone()).unwrap_err();
@@ -271,7 +271,11 @@ fn a_state_from_elsewhere_takes_the_place_of_ours() {
     assert_eq!(client.clock().real_time(), time);
     advance(&mut client, 0);
     assert_near(shown_x(&client, key), 34.5);
-    assert_eq!(client.visual_error(key), None, "it starts elsewhere");
+    assert_eq!(
+        client.visual_error(key),
+        None,
+        "the run starts from another state"
+    );
     for simulation in [&mut client, &mut server] {
         advance(simulation, 50);
     }
@@ -301,7 +305,7 @@ fn a_clone_of_steps_that_are_made_again_makes_the_rest() {
     assert_eq!(simulation.moved(), clone.moved());
 }
 
-/// With joints of both kinds, a soft body, a kinematic target, sleepers, CCD, sensors and generators.
+/// The scene has joints of both kinds, a soft body, a kinematic target, sleepers, CCD, sensors and generators.
 #[test]
 fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
     let mut game = Everything::new();
@@ -315,7 +319,7 @@ fn a_scene_with_everything_in_it_is_made_again_to_the_bit() {
         if frame.steps == 0 {
             continue;
         }
-        // The steps of this frame, with what the game had beside the simulation before them.
+        // Resimulates the steps of this frame, with the game's data as it was before them.
         game.simulation.resimulate_with(tick, &mut script).unwrap();
         game.script = script;
         assert_eq!(game.seen(), before, "in frame {number}");

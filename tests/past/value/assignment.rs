@@ -10,7 +10,7 @@ fn a_value_that_is_assigned_goes_on_to_the_bit() {
         bits(&simulation.physics)
     };
     frame(&mut simulation, 70);
-    // What waits for the next step is part of it.
+    // Forces for the next step are part of the state.
     simulation
         .physics
         .apply_impulse(keys[1], Vector::X)
@@ -37,7 +37,7 @@ fn a_value_that_is_assigned_goes_on_to_the_bit() {
     assert_eq!(motions(&simulation.physics), ends);
     let clock = simulation.clock();
     assert_eq!((clock.tick(), clock.time()), (16, MS(160)));
-    // And in another simulation, at other frames.
+    // The same in another simulation, with other frame times.
     let mut other = Simulation::with_physics(Rate::hz(100).unwrap(), saved);
     for _ in 0..9 {
         frame(&mut other, 10);
@@ -65,7 +65,7 @@ fn an_assignment_leaves_the_clock_the_settings_and_the_picture() {
     assert_eq!((frame.number, frame.steps, frame.tick), (2, 0, 0));
     assert_eq!(simulation.clock().real_time(), MS(94));
     assert_eq!(simulation.clock().settings().speed(), 0.5);
-    // The overstep too: the next step comes when it would have come.
+    // The overstep is kept too, so the next step runs when it would have run.
     assert_eq!(simulation.clock().overstep(), MS(7));
     assert_eq!(advance(&mut simulation, 5).steps, 0);
     assert_eq!(advance(&mut simulation, 1).steps, 1);
@@ -88,7 +88,7 @@ fn a_frame_after_an_assignment_lists_what_differs() {
     advance(&mut simulation, 0);
     let mut moved = moved_keys(&simulation);
     moved.sort_unstable();
-    assert_eq!(moved, [flyer, spinner], "the wall is where it was");
+    assert_eq!(moved, [flyer, spinner], "the wall has not moved");
     assert_eq!(simulation.removed(), [guest]);
     assert_eq!(simulation.pose(wall).unwrap().translation.y, 9.0);
     advance(&mut simulation, 0);
@@ -98,7 +98,7 @@ fn a_frame_after_an_assignment_lists_what_differs() {
     );
 }
 
-/// Also if it is a clone of the value that is there.
+/// This holds even for a clone of the current value.
 #[test]
 fn an_assignment_clears_the_past() {
     for is_same in [false, true] {
@@ -115,7 +115,7 @@ fn an_assignment_clears_the_past() {
         };
         assert_eq!(known(&simulation).len(), if is_same { 6 } else { 10 });
         simulation.physics = saved;
-        // At once, not only in the next frame.
+        // The past is cleared at once, not only in the next frame.
         assert_eq!(
             (simulation.rewindable(), known(&simulation)),
             (0..0, vec![5])
@@ -127,7 +127,7 @@ fn an_assignment_clears_the_past() {
             (simulation.rewindable(), known(&simulation)),
             (0..0, vec![5])
         );
-        // From here on there is a past again.
+        // From now on there is a past again.
         advance(&mut simulation, 20);
         assert_eq!(simulation.rewindable(), 5..7);
         assert_eq!(known(&simulation), [5, 6, 7]);
@@ -154,7 +154,7 @@ fn a_value_that_is_taken_out_and_put_back_is_no_other_one() {
         assert_eq!(at(&simulation), at(&untouched));
         assert_eq!(simulation.moved(), untouched.moved());
     }
-    // Within a frame, with a step at hand.
+    // Within a frame, with a pending step.
     for simulation in [&mut simulation, &mut untouched] {
         simulation.begin_frame(MS(20));
         let step = simulation.next_step().unwrap();
@@ -196,7 +196,7 @@ fn two_simulations_may_swap_their_values() {
     };
     run(&mut one, &mut other);
     let [mut one_alone, mut other_alone] = [one.clone(), other.clone()];
-    // And back before they are used.
+    // The values are swapped twice before they are used.
     for _ in 0..2 {
         std::mem::swap(&mut one.physics, &mut other.physics);
     }
@@ -204,7 +204,7 @@ fn two_simulations_may_swap_their_values() {
     run(&mut one, &mut other);
     run(&mut one_alone, &mut other_alone);
     assert_eq!((one.rewindable(), other.rewindable()), (0..6, 0..12));
-    // Each has the run of the other one.
+    // Each simulation now has the other's value and its past.
     std::mem::swap(&mut one.physics, &mut other.physics);
     run(&mut other, &mut one);
     run(&mut one_alone, &mut other_alone);
@@ -232,7 +232,11 @@ fn a_clone_that_a_hook_makes_holds_nothing_of_the_step_at_hand() {
             physics.apply_impulse(key, Vector::Y * 10.0).unwrap();
             physics.add_force(key, Vector::Y * 500.0).unwrap();
             copies.push(physics.clone());
-            assert_eq!(physics.current_step(), Some(step), "the original has it");
+            assert_eq!(
+                physics.current_step(),
+                Some(step),
+                "the original has a pending step"
+            );
         }
     });
     let mut copy = copies.pop().unwrap();
@@ -241,7 +245,7 @@ fn a_clone_that_a_hook_makes_holds_nothing_of_the_step_at_hand() {
     let rise = |physics: &Physics| physics.body(key).unwrap().linvel().y;
     assert_near(rise(&simulation.physics), 1.0 + 10.0 + 5.0);
     assert_near(rise(&copy), 0.0);
-    // What waited before the step still does. What is added to the copy is for its next step.
+    // Forces from before the step still wait. Forces added to the copy are for its next step.
     copy.apply_impulse(key, Vector::Y * 3.0).unwrap();
     simulation.physics = copy;
     advance(&mut simulation, 10);

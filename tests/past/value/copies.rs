@@ -14,7 +14,7 @@ fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
         saved.push(game.clone());
         game.frame(number);
         run.push(game.seen());
-        // Restored into one that has run on elsewhere.
+        // Restores the state into a simulation that has run on from another one.
         if number >= CHECKED {
             let from = number - CHECKED;
             let state = saved[from as usize].clone();
@@ -39,7 +39,7 @@ fn from_every_tick_of_a_run_a_saved_state_goes_on_to_the_bit() {
     assert!(events > 100, "{events}");
     let deaths: usize = run.iter().map(|seen| seen.removed.len()).sum();
     assert!(deaths > 20, "{deaths}");
-    // A few of them to the very end.
+    // Some of them run to the very end.
     for from in [0, 100, 301, 555] {
         let mut game = saved[from].clone();
         for number in from as u64..FRAMES {
@@ -179,14 +179,18 @@ fn a_checksum_is_equal_exactly_where_the_bits_are() {
         .clock_settings_mut()
         .set_tick(simulation.physics.tick() + 1);
     later.advance(MS(0), |_, _| ());
-    assert_ne!(later.physics.checksum(), checksum, "the tick is in it");
+    assert_ne!(
+        later.physics.checksum(),
+        checksum,
+        "the checksum contains the tick"
+    );
     let mut fewer = simulation.clone();
     fewer.physics.remove(key);
     assert_ne!(fewer.physics.checksum(), checksum);
     assert_eq!(fewer.physics.body_checksum(key), None);
 }
 
-/// Two machines make the same steps in frames of their own.
+/// Two machines run the same steps in different frames.
 #[cfg(feature = "checksum")]
 #[test]
 fn a_checksum_does_not_depend_on_the_frames() {
@@ -207,7 +211,7 @@ fn a_checksum_does_not_depend_on_the_frames() {
     assert_ne!(here.1, there.1);
 }
 
-/// What a host has after a restore: entities spawned and despawned since are named, and shown poses are right.
+/// After a restore, a host learns of entities spawned and despawned since, and displayed poses are right.
 #[test]
 fn a_host_finds_what_is_on_one_side_only() {
     let mut simulation = crate::scenes::space(100);
@@ -227,7 +231,7 @@ fn a_host_finds_what_is_on_one_side_only() {
     let saved = simulation.clone();
 
     owners.release(&mut simulation, despawned, 2);
-    // One in the slot of the body that went, and one in a slot of its own.
+    // One in the slot of the removed body, and one in a new slot.
     for entity in [3, 4] {
         spawn(&mut simulation, &mut owners, entity);
     }
@@ -249,7 +253,7 @@ fn a_host_finds_what_is_on_one_side_only() {
     assert!(owners.unmatched(&simulation.physics).entities.is_empty());
 }
 
-/// A state that is put back has the number of the frame that it was saved in.
+/// A restored state has the number of the frame in which it was saved.
 #[test]
 fn entities_follow_a_state_that_is_put_back() {
     let mut simulation = crate::scenes::space(60);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Assigns the level once, in the hook of a step, and lists the steps that were made.
+/// Assigns the level once, in the hook of a step, and lists the steps that have run.
 struct Restarts<'a> {
     level: &'a Physics,
     key: BodyKey,
@@ -18,7 +18,7 @@ impl Hooks for Restarts<'_> {
         if self.at == Some(step.tick) {
             self.at = None;
             *physics = self.level.clone();
-            // It is for the next step.
+            // The impulse is for the next step.
             physics.apply_impulse(self.key, Vector::Y).unwrap();
         }
         Ok(())
@@ -49,7 +49,7 @@ fn a_level_restarts_alike_at_every_frame_rate() {
             let Ok(frame) = simulation.advance_with(MS(ms), &mut game);
             let is_restarted = was_due && game.at.is_none();
             assert_eq!(frame.dropped.aborted, u64::from(is_restarted));
-            // The other steps that were due go on with the new value.
+            // The other due steps run with the new value.
             let due = ms / 10;
             let made = game.made.len() as u64 - number;
             assert_eq!(made, due - u64::from(is_restarted));
@@ -113,7 +113,7 @@ fn the_events_of_a_frame_count_from_an_assignment_on() {
             assert!(physics.events().is_empty());
         }
     });
-    // Three more steps are made: of the first run nothing is left.
+    // Three more steps run, and no event of the first run remains.
     let expected: Vec<u64> = alone.into_iter().filter(|tick| *tick < 3).collect();
     assert_eq!(starts(&simulation), expected);
     assert_eq!(simulation.frame().ticks(), 0..3);
@@ -139,7 +139,7 @@ fn an_assignment_drops_a_rollback() {
             simulation.physics = saved;
             assert!(!simulation.make_step());
             assert_eq!(simulation.steps_to_resimulate(), 0);
-            // In a frame, its own steps are still due.
+            // In a frame, the frame's remaining steps are still due.
             let mut ticks = Vec::new();
             while let Some(step) = simulation.next_step() {
                 ticks.push((step.tick, step.is_resimulated));
@@ -192,7 +192,7 @@ fn an_assignment_ends_visual_errors() {
     assert_near(shown_x(&simulation, key), 9.5);
 }
 
-/// Rapier panics in a step on a joint to a body that is no more.
+/// Makes Rapier panic in a step, on a joint to a removed body.
 fn break_it(physics: &mut Physics) {
     let ends = [RigidBodyBuilder::dynamic(), RigidBodyBuilder::dynamic()];
     let ends = ends.map(|body| physics.rapier_mut().insert_body(body));
@@ -245,7 +245,7 @@ fn a_value_may_be_assigned_between_taking_a_step_and_making_it() {
         .apply_impulse(key, Vector::Y * 3.0)
         .unwrap();
     assert_eq!(simulation.physics.current_step(), None);
-    // The step that was taken was one of the value that is gone.
+    // The pending step belonged to the replaced value.
     assert!(!simulation.make_step());
     assert_eq!(simulation.physics.tick(), 0);
     let frame = simulation.frame();

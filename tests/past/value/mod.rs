@@ -1,4 +1,4 @@
-//! The state as a value: saved and put back, a run goes on to the bit.
+//! The state as a value: from a saved and restored state, a run continues identically to the bit.
 
 mod assignment;
 mod copies;
@@ -25,12 +25,12 @@ fn checksum(physics: &Physics) -> u64 {
     hash(physics.rapier())
 }
 
-/// All of a value that a game can read: tick, time, and the bits of Rapier's world.
+/// Returns all that a game can read of a value: tick, time, and the bits of Rapier's world.
 fn bits(physics: &Physics) -> (u64, Duration, u64) {
     (physics.tick(), physics.time(), hash(physics.rapier()))
 }
 
-/// A flyer, a body that spins, and one that rests.
+/// Creates a flyer, a spinning body and a resting one.
 fn three() -> (Simulation, [BodyKey; 3]) {
     let (mut simulation, flyer) = flyer_in_space();
     let spin = crate::scenes::testing::spin(1.0, 2.0, 3.0);

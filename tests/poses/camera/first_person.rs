@@ -49,7 +49,7 @@ fn walk(
     body.set_linvel(velocity, true);
 }
 
-/// What a mouse with an event every 8 ms does to the look, and where the player is before step 300.
+/// Returns the camera's pose before step 300, after mouse events every 8 ms have turned the look.
 fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic().lock_rotations();
@@ -73,7 +73,7 @@ fn turn_about(frames: impl Iterator<Item = Duration>) -> Pose {
             walk(physics, player, &mut looks, &mut yaw, step);
         });
         let eye = look.eye(&simulation, player).unwrap();
-        // No latency: all that the mouse did is in the picture.
+        // There is no latency: the picture contains all mouse events.
         assert!((look.yaw + 0.014 * events as f32).abs() < 1e-3);
         assert!(
             eye.rotation
@@ -89,7 +89,7 @@ fn the_look_has_no_latency_and_the_walk_is_the_same_at_every_frame_rate() {
     let recorded = turn_about(recorded().into_iter());
     for hz in [30, 144, 240] {
         let even = turn_about((0..hz * 6).map(|_| Duration::from_secs(1) / hz));
-        assert_eq!(even, recorded, "{hz} frames a second");
+        assert_eq!(even, recorded, "{hz} frames per second");
     }
 }
 

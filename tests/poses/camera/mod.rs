@@ -1,11 +1,11 @@
-//! The camera and what is attached to bodies, at the frame times of a real capture: the functions are those of the
+//! The camera, and objects attached to bodies, at the frame times of a real capture. The functions are those of the
 //! book's chapter docs/book/src/camera.md.
 #![expect(
     clippy::disallowed_methods,
-    reason = "a camera's smoothing is drawn: no run depends on it"
+    reason = "a camera's smoothing is only drawn: no run depends on it"
 )]
 
-// Looking about in space.
+// Looking around in space.
 #[cfg(not(dim2))]
 mod first_person;
 
@@ -15,17 +15,17 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyKey, Rate, Simulation};
 use std::time::Duration;
 
-const SPEED: f32 = 7.0; // metres a second
+const SPEED: f32 = 7.0; // metres per second
 const TOLERANCE: f32 = 1e-4; // metres
 
-/// Frames of 10 to 45 ms, as a game loop on a busy machine had them.
+/// Frames of 10 to 45 ms, recorded from a game loop on a busy machine.
 fn recorded() -> Vec<Duration> {
     let capture = include_bytes!("../../../examples/hecs_game/frame-times.csv");
     frame_times::read(&capture[..]).unwrap()
 }
 
-/// A body in free space that moves along x, and turns, at constant speed: from -80 m to 86 m, as far out f32 rounds
-/// each step's motion.
+/// Creates a body in free space that moves along x and turns, both at constant speed. It flies from -80 m to 86 m:
+/// further out, f32 rounds each step's motion.
 fn cruiser() -> (Simulation, BodyKey) {
     let mut simulation = space(60);
     let body = RigidBodyBuilder::dynamic()
@@ -36,7 +36,7 @@ fn cruiser() -> (Simulation, BodyKey) {
     (simulation, key)
 }
 
-/// Shows every frame of the capture to `frame`, from the third step on.
+/// Calls `frame` for every frame of the capture, from the third step on.
 fn over_the_capture(simulation: &mut Simulation, mut frame: impl FnMut(&Simulation, Duration)) {
     for time in recorded() {
         simulation.advance(time, |_, _| ());
@@ -47,7 +47,7 @@ fn over_the_capture(simulation: &mut Simulation, mut frame: impl FnMut(&Simulati
     assert!(simulation.physics.tick() > 1_000);
 }
 
-/// How far from an even motion at [`SPEED`] places are, from frame to frame at worst: metres.
+/// The largest deviation of a position from an even motion at [`SPEED`], from one frame to the next, in metres.
 #[derive(Default)]
 struct Evenness {
     last: Option<Vector>,
@@ -109,12 +109,12 @@ fn a_camera_at_the_latest_state_jitters() {
         let camera = simulation.physics.body(target).unwrap().translation();
         distances.push(simulation.pose(target).unwrap().translation.x - camera.x);
     });
-    // Up to the motion of a whole step.
+    // The distance varies by up to the motion of a whole step.
     let swing = swing(&distances);
     assert!((0.95..1.0).contains(&(swing / (SPEED / 60.0))), "{swing} m");
 }
 
-/// The greatest less the least.
+/// Returns the difference between the largest and the smallest number.
 fn swing(distances: &[f32]) -> f32 {
     let most = distances.iter().copied().fold(f32::MIN, f32::max);
     let least = distances.iter().copied().fold(f32::MAX, f32::min);
@@ -142,7 +142,7 @@ impl SmoothCamera {
     }
 }
 
-/// What is often written instead.
+/// The formula that is often used instead.
 fn follow_as_often_written(place: &mut Vector, target: Vector, frame_time: f32, rate: f32) {
     *place = place.lerp(target, 1.0 - (-rate * frame_time).exp());
 }
@@ -161,7 +161,7 @@ fn a_smooth_camera_trails_by_the_same_distance_in_every_frame() {
         let shown = simulation.pose(target).unwrap().translation;
         let place = camera.follow(shown, time.as_secs_f32(), 5.0);
         follow_as_often_written(&mut usual, shown, time.as_secs_f32(), 5.0);
-        // After three seconds the way from the start is gone.
+        // After three seconds the initial offset has decayed.
         if simulation.physics.tick() > 180 {
             lags.push(shown.distance(place));
             usual_lags.push(shown.distance(usual));
@@ -170,7 +170,7 @@ fn a_smooth_camera_trails_by_the_same_distance_in_every_frame() {
     for lag in &lags {
         assert!((lag - SPEED / 5.0).abs() < TOLERANCE, "{lag} m");
     }
-    // A target that jumps to where it is at the end of the frame: the lag depends on the frame time.
+    // Here the target jumps to its position at the end of the frame, so the lag depends on the frame time.
     let swing = swing(&usual_lags);
     assert!((0.06..0.063).contains(&swing), "{swing} m");
 }

@@ -12,7 +12,7 @@ fn a_teleport_is_displayed_by_the_next_frame_and_does_not_smear() {
     assert_eq!(
         simulation.pose(key),
         displayed,
-        "the picture stays as it is"
+        "the picture does not change"
     );
     advance(&mut simulation, 1); // no step
     assert_eq!(simulation.pose(key), Some(at(500.0)));
@@ -99,7 +99,7 @@ fn set_position_does_not_smear_whenever_it_is_called() {
     }
 }
 
-/// All combinations of a tick and two flags.
+/// Returns all combinations of a tick and two flags.
 fn combinations(ticks: &[u64], flags: &[bool]) -> Vec<(u64, bool, bool)> {
     let mut all = Vec::new();
     for &tick in ticks {
@@ -110,7 +110,7 @@ fn combinations(ticks: &[u64], flags: &[bool]) -> Vec<(u64, bool, bool)> {
     all
 }
 
-/// Frames of so many milliseconds until all sleep. Gives how many bodies settled in them.
+/// Advances by frames of `ms` milliseconds until all bodies sleep. Returns the number of bodies that settled meanwhile.
 fn advance_until_asleep(simulation: &mut Simulation, ms: u64) -> usize {
     let mut settled = 0;
     for _ in 0..2_000 {
@@ -144,12 +144,12 @@ fn with_the_true_speed_constant_every_rendered_step_is_the_same() {
     let key = simulation.physics.insert(flyer(), ball());
     for frame in 1..=400 {
         simulation.advance(Duration::from_nanos(6_944_444), |_, _| ());
-        // A step behind the true state, and at the start before it is under way.
+        // The displayed pose is a step behind the true state, and at the start until the second step begins.
         let expected = (0.694_444_4 * f64::from(frame) - 1.0).max(0.0);
         let shown = f64::from(shown_x(&simulation, key));
         assert!(
             (shown - expected).abs() < 1e-4,
-            "{shown} in {frame}, not {expected}"
+            "{shown} in frame {frame}, not {expected}"
         );
     }
 }
@@ -184,7 +184,7 @@ fn a_key_of_another_simulation_is_safe() {
     assert_eq!(other.pose(foreign), None);
     other.physics.insert(flyer(), ball());
     other.physics.insert(flyer(), ball());
-    // It may name a body there, and that is all.
+    // The key may name a body there, and nothing else happens.
     assert!(other.pose(foreign).is_some());
     assert!(other.physics.remove(foreign).is_some());
 }
@@ -209,7 +209,7 @@ fn each_frame_tells_what_it_did() {
     let frame = advance(&mut simulation, 10);
     assert_eq!((frame.poses.movers, frame.poses.settled), (0, 0));
 
-    // One in each way, and one that stays where it is.
+    // One body is moved in each way, and one is not moved.
     let there = translation(0.0, 50.0, 0.0);
     simulation.physics.teleport(keys[0], there).unwrap();
     simulation.physics.teleport_by(keys[1], there).unwrap();

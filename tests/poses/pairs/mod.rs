@@ -1,4 +1,4 @@
-//! What a frame shows, case by case.
+//! The poses that a frame displays, case by case.
 
 mod edited;
 mod sleeping;
@@ -10,7 +10,7 @@ use evenstep::rapier::prelude::*;
 use evenstep::{BodyError, BodyKey, Physics, Rate, Simulation, Step, interpolate};
 use std::time::Duration;
 
-/// Free space at 100 steps a second, so that a step is 10 ms.
+/// Creates free space at 100 Hz, so that a step is 10 ms.
 fn space() -> Simulation {
     crate::scenes::space(100)
 }
@@ -19,12 +19,12 @@ fn at(x: f32) -> Pose {
     translation(x, 0.0, 0.0)
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

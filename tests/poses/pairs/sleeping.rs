@@ -1,8 +1,8 @@
-//! Bodies that sleep, wake, are disabled or not a number.
+//! Bodies that sleep, wake, are disabled, or have poses that are not a number.
 
 use super::*;
 
-/// A crate on the floor, at 100 steps a second, and the number of milliseconds until it sleeps.
+/// Creates a crate on the floor, at 100 Hz. The number is the time in milliseconds until it sleeps.
 fn falling_asleep() -> (Simulation, BodyKey) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(100).unwrap());
     let key = crate::scenes::pile(&mut simulation, 1)[0];
@@ -40,7 +40,7 @@ fn what_moved_tells_is_what_is_shown_to_the_last_bit() {
         advance(&mut simulation, 7);
         for (moved, pose) in simulation.moved() {
             if *moved == key {
-                assert_ne!(shown, Some(*pose), "it did not move");
+                assert_ne!(shown, Some(*pose), "the body did not move");
                 shown = Some(*pose);
             }
         }
@@ -80,7 +80,7 @@ fn a_body_woken_inside_a_step_moves_on_from_where_it_lay() {
         advance(&mut simulation, 3);
         shown.push(shown_x(&simulation, sleeper));
     }
-    assert!(*shown.last().unwrap() > 0.5, "it was not hit");
+    assert!(*shown.last().unwrap() > 0.5, "the body was not hit");
     let speed = simulation.physics.body(sleeper).unwrap().linvel().x;
     let longest = shown
         .windows(2)
@@ -110,7 +110,7 @@ fn a_body_that_wakes_and_falls_asleep_within_one_frame_is_not_missed() {
     advance(&mut simulation, 20_000);
     assert_eq!(simulation.frame().awake, 0);
     let rest = *simulation.physics.body(key).unwrap().position();
-    assert!(rest.translation.x > 0.1, "it has moved");
+    assert!(rest.translation.x > 0.1, "the body has moved");
     assert_eq!(simulation.moved(), [(key, rest)]);
     assert_eq!(simulation.pose(key), Some(rest));
 }
@@ -202,7 +202,7 @@ fn a_link_whose_joint_leads_nowhere_is_shown_where_it_was() {
 
 #[test]
 fn the_last_finite_pose_of_a_body_that_became_nan_stays() {
-    // By velocity, by Rapier's own force, by position; before a step and between two frames.
+    // By velocity, by Rapier's own force and by position, before a step and between two frames.
     let ways: [fn(&mut RigidBody); 3] = [
         |body| body.set_linvel(Vector::NAN, true),
         |body| body.add_force(Vector::NAN, true),
@@ -239,11 +239,11 @@ fn a_quarantined_body_is_reported_with_its_tick() {
     });
     let quarantined: Vec<_> = simulation.events().quarantined().collect();
     let [quarantined] = quarantined[..] else {
-        panic!("one body, once");
+        panic!("expected one body, once");
     };
     assert_eq!((quarantined.tick, quarantined.body), (2, key));
     assert!(
         simulation.physics.rapier().quarantine().is_empty(),
-        "Rapier has forgotten it by then"
+        "Rapier has forgotten the body by then"
     );
 }

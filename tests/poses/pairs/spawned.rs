@@ -14,7 +14,7 @@ fn a_new_body_is_shown_where_it_was_spawned() {
     assert_eq!(
         simulation.moved(),
         [(key, at(7.0))],
-        "a host is told of it once"
+        "a host is told of the removal once"
     );
     advance(&mut simulation, 1);
     assert_eq!(simulation.moved(), []);
@@ -114,7 +114,7 @@ fn every_way_to_ask_for_a_pose_agrees() {
     assert_eq!(
         simulation.moved(),
         [(key, pose)],
-        "the batch and a single call, to the bit"
+        "the batch and a single call agree to the bit"
     );
     assert_eq!(simulation.pose_at(key, tick, 0.0), Some(previous));
     assert_eq!(simulation.pose_at(key, tick, -3.0), Some(previous));
@@ -226,7 +226,7 @@ fn a_body_removed_through_rapier_is_noticed() {
             Err(BodyError::Gone(key))
         );
     }
-    // Its slot is used again by a body that has no key.
+    // Its slot is reused by a body that has no key.
     let stranger = simulation
         .physics
         .rapier_mut()

@@ -1,4 +1,4 @@
-//! Changes of the smoothing, bodies that spawn in motion, attachments.
+//! Changes of the smoothing, bodies that are spawned in motion, attachments.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn a_change_of_the_smoothing_makes_no_jump() {
                 )
             );
             assert_eq!(simulation.pose(key), shown, "{from:?} to {to:?}");
-            // From the next step on as if it had always been so.
+            // From the next step on, poses are the same as if the smoothing had always been set.
             advance(&mut simulation, 90);
             let mut other = space(10);
             other.smoothing = to;
@@ -55,7 +55,7 @@ fn a_change_of_the_smoothing_makes_no_jump() {
 #[test]
 fn a_change_skips_no_more_than_the_latency_that_changes() {
     use Smoothing::{Extrapolate, Hermite, Interpolate};
-    // 10 m/s, a step of 0.1 m, a frame of 0.04 m; what is skipped beside that in any frame.
+    // At 10 m/s a step is 0.1 m and a frame 0.04 m. `skipped` is the distance skipped in addition, in any frame.
     for (from, to, skipped) in [
         (Interpolate, Hermite, 0.0),
         (Hermite, Interpolate, 0.0),
@@ -96,7 +96,7 @@ fn one_body_s_smoothing_is_its_own() {
     assert!((shown_x(&simulation, one) - 2.5).abs() < 1e-5);
     assert!((shown_x(&simulation, other) - 2.0).abs() < 1e-5);
     assert_eq!((frame.poses.extrapolated, frame.poses.movers), (1, 2));
-    // It is kept while the body sleeps.
+    // The setting is kept while the body sleeps.
     for key in [one, other] {
         simulation.physics.body_mut(key).unwrap().sleep();
     }
@@ -140,7 +140,7 @@ fn a_primed_body_moves_from_its_first_frame_on() {
     assert_eq!(current_pose(&simulation, key), Some(muzzle));
     let mut shown = Vec::new();
     for i in 0..30 {
-        // In a frame of 2 ms it flies 0.2 m.
+        // In a frame of 2 ms the body flies 0.2 m.
         let frame = advance(&mut simulation, 2);
         assert_eq!(frame.poses.set_from_velocity, usize::from(i == 0));
         shown.push(shown_x(&simulation, key));
@@ -167,7 +167,7 @@ fn a_primed_spinner_goes_straight_about_its_centre_of_mass() {
     for i in 1..=20u8 {
         advance(&mut simulation, 14);
         let center = simulation.pose(key).unwrap() * Vector::X;
-        // It was at (1, 0) when it was thrown, is shown a step of 0.5 m behind, and flies at 5 m/s.
+        // The body was at (1, 0) when it was thrown, is displayed a step of 0.5 m behind, and flies at 5 m/s.
         let expected = 0.5 + 0.07 * f32::from(i);
         assert!(center.y.abs() < 1e-5, "{center}");
         assert!(
@@ -223,7 +223,7 @@ fn a_collider_is_shown_with_its_body() {
 
 #[test]
 fn a_camera_that_follows_a_body_does_not_shake() {
-    // 60 steps and 144 frames a second, 12 m/s: 83.3 mm in each frame.
+    // 60 Hz and 144 frames per second at 12 m/s: 83.3 mm in each frame.
     let mut simulation = space(60);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 12.0);
     let key = simulation.physics.insert(fly, ball());
@@ -235,7 +235,7 @@ fn a_camera_that_follows_a_body_does_not_shake() {
         let now = f64::from((simulation.pose(key).unwrap() * seat).x);
         if frame > 4 {
             let off = (now - last) - 12.0 * frame_time.as_secs_f64();
-            // Rapier adds the steps up in f32: a spacing of f32 at this distance for each state.
+            // Rapier adds up the steps in f32. The tolerance is one spacing of f32 at this distance for each state.
             let spacing = now.abs().max(1.0) * f64::from(f32::EPSILON);
             assert!(off.abs() <= 2.0 * spacing, "{off} m in frame {frame}");
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A ball on a circle of 1 m, once a second, at ten steps a second; where it truly is at a time.
+/// Creates a ball that moves on a circle with a radius of 1 m, once per second, at 10 Hz.
 fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
     simulation.smoothing = smoothing;
     let rate = std::f32::consts::TAU;
@@ -23,7 +23,7 @@ fn on_a_circle(simulation: &mut Simulation, smoothing: Smoothing) -> BodyKey {
     key
 }
 
-/// The largest change of the shown velocity from one frame of a millisecond to the next: m/s.
+/// Returns the largest change of the displayed velocity from one frame of a millisecond to the next, in m/s.
 fn corners(smoothing: Smoothing) -> f32 {
     let mut simulation = space(10);
     let key = on_a_circle(&mut simulation, smoothing);
@@ -46,7 +46,8 @@ fn corners(smoothing: Smoothing) -> f32 {
 #[test]
 fn hermite_has_no_corners() {
     let (straight, curved) = (corners(Smoothing::Interpolate), corners(Smoothing::Hermite));
-    // The velocity changes at each state by what the force makes of it, or over a hundred frames.
+    // With straight lines, the velocity jumps at each state by the effect of the force. With curves, the change is
+    // spread over a hundred frames.
     assert!(
         (3.0..8.0).contains(&straight),
         "{straight} m/s, {curved} m/s"
@@ -72,7 +73,7 @@ fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
     for alpha in [0.1, 0.5, 0.9] {
         let hermite = simulation.pose_at(key, tick, alpha).unwrap();
         let straight = interpolate(&pair.0.unwrap(), &pair.1.unwrap(), alpha);
-        // Rapier turns by atan(x) for x: a hundredth less than the velocity says.
+        // Rapier turns by atan(x) for x, a hundredth less than the velocity says.
         let apart = angle_between(hermite.rotation, straight.rotation);
         assert!(apart < 0.01, "{apart} rad from the even turn at {alpha}");
         assert!((hermite * Vector::X).y.abs() < 1e-5);
@@ -83,11 +84,11 @@ fn hermite_shows_the_states_and_keeps_to_the_shorter_of_their_ways() {
 #[test]
 fn more_than_half_a_turn_in_a_step_comes_out_right() {
     for turns in [0.3, -0.6, 0.9, 1.4f32] {
-        // What Rapier makes of it, in four parts.
+        // The turn that Rapier makes of it, in four parts.
         let whole = std::f32::consts::TAU;
         let made = 4.0 * integrated(0.25 * turns * whole) / whole;
         if (turns - made).abs() > 0.5 {
-            continue; // which way the rest of it was is not to be seen
+            continue; // the direction of the rest cannot be determined
         }
         let mut simulation = space(10);
         let key = simulation.physics.insert(
@@ -108,7 +109,7 @@ fn more_than_half_a_turn_in_a_step_comes_out_right() {
         for i in 1..=100u8 {
             let alpha = f32::from(i) / 100.0;
             let rotation = simulation.pose_at(key, 1, alpha).unwrap().rotation;
-            // Forward by a small angle, each time.
+            // Each frame turns forward by a small angle.
             let step = angle_between(last, rotation) / std::f32::consts::TAU;
             assert!(step < 0.02, "{step} turns at {alpha}");
             turned += step * turns.signum();

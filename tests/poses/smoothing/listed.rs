@@ -1,4 +1,4 @@
-//! Which bodies a frame lists under each smoothing.
+//! The bodies that a frame lists under each smoothing.
 
 use super::*;
 
@@ -74,7 +74,7 @@ fn an_extrapolated_body_that_was_put_elsewhere_stands_until_the_next_step() {
 
 #[test]
 fn hermite_starts_with_the_speed_that_a_body_was_inserted_with() {
-    // With and without a frame between the insertion and the first step, and a sleeper that is pushed.
+    // With and without a frame between the insertion and the first step, and with a sleeping body that is pushed.
     for wait in [0, 4] {
         let mut simulation = space(100);
         simulation.smoothing = Smoothing::Hermite;
@@ -180,7 +180,7 @@ fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
     for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {
         let mut simulation = space(100);
         simulation.smoothing = smoothing;
-        // Some of them turned so that arithmetic with it rounds.
+        // Some bodies are turned so that arithmetic with their rotation rounds.
         let keys: Vec<BodyKey> = (0..20u8)
             .map(|i| {
                 let at = Vector::X * (1.9 * f32::from(i) - 20.0);
@@ -202,8 +202,8 @@ fn what_is_at_rest_is_still_and_costs_nothing_whatever_the_smoothing() {
     }
 }
 
-/// How far a platform has come in the middle of a step of 2 m, by `Hermite`, after it went 1 m in each step before.
-/// `disturb` is called between two frames, `steps` before that one.
+/// Returns how far a platform has moved in the middle of a step of 2 m under `Hermite`, after it moved 1 m in each step
+/// before. `disturb` is called between two frames, `steps` steps before that one.
 fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, BodyKey)) -> f32 {
     let mut simulation = space(100);
     let key = simulation
@@ -228,7 +228,7 @@ fn middle_of_a_faster_step(steps: u64, disturb: impl FnOnce(&mut Simulation, Bod
 
 #[test]
 fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
-    // From one step's velocity into the other's: behind the middle by an eighth of the difference.
+    // The curve leads from one step's velocity to the other's, behind the middle by an eighth of the difference.
     let expected = middle_of_a_faster_step(1, |_, _| ());
     assert!((expected - 0.875).abs() < 1e-4, "{expected}");
     let there = translation(3.0, 4.0, 0.0);
@@ -243,12 +243,12 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
         });
         assert!((x - expected).abs() < 1e-4, "{x} after {steps} steps");
     }
-    // Without a step its velocity says nothing.
+    // Before a step has run, the body's velocity says nothing.
     let x = middle_of_a_faster_step(0, |simulation, key| {
         simulation.physics.teleport(key, there).unwrap();
     });
     assert!((x - 1.0).abs() < 1e-4, "{x}");
-    // By whatever number its step goes.
+    // The number of its step does not matter.
     for (tick, steps, expected) in [(1_000, 0, 1.0), (1, 1, expected)] {
         let x = middle_of_a_faster_step(steps, |simulation, key| {
             simulation.physics.teleport(key, there).unwrap();
@@ -256,7 +256,7 @@ fn a_led_body_that_was_put_elsewhere_is_as_smooth_as_before_after_a_step() {
         });
         assert!((x - expected).abs() < 1e-4, "{x} from tick {tick} on");
     }
-    // A frame that was ended early has put it nowhere.
+    // A frame that was ended early has not moved it.
     let x = middle_of_a_faster_step(0, |simulation, _| {
         simulation.begin_frame(MS(10));
         simulation.end_frame();
@@ -272,7 +272,7 @@ fn a_body_that_comes_to_rest_in_a_step_does_not_swing_past_that() {
         .physics
         .insert(RigidBodyBuilder::dynamic().linvel(Vector::X), ball());
     advance(&mut simulation, 15);
-    // Rapier takes it out before it has moved.
+    // Rapier disables the body before it has moved.
     let body = simulation.physics.body_mut(key).unwrap();
     body.add_force(Vector::NAN, true);
     let rest = *body.position();
@@ -294,7 +294,7 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
     for smoothing in [Interpolate, Hermite, Extrapolate, Latest] {
         let mut simulation = space(100);
         simulation.smoothing = smoothing;
-        // Enough for the lanes of a batch, and a rest.
+        // Enough bodies for the lanes of a batch, and a remainder.
         let keys: Vec<BodyKey> = (0..90u8)
             .map(|i| {
                 let at = Vector::X * -f32::from(i); // −0 along y and z
@@ -310,7 +310,7 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
                 simulation.physics.insert(body, ball().translation(offset))
             })
             .collect();
-        // Rapier's first step makes +0 of some.
+        // Rapier's first step changes some of them to +0.
         for ms in [3, 27] {
             advance(&mut simulation, ms);
         }
@@ -331,7 +331,7 @@ fn what_stands_at_minus_zero_is_shown_where_it_is_to_the_bit() {
     }
 }
 
-/// A platform that is led along and about, far out, at so many m/s until it has arrived at `end`.
+/// Creates a platform, far out, that a target moves and turns at `speed` m/s until it arrives at `end`.
 fn arriving(smoothing: Smoothing, i: u16, speed: f32) -> (Simulation, BodyKey, Pose) {
     let mut simulation = space(60);
     simulation.smoothing = smoothing;
@@ -364,7 +364,7 @@ fn a_led_body_that_has_arrived_stands_and_is_no_longer_listed() {
     ] {
         for i in 0..300 {
             let (mut simulation, key, end) = arriving(smoothing, i, 1.0);
-            advance(&mut simulation, 17); // the first step in which it stands
+            advance(&mut simulation, 17); // the first step in which it is at rest
             for _ in 0..20 {
                 advance(&mut simulation, 7);
                 assert_eq!(simulation.pose(key), Some(end), "{smoothing:?} {i}");

@@ -1,4 +1,4 @@
-//! What is shown between two states, and beyond the last one, against the true motion.
+//! Displayed poses between two states, and beyond the last one, compared with the true motion.
 
 mod changes;
 mod hermite;
@@ -16,7 +16,7 @@ use evenstep::{
 };
 use std::time::Duration;
 
-/// A body whose mass is 1 m from its origin, flying along x and turning fast.
+/// Creates a body whose mass is 1 m from its origin, flying along x and turning fast.
 fn thrown_hammer(simulation: &mut Simulation) -> BodyKey {
     simulation.physics.insert(
         RigidBodyBuilder::dynamic()
@@ -26,12 +26,12 @@ fn thrown_hammer(simulation: &mut Simulation) -> BodyKey {
     )
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

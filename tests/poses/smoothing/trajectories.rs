@@ -10,9 +10,9 @@ fn a_spinner_s_centre_of_mass_goes_straight() {
     for _ in 0..200 {
         let frame = advance(&mut simulation, 7);
         if frame.tick < 2 {
-            continue; // The way of the first step begins before Rapier knows the mass.
+            continue; // The path of the first step begins before Rapier knows the mass.
         }
-        // On a straight line through the first centre of mass, whatever the spin.
+        // The first centre of mass stays on a straight line, whatever the spin.
         let off = |pose: Pose| (pose * Vector::X).y.abs();
         let (previous, current) = (
             previous_pose(&simulation, key),
@@ -23,7 +23,7 @@ fn a_spinner_s_centre_of_mass_goes_straight() {
         naive = naive.max(off(naive_pose));
     }
     assert!(ours < 1e-5, "{ours} m off the line");
-    // Blending the origin cuts the corner that the centre is in: r (1 − cos θ/2), 4.4 cm for 0.6 rad.
+    // Interpolating the origin cuts the corner at the centre: r (1 − cos θ/2), 4.4 cm for 0.6 rad.
     assert!((0.03..0.06).contains(&naive), "{naive} m");
 }
 
@@ -41,7 +41,7 @@ fn the_first_step_of_a_spinner_goes_straight_too() {
 
 #[test]
 fn a_mass_that_moves_is_noticed() {
-    // A second collider, by us and through Rapier, puts the centre of mass elsewhere.
+    // A second collider moves the centre of mass. It is inserted through evenstep and through Rapier.
     for through_rapier in [false, true] {
         let mut simulation = space(10);
         let spin = RigidBodyBuilder::dynamic().angvel(spin(0.0, 0.0, 6.0));
@@ -68,7 +68,10 @@ fn a_mass_that_moves_is_noticed() {
             let off = (now - before)
                 .reject_from(velocity.normalize_or(Vector::X))
                 .length();
-            assert!(off < 1e-5, "{off} m off its line, by {through_rapier}");
+            assert!(
+                off < 1e-5,
+                "{off} m off its line, through Rapier: {through_rapier}"
+            );
         }
     }
 }
@@ -109,7 +112,7 @@ fn extrapolation_is_within_its_bound() {
     for frame in 0..400 {
         let done = advance(&mut simulation, 3);
         let body = simulation.physics.body(key).unwrap();
-        // When the step is made it shows how far off the last frame before it was.
+        // When the step has run, its end tells how far off the last frame before it was.
         if let Some((pose, alpha)) = shown.filter(|_| done.steps == 1 && frame > 20) {
             let center = body.local_center_of_mass();
             let previous = last * center;

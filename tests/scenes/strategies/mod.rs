@@ -1,4 +1,4 @@
-//! Every stepping strategy over the same scenes and the same frames, and what came of it.
+//! Runs every stepping strategy over the same scenes and the same frames, and records the outcomes.
 
 mod scenes;
 
@@ -13,7 +13,7 @@ use super::{hash, pile, with_floor};
 pub use scenes::{SCENES, Scene};
 use scenes::{body, dynamic};
 
-/// One way to step and to show.
+/// A combination of stepping and smoothing.
 pub struct Strategy {
     pub name: &'static str,
     pub stepping: Stepping,
@@ -51,9 +51,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// `times`, over and over, as far as they fit into `length`; the last one is made longer by
-    /// what is left, so that all traces are of the same length and none ends with a frame that no
-    /// display would show.
+    /// Repeats `times` as often as they fit into `length`. The remainder lengthens the last frame, so that all traces
+    /// have the same length and none ends with a frame too short for any display.
     pub fn new(
         name: &str,
         times: impl IntoIterator<Item = Duration, IntoIter: Clone>,
@@ -78,12 +77,12 @@ impl Trace {
     }
 }
 
-/// Numbers that look random and are the same for the same seed (a linear congruential generator,
-/// with the constants of Knuth's MMIX).
+/// A generator of numbers that look random and are the same for the same seed (a linear congruential generator, with
+/// the constants of Knuth's MMIX).
 pub struct Random(pub u64);
 
 impl Random {
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     pub fn next(&mut self) -> f64 {
         self.0 = self
             .0
@@ -93,7 +92,7 @@ impl Random {
     }
 }
 
-/// Steady frames, jittered ones, a capture, and a hitch; all of the same length.
+/// Returns traces of steady frames, jittered frames, captures, and a hitch, all of the same length.
 pub fn traces(seed: u64, length: Duration, captures: &[(&str, &[Duration])]) -> Vec<Trace> {
     let steady = |hz: u32| Duration::from_secs(1) / hz;
     let mut random = Random(seed);
@@ -124,29 +123,28 @@ pub fn traces(seed: u64, length: Duration, captures: &[(&str, &[Duration])]) -> 
     traces
 }
 
-/// What came of one scene, stepped in one way over one trace.
+/// The outcome of one scene, stepped by one strategy over one trace.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Wall time for each second of simulated time, in seconds: the one figure that differs from run
-    /// to run.
+    /// Wall time per second of simulated time, in seconds. No other figure differs from run to run.
     pub cost: f64,
-    /// What the scene is about.
+    /// The figure that the scene measures.
     pub figure: f64,
     /// The largest distance of the watched body from the run in tiny steps, in metres.
     pub off_reference: Option<f64>,
-    /// How far the rendered body is from the smooth curve through the two frames before and the
-    /// two after, in metres (root mean square).
+    /// The distance of the rendered body from the smooth curve through the two frames before and the two after, in
+    /// metres (root mean square).
     pub stutter: f64,
-    /// The longest way that the rendered body moved in one frame beyond or short of its true speed,
-    /// in metres.
+    /// The largest difference between the rendered body's motion in one frame and the motion at its true speed, in
+    /// metres.
     pub jump: f64,
-    /// All bits of the end.
+    /// A hash of all bits of the final state.
     pub end: u64,
-    /// Time, the figure, and the rendered place of the watched body, at each frame.
+    /// The time, the figure, and the rendered position of the watched body, at each frame.
     pub samples: Vec<(f64, f64, Vector)>,
 }
 
-/// A motion in steps of 1/2,000 s: the place of the watched body after each.
+/// A motion in steps of 1/2,000 s: the position of the watched body after each step.
 pub struct Reference(Vec<Vector>);
 
 const REFERENCE_HZ: u32 = 2_000;
@@ -166,7 +164,7 @@ impl Reference {
         Some(Self(places))
     }
 
-    /// The place at a time; `None` after the end.
+    /// Returns the position at a time, or `None` after the end.
     fn at(&self, seconds: f64) -> Option<Vector> {
         let at = seconds * f64::from(REFERENCE_HZ);
         let before = at as usize;
@@ -181,14 +179,14 @@ fn start(scene: &Scene, hz: u32) -> (Simulation, BodyKey) {
     (simulation, key)
 }
 
-/// A frame, with the game's own force in each step; gives the simulated time that it made.
+/// Runs a frame, with the scene's force in each step. Returns the simulated time.
 fn advance(simulation: &mut Simulation, scene: &Scene, key: BodyKey, time: Duration) -> f64 {
     let mut made = 0.0;
     simulation.advance(time, |physics, step| {
         made += f64::from(step.dt);
         if let Some(force) = scene.force {
             let force = force(body(physics, key), step.time);
-            // Where a strategy has thrown the body out of the world there is no force any more.
+            // If a strategy has thrown the body out of the world, there is no force any more.
             let _ = physics.add_force(key, force);
         }
     });
@@ -197,7 +195,7 @@ fn advance(simulation: &mut Simulation, scene: &Scene, key: BodyKey, time: Durat
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the cost is measured by the wall clock"
+    reason = "the cost is measured with the wall clock"
 )]
 pub fn run(
     scene: &Scene,
@@ -210,7 +208,7 @@ pub fn run(
         .clock_settings_mut()
         .set_stepping(strategy.stepping);
     simulation.smoothing = strategy.smoothing;
-    // No frame of these traces is cut: each run covers the same time.
+    // No frame of these traces is cut, so each run covers the same time.
     simulation
         .clock_settings_mut()
         .set_max_frame_time(Duration::from_millis(300));
@@ -226,7 +224,7 @@ pub fn run(
         worst = worst.max(figure);
         let shown = simulation
             .pose(key)
-            .expect("the watched body lives")
+            .expect("the watched body exists")
             .translation;
         outcome.samples.push((now, figure, shown));
         speeds.push(body(&simulation.physics, key).linvel().length());
@@ -250,10 +248,10 @@ pub fn run(
     outcome
 }
 
-/// The stutter and the longest jump of a rendered body.
+/// Returns the stutter and the largest jump of a rendered body.
 fn smoothness(samples: &[(f64, f64, Vector)], speeds: &[f32]) -> (f64, f64) {
     let (mut squares, mut count, mut jump) = (0.0, 0, 0.0f64);
-    // The first frames of a strategy that shows the past stand still.
+    // Strategies that display the past do not move in their first frames.
     for (around, speed) in samples.windows(5).zip(&speeds[2..]).skip(10) {
         let times: Vec<f64> = around.iter().map(|sample| sample.0).collect();
         if times.windows(2).any(|pair| pair[1] <= pair[0]) {
@@ -268,8 +266,8 @@ fn smoothness(samples: &[(f64, f64, Vector)], speeds: &[f32]) -> (f64, f64) {
     ((squares / f64::from(count.max(1))).sqrt(), jump)
 }
 
-/// Where the two frames before and the two after would have the middle one: Lagrange's cubic, which
-/// follows a curve, so that what is left is stutter.
+/// Returns the position of the middle frame on the curve through the two frames before and the two after (Lagrange's
+/// cubic). The cubic follows a curved path, so that only stutter remains.
 fn cubic(around: &[(f64, f64, Vector)], time: f64) -> Vector {
     let others = [0, 1, 3, 4];
     let weight = |i: usize| -> f64 {
@@ -283,7 +281,7 @@ fn cubic(around: &[(f64, f64, Vector)], time: f64) -> Vector {
         .sum()
 }
 
-/// The mean time from an input to the first frame that shows its effect, in seconds.
+/// Returns the mean time from an input to the first frame that displays its effect, in seconds.
 pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     let mut random = Random(seed);
     let mut simulation = Simulation::new(Rate::hz(strategy.hz).expect("not zero"));
@@ -300,7 +298,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     for time in &trace.times {
         let start = simulation.clock().real_time();
         if waiting.is_none() && pause == 0 {
-            // Somewhere in this frame, while the one before is on the screen.
+            // At a random time within this frame, while the previous one is on the screen.
             let at = start + time.mul_f64(random.next());
             queue.push(at, ());
             waiting = Some(at);
@@ -319,7 +317,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
             count += 1;
             waiting = None;
             pause = 7;
-            // At rest again for the next one.
+            // At rest again for the next input.
             simulation
                 .physics
                 .body_mut(key)
@@ -330,7 +328,7 @@ pub fn latency(strategy: &Strategy, trace: &Trace, seed: u64) -> f64 {
     total / f64::from(count.max(1))
 }
 
-/// Kinetic energy, and that of height, of all bodies in joules.
+/// Returns the kinetic and potential energy of all bodies, in joules.
 pub fn energy(simulation: &Simulation) -> f64 {
     let of = |body: &RigidBody| body.kinetic_energy() + body.mass() * 9.81 * body.translation().y;
     dynamic(simulation).map(|body| f64::from(of(body))).sum()

@@ -2,17 +2,17 @@
 
 use super::*;
 
-/// A scene that may or may not come apart.
+/// A scene that a strategy may or may not keep stable.
 pub struct Scene {
     pub name: &'static str,
-    /// Fills a world and gives the body to watch.
+    /// Fills a world and returns the body to watch.
     pub build: fn(&mut Simulation) -> BodyKey,
-    /// The force of the game's own code on that body, asked for before each step.
+    /// The game's force on that body, computed before each step.
     pub force: Option<fn(&RigidBody, Duration) -> Vector>,
-    /// What the scene is about, and how it is called.
+    /// Returns the figure that the scene measures. `figure_name` describes it.
     pub figure: fn(&Simulation, BodyKey) -> f64,
     pub figure_name: &'static str,
-    /// Whether the worst moment counts, or the end.
+    /// Whether the worst moment counts instead of the end.
     pub worst: bool,
     /// Whether the motion is regular enough to compare it with a run in tiny steps.
     pub has_reference: bool,
@@ -28,7 +28,7 @@ pub const SCENES: [Scene; 9] = [
                 ColliderBuilder::ball(0.2).mass(1.0),
             )
         },
-        // Its end goes to and fro between two places, a metre apart, twice a second.
+        // The end of the spring alternates between two positions a metre apart, and moves twice a second.
         force: Some(|body, time| {
             let end = Vector::X * (time.as_millis() / 500 % 2) as f32;
             (end - body.translation()) * SPRING - body.linvel() * DAMPING
@@ -110,7 +110,7 @@ pub const SCENES: [Scene; 9] = [
                 .physics
                 .insert(body, ColliderBuilder::ball(0.2).mass(1.0))
         },
-        // v² / r toward the middle: a circle of 5 m at 8 m/s.
+        // v² / r towards the middle: a circle of 5 m at 8 m/s.
         force: Some(|body, _| body.translation().normalize_or_zero() * (-64.0 / 5.0)),
         figure: |simulation, key| {
             (f64::from(body(&simulation.physics, key).translation().length()) - 5.0).abs()
@@ -163,15 +163,14 @@ pub const SCENES: [Scene; 9] = [
     },
 ];
 
-/// Newtons a metre, for 1 kg: a stiff spring, as of a car's wheel.
+/// Newtons per metre, for 1 kg: as stiff as the spring of a car's wheel.
 const SPRING: f32 = 2_500.0;
 
-/// Newtons for each metre a second: enough for steps of up to about 25 ms, by the sums for a force that
-/// is held for a step.
+/// Newtons per m/s. By the formulas for a force that is held for a step, it is enough for steps of up to about 25 ms.
 const DAMPING: f32 = 25.0;
 
 pub(super) fn body(physics: &Physics, key: BodyKey) -> &RigidBody {
-    physics.body(key).expect("the watched body lives")
+    physics.body(key).expect("the watched body exists")
 }
 
 pub(super) fn dynamic(simulation: &Simulation) -> impl Iterator<Item = &RigidBody> {
@@ -184,14 +183,14 @@ pub(super) fn dynamic(simulation: &Simulation) -> impl Iterator<Item = &RigidBod
         .filter(|body| body.is_dynamic())
 }
 
-/// The energy of the chain as it is let go: all of it at height 0.
+/// The energy of the chain when it is released, all of it at height 0, in joules.
 const CHAIN_START: f64 = 0.0;
 
-/// The kinetic energy of the top at first, in joules.
+/// The initial kinetic energy of the top, in joules.
 const TOP_START: f64 =
     0.5 * (0.5 * 0.5 * (0.2 * 0.2 + 0.6 * 0.6) + 144.0 * (1.0 + 0.6 * 0.6)) / 12.0;
 
-/// A chain of balls of one kilogram, let go level, with its first end fixed.
+/// Creates a chain of balls of 1 kg, released level, with its first end fixed.
 fn chain(simulation: &mut Simulation) -> BodyKey {
     let link = |simulation: &mut Simulation, i: usize| {
         let body = RigidBodyBuilder::dynamic()
@@ -216,7 +215,7 @@ fn chain(simulation: &mut Simulation) -> BodyKey {
     last
 }
 
-/// Twenty bullets of all speeds up to 200 m/s, a metre before a wall of 5 cm.
+/// Creates twenty bullets at all speeds up to 200 m/s, a metre before a wall of 5 cm.
 fn bullets(simulation: &mut Simulation, ccd: bool) -> BodyKey {
     simulation.physics.rapier_mut().gravity = Vector::ZERO;
     let wall = cuboid(0.025, 20.0, 20.0);
@@ -232,7 +231,7 @@ fn bullets(simulation: &mut Simulation, ccd: bool) -> BodyKey {
             .insert(body, ColliderBuilder::ball(0.05).restitution(0.5));
     }
     if !ccd {
-        // Rapier sweeps fast bodies against fixed ones unasked: without any CCD at all.
+        // Rapier sweeps fast bodies against fixed ones by default. This turns CCD off altogether.
         simulation
             .physics
             .rapier_mut()

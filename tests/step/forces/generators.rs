@@ -75,7 +75,7 @@ fn a_generator_is_gone_with_its_body() {
         );
     }
     assert_eq!(count(), 2);
-    // The slots are used again by other bodies.
+    // The slots are reused by other bodies.
     ball(&mut simulation.physics);
     simulation.advance(MS(50), nothing);
     assert_eq!(count(), 2);
@@ -155,7 +155,7 @@ fn a_spring_controller_behaves_the_same_at_every_frame_rate() {
 
 #[test]
 fn generators_that_come_and_go_push_the_same_at_every_frame_rate() {
-    // So far apart in size that another order of the sum is another sum.
+    // The forces differ so much in size that another order of addition gives another sum.
     let push = |i: u64| ForceGenerator::Thrust {
         force: vector(1e7, -3e3, 0.7) * ((i * 7 % 11) as f32 - 5.0),
         point: Vector::ZERO,
@@ -175,7 +175,7 @@ fn generators_that_come_and_go_push_the_same_at_every_frame_rate() {
                     let old = generators.swap_remove(i);
                     assert!(physics.remove_force_generator(old).is_some());
                 }
-                // One that goes with its body.
+                // A generator that is removed with its body.
                 if step.tick % 10 < 2 {
                     let other = ball(physics);
                     physics.insert_force_generator(other, push(1)).unwrap();

@@ -13,7 +13,7 @@ use evenstep::{
 };
 use std::time::Duration;
 
-/// A ball of 1 kg in free space at 100 steps a second.
+/// Creates a ball of 1 kg in free space at 100 Hz.
 fn ball(physics: &mut Physics) -> BodyKey {
     physics.insert(
         RigidBodyBuilder::dynamic(),

@@ -1,4 +1,4 @@
-//! Forces added in a pause, and forces of steps that are not made.
+//! Forces added in a pause, and forces of steps that are not run.
 
 use super::*;
 
@@ -91,7 +91,8 @@ fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
             let frame = simulation.advance(MS(10), nothing);
             assert_eq!((frame.steps, frame.forgotten_forces), (0, 2));
         }
-        // What is added in the frame in which time goes on acts, whichever comes first.
+        // Forces added in the frame in which time continues take effect, whether they are added before or after the
+        // call.
         simulation
             .physics
             .add_force(key, Vector::X * 100.0)
@@ -109,7 +110,7 @@ fn forces_added_while_time_stands_are_forgotten_with_the_frame_and_counted() {
     }
 }
 
-/// A frame that runs is what lets a force wait: only what came since then is discarded in a pause.
+/// A frame that runs keeps a force for later steps. A pause discards only forces added since that frame.
 #[test]
 fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
     type Way = fn(&mut Simulation);
@@ -130,7 +131,7 @@ fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
             for is_single_step in [false, true] {
                 let mut simulation = space();
                 let key = ball(&mut simulation.physics);
-                // So that the first frame of the pause is not the first of all.
+                // This makes sure that the first frame of the pause is not the first frame of all.
                 simulation.advance(MS(10), nothing);
                 let push = |simulation: &mut Simulation| {
                     let force = Vector::X * 100.0;
@@ -140,7 +141,7 @@ fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
                 if is_seen {
                     let frame = simulation.advance(MS(4), nothing);
                     assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
-                    push(&mut simulation); // by no frame, though
+                    push(&mut simulation); // no running frame has seen this one
                 }
                 stop(&mut simulation);
                 for forgotten in [1, 0, 0] {
@@ -156,7 +157,7 @@ fn a_pause_discards_what_no_frame_that_ran_has_seen_and_keeps_the_rest() {
                 }
                 let once = if is_seen { 1.0 } else { 0.0 };
                 assert_near(speed(&simulation, key), once);
-                // It acts in that step alone.
+                // The force acts in that step alone.
                 single_step(&mut simulation);
                 assert_near(speed(&simulation, key), once);
             }
@@ -208,7 +209,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
             let Ok(_) = simulation.advance_with(MS(10), game);
             simulation
         },
-        // A single step in it.
+        // A single step in the pause.
         |mut simulation, game| {
             simulation.pause();
             simulation.clock_settings_mut().step_once();
@@ -219,7 +220,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
             simulation.resume();
             simulation
         },
-        // Steps that are resimulated in it.
+        // Resimulated steps in the pause.
         |mut simulation, game| {
             simulation.pause();
             let Ok(_) = simulation.advance_with(MS(10), game);
@@ -242,7 +243,7 @@ fn what_is_added_while_time_runs_outlasts_a_pause() {
             let Ok(_) = copy.advance_with(MS(10), game);
             copy
         },
-        // In the game's own loop.
+        // In a loop that the game writes itself.
         |mut simulation, game| {
             simulation.pause();
             simulation.begin_frame(MS(10));
@@ -318,7 +319,7 @@ fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
     let frame = simulation.advance(MS(10), nothing);
     assert_eq!((frame.steps, frame.forgotten_forces), (1, 0));
     assert_near(speed(&simulation, key), 1.0);
-    // Asked for within a frame, the step is one of the next.
+    // A step requested within a frame belongs to the next frame.
     simulation.begin_frame(MS(10));
     simulation
         .physics
@@ -329,7 +330,7 @@ fn a_single_step_in_a_pause_has_the_forces_that_were_added_before_it() {
     assert_eq!((frame.steps, frame.forgotten_forces), (0, 0));
     simulation.advance(MS(10), nothing);
     assert_near(speed(&simulation, key), 2.0);
-    // What is added after a step waits for the next one, however long that is in coming.
+    // A force that is added after a step waits for the next step, however late that is.
     simulation.clock_settings_mut().step_once();
     simulation.begin_frame(MS(10));
     assert!(simulation.next_step().is_some() && simulation.make_step());

@@ -73,7 +73,8 @@ fn a_root_takes_a_target_as_soon_as_it_is_kinematic() {
     }
 }
 
-/// A part that was cut off has no coordinates of its root until the next step: the first are those of its joints.
+/// A part that was cut off has no coordinates for its root until the next step. Its first coordinates are those of its
+/// joints.
 #[test]
 fn a_turn_leaves_the_velocities_of_joints_as_they_are() {
     for (change, length) in CUTS
@@ -134,7 +135,7 @@ fn a_loose_end_is_displayed_at_its_new_pose_at_once() {
                     .unwrap()
                     .translation
                     .distance((game.by() * before).translation);
-                // A frame displays up to a step's motion behind.
+                // A frame displays poses up to a step's motion behind.
                 assert!(off < 0.1, "{off} m: {what:?} {change:?}");
             }
         }
@@ -204,7 +205,7 @@ fn a_loose_end_is_moved_on_the_thread_of_a_runner() {
                 game.poses(&simulation)
             });
             assert!(poses.iter().all(Pose::is_finite));
-            // Where a cut part goes, the whole of it goes.
+            // A cut part moves as a whole.
             let links = poses
                 .windows(2)
                 .map(|ends| ends[0].translation.distance(ends[1].translation));

@@ -1,5 +1,5 @@
-//! Multibodies that are cut, or whose root becomes another type of body, and are moved before the next step. Rapier
-//! carries out the change in that step only.
+//! Multibodies that are cut, or whose root becomes another type of body, and that are moved before the next step.
+//! Rapier carries out the change only in that step.
 
 mod cases;
 
@@ -35,7 +35,7 @@ enum Move {
     KinematicTarget,
 }
 
-/// The place of both calls in the game's loop.
+/// The position of both calls in the game's loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum When {
     BetweenFrames,
@@ -47,7 +47,7 @@ enum When {
 
 #[derive(Clone, Copy, Debug)]
 struct Scene {
-    /// How many bodies the rope has.
+    /// The number of bodies of the rope.
     length: u8,
     root: RigidBodyType,
     change: Change,
@@ -57,7 +57,8 @@ struct Scene {
 
 const CUTS: [Change; 2] = [Change::RemoveBody, Change::RemoveJoint];
 
-/// The joints of the loose end have fewer coordinates than a free body in the shorter rope, and more in the longer one.
+/// In the shorter rope, the joints of the loose end have fewer coordinates than a free body, and in the longer one
+/// more.
 const LENGTHS: [u8; 2] = [5, 8];
 
 const MOVES: [Move; 5] = [
@@ -76,7 +77,7 @@ const WHENS: [When; 5] = [
     When::InResimulation,
 ];
 
-/// A rope that moves in free space, and the scene that it plays.
+/// A rope that moves in free space, and its scene.
 #[derive(Clone)]
 struct Game {
     scene: Scene,
@@ -108,7 +109,7 @@ impl Game {
         (simulation, Self { scene, keys })
     }
 
-    /// The bodies of the part that is moved, its root first.
+    /// Returns the bodies of the part that is moved, its root first.
     fn part(&self) -> &[BodyKey] {
         match self.scene.change {
             Change::RemoveBody | Change::RemoveJoint => &self.keys[3..],
@@ -116,12 +117,12 @@ impl Game {
         }
     }
 
-    /// The isometry by which the part is moved.
+    /// Returns the isometry by which the part is moved.
     fn by(&self) -> Pose {
         let far = vector(4.0, -3.0, 8.0);
         match self.scene.what {
             Move::None | Move::PreviousFromVelocity | Move::KinematicTarget => Pose::IDENTITY,
-            // Rapier does not turn a loose end that is turned: docs/upstream/multibody-cut.md.
+            // Rapier does not carry out a turn of a loose end: docs/upstream/multibody-cut.md.
             Move::TeleportBy if matches!(self.scene.change, Change::SetRootType(_)) => {
                 pose(far, of_root(spin(0.3, 1.2, -0.4)))
             }
@@ -190,7 +191,7 @@ impl Game {
         is_in_hook && step.tick == CUT
     }
 
-    /// The poses of the part's bodies after the last step.
+    /// Returns the poses of the part's bodies after the last step.
     fn poses(&self, simulation: &Simulation) -> Vec<Pose> {
         let poses = self
             .part()
@@ -208,7 +209,7 @@ impl Hooks for Game {
             self.act(physics);
         }
         if step.tick < 10 {
-            // Rapier gives links no velocity but that of their joints: only forces set them in motion.
+            // Rapier gives links no velocity except that of their joints, so only forces set them in motion.
             let pushes = [
                 vector(0.0, 0.5, 1.0),
                 -Vector::Y,
@@ -230,8 +231,8 @@ impl Hooks for Game {
     }
 }
 
-/// The poses after each step from the move on, and how far a frame shows a body from where the frame before showed it,
-/// at most, after the move.
+/// Returns the poses after each step from the move on, and the largest distance between a body's displayed positions in
+/// two consecutive frames after the move.
 fn run(scene: Scene) -> (Vec<Pose>, f32) {
     let (mut simulation, mut game) = Game::start(scene);
     let (mut poses, mut way) = (Vec::new(), 0.0f32);
@@ -273,7 +274,7 @@ fn run(scene: Scene) -> (Vec<Pose>, f32) {
     (poses, way)
 }
 
-/// Checks that the same rope continues alike, moved in each way and not moved.
+/// Checks that the rope continues the same way whether it is moved or not, for each kind of move.
 #[track_caller]
 fn check(still: Scene) {
     let (stayed, _) = run(still);

@@ -1,4 +1,4 @@
-//! Bodies, and whole worlds, that are put elsewhere.
+//! Bodies, and whole worlds, that are teleported.
 
 mod origin;
 mod parts;
@@ -15,7 +15,7 @@ use evenstep::{
 };
 use std::time::Duration;
 
-/// The largest distance between two poses' places of four points, 1 m from the origin.
+/// Returns the largest distance between the positions of four points, 1 m from the origin, under two poses.
 fn apart(a: Pose, b: Pose) -> f32 {
     let corners = [Vector::ZERO, Vector::X, Vector::Y, vector(0.0, 0.0, 1.0)];
     let distances = corners.map(|corner| (a * corner - b * corner).length());
@@ -31,9 +31,9 @@ fn tumbler(simulation: &mut Simulation) -> BodyKey {
     )
 }
 
-/// Everything that has a place: a pile, a collider without a body and a crate on it, a hanging chain
-/// of joints of both kinds, cloth on two pins, a spring to a point of the world, a lift under way, and a
-/// body that flies free.
+/// Creates a scene with every kind of object that has a position: a pile, a collider without a body and a crate on it,
+/// a hanging chain of joints of both kinds, cloth on two pins, a spring to a point of the world, a lift under way, and
+/// a body that flies free.
 fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
     let mut simulation = crate::scenes::with_floor(Rate::hz(60).unwrap());
     let mut keys = crate::scenes::pile(&mut simulation, 30);
@@ -108,7 +108,7 @@ fn everything() -> (Simulation, Vec<BodyKey>, SoftBodyHandle) {
     (simulation, keys, cloth)
 }
 
-/// Where everything is that has a place, less the origin of the world.
+/// Returns the positions of all bodies, colliders and particles, with the shift of the origin undone.
 fn places(world: &PhysicsWorld, soft_body: SoftBodyHandle, origin: Vector) -> Vec<Vector> {
     let bodies = world.bodies.iter().map(|(_, body)| body.translation());
     let colliders = world
@@ -124,7 +124,7 @@ fn places(world: &PhysicsWorld, soft_body: SoftBodyHandle, origin: Vector) -> Ve
     all.map(|place| place + origin).collect()
 }
 
-/// A chain of links that hang on one another in free space, pushed into motion; gives its bodies, the root
+/// Creates a chain of links that hang on one another in free space, pushed into motion. Returns its bodies, the root
 /// first.
 fn chain(simulation: &mut Simulation, links: u8, root: RigidBodyBuilder) -> Vec<BodyKey> {
     let mut keys = vec![simulation.physics.insert(root, ball())];
@@ -138,7 +138,7 @@ fn chain(simulation: &mut Simulation, links: u8, root: RigidBodyBuilder) -> Vec<
         joints.insert_multibody_joint(one, other, joint).unwrap();
     }
     simulation.advance(MS(200), |physics, _| {
-        // Rapier gives links no velocity but that of their joints: only forces set them in motion.
+        // Rapier gives links no velocity except that of their joints, so only forces set them in motion.
         for (key, push) in keys.iter().zip([
             vector(0.0, 0.5, 1.0),
             -Vector::Y,

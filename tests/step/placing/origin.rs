@@ -10,7 +10,7 @@ fn furthest(a: &[Vector], b: &[Vector]) -> f32 {
 
 #[test]
 fn a_shift_of_the_origin_is_not_seen() {
-    // The spacing of f32 at the larger distance, a few times; and what joints make of it.
+    // The bound is a few times the spacing of f32 at the larger distance, plus the effect of joints.
     for (origin, bound) in [
         (vector(64.0, 0.0, -32.0), 2e-4),
         (vector(1024.0, -512.0, 0.0), 1e-3),
@@ -29,7 +29,7 @@ fn a_shift_of_the_origin_is_not_seen() {
         let shifted_at = shifted.physics.tick();
         assert_eq!(advance(&mut shifted, 0).origin_shift, origin);
         for frame in 0..200 {
-            // In the first frame already, before the next step.
+            // Already in the first frame, before the next step.
             for key in &keys {
                 let expected = by * other.pose(*key).unwrap();
                 let off = apart(shifted.pose(*key).unwrap(), expected);
@@ -51,7 +51,7 @@ fn a_shift_of_the_origin_is_not_seen() {
                     .eq(other.events().collisions())
             );
             assert_eq!(frame.tick, theirs.tick);
-            // In the first step after it all are awake.
+            // In the first step after the shift, all bodies are awake.
             assert!(frame.awake == theirs.awake || frame.tick == shifted_at + 1);
             assert_eq!(frame.poses.teleported, 0);
             if frame.tick > shifted_at {
@@ -69,7 +69,7 @@ fn a_shift_before_the_first_step_loses_nothing() {
     let origin = vector(64.0, 0.0, -32.0);
     let (mut shifted, keys, _) = everything();
     let (mut other, ..) = everything();
-    // Among bodies that Rapier leaves out: one disabled, one with a bad position.
+    // The pile contains bodies that Rapier skips: one disabled, one with a bad position.
     for simulation in [&mut shifted, &mut other] {
         let body = || RigidBodyBuilder::dynamic().translation(spaced(0.0, 20.0, 36.0));
         simulation.physics.insert(body(), ball().enabled(false));
@@ -104,7 +104,7 @@ fn a_shift_before_the_first_step_loses_nothing() {
                 .eq(other.events().quarantined())
         );
     }
-    // The disabled one is not found where it is, and the pile is found where that is.
+    // Queries do not find the disabled body at its position, and find the pile at its position.
     let hits = |x: f32, z: f32| {
         let ray = Ray::new(spaced(x, 50.0, z) - origin, -Vector::Y);
         let filter = QueryFilter::default();
@@ -120,11 +120,12 @@ fn a_shift_before_the_first_step_loses_nothing() {
 
 #[test]
 fn contacts_are_the_same_to_the_bit_where_the_shift_is_exact() {
-    // Far out the spacing of f32 is coarse; what is near the new origin can hold all of it.
+    // Far out the spacing of f32 is coarse, so coordinates near the new origin represent far positions exactly.
     let far = vector(2_100.0, 0.0, -1_300.0);
     let pile = || {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
-        // Rapier keeps contacts over steps; a shift makes it find them anew. Both do, always.
+        // Rapier keeps contacts over steps, and a shift makes it find them again. Here both simulations always find
+        // them again.
         simulation
             .physics
             .rapier_mut()
@@ -198,7 +199,7 @@ fn a_shift_is_told_once_by_the_next_frame() {
     let expected = hit(&simulation, ray(20.0));
     assert!(expected.is_some());
     simulation.physics.shift_origin(origin).unwrap();
-    // Queries see it before the next step.
+    // Queries find the shifted positions before the next step.
     let mut moved = ray(20.0);
     moved.origin -= origin;
     assert_eq!(hit(&simulation, moved), expected);
@@ -208,7 +209,7 @@ fn a_shift_is_told_once_by_the_next_frame() {
             .map(|key| simulation.pose(*key).unwrap())
             .collect()
     };
-    assert_eq!(poses(&simulation), before, "the picture stays as it is");
+    assert_eq!(poses(&simulation), before, "the picture does not change");
     assert_eq!(advance(&mut simulation, 0).origin_shift, origin);
     for (now, before) in poses(&simulation).iter().zip(&before) {
         assert!(apart(*now, by * *before) < 1e-3);
@@ -216,7 +217,7 @@ fn a_shift_is_told_once_by_the_next_frame() {
     let mut told: Vec<_> = simulation.moved().iter().map(|(key, _)| *key).collect();
     told.sort();
     assert!(keys.iter().all(|key| told.binary_search(key).is_ok()));
-    assert_eq!(told.len(), keys.len() + 1, "and the floor");
+    assert_eq!(told.len(), keys.len() + 1, "the floor is listed too");
     assert_eq!(advance(&mut simulation, 0).origin_shift, Vector::ZERO);
     assert_eq!(simulation.moved(), []);
 }

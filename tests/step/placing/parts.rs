@@ -28,7 +28,7 @@ fn a_change_of_one_thing_changes_nothing_else() {
     );
     let turned = turned(spin(0.0, 0.2, 0.0)) * rotation;
 
-    // Velocities: the pair is as it was, and the picture goes on.
+    // Velocity edits do not change the pair of poses, and the picture continues.
     type Change = fn(&mut RigidBody);
     let velocities: [(Change, Vector, AngVector); 3] = [
         (
@@ -65,8 +65,8 @@ fn a_change_of_one_thing_changes_nothing_else() {
         assert_eq!(now, (translation, rotation, linvel, angvel));
     }
 
-    // Parts of the pose: simulated, the rest of it is the true state's, not one that was shown; shown, the rest
-    // goes on as smoothly as before.
+    // Edits of a part of the pose. In the simulation, the other part is that of the true state, not of a displayed
+    // pose. On the screen, the other part continues as smoothly as before.
     let (mut simulation, key) = start();
     simulation
         .physics
@@ -78,7 +78,7 @@ fn a_change_of_one_thing_changes_nothing_else() {
     assert_eq!(now, (translation, turned, linvel, angvel));
     let pose = simulation.pose(key).unwrap();
     assert!(angle_between(pose.rotation, turned) < 1e-6, "{pose:?}");
-    // The origin, which the body was turned about, goes straight.
+    // The body was turned about its origin, which continues straight.
     let alpha = simulation.frame().alpha;
     let straight = pair.0.translation.lerp(pair.1.translation, alpha);
     assert!(straight.distance(translation) > 0.01, "on the way");
@@ -94,7 +94,7 @@ fn a_change_of_one_thing_changes_nothing_else() {
     let now = everything_of(simulation.physics.body(key).unwrap());
     assert_eq!(now, (lifted, rotation, linvel, angvel));
     let pose = simulation.pose(key).unwrap();
-    // The centre of mass, which the body goes on turning about, stands.
+    // The centre of mass, about which the body keeps turning, is at rest.
     let body = simulation.physics.body(key).unwrap();
     let center = body.mass_properties().local_mprops.local_com;
     let there = *body.position() * center;
@@ -246,7 +246,7 @@ fn what_depends_on_others_is_not_put_elsewhere_alone() {
     }
 }
 
-/// Rapier panics in a step of such a multibody, and when its links are placed.
+/// Rapier panics in a step of such a multibody, and when its links are moved.
 #[test]
 fn a_root_with_a_link_that_is_not_dynamic_is_not_put_elsewhere() {
     let to = translation(5.0, 5.0, 5.0);
@@ -326,12 +326,12 @@ fn a_rotation_is_normalised_or_refused() {
     }
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn through_a_portal_motion_goes_on_as_on_the_other_side() {
     let portal = pose(vector(40.0, -3.0, 7.0), spin(0.3, 1.4, -0.2));
-    // In a frame with a step and in one without; between frames and in a hook.
+    // In a frame with a step and in one without, between frames and in a hook.
     for (ms, in_hook) in [(3, false), (11, false), (25, true)] {
         let (mut through, mut twin) = (space(100), space(100));
         let (key, other) = (tumbler(&mut through), tumbler(&mut twin));
@@ -22,7 +22,11 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
         } else {
             let before = through.pose(key);
             through.physics.teleport_by(key, portal).unwrap();
-            assert_eq!(through.pose(key), before, "until the next frame");
+            assert_eq!(
+                through.pose(key),
+                before,
+                "the picture lasts until the next frame"
+            );
             advance(&mut through, ms);
             assert_eq!(through.frame().poses.teleported, 1);
         }
@@ -41,7 +45,7 @@ fn through_a_portal_motion_goes_on_as_on_the_other_side() {
 
 #[test]
 fn a_world_that_wraps_around_shows_no_jump_but_the_wrap() {
-    // A world of 64 m: what leaves it at one end enters at the other, with its motion.
+    // A world of 64 m: a body that leaves it at one end enters at the other, with its motion.
     let mut simulation = space(60);
     let fly = RigidBodyBuilder::dynamic().linvel(Vector::X * 50.0);
     let key = simulation.physics.insert(fly, ball());

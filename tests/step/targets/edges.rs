@@ -2,14 +2,14 @@
 
 use super::*;
 
-/// The exact pose on the straight way, rounded once.
+/// Returns the exact pose on the straight path, rounded once.
 fn on_line(from: f32, to: f32, fraction: f64) -> f32 {
     (f64::from(from) + (f64::from(to) - f64::from(from)) * fraction) as f32
 }
 
 #[test]
 fn a_slow_body_far_out_follows_its_line_and_accumulates_nothing() {
-    // 2 cm/s at 1 km from the origin, where f32 is spaced by 0.06 mm: a third of it in each step.
+    // 2 cm/s at 1 km from the origin, where f32 is spaced by 0.06 mm. Each step moves the body by a third of that.
     let run = |again_each_frame: bool| {
         let mut simulation = space(1_000);
         let key = platform(&mut simulation);
@@ -64,7 +64,7 @@ fn a_target_set_anew_each_frame_keeps_the_rotation_of_unit_length() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
     for frame in 1..=20_000u64 {
-        // Always a bit further ahead than the body comes.
+        // The target is always a little further ahead than the body gets.
         let ahead = turned(spin(0.0, 0.0, frame as f32 * 1e-3 + 0.5));
         let time = simulation.clock().time() + MS(500);
         let pose = Pose::from_rotation(ahead);
@@ -82,7 +82,7 @@ fn a_target_set_anew_each_frame_keeps_the_rotation_of_unit_length() {
 fn a_body_that_only_moves_does_not_turn() {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
-    // A little off unit length, as what a game multiplies.
+    // The rotation is a little off unit length, as products in a game are.
     let rotation = scaled(turned(spin(0.0, 0.0, 1.287)), 1.000_000_3);
     assert_ne!(rotation, rotation.normalize());
     let pose = |x| Pose::from_parts(Vector::X * x, rotation);
@@ -186,7 +186,7 @@ fn the_end_of_a_step_may_be_computed_from_its_length_at_every_rate() {
         let mut reached = Vec::new();
         simulation.advance(SECOND * 100 / hz + MS(1), |physics, step| {
             reached.push(position(physics, key).x);
-            // So far away that a motion that falls short by a nanosecond is seen.
+            // The distance is so large that a motion which is a nanosecond short is detected.
             let pose = at(if step.tick % 2 == 0 { 3_000.0 } else { 0.0 });
             let time = step.time + Duration::from_secs_f32(step.dt);
             physics.set_kinematic_target(key, pose, time).unwrap();
@@ -209,7 +209,7 @@ fn a_step_that_is_not_made_and_another_rate_lose_no_target() {
         .unwrap();
     for _ in 0..10 {
         advance(&mut simulation, 10);
-        // Taken, and dropped with the frame.
+        // The step is pending, and is dropped with the frame.
         simulation.begin_frame(MS(10));
         let step = simulation.next_step().unwrap();
         assert!(step.tick < 20 && simulation.end_frame().steps == 0);
@@ -220,7 +220,7 @@ fn a_step_that_is_not_made_and_another_rate_lose_no_target() {
         .clock_settings_mut()
         .set_rate(Rate::hz(30).unwrap());
     for step in 1..=27u8 {
-        // Rounded up to a nanosecond, so that there is one step in each.
+        // The time is rounded up to a nanosecond, so that there is one step in each frame.
         simulation.advance(Duration::from_nanos(33_333_334), |_, _| ());
         let expected = 0.1 + f32::from(step) / 30.0;
         let off = (position(&simulation.physics, key).x - expected).abs();
@@ -251,7 +251,8 @@ fn the_same_pose_at_another_time_is_another_target() {
     assert_eq!(current_pose(&simulation, key), Some(at(1.0)));
 }
 
-/// A platform at `from` that goes to `to` in one step; and a way that leads one of both poses beyond f32.
+/// Creates a platform at `from` that moves to `to` in one step, so that a portal can move one of the two poses beyond
+/// f32.
 fn far_step(from: f32, to: f32) -> (Simulation, BodyKey) {
     let mut simulation = space(100);
     let key = platform(&mut simulation);
@@ -267,7 +268,7 @@ fn far_step(from: f32, to: f32) -> (Simulation, BodyKey) {
 fn a_portal_that_leads_half_of_a_step_beyond_f32_is_refused() {
     let beyond = at(f32::MAX);
     for (from, to) in [(0.0, 1e36), (1e36, 0.0)] {
-        // In the hook the body is at the one and will be at the other.
+        // In the hook the body is at `from` and will be at `to`.
         let (mut simulation, key) = far_step(from, to);
         simulation.advance(MS(10), |physics, _| {
             let refused = physics.teleport_by(key, beyond);
@@ -283,13 +284,13 @@ fn a_portal_that_leads_half_of_a_step_beyond_f32_is_refused() {
 
 #[test]
 fn a_motion_of_which_an_end_is_beyond_f32_is_not_shown() {
-    // It has come from where the portal cannot lead.
+    // The body comes from a position that the portal would move beyond f32.
     let (mut simulation, key) = far_step(1e36, 0.0);
     simulation.advance(MS(14), |_, _| ());
     simulation.physics.teleport_by(key, at(f32::MAX)).unwrap();
     assert!(simulation.pose(key).unwrap().is_finite());
     assert!(previous_pose(&simulation, key).unwrap().is_finite());
-    // And it goes where a shift cannot lead.
+    // The body goes to a position that the shift would move beyond f32.
     let (mut simulation, key) = far_step(0.0, 1e36);
     simulation.advance(MS(14), |_, _| ());
     simulation
@@ -301,7 +302,7 @@ fn a_motion_of_which_an_end_is_beyond_f32_is_not_shown() {
     assert!(current.unwrap().is_finite());
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

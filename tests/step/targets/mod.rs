@@ -1,4 +1,4 @@
-//! Kinematic bodies that the game leads to targets.
+//! Kinematic bodies that the game moves to targets.
 
 mod edges;
 mod motion;
@@ -24,7 +24,7 @@ fn at(x: f32) -> Pose {
     translation(x, 0.0, 0.0)
 }
 
-/// A frame in which the game leads the platform along `path`, a function of seconds.
+/// Runs a frame in which the game moves the platform along `path`, a function of seconds.
 fn lead(
     simulation: &mut Simulation,
     key: BodyKey,
@@ -44,7 +44,7 @@ fn position(physics: &Physics, key: BodyKey) -> Vector {
     physics.body(key).unwrap().translation()
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }

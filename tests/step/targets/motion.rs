@@ -4,7 +4,8 @@ use super::*;
 
 #[test]
 fn a_platform_that_carries_a_box_moves_the_same_at_every_frame_rate() {
-    // 1.5 m/s along x and up by 0.5 m/s: after each of 120 steps, where are both, and how fast?
+    // 1.5 m/s along x and up at 0.5 m/s. The states are the positions and velocities of both bodies after each of 120
+    // steps.
     let path = |t: f64| translation(1.5 * t as f32, 0.5 * t as f32, 0.0);
     let run = |frames: u32| {
         let mut simulation = Simulation::new(Rate::hz(60).unwrap());
@@ -30,7 +31,7 @@ fn a_platform_that_carries_a_box_moves_the_same_at_every_frame_rate() {
                 ));
             });
         }
-        assert_eq!(states.len(), 120, "at {frames} frames a second");
+        assert_eq!(states.len(), 120, "at {frames} frames per second");
         states
     };
     let reference = run(60);
@@ -39,9 +40,9 @@ fn a_platform_that_carries_a_box_moves_the_same_at_every_frame_rate() {
             let off = (ours.0 - theirs.0).length();
             assert!(
                 off < 2e-6,
-                "{off} m in step {step} at {frames} frames a second"
+                "{off} m in step {step} at {frames} frames per second"
             );
-            // Each step sees the true velocity, not one burst a frame.
+            // Each step sees the true velocity, not one burst per frame.
             let velocity = vector(1.5, 0.5, 0.0);
             let off = (ours.1 - velocity).length();
             assert!(
@@ -59,7 +60,7 @@ fn a_platform_that_carries_a_box_moves_the_same_at_every_frame_rate() {
     let (end, start) = (reference[119].2, reference[20].2);
     assert!(
         (end.x - start.x - 1.5 * 99.0 / 60.0).abs() < 0.05,
-        "the box rides along"
+        "the box rides on the platform"
     );
 }
 
@@ -123,7 +124,7 @@ fn a_target_set_on_a_frame_without_a_step_is_kept() {
     }
     advance(&mut simulation, 10);
     assert_eq!(current_pose(&simulation, key), Some(at(1.0)));
-    // A later target takes the place of an earlier one, and one that is past is for the next step.
+    // A later target replaces an earlier one, and a target whose time is past belongs to the next step.
     simulation
         .physics
         .set_kinematic_target(key, at(9.0), SECOND)
@@ -154,7 +155,7 @@ fn a_pause_holds_a_target_and_slow_motion_stretches_the_way() {
         advance(&mut simulation, 250);
     }
     assert!((x(&simulation) - 0.25).abs() < 1e-6);
-    // A single step goes a single step's way.
+    // A single step moves the body by a single step's distance.
     simulation.clock_settings_mut().step_once();
     advance(&mut simulation, 1);
     assert!((x(&simulation) - 0.26).abs() < 1e-6);
@@ -164,7 +165,7 @@ fn a_pause_holds_a_target_and_slow_motion_stretches_the_way() {
     assert!((x(&simulation) - 0.28).abs() < 1e-6);
     let speed = simulation.physics.body(key).unwrap().linvel().x;
     assert!((speed - 1.0).abs() < 1e-4, "{speed} m/s of simulated time");
-    // Led by frames in a pause: the clock's time stands, and so does the path.
+    // In a pause, frames keep setting targets. The clock's time does not change, and so the path stops.
     simulation.pause();
     let before = position(&simulation.physics, key);
     for _ in 0..10 {
@@ -220,13 +221,13 @@ fn a_body_that_is_removed_takes_its_target_with_it() {
             .unwrap();
     }
     advance(&mut simulation, 50);
-    // By its key in a hook, and through Rapier between two frames.
+    // One body is removed by its key in a hook, the other through Rapier between two frames.
     simulation.advance(MS(10), |physics, _| {
         physics.remove(key).unwrap();
     });
     let handle = simulation.physics.handle(other).unwrap();
     simulation.physics.rapier_mut().remove_body(handle);
-    // Their slots are used again by platforms that no one leads.
+    // The slots are reused by platforms without targets.
     let new = [platform(&mut simulation), platform(&mut simulation)];
     advance(&mut simulation, 100);
     for key in new {
@@ -258,7 +259,7 @@ fn only_bodies_that_are_kinematic_by_position_have_targets() {
     let nan = Pose::from_translation(Vector::NAN);
     let refused = simulation.physics.set_kinematic_target(key, nan, SECOND);
     assert_eq!(refused, Err(BodyError::NotFinite(key)));
-    // One that becomes dynamic on its way falls, and stays led by nothing when it is kinematic again.
+    // A body that becomes dynamic on its way falls, and has no target when it is kinematic again.
     simulation
         .physics
         .set_kinematic_target(key, at(1.0), SECOND)
@@ -321,7 +322,7 @@ fn a_led_body_is_shown_evenly_by_every_smoothing() {
             lead(&mut simulation, key, MS(7), |t| at(3.0 * t as f32));
             let time = simulation.clock().time().as_secs_f32() - behind / 60.0;
             let off = simulation.pose(key).unwrap().translation.x - 3.0 * time;
-            // Rapier's velocity of a led body is that of the step before.
+            // Rapier's velocity of a body with a target is that of the step before.
             assert!(
                 frame < 8 || off.abs() < 1e-4,
                 "{smoothing:?}: {off} m in frame {frame}"

@@ -1,8 +1,8 @@
-//! Calls that are forgotten: a debug build reports each once.
+//! Forgotten calls: a debug build reports each once.
 
 use super::*;
 
-/// What the library says on standard error in a test of this program that is run alone.
+/// Returns what the library prints to standard error in a test of this program that is run alone.
 fn told_by(test: &str) -> Vec<String> {
     let program = std::env::current_exe().unwrap();
     let arguments = [test, "--exact", "--ignored", "--nocapture"];

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A scene with a collision in its first step, and another flyer.
+/// Creates a scene with a collision in its first step, and another flyer.
 fn colliding() -> (Simulation, BodyKey) {
     let (mut simulation, key) = flyer_in_space();
     for y in [5.0, 5.1] {
@@ -19,14 +19,14 @@ fn a_frame_that_is_begun_twice_is_one() {
     let lamp = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     let gone = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
     let last = advance(&mut simulation, 5);
-    simulation.begin_frame(MS(300)); // 50 ms over the most
+    simulation.begin_frame(MS(300)); // 50 ms over the maximum
     simulation.next_step().unwrap();
     simulation.make_step();
     assert_eq!(simulation.events().in_tick(0).collisions().count(), 1);
     let there = translation(0.0, -9.0, 0.0);
     simulation.physics.teleport(lamp, there).unwrap();
     simulation.physics.remove(gone).unwrap();
-    // A step is taken, and not made.
+    // A step is pending, and is not run.
     simulation.next_step().unwrap();
     simulation
         .physics
@@ -52,7 +52,7 @@ fn a_frame_that_is_begun_twice_is_one() {
     assert_eq!(simulation.removed(), [gone]);
     assert_eq!(frame.poses.teleported, 1);
     assert_near(rise(&simulation, key), 0.0);
-    // It is shown between its last two states.
+    // The body is displayed between its last two states.
     let (previous, current) = (
         previous_pose(&simulation, key),
         current_pose(&simulation, key),
@@ -61,7 +61,7 @@ fn a_frame_that_is_begun_twice_is_one() {
     assert_near(current.unwrap().translation.x, 3.0);
     assert_near(frame.alpha, 0.6);
     assert_near(simulation.pose(key).unwrap().translation.x, 2.6);
-    // And all of it is over with the frame.
+    // All of this ends with the frame.
     let frame = advance(&mut simulation, 1);
     assert_eq!((frame.steps, frame.dropped), (0, Dropped::default()));
     assert!(simulation.events().is_empty());
@@ -85,11 +85,11 @@ fn a_frame_that_is_begun_twice_with_no_step_due_goes_on_as_smoothly() {
 
 #[test]
 fn a_frame_that_is_ended_early_shows_the_latest_state() {
-    // Before the first step, between two, and with a step taken.
+    // Before the first step, between two steps, and with a pending step.
     for (made, taken) in [(0, false), (0, true), (2, false), (2, true)] {
         let (mut simulation, key) = flyer_in_space();
         advance(&mut simulation, 26);
-        simulation.begin_frame(MS(43)); // four steps, and 9 ms over
+        simulation.begin_frame(MS(43)); // four steps, and 9 ms left over
         for _ in 0..made {
             simulation.next_step().unwrap();
             simulation.make_step();
@@ -129,7 +129,7 @@ fn a_step_is_taken_once_however_often_it_is_asked_for() {
     simulation.make_step();
     assert_near(rise(&simulation, key), 1.0);
     assert_near(x(&simulation, lift), 1.0);
-    // What was pushed before the second call is for that step all the same.
+    // A force added before the second call belongs to that step all the same.
     let step = simulation.next_step();
     simulation.physics.apply_impulse(key, Vector::Y).unwrap();
     assert_eq!(simulation.next_step(), step);
@@ -138,7 +138,7 @@ fn a_step_is_taken_once_however_often_it_is_asked_for() {
     assert_near(rise(&simulation, key), 1.0);
 }
 
-/// All that a host sees.
+/// Returns all that a host can observe.
 fn seen(simulation: &Simulation) -> (u64, u64, Frame, Vec<(BodyKey, Pose)>) {
     let moved = simulation.moved().to_vec();
     let hash = hash(simulation.physics.rapier());
@@ -170,7 +170,7 @@ fn a_step_is_made_only_if_it_was_taken() {
     assert!(!simulation.make_step());
     assert_eq!(seen(&simulation), before);
     assert_eq!(make_steps(&mut simulation).len(), 1);
-    assert_eq!(simulation.next_step(), None, "none is due");
+    assert_eq!(simulation.next_step(), None, "no step is due");
     assert!(!simulation.make_step());
     assert_eq!(simulation.end_frame().steps, 2);
     assert_near(x(&simulation, key), 2.0);
@@ -192,7 +192,7 @@ fn a_simulation_that_takes_another_s_place_is_outside_of_a_frame() {
     assert_near(x(&simulation, key), 2.0);
 }
 
-/// Puts a new state in the place of the old one, before or after the first step of tick 1.
+/// Replaces the state with a new one, before or after the first step of tick 1.
 struct Restart {
     after: bool,
     is_done: bool,
@@ -232,7 +232,7 @@ fn a_level_that_restarts_inside_a_hook_has_the_rest_of_the_frame() {
             calls: Vec::new(),
         };
         let Ok(frame) = simulation.advance_with(MS(40), &mut restart);
-        // Two steps are left. A step that was not made has no hook after it.
+        // Two steps remain. A step that was aborted has no hook after it.
         let begun = [(0, false), (0, true), (1, false), (1, true)];
         let begun = if after { &begun[..] } else { &begun[..3] };
         let again = [(0, false), (0, true), (1, false), (1, true)];
@@ -245,7 +245,7 @@ fn a_level_that_restarts_inside_a_hook_has_the_rest_of_the_frame() {
             (simulation.physics.tick(), simulation.physics.time()),
             (2, time)
         );
-        // As always, a frame shows one step ago.
+        // As always, a frame displays the poses of one step ago.
         assert_near(simulation.pose(key).unwrap().translation.x, 1.0);
         assert_eq!(advance(&mut simulation, 20).ticks(), 2..4);
     }
@@ -266,7 +266,7 @@ fn after_a_panic_between_taking_a_step_and_making_it_the_game_goes_on() {
     let panicking = || frame(&mut simulation, true);
     assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
     let done = frame(&mut simulation, false);
-    // The frame that was open is in this one.
+    // The open frame is part of this one.
     assert_eq!((done.number, done.steps, done.dropped.aborted), (1, 4, 2));
     assert_eq!(done.ticks(), 0..4);
     assert_near(rise(&simulation, key), 4.0);
@@ -274,12 +274,12 @@ fn after_a_panic_between_taking_a_step_and_making_it_the_game_goes_on() {
     assert_eq!(frame(&mut simulation, false).dropped, Dropped::default());
 }
 
-/// The pose right after the last step.
+/// Returns the pose right after the last step.
 fn current_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     Some(*simulation.physics.body(key)?.position())
 }
 
-/// The pose right before the last step.
+/// Returns the pose right before the last step.
 fn previous_pose(simulation: &Simulation, key: BodyKey) -> Option<Pose> {
     simulation.pose_at(key, simulation.physics.tick(), 0.0)
 }

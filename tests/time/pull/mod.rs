@@ -1,4 +1,4 @@
-//! The loop, pulled by the game: the order of a step, settings within a frame, and every misuse.
+//! The loop in the pull form: the order of a step, settings within a frame, and every misuse.
 
 mod forgotten;
 mod misuse;
@@ -16,12 +16,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::time::Duration;
 
-/// Makes all steps that are due.
+/// Runs all due steps.
 fn make_steps(simulation: &mut Simulation) -> Vec<Step> {
     let mut steps = Vec::new();
     while let Some(step) = simulation.next_step() {
         steps.push(step);
-        assert!(steps.len() < 100, "no end of steps");
+        assert!(steps.len() < 100, "the steps do not end");
         assert!(simulation.make_step());
     }
     steps

@@ -1,4 +1,4 @@
-//! The loop driven by the game: the same bits as `advance`, and the order of a step.
+//! The loop in the pull form: the same bits as `advance`, and the order of a step.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn the_same_bits_as_advance_at_every_frame_rate() {
     for fps in [15, 60, 144] {
         let (pulled, advanced) = (end(fps, true), end(fps, false));
         assert_eq!(pulled.0, advanced.0, "{fps}");
-        assert!(pulled.1 == advanced.1, "other frames at {fps}");
+        assert!(pulled.1 == advanced.1, "the frames differ at {fps}");
     }
 }
 
@@ -156,7 +156,7 @@ fn a_target_that_is_set_in_a_step_acts_in_it() {
 #[test]
 fn settings_within_a_frame_hold_from_the_next_one_on() {
     type Set = fn(&mut Simulation);
-    // Each, and the tick, the steps and the first step's length in a frame of 40 ms after it.
+    // Each setting, and the tick, the number of steps and the first step's length in a frame of 40 ms after it.
     let settings: [(Set, u64, u64, f32); 8] = [
         (
             |s| s.clock_settings_mut().set_rate(Rate::hz(50).unwrap()),
@@ -247,7 +247,7 @@ fn forces_for_a_step_that_is_not_made_are_forgotten_and_those_that_waited_are_ke
         .unwrap();
     simulation.end_frame();
     assert_near(rise(&simulation, key), 0.0);
-    // In a frame without a step it waits on.
+    // In a frame without a step the force keeps waiting.
     advance(&mut simulation, 5);
     assert_near(rise(&simulation, key), 0.0);
     advance(&mut simulation, 5);

@@ -37,7 +37,7 @@ fn a_step_that_is_taken_for_ever() {
     assert_eq!(steps, 200);
 }
 
-/// It has nothing to say in these hooks either: they abort their steps on purpose.
+/// The library reports nothing in these hooks either, because they abort their steps on purpose.
 #[test]
 #[ignore = "for the test above"]
 fn loops_that_forget_nothing() {

@@ -1,6 +1,7 @@
 //! A random game with both threads, and the laws that it keeps.
 
 use super::player::{Command, Entry, Player, Reading};
+use super::renderer::Renderer;
 use super::*;
 
 /// Speed of the flyer in metres per second.
@@ -48,11 +49,13 @@ pub struct Game {
     pub ways_back: u32,
     /// The sum of the displayed shifts of the origin.
     pub origin: f64,
+    pub renderer: Renderer,
 }
 
 impl Game {
     pub fn new(seed: u64) -> Self {
-        let simulation = start();
+        let mut simulation = start();
+        simulation.keep_render_data(true);
         let mut keys: Vec<_> = simulation.physics.bodies().map(|(key, _)| key).collect();
         keys.sort_unstable();
         let mut game = Self {
@@ -70,6 +73,7 @@ impl Game {
             single_steps: Duration::ZERO,
             ways_back: 0,
             origin: 0.0,
+            renderer: Renderer::default(),
         };
         // A body that was never displayed has no path to the displayed pose.
         game.frame();
@@ -204,9 +208,21 @@ impl Game {
         }
         self.displayed.extend(moved);
         assert_eq!(dropped, self.dropped);
+        self.draw();
         self.check_poses(time);
         self.check_time(time);
         self.last = (time, now, Reading::of(self.simulation()).speed);
+    }
+
+    /// Draws the frame from its data.
+    fn draw(&mut self) {
+        let view = self.both.as_ref().expect("it runs").view();
+        self.renderer.draw(
+            view.render_data().expect("it is kept"),
+            (view.moved(), view.removed()),
+            view.origin_shift(),
+            |key| view.pose(key),
+        );
     }
 
     /// Checks that a map kept from the lists has the displayed poses, and the bodies of the displayed time.

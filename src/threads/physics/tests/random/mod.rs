@@ -4,6 +4,9 @@
 mod game;
 // Commands and hooks.
 mod player;
+// A renderer of the data of frames.
+#[path = "../../../../../tests/scenes/renderer.rs"]
+mod renderer;
 
 use super::*;
 use crate::dim::testing::{about_z, rotation_numbers, spin, spin_numbers, translation, vector};
@@ -168,4 +171,44 @@ fn a_view_without_a_state_yet_shifts_no_camera_again() {
         Action::Frame,
     ];
     plays(2, actions.to_vec());
+}
+
+/// Two pictures in a pause lead to states that differ only in a body at rest.
+#[test]
+fn each_path_to_an_edited_state_is_uploaded() {
+    let actions = [
+        Action::Send(Command::Insert(0)),
+        Action::Send(Command::Insert(24)),
+        Action::Wait(MS(42)),
+        Action::InTime,
+        Action::Send(Command::Pause),
+        Action::InTime,
+        Action::Send(Command::Velocity(64)),
+        Action::Late,
+        Action::Frame,
+        Action::Send(Command::Remove(0)),
+        Action::Late,
+        Action::Frame,
+    ];
+    plays(0, actions.to_vec());
+}
+
+/// The rewind and the next step come in one state, so no state of the time in between replaces the abandoned one.
+#[test]
+fn a_state_in_the_middle_of_a_rewound_step_is_abandoned() {
+    let us = |us| Action::Wait(Duration::from_micros(us));
+    let actions = [
+        us(11_844),
+        Action::Late,
+        us(10_295),
+        Action::Send(Command::Rate(50)),
+        Action::Send(Command::Rewind(1)),
+        Action::Send(Command::Insert(0)),
+        Action::Late,
+        us(17_862),
+        Action::Late,
+        Action::Send(Command::Rewind(0)),
+        Action::Frame,
+    ];
+    plays(7364, actions.to_vec());
 }

@@ -1,0 +1,253 @@
+//! The data of a frame for renderers: pairs for the GPU, and the motion since the last picture.
+//!
+//! The random games of `laws/model`, `laws/loops` and of the tests of `Runner` in src draw from these data alone.
+
+use crate::scenes::renderer::Renderer;
+use crate::scenes::testing::{pose, spin, translation};
+use crate::scenes::{MS, advance, ball, flyer, flyer_in_space};
+use evenstep::rapier::prelude::*;
+use evenstep::threads::{Overlap, Runner, RunnerSettings, View};
+use evenstep::{BodyKey, Correction, Hooks, Simulation, Smoothing};
+use std::convert::Infallible;
+
+struct Idle;
+
+impl Hooks for Idle {
+    type Error = Infallible;
+}
+
+/// A flyer that was displayed between two steps.
+fn displayed() -> (Simulation, BodyKey) {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.keep_render_data(true);
+    advance(&mut simulation, 25);
+    assert_eq!(jumped(&simulation), [key], "it is new");
+    advance(&mut simulation, 5);
+    assert_eq!(jumped(&simulation), []);
+    (simulation, key)
+}
+
+fn jumped(simulation: &Simulation) -> &[BodyKey] {
+    simulation.render_data().unwrap().jumped()
+}
+
+fn excepted(simulation: &Simulation) -> Vec<BodyKey> {
+    let exceptions = simulation.render_data().unwrap().exceptions();
+    exceptions.iter().map(|(key, _)| *key).collect()
+}
+
+#[test]
+fn nothing_is_kept_unless_it_is_asked_for() {
+    let (mut simulation, _) = flyer_in_space();
+    advance(&mut simulation, 25);
+    assert!(simulation.render_data().is_none());
+    simulation.keep_render_data(true);
+    advance(&mut simulation, 25);
+    simulation.keep_render_data(true); // again, which changes nothing
+    assert_eq!(simulation.render_data().unwrap().keys().len(), 1);
+    assert_eq!(simulation.clone().render_data().unwrap().keys().len(), 1);
+    simulation.keep_render_data(false);
+    assert!(simulation.render_data().is_none());
+}
+
+#[test]
+fn pairs_are_uploaded_once_per_step() {
+    let (mut simulation, _) = flyer_in_space();
+    simulation.keep_render_data(true);
+    let versions = |simulation: &Simulation| {
+        let data = simulation.render_data().unwrap();
+        (data.pairs_version(), data.order_version())
+    };
+    advance(&mut simulation, 10);
+    let (mut pairs, order) = versions(&simulation);
+    let mut uploads = 0;
+    for _ in 0..100 {
+        let frame = advance(&mut simulation, 3);
+        let now = versions(&simulation);
+        assert_eq!(now.0 != pairs, frame.steps > 0);
+        assert_eq!(now.1, order);
+        uploads += u32::from(now.0 != pairs);
+        pairs = now.0;
+    }
+    assert_eq!(uploads, 30);
+    let other = simulation.physics.insert(flyer(), ball());
+    advance(&mut simulation, 0);
+    assert!(versions(&simulation).0 != pairs && versions(&simulation).1 != order);
+    let (pairs, order) = versions(&simulation);
+    simulation.physics.teleport(other, Pose::IDENTITY).unwrap();
+    advance(&mut simulation, 0);
+    assert!(versions(&simulation).0 != pairs && versions(&simulation).1 == order);
+}
+
+#[test]
+fn a_teleport_and_a_portal_are_jumps() {
+    let (mut simulation, key) = displayed();
+    let there = translation(9.0, 0.0, 0.0);
+    simulation.physics.teleport(key, there).unwrap();
+    advance(&mut simulation, 1);
+    assert_eq!(jumped(&simulation), [key]);
+    assert_eq!(simulation.render_data().unwrap().moved_from(), [there]);
+    advance(&mut simulation, 5);
+    assert_eq!(jumped(&simulation), []);
+    simulation.physics.teleport_by(key, there).unwrap();
+    advance(&mut simulation, 1);
+    assert_eq!(jumped(&simulation), [key]);
+    let body = simulation.physics.body_mut(key).unwrap();
+    body.set_position(Pose::IDENTITY, true);
+    advance(&mut simulation, 1);
+    assert_eq!(jumped(&simulation), [key]);
+    // To where it is displayed: it has not moved.
+    let shown = simulation.pose(key).unwrap();
+    simulation.physics.teleport(key, shown).unwrap();
+    advance(&mut simulation, 1);
+    assert_eq!(jumped(&simulation), []);
+}
+
+#[test]
+fn a_body_at_rest_jumps_once() {
+    let (mut simulation, _) = displayed();
+    let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 10);
+    assert_eq!(jumped(&simulation), [rock]);
+    simulation
+        .physics
+        .teleport(rock, translation(5.0, 0.0, 0.0))
+        .unwrap();
+    for expected in [&[rock][..], &[], &[]] {
+        advance(&mut simulation, 10);
+        assert_eq!(jumped(&simulation), expected);
+    }
+    simulation.physics.remove(rock).unwrap();
+    advance(&mut simulation, 10);
+    assert_eq!(jumped(&simulation), []);
+}
+
+#[test]
+fn a_shifted_origin_is_no_motion() {
+    let (mut simulation, key) = displayed();
+    let before = simulation.pose(key).unwrap();
+    let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 0);
+    simulation.physics.shift_origin(Vector::X * 64.0).unwrap();
+    advance(&mut simulation, 0);
+    assert_eq!(jumped(&simulation), []);
+    let data = simulation.render_data().unwrap();
+    for ((moved, pose), from) in simulation.moved().iter().zip(data.moved_from()) {
+        let off = (pose.translation - from.translation).length();
+        assert!(off < 1e-5, "{moved:?} {off}");
+    }
+    assert_eq!(data.moved_from().len(), 2);
+    assert_eq!(simulation.pose(rock).unwrap().translation.x, -64.0);
+    assert_eq!(
+        simulation.pose(key).unwrap().translation.x,
+        before.translation.x - 64.0
+    );
+}
+
+#[test]
+fn a_correction_is_a_jump_if_it_is_not_smoothed() {
+    for (correction, by, is_jump) in [
+        (Correction::default(), 1.0, false),
+        (Correction::default(), 3.0, true),
+        (Correction::OFF, 1.0, true),
+    ] {
+        let (mut simulation, key) = flyer_in_space();
+        simulation.keep_render_data(true);
+        simulation.correction = correction;
+        simulation.set_rewind_limits(20, usize::MAX);
+        advance(&mut simulation, 55);
+        let resimulated = simulation.resimulate(2, |physics, step| {
+            if step.tick == 2 {
+                let away = translation(0.0, by, 0.0);
+                physics.teleport_by(key, away).unwrap();
+            }
+        });
+        resimulated.unwrap();
+        advance(&mut simulation, 1);
+        assert_eq!(jumped(&simulation) == [key], is_jump, "{by}");
+        assert_eq!(excepted(&simulation) == [key], !is_jump, "{by}");
+    }
+}
+
+#[test]
+fn a_restored_state_makes_all_that_moves_jump() {
+    let (mut simulation, key) = displayed();
+    let rock = simulation.physics.insert(RigidBodyBuilder::fixed(), ball());
+    advance(&mut simulation, 5);
+    let saved = simulation.physics.clone();
+    advance(&mut simulation, 50);
+    simulation.physics = saved;
+    advance(&mut simulation, 5);
+    assert_eq!(jumped(&simulation), [key]);
+    simulation.set_rewind_limits(20, usize::MAX);
+    advance(&mut simulation, 50);
+    simulation.rewind(simulation.physics.tick() - 2).unwrap();
+    advance(&mut simulation, 5);
+    assert_eq!(jumped(&simulation), [key]);
+    assert!(simulation.pose(rock).is_some());
+}
+
+#[test]
+fn what_the_shader_cannot_blend_is_excepted() {
+    let (mut simulation, key) = displayed();
+    assert_eq!(excepted(&simulation), []);
+    simulation
+        .physics
+        .set_body_smoothing(key, Some(Smoothing::Hermite))
+        .unwrap();
+    advance(&mut simulation, 10);
+    assert_eq!(excepted(&simulation), [key]);
+    simulation.physics.set_body_smoothing(key, None).unwrap();
+    let body = RigidBodyBuilder::kinematic_position_based();
+    let turner = simulation.physics.insert(body, ball());
+    advance(&mut simulation, 20);
+    assert_eq!(excepted(&simulation), []);
+    // 40 degrees in a step, then 60.
+    for (angle, is_wide) in [(0.7, false), (1.75, true)] {
+        let to = pose(Vector::ZERO, spin(0.0, 0.0, angle));
+        let end = simulation.clock().time_after(MS(10));
+        let physics = &mut simulation.physics;
+        physics.set_kinematic_target(turner, to, end).unwrap();
+        advance(&mut simulation, 10);
+        advance(&mut simulation, 3);
+        assert_eq!(excepted(&simulation) == [turner], is_wide, "{angle}");
+    }
+}
+
+#[test]
+fn threads_keep_what_the_simulation_kept() {
+    let (mut simulation, key) = flyer_in_space();
+    simulation.keep_render_data(true);
+    let mut renderer = Renderer::default();
+    advance(&mut simulation, 25);
+    renderer.draw(
+        simulation.render_data().unwrap(),
+        (simulation.moved(), simulation.removed()),
+        Vector::ZERO,
+        |key| simulation.pose(key),
+    );
+    let mut overlap = Overlap::new(simulation).unwrap();
+    for _ in 0..20 {
+        let view = overlap.frame(MS(7), &mut Idle).unwrap();
+        draw(&mut renderer, view);
+    }
+    let mut runner = Runner::new(overlap.stop(), Idle, RunnerSettings::default()).unwrap();
+    let blended = renderer.blended;
+    assert!(blended > 20);
+    while renderer.blended < blended + 20 {
+        draw(&mut renderer, runner.frame());
+    }
+    let (mut simulation, _) = runner.stop();
+    advance(&mut simulation, 10);
+    assert_eq!(simulation.render_data().unwrap().keys(), [key]);
+    assert_eq!(jumped(&simulation), []);
+}
+
+fn draw<E>(renderer: &mut Renderer, view: &View<E>) {
+    renderer.draw(
+        view.render_data().unwrap(),
+        (view.moved(), view.removed()),
+        view.origin_shift(),
+        |key| view.pose(key),
+    );
+}
